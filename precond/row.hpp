@@ -70,7 +70,11 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// An exact incomplete elimination: for an M-matrix, A = M - (M - A) is a regular splitting (Meijerink and van der
     /// Vorst 1977), so the eigenvalues of M^-1 A lie in (0, 2).
     bool regular_splitting = false;
-    bool on_ranks = false;     ///< runs on several ranks
+    bool on_ranks = false;  ///< runs on several ranks
+    /// Keys of [preconditioner] that several ranks take with one value alone.
+    std::vector<std::pair<std::string, std::string>> only_on_ranks;
+    /// If cuts between ranks may be at multiples of some number of planes alone, this number (core/ranks/aligned.hpp).
+    std::function<int(const Parameters&, const PreconditionerSetting&)> planes_together;
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;

@@ -2,25 +2,32 @@
 // Ranks as threads, each with a context of one OpenMP thread.
 #pragma once
 
+#include "core/ranks/aligned.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/threads.hpp"
 
 namespace hyperplane {
 
-/// Calls body(context) on each of `ranks` ranks; of one, without a communicator in the context.
+/// Calls body(context) on each of `ranks` ranks; of one, without a communicator in the context. Cuts between ranks are
+/// at multiples of `planes`.
 template <class Body>
-void on_each_rank(int ranks, const Body& body) {
-    run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) { body(Context::cpu(1, communicator)); });
+void on_each_rank(int ranks, const Body& body, int planes = 1) {
+    run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
+        body(Context::cpu(1, planes > 1 ? std::make_shared<AlignedRanks>(communicator, planes) : communicator));
+    });
 }
 
 /// What compute(context) returns on the first rank.
 template <class Compute>
-auto on_first_of(int ranks, const Compute& compute) {
+auto on_first_of(int ranks, const Compute& compute, int planes = 1) {
     decltype(compute(Context::cpu(1))) result;
-    on_each_rank(ranks, [&](const Context& context) {
-        auto mine = compute(context);
-        if (is_first_rank(context)) result = std::move(mine);
-    });
+    on_each_rank(
+        ranks,
+        [&](const Context& context) {
+            auto mine = compute(context);
+            if (is_first_rank(context)) result = std::move(mine);
+        },
+        planes);
     return result;
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 #include <string_view>
 
@@ -18,6 +19,7 @@
 #include "apps/run/initial_state.hpp"
 #include "apps/run/ranks.hpp"
 #include "core/graph/orderings.hpp"
+#include "core/ranks/aligned.hpp"
 #include "io/checkpoint.hpp"
 #include "io/matrix_files.hpp"
 #include "io/record.hpp"
@@ -106,6 +108,21 @@ std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& 
         .create(parameters, context, files_of(deck, context.threads()));
 }
 
+/// Makes context and problem again if the preconditioners of some cases do not allow every cut between ranks. Which
+/// cuts they allow depends on the problem's shape.
+void align_cuts(Foundation& foundation, const Deck& deck, const std::vector<const Parameters*>& cases,
+                const std::shared_ptr<Communicator>& ranks) {
+    const MatrixShape matrix = foundation.problem->shape().matrix();
+    if (matrix.kind() != MatrixKind::structured) return;
+    int planes = 1;
+    for (const Parameters* parameters : cases)
+        if (const auto& row = find_preconditioner(parameters->text("preconditioner", "name")); row.planes_together)
+            planes = std::lcm(planes, row.planes_together(*parameters, {foundation.context, matrix}));
+    if (planes == 1) return;
+    foundation = {make_context(*cases.front(), std::make_shared<AlignedRanks>(ranks, planes)), nullptr};
+    foundation.problem = make_problem(deck, *cases.front(), foundation.context);
+}
+
 /// The problem in the form that matrix.format asks for.
 std::shared_ptr<const Problem> in_format(const std::shared_ptr<const Problem>& problem, const Parameters& parameters,
                                          const Context& context) {
@@ -136,7 +153,9 @@ std::shared_ptr<const Problem> in_form(const Foundation& foundation, const Param
         if (value.spec.section == "matrix" || value.spec.section == "ordering")
             key += value.spec.name() + '=' + value.text + '\n';
     std::shared_ptr<const Problem>& made = (*foundation.forms)[key];
-    if (!made) made = in_order(in_format(foundation.problem, parameters, foundation.context), parameters);
+    if (made) return made;
+    made = in_order(in_format(foundation.problem, parameters, foundation.context), parameters);
+    if (foundation.context.ranks()) made = on_ranks(made);
     return made;
 }
 
@@ -174,7 +193,6 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
     found.report();
 
     IndexSpace space = choose_space(parameters, plan);
-    if (context.ranks()) problem = on_ranks(problem);
     const StopCriteria criteria = stop_criteria(parameters);
     return {std::move(deck),
             overrides,
@@ -369,20 +387,25 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides, const std:
     if (ranks) found.collect([&] { check_ranks(parameters); });
     Foundation foundation{make_context(parameters, ranks), nullptr};
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
+    if (ranks && foundation.problem) found.collect([&] { align_cuts(foundation, deck, {&parameters}, ranks); });
     if (foundation.problem) found.collect([&] { check_counts_of_steps(parameters, *foundation.problem); });
     Case built = build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
     check_initial_file(built);
     return built;
 }
 
-Foundation build_foundation(const Deck& deck, const Parameters& parameters) {
-    const Context context = make_context(parameters);
-    return {context, make_problem(deck, parameters, context)};
+Foundation build_foundation(const Deck& deck, const Parameters& parameters, const std::shared_ptr<Communicator>& ranks,
+                            const std::vector<const Parameters*>& cases) {
+    const Context context = make_context(parameters, ranks);
+    Foundation made{context, make_problem(deck, parameters, context)};
+    if (ranks) align_cuts(made, deck, cases, ranks);
+    return made;
 }
 
 Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
                 const Foundation& foundation) {
     Contradictions found;
+    if (foundation.context.ranks()) found.collect([&] { check_ranks(parameters); });
     return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
 }
 

@@ -87,8 +87,11 @@ struct Foundation {
     std::shared_ptr<std::map<std::string, std::shared_ptr<const Problem>>> forms =
         std::make_shared<std::map<std::string, std::shared_ptr<const Problem>>>();
 };
+/// With `ranks` that of one of several ranks, whose grid is cut where the preconditioners of all `cases` can be cut.
 /// Throws UsageError, DeviceError, FileError.
-Foundation build_foundation(const Deck& deck, const Parameters& parameters);
+Foundation build_foundation(const Deck& deck, const Parameters& parameters,
+                            const std::shared_ptr<Communicator>& ranks = nullptr,
+                            const std::vector<const Parameters*>& cases = {});
 /// Makes the case of resolved parameters for a problem that has been constructed. Throws one UsageError that lists
 /// every contradiction between problem, solver and preconditioner.
 Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,

@@ -33,6 +33,11 @@ void check_ranks(const Parameters& parameters) {
             "preconditioner", "name",
             fmt::format("{} does not work on several ranks; take {}, or one rank", row.name, fmt::join(names, ", ")));
     }
+    for (const auto& [key, value] : row.only_on_ranks)
+        if (parameters.text("preconditioner", key) != value)
+            refuse("preconditioner", key.c_str(),
+                   fmt::format("{} does not work on several ranks; take {}, or one rank",
+                               parameters.text("preconditioner", key), value));
     if (parameters.has("preconditioner", "storage") && parameters.text("preconditioner", "storage") != "double")
         refuse("preconditioner", "storage",
                "on several ranks factors are stored in double precision alone; leave the key out, or take one rank");

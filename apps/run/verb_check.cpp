@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "apps/run/estimate.hpp"
 #include "apps/run/fields.hpp"
@@ -15,6 +16,7 @@
 #include "apps/verbs.hpp"
 #include "core/counted.hpp"
 #include "core/ranks/planned.hpp"
+#include "precond/registry.hpp"
 
 namespace hyperplane {
 namespace {
@@ -132,11 +134,23 @@ void print_text(const Case& a_case, const Needs& needs) {
     if (needs.time) fmt::print("{}", estimate_text(a_case, *needs.time));
 }
 
+/// The case of the rank that needs the most memory: the last one, unless cuts are where a preconditioner wants them.
+Case case_of_largest_rank(const Invocation& invocation, int ranks) {
+    if (ranks == 1) return read_case(invocation);
+    const auto of_rank = [&](int rank) { return read_case(invocation, std::make_shared<PlannedRank>(rank, ranks)); };
+    Case largest = of_rank(ranks - 1);
+    if (!find_preconditioner(largest.parameters.text("preconditioner", "name")).planes_together) return largest;
+    for (int rank = ranks - 2; rank >= 0; --rank)
+        if (Case other = of_rank(rank); other.memory_plan().total() > largest.memory_plan().total())
+            largest = std::move(other);
+    return largest;
+}
+
 }  // namespace
 
 int check_verb(const Invocation& invocation) {
     const int ranks = invocation.has("ranks") ? parse_count("ranks", invocation.value("ranks"), 1) : 1;
-    const Case a_case = read_case(invocation, ranks > 1 ? std::make_shared<PlannedRank>(ranks) : nullptr);
+    const Case a_case = case_of_largest_rank(invocation, ranks);
     const Needs needs = needs_of(a_case);
     for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
     if (invocation.has("json")) {

@@ -7,8 +7,39 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/ranks/aligned.hpp"
+#include "core/ranks/slab_ends.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// The first plane of each rank, and the end: ranks have as equally many groups of `together` planes as possible.
+std::vector<int> cuts_of(int planes, int together, int ranks) {
+    const Index groups = (planes + together - 1) / together;
+    std::vector<int> cuts;
+    for (int rank = 0; rank <= ranks; ++rank) cuts.push_back(std::min(planes, together * int(groups * rank / ranks)));
+    return cuts;
+}
+
+/// Throws UsageError if a rank has fewer than `least` planes.
+void refuse_thin_parts(const std::vector<int>& cuts, int together, int least) {
+    const int ranks = int(cuts.size()) - 1, planes = cuts.back();
+    int thinnest = planes;
+    for (int rank = 0; rank < ranks; ++rank) thinnest = std::min(thinnest, cuts[rank + 1] - cuts[rank]);
+    if (thinnest >= least) return;
+    const std::string grid =
+        fmt::format("--ranks {}: the grid has {} plane{} along z", ranks, planes, planes == 1 ? "" : "s");
+    if (together > 1)
+        throw UsageError(fmt::format(
+            "{}, of which subdomains keep groups of {} together, and each rank needs {} or more; take fewer "
+            "ranks, or thinner subdomains (preconditioner.subdomain)",
+            grid, std::min(together, planes), least));
+    const int most = planes / least;
+    throw UsageError(fmt::format("{}, and each rank needs {} or more; {}", grid, least,
+                                 most > 1 ? fmt::format("give {} ranks or fewer", most) : "run it on one rank"));
+}
+
+}  // namespace
 
 Layout part_of(const Context& context, const Layout& whole, int halo) {
     const Communicator* ranks = context.ranks();
@@ -20,35 +51,42 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
         throw UsageError(
             "grid.periodic: a grid that is periodic along z is not cut into the parts of several ranks; run it on one "
             "rank");
-    const int least = std::max(1, halo), most = grid.nz / least;
-    if (most < ranks->size())
-        throw UsageError(fmt::format("--ranks {}: the grid has {} plane{} along z, and each rank needs {} or more; {}",
-                                     ranks->size(), grid.nz, grid.nz == 1 ? "" : "s", least,
-                                     most > 1 ? fmt::format("give {} ranks or fewer", most) : "run it on one rank"));
-    const auto first = [&](int rank) { return int(Index(grid.nz) * rank / ranks->size()); };
-    return whole.of_planes(first(ranks->rank()), first(ranks->rank() + 1), halo);
+    const auto* aligned = dynamic_cast<const AlignedRanks*>(ranks);
+    const int together = aligned ? aligned->planes() : 1;
+    const std::vector<int> cuts = cuts_of(grid.nz, together, ranks->size());
+    refuse_thin_parts(cuts, together, std::max(1, halo));
+    return whole.of_planes(cuts[ranks->rank()], cuts[ranks->rank() + 1], halo);
+}
+
+void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high,
+                   const std::vector<double*>& arrays) {
+    Communicator& ranks = *context.ranks();
+    const int below = ranks.rank() - 1, above = ranks.rank() + 1;
+    std::vector<double> message;
+    const auto send = [&](int to, const SlabEnd& end) {
+        message.clear();
+        for (const double* array : arrays) message.insert(message.end(), array + end.own, array + end.own + end.owned);
+        ranks.send(to, message);
+    };
+    const auto receive = [&](int from, const SlabEnd& end) {
+        message.resize(std::size_t(end.received) * arrays.size());
+        ranks.receive(from, message);
+        const double* values = message.data();
+        for (double* array : arrays) {
+            std::copy_n(values, end.received, array + end.halo);
+            values += end.received;
+        }
+    };
+    if (below >= 0) send(below, low);
+    if (above < ranks.size()) send(above, high);
+    if (below >= 0) receive(below, low);
+    if (above < ranks.size()) receive(above, high);
 }
 
 void exchange_halos(const Context& context, const Layout& layout, int planes, const std::vector<double*>& arrays) {
-    Communicator* ranks = context.ranks();
-    if (!ranks || !layout.is_part()) return;
-    const std::size_t size = std::size_t(planes * layout.slots_of_plane());
-    const int below = ranks->rank() - 1, above = ranks->rank() + 1;
-    std::vector<double> message(size * arrays.size());
-    const auto send = [&](int to, Index first) {
-        for (std::size_t at = 0; at < arrays.size(); ++at)
-            std::copy_n(arrays[at] + first, size, message.begin() + std::ptrdiff_t(at * size));
-        ranks->send(to, message);
-    };
-    const auto receive = [&](int from, Index first) {
-        ranks->receive(from, message);
-        for (std::size_t at = 0; at < arrays.size(); ++at)
-            std::copy_n(message.begin() + std::ptrdiff_t(at * size), size, arrays[at] + first);
-    };
-    if (below >= 0) send(below, 0);
-    if (above < ranks->size()) send(above, layout.slots() - Index(size));
-    if (below >= 0) receive(below, -Index(size));
-    if (above < ranks->size()) receive(above, layout.slots());
+    if (!context.ranks() || !layout.is_part()) return;
+    const Index size = planes * layout.slots_of_plane(), end = layout.slots();
+    exchange_ends(context, {0, size, -size, size}, {end - size, size, end, size}, arrays);
 }
 
 void exchange_halo(const Vector& x) {

@@ -6,11 +6,11 @@
 
 namespace hyperplane {
 
-/// The last of `size` ranks, which has the most planes. Exchanging anything throws Error (internal).
+/// One of `size` ranks. Exchanging anything throws Error (internal).
 class PlannedRank final : public Communicator {
 public:
-    explicit PlannedRank(int size) : size_(size) {}
-    int rank() const override { return size_ - 1; }
+    PlannedRank(int rank, int size) : rank_(rank), size_(size) {}
+    int rank() const override { return rank_; }
     int size() const override { return size_; }
     int sharing_cores() const override { return size_; }
     void send(int /*to*/, std::span<const double> /*values*/) override { refuse(); }
@@ -23,7 +23,7 @@ private:
         throw Error(ExitCode::internal, "a rank of a run that does not take place was asked to exchange something");
     }
 
-    int size_;
+    int rank_, size_;
 };
 
 }  // namespace hyperplane

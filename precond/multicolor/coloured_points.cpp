@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/ranks/slab_ends.hpp"
 #include "precond/reproductions/looked_up_colours.hpp"
 
 namespace hyperplane {
@@ -25,8 +27,8 @@ Index table_size(Index colours, Index entries) {
 
 }  // namespace
 
-ColouredShape::ColouredShape(const Grid& g, const Stencil& stencil, ColourRule r)
-    : grid(g), rule(r), offsets(coupling_offsets(g, stencil)) {
+ColouredShape::ColouredShape(const Layout& layout, const Stencil& stencil, ColourRule r)
+    : grid(layout.grid()), points(layout.slots()), rule(r), offsets(coupling_offsets(layout.grid(), stencil)) {
     constexpr Index most = std::numeric_limits<int>::max();
     if (!is_linear()) {
         colours = rule == ColourRule::greedy ? most_greedy_colours(offsets) : most_hashed_colours(offsets);
@@ -41,7 +43,11 @@ ColouredShape::ColouredShape(const Grid& g, const Stencil& stencil, ColourRule r
         colours = one.colours;
         line = of_line;
         plane = of_plane;
-        const Index numbers = plane * (grid.nz - 1) + line * (grid.ny - 1) + grid.nx;
+        const int first = std::max(0, layout.begin_plane() - stencil.planes());
+        const int last = std::min(grid.nz, layout.end_plane() + stencil.planes()) - 1;
+        base = plane * first / colours * colours;
+        const Index of_last = layout.is_part() ? plane : line * (grid.ny - 1) + grid.nx;
+        const Index numbers = plane * last + of_last - base;
         // The stride is 32 times an odd number, so that a warp reads whole cache lines, in single precision, too.
         stride = 4 * StructMatrix::stride(((numbers + colours - 1) / colours + 3) / 4);
         slots = colours * stride;
@@ -71,6 +77,30 @@ ColouredPoints::ColouredPoints(const Context& context, const ColouredShape& shap
     host_ = view_at(host_tables_.data(), shape_.offsets.data());
 }
 
+ColouredPoints::Range ColouredPoints::owned(const Layout& layout, int colour) const {
+    const int begin = layout.begin_plane(), end = layout.end_plane();
+    return {begin == 0 ? 0 : shape_.place_in_plane(colour, begin),
+            end == shape_.grid.nz ? count(colour) : shape_.place_in_plane(colour, end)};
+}
+
+void ColouredPoints::exchange(const Context& context, const Layout& layout, int colour,
+                              const std::vector<double*>& arrays) const {
+    if (!context.ranks() || !layout.is_part()) return;
+    int reach = 0;
+    for (const Int3 o : shape_.offsets) reach = std::max(reach, std::abs(o.z));
+    const auto places = [&](int begin, int end) {
+        const Index first = shape_.place_in_plane(colour, begin);
+        return Range{first, shape_.place_in_plane(colour, end) - first};
+    };
+    const auto end_of = [&](int own, int halo) {
+        const auto [first, owned] = places(own, own + reach);
+        const auto [other, received] = places(halo, halo + reach);
+        return SlabEnd{first, owned, other, received};
+    };
+    const int begin = layout.begin_plane(), end = layout.end_plane();
+    exchange_ends(context, end_of(begin, begin - reach), end_of(end - reach, end), arrays);
+}
+
 Layout ColouredPoints::places(int colour) const {
     constexpr Index line = 256;
     Grid grid;
@@ -87,6 +117,7 @@ ColouredView ColouredPoints::view_at(const Index* tables, const Int3* offsets) c
     v.entries = int(entries);
     v.line = shape_.line;
     v.plane = shape_.plane;
+    v.base = shape_.base;
     v.offsets = offsets;
     v.begin = tables;
     v.next = v.begin + colours + 1;

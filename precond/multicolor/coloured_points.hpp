@@ -12,6 +12,9 @@
 // are one run, along which all arrays are contiguous, without index arrays. Numbers to which no point belongs are empty
 // places, which hold zeros. Of the valid colourings the one with the fewest empty places is used.
 //
+// On one of several ranks the points are those of its planes and of as many planes of the ranks on either side as the
+// offsets reach. Numbers then begin at `base`, a multiple of C, so that colours are those of the whole grid.
+//
 // For other colourings points are sorted by colour and then in natural order, and slots are looked up in tables.
 //
 // Coefficients are stored as blocks[colour][entry][row][col][place] or, for colourings that are looked up, as
@@ -30,15 +33,21 @@ enum class ColourRule { stencil, greedy, hashed };
 /// What is known about coloured points before memory is allocated.
 struct ColouredShape {
     Grid grid;
+    Index points;  ///< of the grid, or of a rank's part
     ColourRule rule;
     std::vector<Int3> offsets;  ///< without the diagonal
     int colours = 1;            ///< if looked up, an upper bound
     ColourMap map;              ///< of a linear colouring
     Index line = 0, plane = 0;  ///< of a linear colouring
+    Index base = 0;             ///< the number at place 0 of colour 0, of a linear colouring
     Index stride = 0;           ///< slots of a colour or, if looked up, of a coefficient
     Index slots = 0;            ///< slots of a vector component
 
-    ColouredShape(const Grid& grid, const Stencil& stencil, ColourRule rule);
+    /// Of the points of a natural layout that may be the part of one rank, then with a linear colouring.
+    ColouredShape(const Layout& layout, const Stencil& stencil, ColourRule rule);
+    /// Of all points of a grid.
+    ColouredShape(const Grid& grid, const Stencil& stencil, ColourRule rule)
+        : ColouredShape(Layout(LayoutKind::natural, grid, {}), stencil, rule) {}
     int entries() const { return int(offsets.size()); }
     bool is_linear() const { return rule == ColourRule::stencil; }
     /// Whether entries that lead to later colours are not stored.
@@ -46,6 +55,11 @@ struct ColouredShape {
     /// Number of coefficients of the factors.
     Index coefficients(int dof, bool symmetric) const {
         return ((halved(symmetric) ? entries() / 2 : entries()) + 1) * slots_of_coefficients() * dof * dof;
+    }
+    /// The place, in a linear colouring, of the first point of a colour that is in a plane or after it.
+    Index place_in_plane(int colour, int k) const {
+        const Index n = plane * k - base - colour;
+        return n > 0 ? (n + colours - 1) / colours : 0;
     }
     /// Number of exponents of half_scaled, [part][row][slot], for the rows of W, of D^-1 and, if it is stored, of G.
     Index exponents(int dof, bool symmetric) const { return (halved(symmetric) ? 2 : 3) * slots * dof; }
@@ -65,7 +79,7 @@ struct ColouredView {
 
     Grid grid;
     int colours, entries;
-    Index line, plane;            ///< of a linear colouring
+    Index line, plane, base;      ///< of a linear colouring
     const Int3* offsets;          ///< [entries]
     const Index* begin;           ///< [colours + 1]: first slot of a colour
     const Index* next;            ///< [colours][entries]: colour of the neighbour, for a linear colouring
@@ -79,14 +93,14 @@ struct ColouredView {
     /// The point at a place; it is outside the grid if the place is empty.
     HYPERPLANE_HD Int3 point(int colour, Index at) const {
         if (row_of) return grid.point(Index(row_of[begin[colour] + at]));
-        const Index n = at * colours + colour, rest = n % plane;
+        const Index n = base + at * colours + colour, rest = n % plane;
         return {int(rest % line), int(rest / line), int(n / plane)};
     }
     /// The place of a point inside the grid.
     HYPERPLANE_HD Place place(Int3 p) const {
         if (!row_of) {
             const Index n = p.x + line * p.y + plane * p.z;
-            return {int(n % colours), n / colours};
+            return {int(n % colours), (n - base) / colours};
         }
         const Index slot = slot_of[grid.row(p)];
         int colour = 0;
@@ -121,6 +135,15 @@ public:
     int colours() const { return colours_; }
     /// Number of places of a colour, including empty ones.
     Index count(int colour) const { return host_.begin[colour + 1] - host_.begin[colour]; }
+    /// The places of a colour in the planes of a layout, including empty ones; all, if these are all planes of the
+    /// grid.
+    struct Range {
+        Index begin, end;
+    };
+    Range owned(const Layout& layout, int colour) const;
+    /// Fills the places of a colour in the planes of the ranks on either side with their values; of one rank it does
+    /// nothing. Arrays are given by their value at place 0 of the colour.
+    void exchange(const Context& context, const Layout& layout, int colour, const std::vector<double*>& arrays) const;
     /// A fictitious grid whose points are the places of a colour, with many lines that loops distribute to threads; the
     /// last ones are beyond count().
     Layout places(int colour) const;

@@ -91,7 +91,7 @@ private:
         point_.resize(count_);
         inside_.resize(std::size_t(points_.entries + 1) * count_);
         Mask* const own = inside_.data() + std::size_t(points_.entries) * count_;
-        const Index number = first_ * points_.colours + colour_, rest = number % points_.plane;
+        const Index number = points_.base + first_ * points_.colours + colour_, rest = number % points_.plane;
         Index k = number / points_.plane, j = rest / points_.line, i = rest % points_.line;
         Index in_plane = rest;  // the last line of a plane may be longer than the others
         for (int t = 0; t < count_; ++t) {
@@ -236,6 +236,18 @@ private:
     std::vector<double> product_;
 };
 
+/// The coefficients of a colour that are stored, each by its value at place 0.
+std::vector<double*> coefficients_of(const ColouredView& points, int colour, int dof, double* values) {
+    std::vector<double*> found;
+    const auto add = [&](Index block) {
+        for (int c = 0; c < dof * dof; ++c) found.push_back(values + block + c * points.pitch);
+    };
+    for (int e = 0; e < points.entries; ++e)
+        if (points.keeps(colour, e)) add(points.block[colour * points.entries + e]);
+    add(points.inverse[colour]);
+    return found;
+}
+
 }  // namespace
 
 void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
@@ -244,14 +256,16 @@ void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const In
         using Factors = ColourFactors<m.value>;
         const Index piece = Factors::piece_length(a.dof());
         for (int colour = 0; colour < points.colours(); ++colour) {
-            const Index places = points.count(colour);
-#pragma omp parallel num_threads(a.context().threads_for(places*(points.host().entries + 1) * a.dof() * a.dof()))
+            const ColouredPoints::Range owned = points.owned(a.layout(), colour);
+            const Index begin = owned.begin, end = owned.end, blocks = (end - begin) * (points.host().entries + 1);
+#pragma omp parallel num_threads(a.context().threads_for(blocks* a.dof() * a.dof()))
             {
                 Factors factors(a, points.host(), a_entry, alpha, inverter, values, colour);
 #pragma omp for schedule(static)
-                for (Index first = 0; first < places; first += piece)
-                    factors.factor_piece(first, int(std::min(piece, places - first)));
+                for (Index first = begin; first < end; first += piece)
+                    factors.factor_piece(first, int(std::min(piece, end - first)));
             }
+            points.exchange(a.context(), a.layout(), colour, coefficients_of(points.host(), colour, a.dof(), values));
         }
     });
 }

@@ -59,7 +59,7 @@ Index factor_bytes(const ColouredShape& shape, int dof, bool symmetric, FactorSt
 /// the first, where v = r, and the last, where z = D^-1 v is computed immediately. With half_scaled each row of W, D^-1
 /// and G has an exponent.
 Index fewest_bytes(const ColouredShape& shape, int dof, FactorStorage storage) {
-    const Index points = shape.grid.points(), colours = shape.colours;
+    const Index points = shape.points, colours = shape.colours;
     const Index kept = !shape.is_linear() ? 2 * points : colours < 3 ? 0 : 2 * points * (colours - 2) / colours;
     return ((shape.entries() + 1) * points * dof * bytes_of(storage) + (is_scaled(storage) ? 3 * points : 0) +
             (2 * points + kept) * Index(sizeof(double))) *
@@ -74,9 +74,10 @@ bool by_point(const ColouredShape& shape, Backend backend) {
 }  // namespace
 
 PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const PreconditionerSetting& setting) {
-    const ColouredShape shape(setting.matrix.grid(), setting.matrix.stencil(), options.colours);
+    const Layout layout = setting.natural_layout();
+    const ColouredShape shape(layout, setting.matrix.stencil(), options.colours);
     PreconditionerPlan plan;
-    plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
+    plan.space = layout;
     const bool by_points = by_point(shape, setting.context.backend());
     const Index doubles = 2 * shape.slots * setting.matrix.dof() + (by_points ? setting.matrix.block_rows() : 0);
     plan.bytes = factor_bytes(shape, setting.matrix.dof(), setting.matrix.symmetric(), options.storage) +
@@ -105,7 +106,7 @@ void Multicolor::prepare(const StructMatrix& a) {
     reduced_ = {};
     exponents_ = {};
     points_.reset();
-    const ColouredShape shape(a.grid(), a.stencil(), options_.colours);
+    const ColouredShape shape(a.layout(), a.stencil(), options_.colours);
     auto points = std::make_unique<ColouredPoints>(context_, shape, a.dof(), a.symmetric());
     std::vector<Index> a_entry;
     for (const Int3 o : shape.offsets) a_entry.push_back(a.stencil().find(o));
@@ -233,6 +234,8 @@ PreconditionerRow multicolor_row() {
         "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; Saad, "
         "Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
+    row.on_ranks = true;
+    row.only_on_ranks = {{"colours", "stencil"}, {"triangular_solve", "exact"}};
     return row;
 }
 

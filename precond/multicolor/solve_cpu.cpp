@@ -50,24 +50,29 @@ private:
     multicolor::Kept kept_;
 };
 
-/// Calls body(first, count) for pieces of [0, size).
+/// Calls body(first, count) for pieces of the places of a range.
 template <class Body>
-void for_pieces(const Context& context, Index size, int dof, Index piece, const Body& body) {
-#pragma omp parallel for schedule(static) num_threads(context.threads_for(size* dof))
-    for (Index first = 0; first < size; first += piece) body(first, int(std::min(piece, size - first)));
+void for_pieces(const Context& context, ColouredPoints::Range places, int dof, Index piece, const Body& body) {
+    const Index begin = places.begin, end = places.end;
+#pragma omp parallel for schedule(static) num_threads(context.threads_for((end - begin) * dof))
+    for (Index first = begin; first < end; first += piece) body(first, int(std::min(piece, end - first)));
 }
 
-/// Calls body(slot in coloured order, slot of the layout) for every place; the latter is -1 if the place is empty.
+/// Calls body(slot in coloured order, slot of the layout) for every place but those of other ranks; the latter is -1 if
+/// the place is empty.
 template <class Body>
 void for_places(const Context& context, const ColouredShape& shape, const Layout& layout, const Body& body) {
     const Grid& grid = shape.grid;
-    const Index colours = shape.colours, lines = Index(grid.ny) * grid.nz, end = colours * shape.stride;
+    const Index colours = shape.colours, end = colours * shape.stride, lines_of_grid = Index(grid.ny) * grid.nz;
+    const Index begin_line = Index(grid.ny) * layout.begin_plane(), end_line = Index(grid.ny) * layout.end_plane();
     const bool natural = layout.kind() == LayoutKind::natural;
-    const auto number = [&](Index at) { return shape.line * (at % grid.ny) + shape.plane * (at / grid.ny); };
+    const auto number = [&](Index at) {
+        return shape.line * (at % grid.ny) + shape.plane * (at / grid.ny) - shape.base;
+    };
     const auto slot_of = [&](Index n) { return n % colours * shape.stride + n / colours; };
 #pragma omp parallel for schedule(static) num_threads(context.threads_for(layout.slots()))
-    for (Index at = 0; at < lines; ++at) {
-        const Index first = number(at), next = at + 1 < lines ? number(at + 1) : end;
+    for (Index at = begin_line; at < end_line; ++at) {
+        const Index first = number(at), next = at + 1 < lines_of_grid ? number(at + 1) : end;
         const int j = int(at % grid.ny), k = int(at / grid.ny);
         const Index home = layout.slot({0, j, k});
         for (int begin = 0; begin < std::min(int(colours), grid.nx); ++begin) {
@@ -86,8 +91,19 @@ void Multicolor::apply_cpu(const Vector& r, Vector& z) const {
     for_places(context_, shape, layout_, [&](Index slot, Index home) {
         for (int c = 0; c < dof_; ++c) v_[c * shape.slots + slot] = home < 0 ? 0.0 : r.component(c)[home];
     });
-    for (int colour = 1; colour < colours(); ++colour) lower_cpu(colour);
-    for (int colour = colours(); colour-- > 0;) upper_cpu(colour);
+    const auto exchange = [&](Buffer<double>& vector, int colour) {
+        std::vector<double*> components;
+        for (int c = 0; c < dof_; ++c) components.push_back(vector.data() + c * shape.slots + colour * shape.stride);
+        points_->exchange(context_, layout_, colour, components);
+    };
+    for (int colour = 1; colour < colours(); ++colour) {
+        exchange(v_, colour - 1);
+        lower_cpu(colour);
+    }
+    for (int colour = colours(); colour-- > 0;) {
+        if (colour < colours() - 1) exchange(w_, colour + 1);
+        upper_cpu(colour);
+    }
     for_places(context_, shape, layout_, [&](Index slot, Index home) {
         for (int c = 0; home >= 0 && c < dof_; ++c) z.component(c)[home] = w_[c * shape.slots + slot];
     });
@@ -97,7 +113,7 @@ void Multicolor::lower_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
     const multicolor::Kept factors = kept();
-    for_pieces(context_, stride, dof_, Terms::most(factors), [&](Index first, int count) {
+    for_pieces(context_, points_->owned(layout_, colour), dof_, Terms::most(factors), [&](Index first, int count) {
         const Terms terms(factors, std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
             terms.clear();
@@ -122,7 +138,7 @@ void Multicolor::upper_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
     const multicolor::Kept factors = kept();
-    for_pieces(context_, stride, dof_, Terms::most(factors), [&](Index first, int count) {
+    for_pieces(context_, points_->owned(layout_, colour), dof_, Terms::most(factors), [&](Index first, int count) {
         const Terms terms(factors, std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
             double* w = w_.data() + row * slots + colour * stride + first;

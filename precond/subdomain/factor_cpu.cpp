@@ -19,6 +19,7 @@ class LineFactors {
 public:
     LineFactors(const SubdomainFactors& f, double* values, const StructMatrix& a, double alpha, PivotInverter& inverter)
         : partition_(f.partition()),
+          held_(f.held()),
           stencil_(f.stencil()),
           order_(f.order()),
           values_(values),
@@ -33,7 +34,7 @@ public:
 
     PivotRatio factor(Index subdomain) {
         first_ = partition_.first_point(subdomain);
-        block_ = values_ + subdomain * order_.values;
+        block_ = values_ + (subdomain - held_.begin) * order_.values;
         const Grid& g = partition_.grid;
         const Int3 size = partition_.size;
         within_ = {std::min(size.x, g.nx - first_.x), std::min(size.y, g.ny - first_.y),
@@ -164,6 +165,7 @@ private:
     }
 
     const Partition& partition_;
+    const Partition::Range held_;
     const Stencil& stencil_;
     const SubdomainOrder& order_;
     double* const values_;
@@ -182,14 +184,13 @@ private:
 }  // namespace
 
 void SubdomainFactors::factor_lines(const StructMatrix& a, double alpha, PivotInverter& inverter) {
-    const Index subdomains = partition_.subdomains();
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(order_.dof, [&](auto dof) {
 #pragma omp parallel num_threads(context_.threads_for(partition_.grid.points() * order_.dof))
         {
             LineFactors<dof.value> lines(*this, values_.data(), a, alpha, inverter);
             PivotRatio smallest;
 #pragma omp for schedule(static)
-            for (Index subdomain = 0; subdomain < subdomains; ++subdomain) {
+            for (Index subdomain = held_.begin; subdomain < held_.end; ++subdomain) {
                 const PivotRatio its = lines.factor(subdomain);
                 smallest.take(its.value, its.row);
             }

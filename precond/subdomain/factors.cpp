@@ -67,6 +67,7 @@ SubdomainFactors::SubdomainFactors(const Context& context, const Partition& part
                                    SubdomainOrder::Rows rows, FactorStorage storage)
     : context_(context),
       partition_(partition),
+      held_(partition.held_by(a.layout())),
       stencil_(partition.within(a.stencil())),
       matrix_offsets_(a.stencil().offsets()),
       symmetric_(a.symmetric()),
@@ -88,20 +89,19 @@ Index SubdomainFactors::setup_bytes(Backend backend, const Partition& partition,
     return values * Index(sizeof(double)) + std::max(pivots, Index(sizeof(RoundingLog)));
 }
 
-Index SubdomainFactors::bytes(const Partition& partition, const Stencil& matrix, int dof, SubdomainOrder::Rows rows,
-                              FactorStorage storage) {
+Index SubdomainFactors::bytes(const Partition& partition, Index subdomains, const Stencil& matrix, int dof,
+                              SubdomainOrder::Rows rows, FactorStorage storage) {
     const Stencil kept = partition.within(matrix);
     const SubdomainOrder order(partition, kept, dof, rows, storage);
     const std::vector<int> tables = update_tables(matrix, kept, {kept, false, false});
     const Index ints = Index(order.points.size() + order.begin.size() + tables.size());
-    return partition.subdomains() * order.values * bytes_of(storage) +
-           Index(order.places.size() * sizeof(SubdomainPlace)) + ints * Index(sizeof(int)) +
-           (matrix.size() + kept.size()) * Index(sizeof(Int3));
+    return subdomains * order.values * bytes_of(storage) + Index(order.places.size() * sizeof(SubdomainPlace)) +
+           ints * Index(sizeof(int)) + (matrix.size() + kept.size()) * Index(sizeof(Int3));
 }
 
 bool SubdomainFactors::serves(const Partition& partition, const StructMatrix& a) const {
     const Int3 n = partition.count();
-    return partition.size == partition_.size && n == partition_.count() &&
+    return partition.size == partition_.size && n == partition_.count() && partition.held_by(a.layout()) == held_ &&
            a.grid().points() == partition_.grid.points() && a.grid().nx == partition_.grid.nx &&
            a.grid().ny == partition_.grid.ny && a.dof() == order_.dof && a.symmetric() == symmetric_ &&
            a.stencil().offsets() == matrix_offsets_;

@@ -48,10 +48,13 @@ public:
     Rounding round();
 
     const Partition& partition() const { return partition_; }
+    /// The subdomains that are factored; on one of several ranks, those of its part of the grid.
+    const Partition::Range& held() const { return held_; }
     const Stencil& stencil() const { return stencil_; }  ///< Partition::within of the matrix's
     const SubdomainOrder& order() const { return order_; }
     FactorStorage storage() const { return order_.storage; }
-    /// The stored factors, in the order of order(). T must be the type of the storage: double, float or Half.
+    /// The stored factors of all subdomains that are held, each in the order of order(). T must be the type of the
+    /// storage: double, float or Half.
     template <class T>
     const T* values() const {
         return static_cast<const T*>(data());
@@ -60,21 +63,21 @@ public:
         return is_reduced(storage()) ? static_cast<const void*>(reduced_.data()) : values_.data();
     }
 
-    /// Copies factors in double precision. Couplings between subdomains are zero in the copy, and `to` must have the
-    /// offsets of stencil().
+    /// Copies factors in double precision, of all subdomains of the grid. Couplings between subdomains are zero in the
+    /// copy, and `to` must have the offsets of stencil().
     void copy_triangles(const TriangleCopy& to) const;
 
     /// Bytes held by the factors alone, and together with their tables.
-    Index factor_bytes() const { return partition_.subdomains() * order_.values * bytes_of(storage()); }
-    static Index bytes(const Partition& partition, const Stencil& matrix, int dof, SubdomainOrder::Rows rows,
-                       FactorStorage storage);
+    Index factor_bytes() const { return count() * bytes_of(storage()); }
+    static Index bytes(const Partition& partition, Index subdomains, const Stencil& matrix, int dof,
+                       SubdomainOrder::Rows rows, FactorStorage storage);
     /// Bytes held in addition during a set-up: on a GPU the record of pivots, and the factors in double precision if
     /// they are going to be rounded.
     static Index setup_bytes(Backend backend, const Partition& partition, const Stencil& matrix, int dof,
                              SubdomainOrder::Rows rows, FactorStorage storage);
 
 private:
-    Index count() const { return partition_.subdomains() * order_.values; }
+    Index count() const { return held_.count() * order_.values; }
     void factor_lines(const StructMatrix& a, double alpha, PivotInverter& inverter);
     void factor_points(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
     template <class T>
@@ -82,6 +85,7 @@ private:
 
     Context context_;
     Partition partition_;
+    Partition::Range held_;
     Stencil stencil_;
     std::vector<Int3> matrix_offsets_;
     bool symmetric_;

@@ -120,17 +120,18 @@ PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const P
     const SubdomainOrder::Rows rows = rows_of(setting.context.backend(), options.variant);
     PreconditionerPlan plan;
     // Subdomains consist of parts of lines along x, which are contiguous in the natural layout.
-    plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
-    plan.bytes =
-        SubdomainFactors::bytes(partition, setting.matrix.stencil(), setting.matrix.dof(), rows, options.storage);
+    const Layout layout = setting.natural_layout();
+    plan.space = layout;
+    plan.bytes = SubdomainFactors::bytes(partition, partition.held_by(layout).count(), setting.matrix.stencil(),
+                                         setting.matrix.dof(), rows, options.storage);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
             plan.bytes += SubdomainSolveCuda::bytes(partition, partition.within(setting.matrix.stencil()),
                                                     setting.matrix.dof(), options.variant, options.storage);
     plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), partition, setting.matrix.stencil(),
                                                      setting.matrix.dof(), rows, options.storage);
-    plan.bytes_per_apply = fewest_bytes(partition.within(setting.matrix.stencil()), setting.matrix.dof(),
-                                        setting.matrix.block_rows(), options.storage);
+    plan.bytes_per_apply =
+        fewest_bytes(partition.within(setting.matrix.stencil()), setting.matrix.dof(), layout.slots(), options.storage);
     const bool varies = options.variant == SubdomainVariant::dag_edge;
     plan.traits = {
         .fixed = true, .symmetric = setting.matrix.symmetric(), .varies = varies ? "variant = dag_edge" : ""};
@@ -211,6 +212,12 @@ PreconditionerRow subdomain_ildu0_row() {
         "times the iterations of struct_ilu. Source: Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular "
         "Solves to GPUs via Fine-grained Domain Decomposition.";
     row.parameters = subdomain_parameters();
+    row.on_ranks = true;
+    row.only_on_ranks = {{"triangular_solve", "exact"}};
+    row.planes_together = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        const SubdomainOptions options = subdomain_options(parameters, setting);
+        return options.partition(setting.matrix.grid(), setting.matrix.dof()).size.z;
+    };
     for (const auto& [name, tuning] : subdomain_tunings())
         row.tunings.push_back({name, [tuning](Preconditioner& m) { dynamic_cast<SubdomainIldu0&>(m).tune(tuning); }});
     return row;

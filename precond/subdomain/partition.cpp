@@ -26,6 +26,11 @@ Partition Partition::by_default(const Grid& grid, int dof) {
     return {grid, {size[0], size[1], size[2]}};
 }
 
+Partition::Range Partition::held_by(const Layout& layout) const {
+    const Index of_layer = Index(count().x) * count().y;
+    return {of_layer * (layout.begin_plane() / size.z), of_layer * parts(layout.end_plane(), size.z)};
+}
+
 Stencil Partition::within(const Stencil& stencil) const {
     std::vector<Int3> offsets;
     for (const Int3 o : stencil.offsets())

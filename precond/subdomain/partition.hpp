@@ -36,6 +36,13 @@ struct Partition {
         return {parts(grid.nx, size.x), parts(grid.ny, size.y), parts(grid.nz, size.z)};
     }
     HYPERPLANE_HD Index subdomains() const { return Index(count().x) * count().y * count().z; }
+    /// The subdomains whose points a layout holds, which must not part any.
+    struct Range {
+        Index begin, end;
+        Index count() const { return end - begin; }
+        bool operator==(const Range&) const = default;
+    };
+    Range held_by(const Layout& layout) const;
     HYPERPLANE_HD int points() const { return size.x * size.y * size.z; }
     /// The first point of a subdomain. Subdomains are numbered like points, x fastest.
     HYPERPLANE_HD Int3 first_point(Index subdomain) const {

@@ -58,7 +58,7 @@ private:
     double* at(int component) { return vector_.data() + cells_.margin + std::size_t(component) * cells_.cells; }
     double* sum(int component) { return sum_.data() + component * points(); }
     const T* values(Index subdomain, int step) const {
-        return f_.values<T>() + subdomain * order_.values + order_.at[step];
+        return f_.values<T>() + (subdomain - f_.held().begin) * order_.values + order_.at[step];
     }
 
     /// Calls body(first point, its cell, number of points) for each line of a subdomain, as far as it is in the grid.
@@ -91,7 +91,7 @@ private:
         });
     }
     static Index slot(const Layout& layout, Int3 p, int i) {
-        return layout.kind() == LayoutKind::natural ? layout.grid().row(p) + i : layout.slot(p + Int3{i, 0, 0});
+        return layout.kind() == LayoutKind::natural ? layout.slot(p) + i : layout.slot(p + Int3{i, 0, 0});
     }
 
     template <bool upper>
@@ -157,15 +157,15 @@ private:
 template <class T, int m, int n>
 void solve_all(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
     const SubdomainCells cells(factors.partition(), factors.stencil());
-    const Index subdomains = factors.partition().subdomains();
+    const Partition::Range held = factors.held();
 #pragma omp parallel num_threads(r.context().threads_for(r.size()))
     {
         LineSolver<T, m, n> solver(factors, cells);
 #pragma omp for schedule(static)
-        for (Index s = 0; s < subdomains; ++s) fused ? solver.both(s, r, z) : solver.lower(s, r, z);
+        for (Index s = held.begin; s < held.end; ++s) fused ? solver.both(s, r, z) : solver.lower(s, r, z);
         if (!fused)
 #pragma omp for schedule(static)
-            for (Index s = 0; s < subdomains; ++s) solver.upper(s, z, z);
+            for (Index s = held.begin; s < held.end; ++s) solver.upper(s, z, z);
     }
 }
 

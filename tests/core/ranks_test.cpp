@@ -124,6 +124,28 @@ TEST(PartsOfRanks, HaveAllPlanesOnceAndEvenly) {
     }
 }
 
+TEST(PartsOfRanks, AreCutAtMultiplesOfThePlanesThatStayTogether) {
+    const Layout whole = whole_layout({3, 2, 11});
+    const auto ends = [&](const Context& context) {
+        return gathered(context, {double(part_of(context, whole, 2).end_plane())});
+    };
+    EXPECT_EQ(on_first_of(2, ends, 4), (RankValues{4, 11}));
+    EXPECT_EQ(on_first_of(3, ends, 4), (RankValues{4, 8, 11}));
+    EXPECT_EQ(on_first_of(4, ends, 2), (RankValues{2, 6, 8, 11}));
+    on_each_rank(
+        4,
+        [&](const Context& context) {
+            try {
+                part_of(context, whole, 2);
+                ADD_FAILURE() << "three groups of four planes were given to four ranks";
+            } catch (const UsageError& error) {
+                EXPECT_NE(std::string(error.what()).find("keep groups of 4 together"), std::string::npos)
+                    << error.what();
+            }
+        },
+        4);
+}
+
 void expect_no_part(int ranks, const Layout& whole, int halo, const std::string& text) {
     on_each_rank(ranks, [&](const Context& context) {
         try {
