@@ -215,6 +215,8 @@ PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu) {
         "and read one triangle. Source: Luo, Edwards, Luo, Mueller, A fine-grained block ILU scheme on regular "
         "structures for GPGPUs, Computers & Fluids 119, 2015.";
     row.parameters = fgbilu_parameters();
+    row.on_ranks = true;
+    row.only_on_ranks = {{"style", "blocks"}, {"solve_mode", "sync"}};
     row.create = [make_exact_ilu, fused = row.create](
                      const Parameters& parameters,
                      const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/par_ilu/sweeps.hpp"
 
+#include <vector>
+
 #include "core/device/for_each_point.hpp"
+#include "core/ranks/cuts.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/par_ilu/sweep_point.hpp"
 
@@ -100,7 +103,7 @@ FactorSweeps::FactorSweeps(const Context& context, const IluPattern& pattern)
 Index FactorSweeps::bytes(const IluPattern& shape) {
     const auto tables = update_tables(shape.a_stencil, shape.stencil, shape.eliminations());
     return shape.stencil.size() * Index(sizeof(Int3)) + Index(tables.size() * sizeof(int)) +
-           4 * shape.layout.grid().points() * Index(sizeof(double));
+           2 * (shape.layout.slots() + shape.layout.slots_in_memory()) * Index(sizeof(double));
 }
 
 Index FactorSweeps::scratch_bytes([[maybe_unused]] const Context& context, [[maybe_unused]] const IluPattern& shape) {
@@ -145,7 +148,22 @@ void FactorSweeps::run_loops(const StructMatrix& a, const FactorTarget& result, 
     for (int left = sweeps; left >= 0; --left) {
         const FactorTarget &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
         sweep(context, row(a, from, to, alpha, rules, left < sweeps, left == 0));
+        share_halos(to);
     }
+}
+
+void FactorSweeps::share_halos(const FactorTarget& factors) const {
+    if (!shape_.layout.has_neighbours_outside()) return;
+    std::vector<double*> blocks;
+    const auto add = [&](const BlockView& view, int e) {
+        for (int r = 0; r < shape_.dof; ++r)
+            for (int c = 0; c < shape_.dof; ++c) blocks.push_back(&view.at(e, 0, r, c));
+    };
+    const int lower = shape_.stencil.lower_size();
+    for (int e = 0; e < shape_.kept() && !shape_.shares; ++e)
+        if (e != lower) add(factors.triangles, e);
+    add(factors.inverse, 0);
+    exchange_halos(context_, shape_.layout, shape_.stencil.planes(), blocks);
 }
 
 void FactorSweeps::make_pivots_symmetric(const FactorTarget& factors) const {
@@ -208,9 +226,11 @@ void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const 
     if (first.value < 0.0) {
         Vector copy;
         const Vector& failed = on_host(failed_, copy);
-        event = {first.point, int(failed(first.point, 0)), failed(first.point, 1)};
+        event = {first.point, int(value_at(failed, first.point, 0)), value_at(failed, first.point, 1)};
     }
-    inverter.adopt(Index(-failures_.sum()), event, 0, {}, ratio);
+    const auto failures = Index(-failures_.sum());
+    // This is of all ranks, and the inverter adds up what they report.
+    if (is_first_rank(context_)) inverter.adopt(failures, event, 0, {}, ratio);
 }
 
 void FactorSweeps::make_unit(const FactorTarget& factors) {

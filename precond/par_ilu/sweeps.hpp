@@ -80,6 +80,8 @@ private:
                    FactorSweepMode mode, double alpha, const PivotRules& rules);
     void run_kernels(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
                      FactorSweepMode mode, double alpha, const PivotRules& rules);
+    /// After a sweep: what it has written, where other ranks read it.
+    void share_halos(const FactorTarget& factors) const;
     void make_pivots_symmetric(const FactorTarget& factors) const;
 
     Context context_;

@@ -55,6 +55,8 @@ PreconditionerRow struct_ilu_row() {
 
 PreconditionerRow jacobi_sweeps_row() {
     PreconditionerRow row = ilu_row("jacobi_sweeps", jacobi_sweeps_of);
+    row.on_ranks = true;
+    row.only_on_ranks = {{"mode", "sync"}};
     row.summary = "ILU(k) or IC(k) whose triangular solves are a few Jacobi sweeps";
     row.explanation =
         "The factors of struct_ilu; instead of solving with a triangle T of diagonal D, a few sweeps replace x by D^-1 "

@@ -76,7 +76,8 @@ void JacobiSolve::apply(const IluFactors& factors, const Vector& r, Vector& z) c
 }
 
 Index JacobiSolve::bytes(const IluPattern& pattern, Backend /*backend*/) const {
-    return pattern.stencil.size() * Index(sizeof(Int3)) + TriangleSweeps::bytes(pattern.layout.slots() * pattern.dof);
+    return pattern.stencil.size() * Index(sizeof(Int3)) +
+           TriangleSweeps::bytes(pattern.layout.slots_in_memory() * pattern.dof);
 }
 
 Index JacobiSolve::bytes_per_apply(const IluPattern& pattern, Backend backend) const {

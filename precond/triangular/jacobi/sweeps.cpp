@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/device/for_each_point.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/triangular/jacobi/sweeps_cpu.hpp"
@@ -31,7 +32,7 @@ struct SweepPoint {
 
     HYPERPLANE_HD int size() const { return m > 0 ? m : s.dof; }
     HYPERPLANE_HD void compute(Int3 p, Index slot, double (&result)[room]) const {
-        const Index slots = f.layout.slots();
+        const Index slots = f.layout.slots_in_memory();
         const bool down = s.direction == Direction::lower;
         double sum[room];
         for (int r = 0; r < size(); ++r) sum[r] = down && s.b ? s.b[r * slots + slot] : 0.0;
@@ -53,7 +54,7 @@ struct SweepPoint {
         }
     }
     HYPERPLANE_HD void store(Index slot, const double (&result)[room]) const {
-        for (int r = 0; r < size(); ++r) s.out[r * f.layout.slots() + slot] = result[r];
+        for (int r = 0; r < size(); ++r) s.out[r * f.layout.slots_in_memory() + slot] = result[r];
     }
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
         double result[room];
@@ -129,7 +130,7 @@ void run_by_runs(const Context& context, const FactorView& f, const TriangleSwee
     const Index slots = layout.slots();
     if (!in_place)
         return for_each_run(context, layout, s.dof,
-                            [&](const Run& run) { sweep_run(f, s, run, s.out + run.slot, slots); });
+                            [&](const Run& run) { sweep_run(f, s, run, s.out + run.slot, layout.slots_in_memory()); });
     for_each_turn((slots + block_points - 1) / block_points, context.threads_for(slots), *in_place, [&](Index block) {
         thread_local std::vector<double> results;
         results.resize(std::size_t(s.dof) * block_points);
@@ -207,6 +208,7 @@ void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Ve
             if (!x) return cuda_->scale(f, memory(b), out.data());
             return cuda_->sweep(f, direction, memory(b), memory(x), out.data(), times_inverse);
         }
+    if (x) exchange_halo(*x);
     run_loop(out.context(), f, {direction, memory(b), memory(x), out.data(), out.dof(), times_inverse}, nullptr);
 }
 

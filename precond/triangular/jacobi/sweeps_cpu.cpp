@@ -14,7 +14,7 @@ void sweep_run(const FactorView& f, const TriangleSweep& sweep, const Run& run, 
     const auto& [direction, b, x, unused, dof, times_inverse] = sweep;
     const bool down = direction == Direction::lower;
     const int first = down ? 0 : f.lower + 1, entries = x ? f.lower : 0, count = run.count;
-    const Index slots = f.layout.slots();
+    const Index slots = f.layout.slots_in_memory();
     near.resize(std::size_t(entries));
     for (int e = 0; e < entries; ++e) near[e] = f.layout.neighbours(run, f.offsets[first + e]);
     sums.resize(std::size_t(dof) * count);
