@@ -76,6 +76,7 @@ const std::vector<Verb>& verbs() {
            "NAME[:KEY=VALUE]...,...: struct_ilu,struct_ilu:fill_level=1 (default: the deck's)"},
           {"solvers", "LIST", "the same for solvers; each is tried with each preconditioner (default: the deck's)"},
           {"auto", "", "try every pair that can work together, or those of the lists, and recommend one"},
+          {"ranks", "N", "cut the grid along z into the parts of N ranks, threads of this process on CPUs"},
           {"reps", "N", "timed turns after a warm-up; the median counts (default 5)"},
           {"fresh", "", "start over even if an unfinished comparison of this kind exists"},
           {"baseline", "NAME", "candidate that ratios refer to (default: the deck's own pair, else the first)"},

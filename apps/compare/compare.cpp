@@ -14,6 +14,7 @@
 #include "core/counted.hpp"
 #include "core/interfaces/given_order.hpp"
 #include "core/random.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 
 namespace hyperplane {
@@ -51,19 +52,25 @@ std::string outcome_of(ExitCode code) {
     }
 }
 
+std::vector<const Parameters*> parameters_of(const std::vector<Candidate>& candidates) {
+    std::vector<const Parameters*> all;
+    for (const Candidate& candidate : candidates) all.push_back(&candidate.parameters);
+    return all;
+}
+
 }  // namespace
 
 Comparison::Comparison(const Deck& deck, const Parameters& parameters, const std::vector<Candidate>& candidates,
-                       const CompareRules& rules, CompareProgress& progress)
+                       const CompareRules& rules, CompareProgress& progress, const std::shared_ptr<Communicator>& ranks)
     : deck_(deck),
       candidates_(candidates),
       rules_(rules),
       progress_(progress),
-      foundation_(build_foundation(deck, parameters)),
+      foundation_(build_foundation(deck, parameters, ranks, parameters_of(candidates))),
       problem_memory_(foundation_.context.ledger().by_label()) {}
 
-void Comparison::stop_if_told() {
-    if (stop_signal()) throw Stopped();
+void Comparison::stop_if_told() const {
+    if (stop_signal(context())) throw Stopped();
 }
 
 void Comparison::run(const std::function<void()>& progress) {
@@ -125,22 +132,33 @@ void Comparison::recordings() {
     }
 }
 
+void Comparison::fail(std::size_t at, ExitCode code, const std::string& reason) {
+    trials_[at].code = code;
+    trials_[at].reason = reason;
+    trials_[at].outcome = outcome_of(code);
+    entrants_[at] = {};
+}
+
 template <class Work>
 void Comparison::attempt(std::size_t at, const Work& work) {
-    Trial& trial = trials_[at];
+    ExitCode code = ExitCode::ok;
+    std::string reason;
     try {
         work();
         return;
+    } catch (const RanksAborted&) {
+        throw;
     } catch (const Error& error) {
-        trial.code = error.code();
-        trial.reason = error.what();
+        code = error.code();
+        reason = error.what();
     } catch (const std::bad_alloc&) {
-        trial.code = ExitCode::out_of_memory;
-        trial.reason = "out of memory; held so far:\n" + foundation_.context.ledger().table();
+        code = ExitCode::out_of_memory;
+        reason = "out of memory; held so far:\n" + foundation_.context.ledger().table();
     }
-    if (trial.code == ExitCode::internal) throw Error(trial.code, trial.reason);
-    trial.outcome = outcome_of(trial.code);
-    entrants_[at] = {};
+    const bool alone =
+        context().ranks() && code == ExitCode::out_of_memory;  // other ranks may go on, and wait for this
+    if (code == ExitCode::internal || alone) throw Error(code, reason);
+    fail(at, code, reason);
 }
 
 Case Comparison::build(std::size_t at) const {
@@ -170,8 +188,9 @@ void Comparison::build_all() {
             trial.given_pattern = a_case.shape().given_statistics();
             const MemoryPlan plan = a_case.memory_plan(true);
             trial.predicted = plan.total();
-            if (trial.predicted > available)
-                throw OutOfMemory(fmt::format("it needs {}, {} are left", in_mib(trial.predicted), in_mib(available)));
+            if (const Index needed = of_all_ranks(trial.predicted); needed > available)
+                return fail(at, ExitCode::out_of_memory,
+                            fmt::format("it needs {}, {} are left", in_mib(needed), in_mib(available)));
             const std::pair system(a_case.problem.get(), a_case.space);
             const bool shared = std::find(systems.begin(), systems.end(), system) != systems.end();
             if (!shared) systems.push_back(system);
@@ -185,8 +204,14 @@ void Comparison::build_all() {
             entrants_[at].a_case.emplace(std::move(a_case));
         });
     }
-    one_at_a_time_ = together + most_of_setups > available;
+    one_at_a_time_ = of_all_ranks(together + most_of_setups) > available;
     compile_kernels();
+}
+
+Index Comparison::of_all_ranks(Index mine) const {
+    Index sum = 0;
+    for (const double bytes : gathered(context(), {double(mine)})) sum += Index(bytes);
+    return sum;
 }
 
 void Comparison::compile_kernels() {
@@ -215,8 +240,8 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
     Prepared& made = *systems_.back();
     assemble_first(a_case, made.u, made.system);
     // The mean subtracted from b is a sum, whose last bits depend on the order of slots: all index spaces get the first
-    // one's b.
-    if (shape().constant_null_space) {
+    // one's b. On several ranks all have the natural order.
+    if (shape().constant_null_space && !context().ranks()) {
         if (b_.empty())
             b_ = in_given_order(a_case.shape(), made.system.b);
         else
@@ -283,7 +308,8 @@ void Comparison::warm_up(std::size_t at) {
         std::optional<Clock::time_point> begin;
         history.set_interrupt([&] {
             if (!begin) begin = Clock::now();
-            return stop_signal() != 0 || seconds_since(*begin) > patience;
+            if (stop_signal(context())) return true;
+            return of_first_rank(context(), seconds_since(*begin) > patience) != 0.0;
         });
         const Pass done = recorded_pass(at, history);
         trial.peak_by_label = beyond(ledger.peak_by_label(), before);
@@ -318,8 +344,9 @@ void Comparison::keep(std::size_t at, const Pass& pass, const History& history) 
     trial.solved = true;
     trial.history = history.entries();
     trial.row.step = 1;
-    trial.row.unknowns = a.unknowns();
-    trial.row.stored_entries = a.bytes() / Index(sizeof(double));
+    const MatrixShape matrix = shape().matrix();
+    trial.row.unknowns = matrix.unknowns();
+    trial.row.stored_entries = context().ranks() ? stored_of_all_ranks(a, matrix) : a.bytes() / Index(sizeof(double));
     trial.row.report = pass.report;
     trial.row.setup = pass.setup;
     trial.row.setup_seconds = pass.setup_seconds;
@@ -331,11 +358,11 @@ void Comparison::take_turn(std::size_t at) {
         Trial& trial = trials_[at];
         if (!entrants_[at].warm) {
             History unused;
-            unused.set_interrupt([] { return stop_signal() != 0; });
+            unused.set_interrupt([this] { return stop_signal(context()) != 0; });
             check_repeated(at, pass(at, unused, nullptr).report);
         }
         History history;
-        history.set_interrupt([] { return stop_signal() != 0; });
+        history.set_interrupt([this] { return stop_signal(context()) != 0; });
         const Pass done = pass(at, history, nullptr);
         check_repeated(at, done.report);
         trial.setup.push_back(done.setup_seconds);
@@ -349,11 +376,11 @@ void Comparison::record(std::size_t at) {
         Trial& trial = trials_[at];
         if (!entrants_[at].warm) {
             History unused;
-            unused.set_interrupt([] { return stop_signal() != 0; });
+            unused.set_interrupt([this] { return stop_signal(context()) != 0; });
             pass(at, unused, nullptr);
         }
         History history;
-        history.set_interrupt([] { return stop_signal() != 0; });
+        history.set_interrupt([this] { return stop_signal(context()) != 0; });
         const Pass done = recorded_pass(at, history);
         check_repeated(at, done.report);
         keep(at, done, history);
@@ -386,7 +413,7 @@ bool Comparison::in_the_field(std::size_t at) const {
     double best = std::numeric_limits<double>::infinity();
     for (std::size_t other = 0; other < trials_.size(); ++other)
         if (trials_[other].converged()) best = std::min(best, fastest(other));
-    return fastest(at) <= rules_.field * best;
+    return of_first_rank(context(), fastest(at) <= rules_.field * best) != 0.0;
 }
 
 /// Releases the candidate's memory if it cannot be kept or is not needed again.

@@ -74,9 +74,11 @@ struct CompareRules {
 
 class Comparison {
 public:
-    /// `parameters` are those of the deck with its own components.
+    /// `parameters` are those of the deck with its own components. With `ranks` that of one of several ranks, all of
+    /// which call the functions below; they decide what depends on times as the first rank does.
     Comparison(const Deck& deck, const Parameters& parameters, const std::vector<Candidate>& candidates,
-               const CompareRules& rules, CompareProgress& progress);
+               const CompareRules& rules, CompareProgress& progress,
+               const std::shared_ptr<Communicator>& ranks = nullptr);
 
     /// Takes over what an earlier call of the same comparison has finished; to be called before run(). Throws
     /// UsageError if that was for another system.
@@ -118,7 +120,7 @@ private:
 
     /// Thrown when a signal has arrived: nothing of the current pass counts.
     struct Stopped {};
-    static void stop_if_told();
+    void stop_if_told() const;
     void warm_ups();
     void turns();
     void recordings();
@@ -126,6 +128,8 @@ private:
 
     Case build(std::size_t at) const;
     void build_all();
+    /// The bytes that all ranks hold together if this one holds `mine`.
+    Index of_all_ranks(Index mine) const;
     /// Compiles the kernels of all candidates at once, so that no turn contains the compiler's time.
     void compile_kernels();
     void warm_up(std::size_t at);
@@ -140,7 +144,9 @@ private:
     void check_repeated(std::size_t at, const SolveReport& report);
     void release(std::size_t at);
     Prepared& system_for(const Case& a_case);
-    /// Calls `work`; an Error becomes the outcome of the trial.
+    /// The candidate takes no further part.
+    void fail(std::size_t at, ExitCode code, const std::string& reason);
+    /// Calls `work`; an Error becomes the outcome of the trial. Too little memory on one of several ranks ends all.
     template <class Work>
     void attempt(std::size_t at, const Work& work);
 

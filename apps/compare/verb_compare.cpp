@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -19,6 +21,8 @@
 #include "apps/run/verdict.hpp"
 #include "apps/signals.hpp"
 #include "apps/verbs.hpp"
+#include "core/ranks/cuts.hpp"
+#include "core/ranks/threads.hpp"
 #include "io/atomic_file.hpp"
 
 namespace hyperplane {
@@ -110,10 +114,97 @@ private:
     std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
 };
 
+/// What the command line asks for.
+struct Task {
+    const Invocation& invocation;
+    Deck deck;
+    Candidates candidates;
+    CompareRules rules;
+    ComparisonSetting setting;
+};
+
+/// What an unfinished comparison has left. The first rank finds it, and all ranks go on from it.
+class Beginning {
+public:
+    const ComparisonData* find(const Task& task, const Comparison& comparison) {
+        if (is_first_rank(comparison.context()) && !task.invocation.has("fresh"))
+            earlier_ = unfinished(task.setting.path,
+                                  identity_of(task.candidates.list, task.rules, task.setting.automatic), comparison);
+        const bool found = of_first_rank(comparison.context(), earlier_.has_value()) != 0.0;
+        return found ? &*earlier_ : nullptr;
+    }
+
+private:
+    std::optional<ComparisonData> earlier_;
+};
+
+/// Writes and prints what has been compared; returns the exit status.
+int conclude(const Task& task, ComparisonData data) {
+    const Invocation& invocation = task.invocation;
+    write_comparison(data, invocation.overwrite());
+    if (!data.complete) spdlog::warn("stopped by signal {}: the same command goes on", stop_signal());
+    if (invocation.value("json") != "-")
+        fmt::print("{}{}", comparison_text(data, isatty(STDOUT_FILENO) != 0),
+                   fmt::format("{:<13} {}\n", "record", data.path));
+    if (invocation.has("json")) write_json(invocation.value("json"), comparison_json(data), invocation.overwrite());
+    return data.exit_code;
+}
+
+/// Runs the comparison; of several ranks the first one also writes and prints.
+int compare(const Task& task, Comparison& comparison, Beginning& beginning) {
+    const auto& [invocation, deck, candidates, rules, setting] = task;
+    const bool first = is_first_rank(comparison.context());
+    if (first) {
+        for (const std::string& warning : comparison.warnings()) spdlog::warn("{}", warning);
+        for (const Candidate& candidate : candidates.list)
+            spdlog::debug("resolved deck of {}:\n{}", candidate.name, to_ini(candidate.parameters));
+        guard_output(setting.path + ".part", FileKind::comparison, invocation.overwrite());
+    }
+    if (const ComparisonData* earlier = beginning.find(task, comparison)) {
+        if (first)
+            spdlog::info("{} was stopped: going on after turn {} of {} (--fresh starts over)", earlier->path,
+                         earlier->turns_done, rules.turns);
+        comparison.resume(*earlier);
+    }
+    if (!first) {
+        comparison.run([] {});
+        return 0;
+    }
+    const auto so_far = [&] {
+        return summarise(comparison, task.deck, task.candidates.list, task.rules, task.setting);
+    };
+    Keeper keeper(setting.path + ".part", invocation.overwrite());
+    comparison.run([&] { keeper.keep(so_far()); });
+    const int status = conclude(task, so_far());
+    keeper.remove();
+    return status;
+}
+
+int compare_on_ranks(const Task& task, int ranks) {
+    Beginning beginning;
+    std::mutex building;  // problems may read files through HDF5
+    int status = 0;
+    run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
+        const bool first = communicator->rank() == 0;
+        CompareProgress progress(first ? Progress::style_for_stderr(task.invocation.has("quiet"))
+                                       : Progress::Style::none);
+        std::unique_ptr<Comparison> comparison;
+        {
+            const std::lock_guard lock(building);
+            comparison = std::make_unique<Comparison>(task.deck, task.candidates.deck, task.candidates.list, task.rules,
+                                                      progress, communicator);
+        }
+        const int mine = compare(task, *comparison, beginning);
+        if (first) status = mine;
+    });
+    return status;
+}
+
 }  // namespace
 
 int compare_verb(const Invocation& invocation) {
     catch_stop_signals();
+    const int ranks = invocation.has("ranks") ? parse_count("ranks", invocation.value("ranks"), 1) : 1;
     const CandidateLists lists = lists_of(invocation);
     CompareRules rules;
     rules.turns = parse_count("reps", invocation.value("reps", "5"), 1);
@@ -124,35 +215,18 @@ int compare_verb(const Invocation& invocation) {
     const Deck deck = read_deck_or_record(invocation.arguments.at(0));
     const Candidates candidates = read_candidates(deck, deck_overrides(invocation), lists);
     guard_json(invocation.value("json"), invocation.overwrite());
-    const ComparisonSetting setting{output_path(invocation, deck), baseline_of(invocation, candidates), lists.all};
-    const OutputLock lock(lock_request(setting.path, invocation));
+    const Task task{invocation,
+                    deck,
+                    candidates,
+                    rules,
+                    {output_path(invocation, deck), baseline_of(invocation, candidates), lists.all}};
+    const OutputLock lock(lock_request(task.setting.path, invocation));
+    if (ranks > 1) return compare_on_ranks(task, ranks);
 
     CompareProgress progress(Progress::style_for_stderr(invocation.has("quiet")));
-    Comparison comparison(deck, candidates.deck, candidates.list, rules, progress);
-    for (const std::string& warning : comparison.warnings()) spdlog::warn("{}", warning);
-    for (const Candidate& candidate : candidates.list)
-        spdlog::debug("resolved deck of {}:\n{}", candidate.name, to_ini(candidate.parameters));
-    guard_output(setting.path + ".part", FileKind::comparison, invocation.overwrite());
-    const auto earlier = invocation.has("fresh")
-                             ? std::nullopt
-                             : unfinished(setting.path, identity_of(candidates.list, rules, lists.all), comparison);
-    if (earlier) {
-        spdlog::info("{} was stopped: going on after turn {} of {} (--fresh starts over)", earlier->path,
-                     earlier->turns_done, rules.turns);
-        comparison.resume(*earlier);
-    }
-    const auto so_far = [&] { return summarise(comparison, deck, candidates.list, rules, setting); };
-    Keeper keeper(setting.path + ".part", invocation.overwrite());
-    comparison.run([&] { keeper.keep(so_far()); });
-    ComparisonData data = so_far();
-    write_comparison(data, invocation.overwrite());
-    keeper.remove();
-    if (!data.complete) spdlog::warn("stopped by signal {}: the same command goes on", stop_signal());
-    if (invocation.value("json") != "-")
-        fmt::print("{}{}", comparison_text(data, isatty(STDOUT_FILENO) != 0),
-                   fmt::format("{:<13} {}\n", "record", data.path));
-    if (invocation.has("json")) write_json(invocation.value("json"), comparison_json(data), invocation.overwrite());
-    return data.exit_code;
+    Comparison comparison(task.deck, task.candidates.deck, task.candidates.list, task.rules, progress);
+    Beginning beginning;
+    return compare(task, comparison, beginning);
 }
 
 }  // namespace hyperplane

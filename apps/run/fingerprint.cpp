@@ -5,10 +5,12 @@
 
 #include <bit>
 #include <optional>
+#include <vector>
 
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/random.hpp"
+#include "core/ranks/cuts.hpp"
 
 namespace hyperplane {
 namespace {
@@ -27,18 +29,28 @@ std::uint64_t of_block(Index row, Index column, int dof, Index unknowns, const V
     return sum;
 }
 
+/// The sum over all ranks.
+std::uint64_t of_all_ranks(const Context& context, std::uint64_t mine) {
+    std::uint64_t sum = 0;
+    const std::vector<double> halves = gathered(context, {double(mine >> 32), double(mine & 0xffffffffu)});
+    for (std::size_t at = 0; at < halves.size(); at += 2)
+        sum += (std::uint64_t(halves[at]) << 32) + std::uint64_t(halves[at + 1]);
+    return sum;
+}
+
 std::uint64_t of_structured(const StructMatrix& a) {
     const Grid& grid = a.grid();
+    const Index first = a.space().first_block_row(), end = first + a.space().block_rows();
     std::uint64_t sum = 0;
 #pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.unknowns())) reduction(+ : sum)
-    for (Index row = 0; row < grid.points(); ++row) {
+    for (Index row = first; row < end; ++row) {
         const Int3 point = grid.point(row);
         for (int e = 0; e < a.stencil().size(); ++e)
             if (const Int3 q = grid.wrapped(point + a.stencil()[e]); grid.contains(q))
-                sum += of_block(row, grid.row(q), a.dof(), a.unknowns(),
+                sum += of_block(row, grid.row(q), a.dof(), grid.points() * a.dof(),
                                 [&](int i, int j) { return a.at(point, e, i, j); });
     }
-    return sum;
+    return of_all_ranks(a.context(), sum);
 }
 
 std::uint64_t of_general(const BsrMatrix& a) {
@@ -67,13 +79,14 @@ std::uint64_t fingerprint(const SystemMatrix& matrix) {
 std::uint64_t fingerprint(const Vector& x, const RowOrder* order) {
     Vector copy;
     const Vector& host = on_host(x, copy);
+    const Index first = x.space().first_block_row();
     std::uint64_t sum = 0;
 #pragma omp parallel for schedule(static) num_threads(host.context().threads_for(x.size())) reduction(+ : sum)
     for (Index row = 0; row < x.space().block_rows(); ++row) {
         const Index at = x.space().slot(order ? order->place[row] : row) * x.step();
-        for (int c = 0; c < x.dof(); ++c) sum += term(row * x.dof() + c, host.data()[x.first(c) + at]);
+        for (int c = 0; c < x.dof(); ++c) sum += term((first + row) * x.dof() + c, host.data()[x.first(c) + at]);
     }
-    return sum;
+    return of_all_ranks(x.context(), sum);
 }
 
 std::string in_hex(std::uint64_t bits) {

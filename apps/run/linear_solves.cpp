@@ -7,20 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "apps/run/linear_system.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/ranks/cuts.hpp"
 
 namespace hyperplane {
-namespace {
-
-/// Number of coefficients held in memory; where ranks share the grid, what one rank would hold.
-Index stored_of_all_ranks(const SystemMatrix& a, const MatrixShape& shape) {
-    if (!a.context().ranks()) return a.stored();
-    return bytes_of(shape, shape.natural_space(), a.backend()) / Index(sizeof(double));
-}
-
-}  // namespace
 
 void LinearSolves::resume(SolverItems state, Index iterations) {
     state_ = std::move(state);

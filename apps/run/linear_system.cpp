@@ -26,6 +26,11 @@ void assemble_first(const Case& a_case, Vector& u, LinearSystem& system) {
     assemble_right_hand_side(problem, u, level, system);
 }
 
+Index stored_of_all_ranks(const SystemMatrix& a, const MatrixShape& shape) {
+    if (!a.context().ranks()) return a.stored();
+    return bytes_of(shape, shape.natural_space(), a.backend()) / Index(sizeof(double));
+}
+
 SolverOperators operators_of(const Case& a_case, const LinearOperator& a) {
     return {a_case.shape(), a_case.context, a, *a_case.preconditioner};
 }

@@ -17,6 +17,9 @@ TimeLevel first_level(const Case& a_case, const Vector& u);
 /// state.
 void assemble_first(const Case& a_case, Vector& u, LinearSystem& system);
 
+/// Number of coefficients held in memory; where ranks share the grid, what one rank would hold.
+Index stored_of_all_ranks(const SystemMatrix& a, const MatrixShape& shape);
+
 /// A and M of the case as the solver takes them. The result refers to both.
 SolverOperators operators_of(const Case& a_case, const LinearOperator& a);
 

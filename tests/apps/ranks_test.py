@@ -21,14 +21,25 @@ DECKS = {
     "poisson_box27": POISSON.replace("[grid]", "stencil = box27\n[grid]\nlengths = 6 4 8") + "[preconditioner]\nfill_level = 1\n",
     "poisson_neumann": POISSON.replace("[grid]", "discretisation = cell\nboundary_condition = neumann\n[grid]"),
     "poisson_random": POISSON.replace("[grid]", "discretisation = cell\ncoefficient = lognormal\n[grid]"),
+    "poisson_par_ilu": POISSON + "[preconditioner]\nname = par_ilu\n",
+    "poisson_fgbilu": POISSON + "[preconditioner]\nname = fgbilu\n",
+    "poisson_sweeps": POISSON.replace("name = cg", "name = fgmres") + "[preconditioner]\nname = jacobi_sweeps\n",
+    "poisson_multicolor": POISSON.replace("[grid]", "stencil = box27\n[grid]\nlengths = 6 4 8")
+    + "[preconditioner]\nname = multicolor\n",
+    "poisson_subdomains": POISSON + "[preconditioner]\nname = subdomain_ildu0\nsubdomain = 4 3 2\n",
     "poisson_periodic": POISSON.replace("[grid]", "right_hand_side = random\n[grid]\nperiodic = x y"),
     "transport": TRANSPORT.replace("{steps}", "2"),
     "transport_bicgstab": TRANSPORT.replace("{steps}", "2").replace("gmres", "bicgstab"),
+    "transport_multicolor": TRANSPORT.replace("{steps}", "2") + "[preconditioner]\nname = multicolor\n",
     "block": "[problem]\nname = block_laplacian\n" + GRID + "[solver]\nname = fgmres\n",
     "navier_stokes": "[problem]\nname = navier_stokes\n" + GRID + "[time]\nsteps = 2\n",
     "cavity": "[problem]\nname = artificial_compressibility\nscalars = 1\n" + GRID + "[time]\nsteps = 2\n",
     "cavity_coupled": "[problem]\nname = artificial_compressibility\nsets = 2\ncoupling = householder\n" + GRID
     + "[time]\nsteps = 2\n",
+    "cavity_multicolor": "[problem]\nname = artificial_compressibility\n" + GRID
+    + "[time]\nsteps = 2\n[preconditioner]\nname = multicolor\n",
+    "cavity_subdomains": "[problem]\nname = artificial_compressibility\nsets = 2\ncoupling = householder\n" + GRID
+    + "[time]\nsteps = 2\n[preconditioner]\nname = subdomain_ildu0\nsubdomain = 7 5 2\n",
     "euler": "[problem]\nname = euler\n" + GRID + "[time]\nsteps = 2\n",
     "cahn_hilliard": "[problem]\nname = cahn_hilliard\nsigma = 0\n" + GRID + "[time]\ntime_step = 1e-6\nsteps = 2\n",
     "cahn_hilliard_1": "[problem]\nname = cahn_hilliard\nfields = one\nsigma = 0\n" + GRID + "[time]\ntime_step = 1e-6\nsteps = 2\n",
@@ -67,6 +78,13 @@ class Ranks(ProgramTest):
         self.assertEqual((plan["ranks"], plan["memory"]["predicted"]), (2, memory["predicted"]))
         self.assertLess(memory["peak"] - memory["predicted"], 100)  # a few scalars
         self.expect(2, "check", deck, "--ranks", "11", "--backend", "cpu", says="give 10 ranks or fewer")
+        # Of 10 planes in subdomains of 4, the first of two ranks has 4 and the second 6; of three the last has 2.
+        for ranks in ("2", "3"):
+            words = ("--ranks", ranks, "--backend", "cpu", "--json", "--set", "preconditioner.name=subdomain_ildu0", "--set",
+                     "preconditioner.subdomain=7 5 4")
+            plan = json.loads(self.expect(0, "check", deck, *words).stdout)
+            planes = 6 if ranks == "2" else 4
+            self.assertEqual(plan["memory"]["by_label"]["state, b, correction"], 3 * 8 * 35 * (planes + 2))
 
     def test_record_and_verdict_say_what_ran(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
@@ -93,6 +111,12 @@ class Ranks(ProgramTest):
             (("--ranks", "2", "--set", "matrix.format=general", "--set", "preconditioner.name=jacobi"),
              ("matrix.format", "one rank")),
             (("--ranks", "2", "--set", "preconditioner.storage=single"), ("preconditioner.storage", "double")),
+            (("--ranks", "2", "--set", "preconditioner.name=multicolor", "--set", "preconditioner.colours=greedy"),
+             ("preconditioner.colours", "stencil")),
+            (("--ranks", "2", "--set", "preconditioner.name=multicolor", "--set", "preconditioner.triangular_solve=jacobi"),
+             ("preconditioner.triangular_solve", "exact")),
+            (("--ranks", "2", "--set", "preconditioner.name=subdomain_ildu0"),
+             ("subdomains keep groups of 3", "preconditioner.subdomain")),
             (("--ranks", "2", "--set", "grid.periodic=z", "--set", "problem.right_hand_side=random"), ("grid.periodic",)),
             (("--ranks", "2", "--set", "device.layout=hyperplane"), ("device.layout", "natural")),
             (("--ranks", "two"), ("ranks",)),
@@ -103,6 +127,34 @@ class Ranks(ProgramTest):
                 for text in expected:
                     self.assertIn(text, done.stderr)
                 self.assertFalse((self.folder / "deck.h5").exists())
+
+    def test_compare_gives_the_iterations_and_the_system_of_one_rank(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        tables = []
+        for ranks in ("1", "3"):
+            words = ("--preconditioners", "struct_ilu,multicolor,subdomain_ildu0:subdomain=7 5 2,multigrid", "--ranks", ranks,
+                     "--backend", "cpu", "--threads", "1", "--reps", "1", "--quiet", "--force", "--json", "-")
+            tables.append(json.loads(self.expect(0, "compare", deck, *words).stdout))
+        found = [{row["name"]: row for row in table["candidates"]} for table in tables]
+        for name, row in found[0].items():
+            other = found[1][name]
+            if "multigrid" in name:
+                self.assertEqual((row["outcome"], other["outcome"]), ("converged_rtol", "refused"))
+                self.assertIn("multigrid does not work on several ranks", other["reason"])
+                continue
+            for key in ("outcome", "iterations", "relative_residual"):
+                self.assertEqual(other[key], row[key], (name, key))
+        self.assertEqual(tables[0]["system"]["fingerprint"], tables[1]["system"]["fingerprint"])
+        self.assertEqual(tables[1]["system"]["device"], "cpu, 3 ranks of 1 thread")
+
+    def test_stopped_comparison_goes_on_with_ranks(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        words = ("compare", deck, "--preconditioners", "struct_ilu,jacobi", "--ranks", "2", "--backend", "cpu", "--reps", "2",
+                 "--threads", "1", "--quiet", "--json", "-")
+        stopped = self.run_program(*words, stop_at=f"20:{int(signal.SIGTERM)}")
+        self.assertEqual(stopped.returncode, 75, stopped.stderr)
+        done = json.loads(self.expect(0, *words).stdout)
+        self.assertEqual([row["outcome"] for row in done["candidates"]], ["converged_rtol"] * 2)
 
     def test_error_on_one_rank_ends_all(self):
         deck = self.write("deck.ini", POISSON.format(cells="33 35 31"))
