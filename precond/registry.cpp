@@ -13,6 +13,7 @@
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multigrid/multigrid.hpp"
 #include "precond/par_ilu/par_ilu.hpp"
+#include "precond/par_ilut/par_ilut.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/subdomain/ildu0.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
@@ -31,6 +32,7 @@ const std::vector<PreconditionerRow>& preconditioners() {
                                             jacobi_row(),
                                             cusparse_ilu_row(),
                                             sync_free_ilu_row(),
+                                            par_ilut_row(),
                                             none_row()};
         for (PreconditionerRow& row : made)
             if (!row.storages.empty())

@@ -36,11 +36,12 @@ using CreatePreconditioner =
 
 /// What is known about a preconditioner before anything is allocated.
 struct PreconditionerPlan {
-    IndexSpace space;           ///< of matrix and vectors, in the preferred layout
-    Index bytes = 0;            ///< held after a set-up, besides the matrix
-    Index most_bytes = 0;       ///< held at most, if that depends on the values of the matrix; else 0
-    Index setup_bytes = 0;      ///< held in addition during a set-up
-    Index bytes_per_apply = 0;  ///< fewest that one application moves; 0 stands for `bytes` and two vectors
+    IndexSpace space;            ///< of matrix and vectors, in the preferred layout
+    Index bytes = 0;             ///< held after a set-up, besides the matrix
+    Index most_bytes = 0;        ///< held at most, if that depends on the matrix or on what the set-up finds; else 0
+    const char* most_when = "";  ///< when that is: "couplings are weak along some axes"
+    Index setup_bytes = 0;       ///< held in addition during a set-up
+    Index bytes_per_apply = 0;   ///< fewest that one application moves; 0 stands for `bytes` and two vectors
     PreconditionerTraits traits;
 };
 

@@ -267,6 +267,7 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     if (shape().separate_preconditioner_matrix) memory.by_label["preconditioner matrix"] = matrix;
     memory.by_label["preconditioner " + name("preconditioner")] = plan.bytes;
     memory.more = std::max<Index>(0, plan.most_bytes - plan.bytes);
+    memory.more_when = plan.most_when;
     const Index krylov = solver->work_vectors() * vector;
     memory.by_label["Krylov vectors"] = krylov;
     // The first set-up takes place before the solver allocates its vectors.

@@ -21,6 +21,7 @@ namespace hyperplane {
 struct MemoryPlan {
     std::map<std::string, Index> by_label;
     Index more = 0;  ///< that it may hold besides, if the values of the matrix decide how much a preconditioner holds
+    std::string more_when;  ///< when it does
     Index total() const;
     /// Lines "  matrix   12.0 MiB", the largest first, and the total.
     std::string table() const;

@@ -127,8 +127,7 @@ void print_text(const Case& a_case, const Needs& needs) {
                ranks > 1 ? fmt::format(" on each of {} ranks, {} in all", ranks, in_mib(ranks * memory.total())) : "",
                memory.table(), needs.fit_in_memory() ? "fits" : "does not fit", in_mib(needs.memory_left));
     if (memory.more > 0)
-        fmt::print("at most {}, if couplings are so weak along some axes that {} coarsens one axis at a time{}\n",
-                   in_mib(memory.total() + memory.more), a_case.name("preconditioner"),
+        fmt::print("at most {}, if {}{}\n", in_mib(memory.total() + memory.more), memory.more_when,
                    memory.total() + memory.more <= needs.memory_left ? "" : "; that would not fit");
     if (needs.disk) fmt::print("{}", disk_text(needs));
     if (needs.time) fmt::print("{}", estimate_text(a_case, *needs.time));

@@ -110,18 +110,18 @@ bool has_all_diagonals(const BlockPattern& a) {
 
 FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
                              const std::string& label) {
-    const Index rows = a->rows();
+    if (k == 0 && has_all_diagonals(*a)) return filled_as(*a, a, label);
+    const BlockPattern mirrored = transposed(*a, label);
+    const Lists upper = upper_fill(*a, k), lower = transposed(upper_fill(mirrored, k), a->rows());
+    return filled_as(*a, joined(host, lower, upper, a->rows(), label), label);
+}
+
+FilledPattern filled_as(const BlockPattern& a, std::shared_ptr<const BlockPattern> pattern, const std::string& label) {
+    const BlockPattern& p = *pattern;
+    const Index rows = p.rows();
     FilledPattern filled;
-    if (k == 0 && has_all_diagonals(*a)) {
-        filled.pattern = a;
-    } else {
-        const BlockPattern mirrored = transposed(*a, label);
-        const Lists upper = upper_fill(*a, k), lower = transposed(upper_fill(mirrored, k), rows);
-        filled.pattern = joined(host, lower, upper, rows, label);
-        filled.place = Buffer<int>(host, label, a->blocks());
-    }
-    filled.diagonal = Buffer<Index>(host, label, rows);
-    const BlockPattern& p = *filled.pattern;
+    if (&p != &a) filled.place = Buffer<int>(p.context(), label, a.blocks());
+    filled.diagonal = Buffer<Index>(p.context(), label, rows);
     Index below = 0;
 #pragma omp parallel for schedule(static) num_threads(p.context().threads_for(p.blocks())) reduction(+ : below)
     for (Index row = 0; row < rows; ++row) {
@@ -129,12 +129,15 @@ FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const Bl
         below += filled.diagonal[row] - p.row_begin()[row];
         if (filled.place.size() == 0) continue;
         Index there = p.row_begin()[row];
-        for (Index at = a->row_begin()[row]; at < a->row_begin()[row + 1]; ++at) {
-            while (p.column()[there] != a->column()[at]) ++there;
-            filled.place[at] = int(there - p.row_begin()[row]);
+        const Index end = p.row_begin()[row + 1];
+        for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at) {
+            while (there < end && p.column()[there] < a.column()[at]) ++there;
+            const bool found = there < end && p.column()[there] == a.column()[at];
+            filled.place[at] = found ? int(there - p.row_begin()[row]) : -1;
         }
     }
     filled.lower = below;
+    filled.pattern = std::move(pattern);
     return filled;
 }
 

@@ -17,11 +17,14 @@ namespace hyperplane {
 struct FilledPattern {
     std::shared_ptr<const BlockPattern> pattern;  ///< A's own if there is no fill and no diagonal block is missing
     Buffer<Index> diagonal;                       ///< [row]: the place of the diagonal block, which is always there
-    Buffer<int> place;  ///< [block of A]: its place within its row; empty if the pattern is A's own
+    Buffer<int> place;  ///< [block of A]: its place within its row, -1: none; empty if the pattern is A's own
     Index lower = 0;    ///< blocks below the diagonal
 
-    /// The place in the pattern of block `at` of A, which lies in `row`.
-    Index place_of(Index row, Index at) const { return place.size() == 0 ? at : pattern->row_begin()[row] + place[at]; }
+    /// The place in the pattern of block `at` of A, which lies in `row`; -1 if the pattern does not have it.
+    Index place_of(Index row, Index at) const {
+        if (place.size() == 0) return at;
+        return place[at] < 0 ? -1 : pattern->row_begin()[row] + place[at];
+    }
     Index bytes() const {
         return diagonal.size() * Index(sizeof(Index)) + place.size() * Index(sizeof(int)) +
                (place.size() > 0 ? pattern->bytes() : 0);
@@ -31,5 +34,8 @@ struct FilledPattern {
 /// The pattern of A with the fill of levels up to k, and all diagonal blocks. `a` is one that the host can read.
 FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
                              const std::string& label);
+
+/// How the blocks of A lie in a pattern that has all diagonal blocks. Both are ones that the host can read.
+FilledPattern filled_as(const BlockPattern& a, std::shared_ptr<const BlockPattern> pattern, const std::string& label);
 
 }  // namespace hyperplane

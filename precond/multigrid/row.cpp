@@ -256,6 +256,7 @@ public:
                 sum.bytes_per_apply +=
                     (options.pre_smoothing + options.post_smoothing) * (m + matrix_bytes(setting) + 2 * vector) + 2 * p;
             });
+        sum.most_when = "couplings are so weak along some axes that multigrid coarsens one axis at a time";
         sum.most_bytes = std::max(sum.bytes, MostMemory(smoothers, options.coarsening).of(setting));
         return sum;
     }

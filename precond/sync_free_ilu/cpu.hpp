@@ -2,6 +2,8 @@
 // sync_free_ilu on a CPU.
 #pragma once
 
+#include <algorithm>
+
 #include "precond/factors/pivots.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/row_walk.hpp"
@@ -20,9 +22,46 @@ Index fixed_point_bytes(const FilledPattern& filled, int dof);
 void fixed_point(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
                  GeneralFactors& factors, PivotInverter& inverter);
 
+/// `sweeps` further sweeps from X and the inverses in `scratch`, then the factors.
+void sweep_to_factors(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
+                      GeneralFactors& x, PivotInverter& inverter);
+
+// The parts of fixed_point, for whoever changes the pattern between sweeps. X is `x`, whose diagonal blocks have the
+// inverses `inverse`.
+
+/// made = the result of a sweep that reads X, or A + alpha diag(A) on the pattern of X if there is no inverse.
+void sweep(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, double* made);
+void invert_diagonals(const BsrMatrix& a, const GeneralFactors& x, double* inverse, PivotInverter& inverter);
+/// L, U and the inverses of U's diagonal blocks from X, in place.
+void finish(GeneralFactors& x, const double* inverse);
+/// The rules for pivots before the last sweep: what cannot be used is boosted.
+PivotRules rules_of_guesses(const PivotRules& rules);
+
+/// out += sign x y for dof x dof blocks.
+inline void add_product(int dof, double sign, const double* x, const double* y, double* out) {
+    for (int row = 0; row < dof; ++row)
+        for (int q = 0; q < dof; ++q) {
+            const double factor = sign * x[row * dof + q];
+            for (int col = 0; col < dof; ++col) out[row * dof + col] += factor * y[q * dof + col];
+        }
+}
+
+/// The first place in [from, end) of a row whose column is at least `column`. Rows are mostly short; of long ones the
+/// place is found by doubling steps and bisection.
+inline Index place_from(const int* columns, Index from, Index end, int column) {
+    Index step = 1;
+    while (from + step < end && columns[from + step] < column) from += step, step *= 2;
+    if (from < end && columns[from] >= column) return from;
+    return std::lower_bound(columns + std::min(from + 1, end), columns + std::min(from + step + 1, end), column) -
+           columns;
+}
+
 /// y = L^-1 r; y may be r.
 void lower_solve(const GeneralFactors& factors, const RowWalk& walk, const double* r, double* y);
 /// z = U^-1 z.
 void upper_solve(const GeneralFactors& factors, const RowWalk& walk, double* z);
+
+/// The fewest bytes that both solves with so many blocks move.
+Index bytes_per_apply(Index rows, Index blocks, int dof);
 
 }  // namespace hyperplane::general_cpu

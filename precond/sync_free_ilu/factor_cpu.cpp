@@ -21,16 +21,6 @@ void add_product(int known, double sign, const double* x, const double* y, doubl
         }
 }
 
-/// The first place in [from, end) of a row whose column is at least `column`. Rows are mostly short; of long ones the
-/// place is found by doubling steps and bisection.
-Index place_from(const int* columns, Index from, Index end, int column) {
-    Index step = 1;
-    while (from + step < end && columns[from + step] < column) from += step, step *= 2;
-    if (from < end && columns[from] >= column) return from;
-    return std::lower_bound(columns + std::min(from + 1, end), columns + std::min(from + step + 1, end), column) -
-           columns;
-}
-
 template <int m>
 class Rows {
 public:
@@ -56,7 +46,8 @@ private:
         std::fill(block(begin), block(end), 0.0);
         const BlockPattern& own = *a_.pattern();
         for (Index at = own.row_begin()[i]; at < own.row_begin()[i + 1]; ++at)
-            std::copy_n(a_.values() + at * size(), size(), block(f_.filled.place_of(i, at)));
+            if (const Index place = f_.filled.place_of(i, at); place >= 0)
+                std::copy_n(a_.values() + at * size(), size(), block(place));
         if (alpha_ == 0.0) return;
         double* const diagonal = block(f_.filled.diagonal[i]);
         for (int r = 0; r < dof_; ++r) diagonal[r * dof_ + r] *= 1.0 + alpha_;

@@ -9,33 +9,42 @@
 #include <algorithm>
 #include <array>
 
+#include "precond/factors/known_dof.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
 
 namespace hyperplane::general_cpu {
 namespace {
 
+template <int m>
 class Sweep {
 public:
-    Sweep(const BsrMatrix& a, double alpha, const GeneralFactors& f, const double* old, const double* inverse,
-          double* made)
-        : a_(a), alpha_(alpha), f_(f), old_(old), inverse_(inverse), made_(made), dof_(f.dof), size_(dof_ * dof_) {}
+    Sweep(const BsrMatrix& a, double alpha, const GeneralFactors& f, const double* inverse, double* made)
+        : a_(a),
+          alpha_(alpha),
+          f_(f),
+          old_(f.values.data()),
+          inverse_(inverse),
+          made_(made),
+          dof_(m > 0 ? m : f.dof),
+          size_(dof_ * dof_) {}
 
-    /// The new row i; without `old` that of A.
+    /// The new row i; without inverses that of A.
     void row(Index i) const {
         const BlockPattern& p = f_.pattern();
+        const int dof = m > 0 ? m : dof_, size = dof * dof;
         const Index begin = p.row_begin()[i], diagonal = f_.filled.diagonal[i], end = p.row_begin()[i + 1];
         load(i, begin, diagonal, end);
-        if (!old_) return;
-        std::array<double, max_dof * max_dof> w;
+        if (!inverse_) return;
+        std::array<double, (m > 0 ? m * m : max_dof * max_dof)> w;
         for (Index at = begin; at < diagonal; ++at) {
             const Index k = p.column()[at], last = p.row_begin()[k + 1];
-            std::fill_n(w.begin(), size_, 0.0);
-            add_product(1.0, old_ + at * size_, inverse_ + k * size_, w.data());
+            std::fill_n(w.begin(), size, 0.0);
+            add_product(dof, 1.0, old_ + at * size, inverse_ + k * size, w.data());
             Index mine = at + 1;
             for (Index other = f_.filled.diagonal[k] + 1; other < last && mine < end; ++other) {
-                mine = std::lower_bound(p.column() + mine, p.column() + end, p.column()[other]) - p.column();
+                mine = place_from(p.column(), mine, end, p.column()[other]);
                 if (mine < end && p.column()[mine] == p.column()[other])
-                    add_product(-1.0, w.data(), old_ + other * size_, made_ + mine * size_);
+                    add_product(dof, -1.0, w.data(), old_ + other * size, made_ + mine * size);
             }
         }
     }
@@ -45,17 +54,10 @@ private:
         std::fill(made_ + begin * size_, made_ + end * size_, 0.0);
         const BlockPattern& own = *a_.pattern();
         for (Index at = own.row_begin()[i]; at < own.row_begin()[i + 1]; ++at)
-            std::copy_n(a_.values() + at * size_, size_, made_ + f_.filled.place_of(i, at) * size_);
+            if (const Index place = f_.filled.place_of(i, at); place >= 0)
+                std::copy_n(a_.values() + at * size_, size_, made_ + place * size_);
         for (int r = 0; r < dof_; ++r) made_[diagonal * size_ + r * dof_ + r] *= 1.0 + alpha_;
     }
-    void add_product(double sign, const double* x, const double* y, double* out) const {
-        for (int row = 0; row < dof_; ++row)
-            for (int q = 0; q < dof_; ++q) {
-                const double factor = sign * x[row * dof_ + q];
-                for (int col = 0; col < dof_; ++col) out[row * dof_ + col] += factor * y[q * dof_ + col];
-            }
-    }
-
     const BsrMatrix& a_;
     double alpha_;
     const GeneralFactors& f_;
@@ -64,9 +66,17 @@ private:
     int dof_, size_;
 };
 
-/// The inverses of the diagonal blocks of X.
-void invert_all(const BsrMatrix& a, const GeneralFactors& f, const double* x, double* inverse,
-                PivotInverter& inverter) {
+}  // namespace
+
+void sweep(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, double* made) {
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(x.dof, [&](auto m) {
+        const Sweep<m.value> one(a, alpha, x, inverse, made);
+#pragma omp parallel for schedule(dynamic, 256) num_threads(a.context().threads_for(x.value_count()))
+        for (Index i = 0; i < x.pattern().rows(); ++i) one.row(i);
+    });
+}
+
+void invert_diagonals(const BsrMatrix& a, const GeneralFactors& f, double* inverse, PivotInverter& inverter) {
     const int size = f.dof * f.dof;
     const Index rows = f.pattern().rows();
 #pragma omp parallel num_threads(a.context().threads_for(rows* size))
@@ -80,15 +90,14 @@ void invert_all(const BsrMatrix& a, const GeneralFactors& f, const double* x, do
                 std::fill_n(own.begin(), size, 0.0);
             else
                 std::copy_n(a.values() + at * size, size, own.begin());
-            std::copy_n(x + f.filled.diagonal[i] * size, size, inverse + i * size);
+            std::copy_n(f.values.data() + f.filled.diagonal[i] * size, size, inverse + i * size);
             inverter.invert({int(i), 0, 0}, own.data(), inverse + i * size, smallest);
         }
         inverter.note(smallest);
     }
 }
 
-/// L, U and inverses from X, in place.
-void finish(GeneralFactors& f, const Buffer<double>& inverse) {
+void finish(GeneralFactors& f, const double* inverse) {
     const BlockPattern& p = f.pattern();
     const int dof = f.dof, size = dof * dof;
 #pragma omp parallel for schedule(static) num_threads(p.context().threads_for(p.blocks() * size))
@@ -96,7 +105,7 @@ void finish(GeneralFactors& f, const Buffer<double>& inverse) {
         std::array<double, max_dof * max_dof> product;
         for (Index at = p.row_begin()[i]; at < f.filled.diagonal[i]; ++at) {
             const Index k = p.column()[at], mirrored = f.symmetric ? p.find(k, int(i)) : at;
-            const double *x = f.values.data() + mirrored * size, *y = inverse.data() + k * size;
+            const double *x = f.values.data() + mirrored * size, *y = inverse + k * size;
             for (int r = 0; r < dof; ++r)
                 for (int c = 0; c < dof; ++c) {
                     double sum = 0.0;
@@ -106,11 +115,15 @@ void finish(GeneralFactors& f, const Buffer<double>& inverse) {
                 }
             std::copy_n(product.begin(), size, f.values.data() + at * size);
         }
-        std::copy_n(inverse.data() + i * size, size, f.values.data() + f.filled.diagonal[i] * size);
+        std::copy_n(inverse + i * size, size, f.values.data() + f.filled.diagonal[i] * size);
     }
 }
 
-}  // namespace
+PivotRules rules_of_guesses(const PivotRules& rules) {
+    PivotRules guesses = rules;
+    guesses.policy = PivotPolicy::boost;
+    return guesses;
+}
 
 Index fixed_point_bytes(const FilledPattern& filled, int dof) {
     return (filled.pattern->blocks() + filled.pattern->rows()) * dof * dof * Index(sizeof(double));
@@ -118,20 +131,21 @@ Index fixed_point_bytes(const FilledPattern& filled, int dof) {
 
 void fixed_point(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
                  GeneralFactors& f, PivotInverter& inverter) {
-    const BlockPattern& p = f.pattern();
-    const int threads = a.context().threads_for(f.value_count());
-    PivotRules guesses = rules;
-    guesses.policy = PivotPolicy::boost;
-    for (int at = 0; at <= sweeps; ++at) {
-        const Sweep sweep(a, alpha, f, at == 0 ? nullptr : f.values.data(), scratch.inverse.data(),
-                          at == 0 ? f.values.data() : scratch.spare.data());
-#pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
-        for (Index i = 0; i < p.rows(); ++i) sweep.row(i);
-        if (at > 0) std::swap(f.values, scratch.spare);
-        PivotInverter guess(guesses, places_of(a), a.dof(), a.symmetric());
-        invert_all(a, f, f.values.data(), scratch.inverse.data(), at == sweeps ? inverter : guess);
+    sweep(a, alpha, f, nullptr, f.values.data());
+    PivotInverter guess(rules_of_guesses(rules), places_of(a), a.dof(), a.symmetric());
+    invert_diagonals(a, f, scratch.inverse.data(), guess);
+    sweep_to_factors(a, alpha, sweeps, rules, scratch, f, inverter);
+}
+
+void sweep_to_factors(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
+                      GeneralFactors& f, PivotInverter& inverter) {
+    for (int at = 1; at <= sweeps; ++at) {
+        sweep(a, alpha, f, scratch.inverse.data(), scratch.spare.data());
+        std::swap(f.values, scratch.spare);
+        PivotInverter guess(rules_of_guesses(rules), places_of(a), a.dof(), a.symmetric());
+        invert_diagonals(a, f, scratch.inverse.data(), at == sweeps ? inverter : guess);
     }
-    finish(f, scratch.inverse);
+    finish(f, scratch.inverse.data());
 }
 
 }  // namespace hyperplane::general_cpu

@@ -58,4 +58,10 @@ void upper_solve(const GeneralFactors& f, const RowWalk& walk, double* z) {
     });
 }
 
+Index bytes_per_apply(Index rows, Index blocks, int dof) {
+    // r once, z written by both solves and read between them, and the places of the diagonal blocks twice.
+    return blocks * dof * dof * Index(sizeof(double)) + BlockPattern::bytes(rows, blocks) +
+           2 * rows * Index(sizeof(Index)) + 4 * rows * dof * Index(sizeof(double));
+}
+
 }  // namespace hyperplane::general_cpu

@@ -129,10 +129,7 @@ SweepCounts SyncFreeIlu::sweeps() const {
 
 Index SyncFreeIlu::bytes_per_apply() const {
     if (swept_) return swept_->bytes_per_apply();
-    const Index rows = factors_.pattern().rows();
-    // r once, z written by both solves and read between them, and the places of the diagonal blocks twice.
-    return factors_.values.size() * Index(sizeof(double)) + factors_.pattern().bytes() +
-           2 * rows * Index(sizeof(Index)) + 4 * rows * factors_.dof * Index(sizeof(double));
+    return general_cpu::bytes_per_apply(factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof);
 }
 
 PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
@@ -149,14 +146,14 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
             const SyncFreeShape shape = SyncFreeShape::of(filled.pattern->mean(), a.dof(), a.symmetric());
             plan.bytes = values + SyncFreeCuda::bytes(filled, a.pattern()->blocks(), shape);
         }
-    plan.bytes_per_apply = values + filled.pattern->bytes() + 2 * a.block_rows() * Index(sizeof(Index)) +
-                           4 * a.unknowns() * Index(sizeof(double));
+    plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), filled.pattern->blocks(), a.dof());
     if (options.fixed_point_sweeps > 0) plan.bytes += general_cpu::fixed_point_bytes(filled, a.dof());
     if (options.sweeps) {
         plan.bytes += SweptFactors::bytes(filled, a.dof());
         plan.bytes_per_apply = SweptFactors::bytes_per_apply(filled, a.dof(), *options.sweeps);
     }
     if (plan.most_bytes > 0) plan.most_bytes = plan.bytes + 2 * walk;
+    plan.most_when = "levels have so many rows that threads share them";
     plan.traits = traits(options, a.symmetric());
     return plan;
 }

@@ -115,6 +115,10 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
              return shape.pattern && c.preconditioner == "par_ilu" && backend == Backend::cuda;
          }},
+        {"par_ilut factors on a CPU alone",
+         [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
+             return shape.pattern && c.preconditioner == "par_ilut" && backend == Backend::cuda;
+         }},
         {" needs a symmetric matrix",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return find_preconditioner(c.preconditioner).needs_symmetry && !shape.symmetric;

@@ -220,7 +220,7 @@ class Ordering(ProgramTest):
         self.assertIn("recommended", done.stdout)
         rows = json.loads((self.folder / "c.json").read_text())["candidates"]
         tried = {row["preconditioner"].split(":")[0] for row in rows if row["converged"]}
-        self.assertLessEqual({"sync_free_ilu", "jacobi_sweeps", "par_ilu", "jacobi", "none"}, tried)
+        self.assertLessEqual({"sync_free_ilu", "jacobi_sweeps", "par_ilu", "par_ilut", "jacobi", "none"}, tried)
         study = self.write("s.ini", DECK + "[sweep]\nordering.name = natural, rcm, multicolor\n"
                                            "preconditioner.fill_level = 0, 1\n")
         self.expect(0, "study", "run", study)
@@ -237,6 +237,23 @@ class Ordering(ProgramTest):
             predicted = self.run_json(0, "check", *words)["memory"]["predicted"]
             answer = self.run_json(0, "run", *words)
             self.assertAlmostEqual(answer["memory"]["peak"] / predicted, 1.0, delta=0.02)
+        # Thresholds decide what is held, so there are two numbers.
+        for words in (("a.ini",), (deck, "--set", "preconditioner.sweeps=2")):
+            words = (*words, "--set", "preconditioner.name=par_ilut", "--set", "solver.restart=20"
+                     if words[0] == "a.ini" else "solver.rtol=1e-6")
+            memory = self.run_json(0, "check", *words)["memory"]
+            peak = self.run_json(0, "run", *words)["memory"]["peak"]
+            self.assertLessEqual(memory["predicted"], peak)
+            self.assertLessEqual(peak, memory["most"])
+            self.expect(0, "check", *words, says="if all that fill_limit and candidates allow is found")
+
+    def test_par_ilut_takes_general_matrices_on_a_cpu_alone(self):
+        settings = ("--set", "preconditioner.name=par_ilut")
+        known = self.run_json(0, "run", self.deck)["iterations"]
+        self.assertLess(self.run_json(0, "run", self.deck, *settings)["iterations"], known)
+        self.expect(2, "check", self.deck, *settings, "--backend", "cuda", says="par_ilut factors on a CPU alone")
+        deck = self.write("grid.ini", POISSON.format(preconditioner="par_ilut", format="structured"))
+        self.expect(2, "check", deck, says="takes general matrices alone")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/par_ilut/candidates.hpp"
+
+#include <omp.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace hyperplane::par_ilut {
+namespace {
+
+constexpr const char* label = "candidates";
+
+double square(const double* block, int size) {
+    return std::inner_product(block, block + size, block, 0.0);
+}
+
+/// The blocks of row i of A that are considered: of a symmetric matrix those from the diagonal on.
+Index considered(const BlockPattern& a, bool symmetric, Index i) {
+    const int *begin = a.column() + a.row_begin()[i], *end = a.column() + a.row_begin()[i + 1];
+    return end - (symmetric ? std::lower_bound(begin, end, int(i)) : begin);
+}
+
+/// One row of R at a time, of a symmetric matrix from the diagonal on. Each thread has its own.
+class ResidualRow {
+public:
+    ResidualRow(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, int most)
+        : a_(a),
+          alpha_(alpha),
+          x_(x),
+          inverse_(inverse),
+          most_(most),
+          place_(a.context(), label, a.pattern()->rows()) {}
+
+    /// The number of candidates of row i.
+    Index count(Index i) {
+        collect<false>(i);
+        const auto free = Index(std::count(held_.begin(), held_.end(), false));
+        return std::min(free, most_ * considered(*a_.pattern(), x_.symmetric, i));
+    }
+    /// Writes the `count` candidates of row i; returns the square of the norm of the row's part of R.
+    double write(Index i, Index count, int* column, double* values) {
+        collect<true>(i);
+        const int size = x_.dof * x_.dof;
+        double norm = 0.0;
+        chosen_.clear();
+        sizes_.resize(columns_.size());
+        for (std::size_t at = 0; at < columns_.size(); ++at) {
+            sizes_[at] = square(&values_[at * size], size);
+            norm += (x_.symmetric && columns_[at] != i ? 2.0 : 1.0) * sizes_[at];
+            if (!held_[at]) chosen_.push_back(int(at));
+        }
+        const auto by_column = [&](int p, int q) { return columns_[p] < columns_[q]; };
+        if (count < Index(chosen_.size())) {
+            std::sort(chosen_.begin(), chosen_.end(),
+                      [&](int p, int q) { return sizes_[p] != sizes_[q] ? sizes_[p] > sizes_[q] : by_column(p, q); });
+            chosen_.resize(std::size_t(count));
+        }
+        std::sort(chosen_.begin(), chosen_.end(), by_column);
+        for (const int at : chosen_) {
+            *column++ = columns_[at];
+            values = std::copy_n(&values_[std::size_t(at) * size], size, values);
+        }
+        return norm;
+    }
+
+private:
+    /// Collects the columns of row i, with `valued` their blocks, and which of them X has.
+    template <bool valued>
+    void collect(Index i) {
+        columns_.clear();
+        values_.clear();
+        held_.clear();
+        const BlockPattern &own = *a_.pattern(), &p = x_.pattern();
+        const int dof = x_.dof, size = dof * dof, first = x_.symmetric ? int(i) : 0;
+        for (Index at = own.row_begin()[i]; at < own.row_begin()[i + 1]; ++at) {
+            if (own.column()[at] < first) continue;
+            const std::size_t place = find<valued>(own.column()[at]);
+            if constexpr (valued) {
+                double* const to = &values_[place * size];
+                std::copy_n(a_.values() + at * size, size, to);
+                for (int r = 0; r < dof && own.column()[at] == i; ++r) to[r * dof + r] *= 1.0 + alpha_;
+            }
+        }
+        for (Index at = p.row_begin()[i]; at < x_.filled.diagonal[i]; ++at) subtract_products<valued>(at, first);
+        for (Index at = x_.symmetric ? x_.filled.diagonal[i] : p.row_begin()[i]; at < p.row_begin()[i + 1]; ++at) {
+            const std::size_t place = find<valued>(p.column()[at]);
+            held_[place] = true;
+            for (int entry = 0; valued && entry < size; ++entry)
+                values_[place * size + entry] -= x_.values[at * size + entry];
+        }
+    }
+    /// Subtracts X_ik X_kk^-1 X_kj for all j from `first` on, where block `at` is X_ik.
+    template <bool valued>
+    void subtract_products(Index at, int first) {
+        const BlockPattern& p = x_.pattern();
+        const int dof = x_.dof, size = dof * dof;
+        const Index k = p.column()[at], end = p.row_begin()[k + 1];
+        std::array<double, max_dof * max_dof> w;
+        if constexpr (valued) {
+            std::fill_n(w.begin(), size, 0.0);
+            general_cpu::add_product(dof, 1.0, x_.values.data() + at * size, inverse_ + k * size, w.data());
+        }
+        const int* const from = p.column() + x_.filled.diagonal[k] + 1;
+        for (Index other = std::lower_bound(from, p.column() + end, first) - p.column(); other < end; ++other) {
+            const std::size_t place = find<valued>(p.column()[other]);
+            if constexpr (valued)
+                general_cpu::add_product(dof, -1.0, w.data(), x_.values.data() + other * size, &values_[place * size]);
+        }
+    }
+    /// The place of a column in the lists, to which it is appended if it is not there.
+    template <bool valued>
+    std::size_t find(int column) {
+        const auto place = std::size_t(place_[column]);
+        if (place < columns_.size() && columns_[place] == column) return place;
+        place_[column] = int(columns_.size());
+        columns_.push_back(column);
+        held_.push_back(false);
+        if constexpr (valued) values_.resize(values_.size() + std::size_t(x_.dof * x_.dof), 0.0);
+        return columns_.size() - 1;
+    }
+
+    const BsrMatrix& a_;
+    double alpha_;
+    const GeneralFactors& x_;
+    const double* inverse_;
+    int most_;
+    Buffer<int> place_;  ///< [column]: its place in the lists, if it is there
+    std::vector<int> columns_, chosen_;
+    std::vector<double> values_, sizes_;
+    std::vector<bool> held_;
+};
+
+/// Candidates above the diagonal together with their mirror images.
+Candidates with_mirror_images(const Candidates& upper, int dof) {
+    const Index rows = upper.begin.size() - 1, count = upper.column.size(), size = dof * dof;
+    const Context& host = upper.begin.context();
+    Candidates all{Buffer<Index>(host, label, rows + 1), Buffer<int>(host, label, 2 * count),
+                   Buffer<double>(host, label, 2 * count * size), upper.residual};
+    for (const int j : upper.column) ++all.begin[j + 1];
+    for (Index i = 0; i < rows; ++i) all.begin[i + 1] += all.begin[i] + upper.begin[i + 1] - upper.begin[i];
+    Buffer<Index> next(host, label, rows);
+    std::copy_n(all.begin.begin(), rows, next.begin());
+    // The mirror images in row i come from the rows before it, so they precede the row's own.
+    for (Index i = 0; i < rows; ++i)
+        for (Index at = upper.begin[i]; at < upper.begin[i + 1]; ++at) {
+            const int j = upper.column[at];
+            const Index own = next[i]++, mirror = next[j]++;
+            all.column[own] = j;
+            all.column[mirror] = int(i);
+            for (int r = 0; r < dof; ++r)
+                for (int c = 0; c < dof; ++c)
+                    all.values[own * size + r * dof + c] = all.values[mirror * size + c * dof + r] =
+                        upper.values[at * size + r * dof + c];
+        }
+    return all;
+}
+
+}  // namespace
+
+Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, int most) {
+    const Context& host = a.context();
+    const Index rows = x.pattern().rows(), size = x.dof * x.dof;
+    const int threads = host.threads_for(x.value_count());
+    std::vector<ResidualRow> work;
+    for (int thread = 0; thread < threads; ++thread) work.emplace_back(a, alpha, x, inverse, most);
+    Candidates found;
+    found.begin = Buffer<Index>(host, label, rows + 1);
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
+    for (Index i = 0; i < rows; ++i) found.begin[i + 1] = work[omp_get_thread_num()].count(i);
+    std::partial_sum(found.begin.begin(), found.begin.end(), found.begin.begin());
+    found.column = Buffer<int>(host, label, found.begin[rows]);
+    found.values = Buffer<double>(host, label, found.begin[rows] * size);
+    Buffer<double> norm(host, label, rows);
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
+    for (Index i = 0; i < rows; ++i) {
+        const Index begin = found.begin[i];
+        norm[i] = work[omp_get_thread_num()].write(i, found.begin[i + 1] - begin, found.column.data() + begin,
+                                                   found.values.data() + begin * size);
+    }
+    found.residual = std::sqrt(std::accumulate(norm.begin(), norm.end(), 0.0));
+    return x.symmetric ? with_mirror_images(found, x.dof) : std::move(found);
+}
+
+GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, const Candidates& more) {
+    const Context& host = a.context();
+    const BlockPattern& p = x.pattern();
+    const Index rows = p.rows(), size = x.dof * x.dof;
+    Buffer<Index> row_begin(host, label, rows + 1);
+    for (Index i = 0; i <= rows; ++i) row_begin[i] = p.row_begin()[i] + more.begin[i];
+    Buffer<int> column(host, label, row_begin[rows]);
+    GeneralFactors larger;
+    larger.dof = x.dof;
+    larger.symmetric = x.symmetric;
+    larger.values = Buffer<double>(host, label, row_begin[rows] * size);
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(larger.values.size()))
+    for (Index i = 0; i < rows; ++i) {
+        Index old = p.row_begin()[i], added = more.begin[i];
+        for (Index to = row_begin[i]; to < row_begin[i + 1]; ++to) {
+            const bool is_old =
+                added == more.begin[i + 1] || (old < p.row_begin()[i + 1] && p.column()[old] < more.column[added]);
+            column[to] = is_old ? p.column()[old] : more.column[added];
+            std::copy_n(is_old ? x.values.data() + old++ * size : more.values.data() + added++ * size, size,
+                        larger.values.data() + to * size);
+        }
+    }
+    larger.filled =
+        filled_as(*a.pattern(), std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column)), label);
+    return larger;
+}
+
+Index most_candidates(const BlockPattern& a, bool symmetric, int most) {
+    Index sum = 0;
+    for (Index i = 0; i < a.rows(); ++i)
+        sum += std::min(most * considered(a, symmetric, i), symmetric ? a.rows() - 1 - i : a.rows() - 1);
+    return symmetric ? 2 * sum : sum;
+}
+
+Index list_bytes(Index rows, Index candidates, int dof) {
+    return (rows + 1) * Index(sizeof(Index)) + candidates * (Index(sizeof(int)) + dof * dof * Index(sizeof(double)));
+}
+
+Index search_bytes(Index rows, Index candidates, int dof, bool symmetric, int threads) {
+    const Index norms = rows * Index(sizeof(double)), places = threads * rows * Index(sizeof(int));
+    const Index mirrored = list_bytes(rows, candidates / 2, dof) + rows * Index(sizeof(Index));
+    return list_bytes(rows, candidates, dof) + (symmetric ? mirrored : 0) + norms + places;
+}
+
+}  // namespace hyperplane::par_ilut

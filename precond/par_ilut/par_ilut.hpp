@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// par_ilut: incomplete factors of a general matrix whose pattern follows from the values.
+//
+// Anzt, Chow and Dongarra, ParILUT: a new parallel threshold ILU factorization, SIAM J. Sci. Comput. 40, 2018; Anzt,
+// Ribizel, Flegar, Chow and Dongarra, ParILUT: a parallel threshold ILU for GPUs, IPDPS 2019. Beginning with X = A on
+// the pattern of A, a round
+//
+//     adds the blocks of A - M that X does not have         precond/par_ilut/candidates.hpp
+//     makes a fixed-point sweep                             precond/sync_free_ilu/fixed_point_cpu.cpp
+//     keeps the largest blocks of each triangle             precond/par_ilut/selection.hpp
+//     makes another fixed-point sweep
+//
+// On the last pattern the factors are found by an elimination, or by fixed-point sweeps. A symmetric matrix has
+// symmetric factors (ParICT). A sweep reads the values before it alone, so the bits do not depend on threads.
+#pragma once
+
+#include "core/interfaces/linear_operator.hpp"
+#include "precond/par_ilut/selection.hpp"
+#include "precond/row.hpp"
+#include "precond/sync_free_ilu/cpu.hpp"
+
+namespace hyperplane {
+
+struct ParIlutOptions {
+    double fill_limit = 2.0;  ///< blocks of a triangle of the factors, over those of A's triangle
+    int rounds = 5;
+    int sweeps = 0;          ///< on the last pattern; 0: an elimination
+    int candidates = 2;      ///< of a row in one round, over the blocks of A's row
+    double tolerance = 0.0;  ///< the rounds end when the norm of A - M falls by less than this times itself; 0: never
+    PivotOptions pivots;
+};
+
+class ParIlut : public Preconditioner {
+public:
+    ParIlut(const Context& context, const ParIlutOptions& options) : context_(context), options_(options) {}
+
+    SetupReport setup(const SystemMatrix& matrix) override;
+    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
+    void apply(const Vector& r, Vector& z) const override;
+    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = factors_.symmetric}; }
+    SweepCounts sweeps() const override;
+    void set_setup_sweeps(int count) override {
+        if (options_.sweeps > 0) options_.sweeps = count;
+    }
+    Index bytes_per_apply() const override;
+
+    const GeneralFactors& factors() const { return factors_; }
+    /// Those of the last set-up.
+    int rounds() const { return rounds_; }
+
+    static PreconditionerPlan plan(const ParIlutOptions& options, const PreconditionerSetting& setting);
+
+private:
+    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
+    /// X after all rounds, into factors_, and the inverses of its diagonal blocks.
+    void make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inverse);
+
+    Context context_;
+    ParIlutOptions options_;
+    GeneralFactors factors_;
+    RowWalk lower_, upper_;
+    int rounds_ = 0;
+};
+
+PreconditionerRow par_ilut_row();
+
+}  // namespace hyperplane

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// par_ilut on general matrices, compared with the reference.
+#include "precond/par_ilut/par_ilut.hpp"
+
+#include "precond/general_cases.hpp"
+#include "reference/par_ilut.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::BlockMatrix;
+using reference::ThresholdRules;
+
+struct ThresholdCase {
+    GeneralCase matrix;
+    ThresholdRules rules;
+};
+
+std::vector<ThresholdCase> threshold_cases() {
+    std::vector<ThresholdCase> list;
+    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
+        for (int sweeps : {0, 2}) list.push_back({{name, 30, 1, 0}, {1.5, 2, sweeps, 10}});
+    for (int dof : {2, 3, 5, 8}) list.push_back({{"random", 15, dof, 0}, {1.7, 2, dof % 2, 10}});
+    for (int dof : {1, 4}) list.push_back({{"dense", 1, dof, 0}, {}});
+    for (int dof : {1, 3})
+        for (int sweeps : {0, 1}) list.push_back({{"symmetric", 30, dof, 0, true}, {2.0, 2, sweeps, 10, true}});
+    list.push_back({{"arrow", 30, 1, 0, true}, {2.5, 2, 0, 3, true}});
+    list.push_back({{"random", 60, 1, 0}, {1.0, 4, 0, 1}});  // no fill, few candidates
+    for (int sweeps : {0, 2}) list.push_back({{"random", 40, 1, 0}, {3.0, 0, sweeps, 10}});
+    return list;
+}
+
+Settings settings_of(const ThresholdRules& rules) {
+    return {{"fill_limit", std::to_string(rules.fill_limit)},
+            {"rounds", std::to_string(rules.rounds)},
+            {"sweeps", std::to_string(rules.sweeps)},
+            {"candidates", std::to_string(rules.candidates)}};
+}
+
+Index entries(const reference::BlockIlu& ilu) {
+    Index sum = 0;
+    for (const auto& row : ilu.factors.rows) sum += Index(row.size());
+    return sum;
+}
+
+class ParIlutCases : public testing::TestWithParam<ThresholdCase> {};
+
+TEST_P(ParIlutCases, EqualReference) {
+    const auto& [matrix, rules] = GetParam();
+    const BlockMatrix data = data_of(matrix);
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data, matrix.symmetric);
+    const auto m = make_general("par_ilut", a, settings_of(rules));
+    m->setup(a);
+    const reference::BlockIlu expected = reference::par_ilut(data, rules);
+    EXPECT_EQ(dynamic_cast<const ParIlut&>(*m).factors().pattern().blocks(), entries(expected));
+    EXPECT_EQ(m->traits().symmetric, matrix.symmetric);
+    const std::vector<double> r = reference::Random(9).vector(matrix.rows * matrix.dof);
+    EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), reference::apply_inverse(expected, r)), 1e-11);
+}
+
+TEST_P(ParIlutCases, HaveTheSameBitsForAnyNumberOfThreads) {
+    const auto& [matrix, rules] = GetParam();
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(matrix), matrix.symmetric);
+    const std::vector<double> r = reference::Random(9).vector(matrix.rows * matrix.dof);
+    expect_same_bits_for_any_threads(a.context(), [&] {
+        const auto m = make_general("par_ilut", a, settings_of(rules));
+        m->setup(a);
+        return apply_general(*m, a, r);
+    });
+}
+
+TEST_P(ParIlutCases, HoldWhatTheyPlan) {
+    const auto& [matrix, rules] = GetParam();
+    const Context context = Context::cpu(1);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data_of(matrix), matrix.symmetric);
+    const PreconditionerPlan plan =
+        find_preconditioner("par_ilut").plan(parameters_of("par_ilut", settings_of(rules)), setting_of(a));
+    const auto m = make_general("par_ilut", a, settings_of(rules));
+    const Index before = context.ledger().held();
+    context.ledger().forget_peak();
+    m->setup(a);
+    const Index held = context.ledger().held() - before, peak = context.ledger().peak() - before;
+    EXPECT_GE(held, plan.bytes);
+    EXPECT_GE(peak, plan.bytes + plan.setup_bytes);
+    EXPECT_LE(held, plan.most_bytes);
+    EXPECT_LE(peak, plan.most_bytes + plan.setup_bytes);
+    if (rules.rounds == 0) {
+        EXPECT_EQ(held, plan.bytes);
+        EXPECT_EQ(peak, plan.bytes + plan.setup_bytes);
+    }
+    if (dynamic_cast<const ParIlut&>(*m).factors().pattern().blocks() ==
+        reference::par_ilut_limit(data_of(matrix), rules)) {
+        EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ParIlutCases, testing::ValuesIn(threshold_cases()));
+
+// With enough fill the factors become complete: M = A.
+TEST(ParIlut, WithEnoughFillIsTheCompleteFactorisation) {
+    for (const GeneralCase& c : {GeneralCase{"random", 30, 1, 0}, GeneralCase{"random", 15, 3, 0},
+                                 GeneralCase{"symmetric", 30, 1, 0, true}, GeneralCase{"symmetric", 15, 2, 0, true}}) {
+        const BlockMatrix data = data_of(c);
+        const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data, c.symmetric);
+        const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+        for (const char* sweeps : {"0", "40"}) {
+            const auto m =
+                make_general("par_ilut", a, {{"fill_limit", "1000"}, {"candidates", "1000"}, {"sweeps", sweeps}});
+            m->setup(a);
+            EXPECT_LT(reference::relative_difference(reference::multiply(data, apply_general(*m, a, r)).value, r),
+                      1e-12)
+                << sweeps;
+        }
+    }
+}
+
+TEST(ParIlut, EndsItsRoundsWhenTheyGainLittle) {
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of({"random", 60, 1, 0}));
+    for (const auto& [tolerance, least, most] :
+         {std::tuple("0", 30, 30), std::tuple("0.001", 1, 29), std::tuple("1", 1, 1)}) {
+        const auto m = make_general("par_ilut", a, {{"rounds", "30"}, {"tolerance", tolerance}});
+        m->setup(a);
+        EXPECT_GE(dynamic_cast<const ParIlut&>(*m).rounds(), least) << tolerance;
+        EXPECT_LE(dynamic_cast<const ParIlut&>(*m).rounds(), most) << tolerance;
+    }
+}
+
+TEST(ParIlut, NamesPivotsThatCannotBeUsed) {
+    BlockMatrix data = data_of({"empty_rows", 12, 1, 0});
+    data.rows[4][4].values[0] = 0.0;
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
+    expect_error<SetupError>([&] { make_general("par_ilut", a)->setup(a); }, "the pivot at row 5 is 0, zero");
+    expect_error<SetupError>(
+        [&] {
+            make_general("par_ilut", a, {{"sweeps", "3"}})->setup(a);
+        },
+        "It was found after 3 sweeps");
+    const BsrMatrix missing = reference::to_bsr_matrix(
+        Context::cpu(1), reference::random_blocks(reference::pattern_named("no_diagonal", 5, 1, 1), 2, 3));
+    expect_error<SetupError>([&] { make_general("par_ilut", missing)->setup(missing); },
+                             "the pivot at row 5 is 0, zero");
+}
+
+// A matrix on whose pattern ILU(0) has a zero pivot, and the shift that mends it.
+TEST(ParIlut, ShiftsTheMatrix) {
+    BlockMatrix data = data_of({"random", 12, 1, 0});
+    data.rows[4][4].values[0] = 0.0;
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
+    EXPECT_EQ(make_general("par_ilut", a, {{"shift", "0.5"}, {"pivot_policy", "boost"}})->setup(a).shift, 0.5);
+}
+
+}  // namespace
+}  // namespace hyperplane
