@@ -188,8 +188,8 @@ PreconditionerRow par_ilut_row() {
         "ParILUT, of symmetric matrices ParICT: each round adds the entries of A - L U to the pattern, makes a "
         "fixed-point sweep, keeps the largest entries of each triangle, and makes another sweep. On the last pattern "
         "the factors are found by an elimination, or by fixed-point sweeps. Blocks are compared by their Frobenius "
-        "norm. It runs on a CPU. Memory is predicted for as many entries as the limits allow. Source: Anzt, Chow, "
-        "Dongarra, ParILUT: a new parallel threshold ILU factorization, SIAM J. Sci. Comput. 40, 2018.";
+        "norm. It runs on a CPU. Source: Anzt, Chow, Dongarra, ParILUT: a new parallel threshold ILU factorization, "
+        "SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};
     row.parameters = {
         {section, "fill_limit", real, "2",
