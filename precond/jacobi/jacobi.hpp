@@ -21,7 +21,7 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
-    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
+    ApplicationCheck check_application(const SystemMatrix& matrix, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
 
 private:

@@ -21,7 +21,7 @@ struct Products {
     Coefficients a;
     WeightsView<const double> weights;
     MatrixView coarse;
-    signed char entry_of[125];  ///< by offset; -1 where the coarse stencil has none, or does not store it
+    short entry_of[125];  ///< by offset; -1 where the coarse stencil has none, or does not store it
 
     HYPERPLANE_HD int unknowns() const { return 64 * a.a.dof * a.a.dof; }
 
@@ -182,9 +182,9 @@ void galerkin_product(const StructMatrix& a, const Interpolation& p, StructMatri
     for (int e = 0; e < coarse.stored_entries(); ++e) coarse.set_zero(e);
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     Products products{Coefficients(a, offsets.data()), p.view(), view(coarse), {}};
-    for (signed char& entry : products.entry_of) entry = -1;
+    for (short& entry : products.entry_of) entry = -1;
     for (int e = 0; e < coarse.stored_entries(); ++e)
-        products.entry_of[Products::place(coarse.stencil()[e])] = static_cast<signed char>(e);
+        products.entry_of[Products::place(coarse.stencil()[e])] = static_cast<short>(e);
     for_each_point(a.context(), coarse.layout(), "Galerkin product", products);
 }
 

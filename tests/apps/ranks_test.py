@@ -17,7 +17,7 @@ DECKS = {
     "poisson_none": POISSON + "[preconditioner]\nname = none\n",
     "poisson_chebyshev": POISSON + "[preconditioner]\nname = chebyshev\n",
     "poisson_richardson": POISSON.replace("name = cg", "name = richardson\nmax_iterations = 20")
-    + "[preconditioner]\nname = jacobi\n",
+    + "[preconditioner]\nname = jacobi\nl1 = true\n",
     "poisson_box27": POISSON.replace("[grid]", "stencil = box27\n[grid]\nlengths = 6 4 8") + "[preconditioner]\nfill_level = 1\n",
     "poisson_neumann": POISSON.replace("[grid]", "discretisation = cell\nboundary_condition = neumann\n[grid]"),
     "poisson_random": POISSON.replace("[grid]", "discretisation = cell\ncoefficient = lognormal\n[grid]"),
