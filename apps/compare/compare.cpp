@@ -9,7 +9,6 @@
 #include <new>
 
 #include "apps/run/fingerprint.hpp"
-#include "apps/run/kernels.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/interfaces/given_order.hpp"
@@ -139,8 +138,7 @@ void Comparison::fail(std::size_t at, ExitCode code, const std::string& reason) 
     entrants_[at] = {};
 }
 
-template <class Work>
-void Comparison::attempt(std::size_t at, const Work& work) {
+void Comparison::attempt(std::size_t at, const std::function<void()>& work) {
     ExitCode code = ExitCode::ok;
     std::string reason;
     try {
@@ -159,70 +157,6 @@ void Comparison::attempt(std::size_t at, const Work& work) {
         context().ranks() && code == ExitCode::out_of_memory;  // other ranks may go on, and wait for this
     if (code == ExitCode::internal || alone) throw Error(code, reason);
     fail(at, code, reason);
-}
-
-Case Comparison::build(std::size_t at) const {
-    const Candidate& candidate = candidates_[at];
-    return build_case(deck_, candidate.overrides, candidate.parameters, foundation_);
-}
-
-/// Builds all candidates. Before any memory is allocated, it is known what each needs, and whether all fit together.
-void Comparison::build_all() {
-    entrants_.resize(candidates_.size());
-    trials_.resize(candidates_.size());
-    const Index available = available_memory(candidates_.front().parameters);
-    std::vector<std::pair<const Problem*, IndexSpace>> systems;
-    Index together = foundation_.context.ledger().held(), most_of_setups = 0;
-    for (std::size_t at = 0; at < candidates_.size(); ++at) {
-        const Candidate& candidate = candidates_[at];
-        Trial& trial = trials_[at];
-        trial.name = candidate.name;
-        trial.solver = candidate.solver.text;
-        trial.preconditioner = candidate.preconditioner.text;
-        attempt(at, [&] {
-            Case a_case = build(at);
-            trial.layout = a_case.space.name();
-            trial.varies = a_case.plan.traits.varies;
-            trial.preparation = a_case.problem->preparation();
-            trial.pattern = a_case.shape().statistics();
-            trial.given_pattern = a_case.shape().given_statistics();
-            const MemoryPlan plan = a_case.memory_plan(true);
-            trial.predicted = plan.total();
-            if (const Index needed = of_all_ranks(trial.predicted); needed > available)
-                return fail(at, ExitCode::out_of_memory,
-                            fmt::format("it needs {}, {} are left", in_mib(needed), in_mib(available)));
-            const std::pair system(a_case.problem.get(), a_case.space);
-            const bool shared = std::find(systems.begin(), systems.end(), system) != systems.end();
-            if (!shared) systems.push_back(system);
-            most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // only one is set up at a time
-            for (const auto& [label, bytes] : plan.by_label) {
-                if (label.starts_with("set-up of ")) continue;
-                const bool own =
-                    label == "preconditioner " + a_case.name("preconditioner") || label == "Krylov vectors";
-                if (own || (!shared && label != "problem data")) together += bytes;
-            }
-            entrants_[at].a_case.emplace(std::move(a_case));
-        });
-    }
-    one_at_a_time_ = of_all_ranks(together + most_of_setups) > available;
-    compile_kernels();
-}
-
-Index Comparison::of_all_ranks(Index mine) const {
-    Index sum = 0;
-    for (const double bytes : gathered(context(), {double(mine)})) sum += Index(bytes);
-    return sum;
-}
-
-void Comparison::compile_kernels() {
-    std::vector<const Case*> cases;
-    for (const Entrant& entrant : entrants_)
-        if (entrant.a_case) cases.push_back(&*entrant.a_case);
-    if (cases.empty()) return;
-    progress_.show("compiling kernels");
-    if (const rtc::Compilation done = KernelPreparation(cases).wait(); done.compiled > 0)
-        progress_.note(
-            fmt::format("{} compiled in {:.2g} s, and kept", counted(done.compiled, "kernel"), done.seconds));
 }
 
 Comparison::Prepared& Comparison::system_for(const Case& a_case) {

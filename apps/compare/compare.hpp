@@ -147,8 +147,7 @@ private:
     /// The candidate takes no further part.
     void fail(std::size_t at, ExitCode code, const std::string& reason);
     /// Calls `work`; an Error becomes the outcome of the trial. Too little memory on one of several ranks ends all.
-    template <class Work>
-    void attempt(std::size_t at, const Work& work);
+    void attempt(std::size_t at, const std::function<void()>& work);
 
     const Deck& deck_;
     const std::vector<Candidate>& candidates_;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a comparison builds its candidates: what each needs, whether all fit together, and their kernels.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/compare/compare.hpp"
+#include "apps/run/kernels.hpp"
+#include "core/counted.hpp"
+#include "core/ranks/cuts.hpp"
+
+namespace hyperplane {
+
+Case Comparison::build(std::size_t at) const {
+    const Candidate& candidate = candidates_[at];
+    return build_case(deck_, candidate.overrides, candidate.parameters, foundation_);
+}
+
+/// Builds all candidates. Before any memory is allocated, it is known what each needs, and whether all fit together.
+void Comparison::build_all() {
+    entrants_.resize(candidates_.size());
+    trials_.resize(candidates_.size());
+    const Index available = available_memory(candidates_.front().parameters);
+    std::vector<std::pair<const Problem*, IndexSpace>> systems;
+    Index together = foundation_.context.ledger().held(), most_of_setups = 0;
+    for (std::size_t at = 0; at < candidates_.size(); ++at) {
+        const Candidate& candidate = candidates_[at];
+        Trial& trial = trials_[at];
+        trial.name = candidate.name;
+        trial.solver = candidate.solver.text;
+        trial.preconditioner = candidate.preconditioner.text;
+        attempt(at, [&] {
+            Case a_case = build(at);
+            trial.layout = a_case.space.name();
+            trial.varies = a_case.plan.traits.varies;
+            trial.preparation = a_case.problem->preparation();
+            trial.pattern = a_case.shape().statistics();
+            trial.given_pattern = a_case.shape().given_statistics();
+            const MemoryPlan plan = a_case.memory_plan(true);
+            trial.predicted = plan.total();
+            if (const Index needed = of_all_ranks(trial.predicted); needed > available)
+                return fail(at, ExitCode::out_of_memory,
+                            fmt::format("it needs {}, {} are left", in_mib(needed), in_mib(available)));
+            const std::pair system(a_case.problem.get(), a_case.space);
+            const bool shared = std::find(systems.begin(), systems.end(), system) != systems.end();
+            if (!shared) systems.push_back(system);
+            most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // only one is set up at a time
+            for (const auto& [label, bytes] : plan.by_label) {
+                if (label.starts_with("set-up of ")) continue;
+                const bool own =
+                    label == "preconditioner " + a_case.name("preconditioner") || label == "Krylov vectors";
+                if (own || (!shared && label != "problem data")) together += bytes;
+            }
+            entrants_[at].a_case.emplace(std::move(a_case));
+        });
+    }
+    one_at_a_time_ = of_all_ranks(together + most_of_setups) > available;
+    compile_kernels();
+}
+
+Index Comparison::of_all_ranks(Index mine) const {
+    Index sum = 0;
+    for (const double bytes : gathered(context(), {double(mine)})) sum += Index(bytes);
+    return sum;
+}
+
+void Comparison::compile_kernels() {
+    std::vector<const Case*> cases;
+    for (const Entrant& entrant : entrants_)
+        if (entrant.a_case) cases.push_back(&*entrant.a_case);
+    if (cases.empty()) return;
+    progress_.show("compiling kernels");
+    if (const rtc::Compilation done = KernelPreparation(cases).wait(); done.compiled > 0)
+        progress_.note(
+            fmt::format("{} compiled in {:.2g} s, and kept", counted(done.compiled, "kernel"), done.seconds));
+}
+
+}  // namespace hyperplane
