@@ -31,7 +31,8 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="hyperplane plot", description=__doc__.splitlines()[0])
     parser.add_argument("record", metavar="FILE.h5", help="the record of a run, a collected study or a comparison")
     parser.add_argument("names", nargs="*", metavar="NAME",
-                        help="fields, or histories, to draw (default: all fields); of a study, results")
+                        help="fields, or histories, to draw (default: all fields); of a study, results (default: iterations and "
+                             "total)")
     parser.add_argument("--list", action="store_true", help="only list the names of what can be drawn")
     parser.add_argument("--slice", metavar="AXIS=VALUE", help="the plane of slices")
     parser.add_argument("--profile", metavar="AXIS[,AXIS=VALUE]...", help="values along a line in place of slices")

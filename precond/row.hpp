@@ -39,7 +39,7 @@ struct PreconditionerPlan {
     IndexSpace space;            ///< of matrix and vectors, in the preferred layout
     Index bytes = 0;             ///< held after a set-up, besides the matrix
     Index most_bytes = 0;        ///< held at most, if that depends on the matrix or on what the set-up finds; else 0
-    const char* most_when = "";  ///< when that is: "couplings are weak along some axes"
+    const char* most_when = "";  ///< the condition for that, as in "couplings are weak along some axes"
     Index setup_bytes = 0;       ///< held in addition during a set-up
     Index bytes_per_apply = 0;   ///< fewest that one application moves; 0 stands for `bytes` and two vectors
     PreconditionerTraits traits;
@@ -72,9 +72,9 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// Vorst 1977), so the eigenvalues of M^-1 A lie in (0, 2).
     bool regular_splitting = false;
     bool on_ranks = false;  ///< runs on several ranks
-    /// Keys of [preconditioner] that several ranks take with one value alone.
+    /// Keys of [preconditioner], each with the only value that works on several ranks.
     std::vector<std::pair<std::string, std::string>> only_on_ranks;
-    /// If cuts between ranks may be at multiples of some number of planes alone, this number (core/ranks/aligned.hpp).
+    /// If ranks may be cut only at multiples of some number of planes, that number (core/ranks/aligned.hpp).
     std::function<int(const Parameters&, const PreconditionerSetting&)> planes_together;
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds the wheel of the module hyperplane with Python's standard library alone, so that `pip install ./python` needs
-neither a network nor other packages for building (PEP 517). The compiled part is in it if the folder build/release of the
-source tree has it for this Python; HYPERPLANE_BUILD names another build."""
+neither a network nor other packages for building (PEP 517). The wheel contains the compiled part if the folder
+build/release of the source tree has it for this Python; HYPERPLANE_BUILD names another build."""
 
 import base64
 import hashlib

@@ -29,8 +29,8 @@ std::span<double> writable_span_of(Array<double>& array) {
     return {array.mutable_data(), std::size_t(array.size())};  // throws where Python may not write
 }
 
-/// Whether a signal such as Ctrl-C has come, for which Python then has raised an exception. For a thread without the
-/// GIL; it takes the GIL at most every 50 ms, for other threads of Python may keep it that long.
+/// Whether a signal such as Ctrl-C has arrived and Python has set an exception for it. It is called by a thread without
+/// the GIL, and takes the GIL at most every 50 ms, because it may have to wait for other threads of Python.
 class Signals {
 public:
     bool operator()() {
@@ -89,7 +89,7 @@ private:
         return {span_of(row_begin), span_of(columns), span_of(values), block};
     }
 
-    /// Calls `work` without the GIL when no other thread works with the solver.
+    /// Releases the GIL, waits until no other thread uses the solver, and calls `work`.
     template <class Work>
     void alone(const Work& work) {
         const py::gil_scoped_release released;
@@ -98,7 +98,7 @@ private:
     }
 
     std::mutex mutex_;
-    Array<double> values_;  ///< which the solver reads
+    Array<double> values_;  ///< the values that the solver reads
     std::unique_ptr<LinearSolver> solver_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace hyperplane {
 
-/// Calls body(context) on each of `ranks` ranks; of one, without a communicator in the context. Cuts between ranks are
+/// Calls body(context) on each of `ranks` ranks; with one rank the context has no communicator. Cuts between ranks are
 /// at multiples of `planes`.
 template <class Body>
 void on_each_rank(int ranks, const Body& body, int planes = 1) {

@@ -154,7 +154,7 @@ void Comparison::attempt(std::size_t at, const std::function<void()>& work) {
         reason = "out of memory; held so far:\n" + foundation_.context.ledger().table();
     }
     const bool alone =
-        context().ranks() && code == ExitCode::out_of_memory;  // other ranks may go on, and wait for this
+        context().ranks() && code == ExitCode::out_of_memory;  // other ranks may go on and wait for this one
     if (code == ExitCode::internal || alone) throw Error(code, reason);
     fail(at, code, reason);
 }
@@ -174,7 +174,7 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
     Prepared& made = *systems_.back();
     assemble_first(a_case, made.u, made.system);
     // The mean subtracted from b is a sum, whose last bits depend on the order of slots: all index spaces get the first
-    // one's b. On several ranks all have the natural order.
+    // one's b. On several ranks all of them have the natural order.
     if (shape().constant_null_space && !context().ranks()) {
         if (b_.empty())
             b_ = in_given_order(a_case.shape(), made.system.b);

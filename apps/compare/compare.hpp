@@ -74,8 +74,8 @@ struct CompareRules {
 
 class Comparison {
 public:
-    /// `parameters` are those of the deck with its own components. With `ranks` that of one of several ranks, all of
-    /// which call the functions below; they decide what depends on times as the first rank does.
+    /// `parameters` are those of the deck with its own components. With `ranks` the object belongs to one of several
+    /// ranks. All of them must call the functions below; the first rank decides for all what depends on times.
     Comparison(const Deck& deck, const Parameters& parameters, const std::vector<Candidate>& candidates,
                const CompareRules& rules, CompareProgress& progress,
                const std::shared_ptr<Communicator>& ranks = nullptr);
@@ -144,9 +144,10 @@ private:
     void check_repeated(std::size_t at, const SolveReport& report);
     void release(std::size_t at);
     Prepared& system_for(const Case& a_case);
-    /// The candidate takes no further part.
+    /// Records why a candidate failed; it takes no further part.
     void fail(std::size_t at, ExitCode code, const std::string& reason);
-    /// Calls `work`; an Error becomes the outcome of the trial. Too little memory on one of several ranks ends all.
+    /// Calls `work`; an Error becomes the outcome of the trial. If one of several ranks runs out of memory, the
+    /// comparison ends on all of them.
     void attempt(std::size_t at, const std::function<void()>& work);
 
     const Deck& deck_;

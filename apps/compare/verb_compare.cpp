@@ -123,7 +123,7 @@ struct Task {
     ComparisonSetting setting;
 };
 
-/// What an unfinished comparison has left. The first rank finds it, and all ranks go on from it.
+/// The results that an unfinished comparison has left. The first rank finds them, and all ranks go on from them.
 class Beginning {
 public:
     const ComparisonData* find(const Task& task, const Comparison& comparison) {

@@ -21,7 +21,7 @@
 
 namespace hyperplane {
 
-/// What is known of a matrix before it has values, and its name in messages of solvers.
+/// The shape of a matrix, known before its values are set, and the matrix's name in messages of solvers.
 struct GivenShape {
     MatrixShape shape;
     const char* name;
@@ -100,10 +100,10 @@ struct LinearSolver::State {
         if (a && given.shape.symmetric() && !equals_transpose(*made))
             throw UsageError(
                 "LinearSolver::update: the matrix was symmetric to the last bit, and is not any more; make "
-                "a LinearSolver of its own for it");
+                "a new LinearSolver for it");
         if (context.backend() == Backend::cpu) {
             set_up_preconditioner(*made);
-            a = std::move(made);  // the preconditioner may read the one before up to its set-up
+            a = std::move(made);  // until its set-up the preconditioner may read the earlier matrix
         } else {
             if (!a) a = make_matrix(context, space, given.shape, "matrix");
             general(*a).assign(*made);
@@ -121,7 +121,7 @@ struct LinearSolver::State {
 
     void check(const char* function, std::span<const double> in, const char* in_name, std::span<const double> out,
                const char* out_name) const {
-        if (!ready) throw UsageError(fmt::format("{}: the last update failed; update the matrix before", function));
+        if (!ready) throw UsageError(fmt::format("{}: the last update failed; update the matrix first", function));
         check_length(function, in_name, in.size(), b.size());
         check_length(function, out_name, out.size(), b.size());
     }
@@ -158,7 +158,7 @@ LinearSolver& LinearSolver::operator=(LinearSolver&& other) noexcept = default;
 
 void LinearSolver::update(const StencilMatrix& a) {
     if (state_->stencil != a.shape())
-        throw UsageError("LinearSolver::update: the matrix has another shape; make a LinearSolver of its own for it");
+        throw UsageError("LinearSolver::update: the matrix has another shape; make a new LinearSolver for it");
     state_->set_up(a);
 }
 
@@ -166,7 +166,7 @@ void LinearSolver::update(const SparseMatrix& a) {
     const MatrixShape& before = state_->given.shape;
     if (!before.pattern() || a.block != before.dof() || !has_pattern(a, *before.pattern()) ||
         Index(a.values.size()) != before.pattern()->blocks() * a.block * a.block)
-        throw UsageError("LinearSolver::update: the matrix has another pattern; make a LinearSolver of its own for it");
+        throw UsageError("LinearSolver::update: the matrix has another pattern; make a new LinearSolver for it");
     state_->set_up(a);
 }
 

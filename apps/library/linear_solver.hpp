@@ -60,8 +60,8 @@ public:
     explicit LinearSolver(const StencilMatrix& a, const SolverSettings& settings = {});
     /// The same for a matrix without a grid. On a CPU its values are read where they are: they must exist, unchanged,
     /// as long as this object or until the next update; on a GPU they are copied there. Rows and columns are copied.
-    /// Throws UsageError, too, where the arrays are not as SparseMatrix says. Whether the matrix is symmetric, as cg
-    /// needs it, follows from its values, bit for bit.
+    /// Throws UsageError also if the arrays are not as SparseMatrix describes them. Whether the matrix is symmetric, as
+    /// cg needs it, follows from its values, bit for bit.
     explicit LinearSolver(const SparseMatrix& a, const SolverSettings& settings = {});
     ~LinearSolver();
     LinearSolver(LinearSolver&& other) noexcept;
@@ -78,7 +78,8 @@ public:
     /// and within a point unknown by unknown. Throws UsageError if they have another length.
     [[nodiscard]] SolveResult solve(std::span<const double> b, std::span<double> x);
 
-    /// z = M^-1 r, one application of the preconditioner. Throws UsageError if they have another length.
+    /// z = M^-1 r, one application of the preconditioner. Throws UsageError if r or z has another length than b in
+    /// solve().
     void precondition(std::span<const double> r, std::span<double> z);
 
     double setup_seconds() const;       ///< wall time of the last set-up of the preconditioner

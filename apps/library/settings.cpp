@@ -35,7 +35,7 @@ void add_component(const SolverSettings& settings, const std::string& section, c
     parameters.add(row.parameters);
 }
 
-/// The names "section.key" of the keys that are called so, by their whole name or by their key alone.
+/// The full names "section.key" of the keys that `name` may mean: a full name, or a key without its section.
 std::vector<std::string> meant_by(const std::string& name, const Parameters& parameters) {
     std::vector<std::string> names;
     for (const Parameters::Value& value : parameters.all())

@@ -14,12 +14,12 @@ namespace hyperplane {
 ///   the blocks of block row i are row_begin[i], ..., row_begin[i + 1] - 1; block k lies in block column columns[k];
 ///   its coefficient in row r and column c of the block is values[(k * block + r) * block + c]
 struct SparseMatrix {
-    /// One value more than there are block rows, beginning with 0, of 64 or 32 bits.
+    /// One value more than there are block rows, beginning with 0; integers of 64 or 32 bits.
     std::variant<std::span<const std::int64_t>, std::span<const std::int32_t>> row_begin{};
-    /// They ascend within a row, and none is there twice.
+    /// The block columns; they ascend within a row, and none occurs twice.
     std::span<const std::int32_t> columns{};
     std::span<const double> values{};
-    /// Rows, and columns, of a block, 1 to 32.
+    /// The number of rows, and of columns, of a block: 1 to 32.
     int block = 1;
 };
 

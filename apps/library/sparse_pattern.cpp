@@ -13,13 +13,13 @@ namespace {
 
 constexpr const char* label = "pattern of the matrix";
 
-/// Throws UsageError unless the arrays have the lengths that belong together.
+/// Throws UsageError unless the lengths of the arrays fit together.
 template <class Pointer>
 void check_lengths(const SparseMatrix& a, std::span<const Pointer> row_begin) {
     if (a.block < 1 || a.block > max_dof)
         throw UsageError(fmt::format("SparseMatrix::block is {}; a block has 1 to {} rows", a.block, max_dof));
     if (row_begin.size() < 2)
-        throw UsageError("SparseMatrix has no rows: row_begin has one value more than there are block rows");
+        throw UsageError("SparseMatrix has no rows: row_begin must have one value more than there are block rows");
     if (Index(row_begin.size()) - 1 > most_block_rows)
         throw UsageError(fmt::format("SparseMatrix has {} block rows, more than {}, the most that 32-bit columns count",
                                      row_begin.size() - 1, most_block_rows));
@@ -42,8 +42,9 @@ template <class Pointer>
 std::string fault_of(const SparseMatrix& a, std::span<const Pointer> row_begin, Index row) {
     const Index rows = Index(row_begin.size()) - 1, begin = row_begin[row], end = row_begin[row + 1];
     if (begin > end || begin < 0 || end > Index(a.columns.size()))
-        return fmt::format("SparseMatrix::row_begin[{}] is {}, after {}: values ascend up to the number of blocks, {}",
-                           row + 1, end, begin, a.columns.size());
+        return fmt::format(
+            "SparseMatrix::row_begin[{}] is {}, after {}: values must ascend up to the number of blocks, {}", row + 1,
+            end, begin, a.columns.size());
     for (Index at = begin; at < end; ++at) {
         if (a.columns[at] < 0 || a.columns[at] >= rows)
             return fmt::format(

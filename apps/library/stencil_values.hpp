@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From a StencilMatrix, as a program hands it over, to a matrix of the rooms.
+// Turns a StencilMatrix, as a program hands it over, into the matrix that solvers and preconditioners take.
 #pragma once
 
 #include "core/matrix/struct_matrix.hpp"

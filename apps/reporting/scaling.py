@@ -12,7 +12,7 @@ def sheet_of(several):
 
 
 def plain(title):
-    """The name of a column on the command line: its title without the unit, in one word."""
+    """The name of a column on the command line: its title as one word, without the unit."""
     return title.split(" [")[0].replace(", ", "_").replace(" ", "_")
 
 
@@ -37,7 +37,7 @@ def column(columns, places, name, path, what):
 
 
 def draw(several, names, over=None):
-    """The figure of these results over a swept number, one panel each; without names of iterations and total time."""
+    """Draws the named results over a swept number, one panel each; without names, iterations and total time."""
     sheet = sheet_of(several)
     columns = sheet.columns
     across, up = cases.horizontal(columns), cases.vertical(columns)

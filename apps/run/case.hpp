@@ -21,7 +21,7 @@ namespace hyperplane {
 struct MemoryPlan {
     std::map<std::string, Index> by_label;
     Index more = 0;  ///< that it may hold besides, if the values of the matrix decide how much a preconditioner holds
-    std::string more_when;  ///< when it does
+    std::string more_when;  ///< the condition under which it does
     Index total() const;
     /// Lines "  matrix   12.0 MiB", the largest first, and the total.
     std::string table() const;
@@ -88,7 +88,8 @@ struct Foundation {
     std::shared_ptr<std::map<std::string, std::shared_ptr<const Problem>>> forms =
         std::make_shared<std::map<std::string, std::shared_ptr<const Problem>>>();
 };
-/// With `ranks` that of one of several ranks, whose grid is cut where the preconditioners of all `cases` can be cut.
+/// With `ranks` the foundation belongs to one of several ranks, and the grid is cut only where the preconditioners of
+/// all `cases` allow a cut.
 /// Throws UsageError, DeviceError, FileError.
 Foundation build_foundation(const Deck& deck, const Parameters& parameters,
                             const std::shared_ptr<Communicator>& ranks = nullptr,

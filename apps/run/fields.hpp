@@ -20,7 +20,7 @@ namespace hyperplane {
 
 /// Number and size of the files that the series of a case takes.
 struct FieldsOnDisk {
-    /// If the number of time steps is known; the most there can be, if `at_most`.
+    /// The number of files, if the number of time steps is known; if `at_most`, the most there can be.
     std::optional<Index> files = std::nullopt;
     bool at_most = false;
     Index bytes_each = 0;  ///< on the disk

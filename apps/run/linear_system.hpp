@@ -17,7 +17,8 @@ TimeLevel first_level(const Case& a_case, const Vector& u);
 /// state.
 void assemble_first(const Case& a_case, Vector& u, LinearSystem& system);
 
-/// Number of coefficients held in memory; where ranks share the grid, what one rank would hold.
+/// Number of coefficients held in memory; where ranks share the grid, the number that a single rank would hold for the
+/// whole grid.
 Index stored_of_all_ranks(const SystemMatrix& a, const MatrixShape& shape);
 
 /// A and M of the case as the solver takes them. The result refers to both.

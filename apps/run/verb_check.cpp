@@ -133,7 +133,7 @@ void print_text(const Case& a_case, const Needs& needs) {
     if (needs.time) fmt::print("{}", estimate_text(a_case, *needs.time));
 }
 
-/// The case of the rank that needs the most memory: the last one, unless cuts are where a preconditioner wants them.
+/// The case of the rank that needs the most memory: the last rank, unless the preconditioner restricts the cuts.
 Case case_of_largest_rank(const Invocation& invocation, int ranks) {
     if (ranks == 1) return read_case(invocation);
     const auto of_rank = [&](int rank) { return read_case(invocation, std::make_shared<PlannedRank>(rank, ranks)); };

@@ -26,15 +26,15 @@ public:
               std::string label = "matrix");
     /// Takes the values, which lie in the memory of a context of the CPU.
     BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, Buffer<double> values);
-    /// Reads values in the host's memory that belong to somebody else and exist as long as this matrix. It cannot
-    /// change them, and they are no part of the ledger.
+    /// Reads values in the host's memory that the caller owns; they must exist as long as this matrix. It cannot change
+    /// them, and the ledger does not count them.
     BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, const double* values);
 
     /// As the host reads it. Matrices with the same pattern may share it.
     const std::shared_ptr<const BlockPattern>& pattern() const { return pattern_; }
     /// As the backend reads it.
     const BlockPattern& here() const { return here_ ? *here_ : *pattern_; }
-    /// Null if the values belong to somebody else.
+    /// Null if the caller owns the values.
     double* values() { return values_.data(); }
     const double* values() const { return read_ ? read_ : values_.data(); }
     Index nonzeros() const override { return pattern_->blocks() * dof() * dof(); }
@@ -59,7 +59,7 @@ private:
 
     std::shared_ptr<const BlockPattern> pattern_, here_;  ///< here_: the copy on a GPU
     Buffer<double> values_;
-    const double* read_ = nullptr;  ///< values that belong to somebody else
+    const double* read_ = nullptr;  ///< values that the caller owns
     mutable std::shared_ptr<const BsrProductCuda> cuda_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks whose parts of the grid begin at multiples of some number of planes, for what is computed in boxes of the grid
-// that no cut may divide.
+// Ranks whose parts of the grid begin at multiples of some number of planes, for preconditioners that compute in boxes
+// of the grid, which no cut may divide.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace hyperplane {
 
-/// Exchanges what `ranks` exchange; part_of (core/ranks/cuts.hpp) cuts the grid at multiples of `planes` alone.
+/// Passes every exchange on to `ranks`; part_of (core/ranks/cuts.hpp) cuts the grid at multiples of `planes` alone.
 class AlignedRanks final : public Communicator {
 public:
     AlignedRanks(std::shared_ptr<Communicator> ranks, int planes) : ranks_(std::move(ranks)), planes_(planes) {}

@@ -13,7 +13,8 @@
 namespace hyperplane {
 namespace {
 
-/// The first plane of each rank, and the end: ranks have as equally many groups of `together` planes as possible.
+/// The first plane of each rank, and the number of planes at the end. Planes are cut between groups of `together`; the
+/// numbers of groups of two ranks differ by one at most.
 std::vector<int> cuts_of(int planes, int together, int ranks) {
     const Index groups = (planes + together - 1) / together;
     std::vector<int> cuts;

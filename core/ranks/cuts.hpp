@@ -13,9 +13,9 @@
 
 namespace hyperplane {
 
-/// The layout of a context's rank: its share of the planes (also core/ranks/aligned.hpp), with `halo` planes of its
-/// neighbours on either side. Without ranks `whole` itself. Throws UsageError if a rank would have fewer planes than
-/// its neighbours need, or if the layout cannot be cut: hyperplane, or periodic along z.
+/// The layout of a context's rank: its share of the planes (core/ranks/aligned.hpp restricts the cuts), with `halo`
+/// planes of its neighbours on either side. Without ranks it is `whole` itself. Throws UsageError if a rank would have
+/// fewer planes than its neighbours need, or if the layout cannot be cut: hyperplane, or periodic along z.
 Layout part_of(const Context& context, const Layout& whole, int halo);
 
 /// Fills `planes` planes of the halos with the neighbours' values. Arrays are given by their value at slot 0.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks exchange where their parts of the grid meet, for arrays in any order whose part near a cut is contiguous.
+// The exchange between ranks where their parts of the grid meet, for arrays in any order in which the slots near a cut
+// are contiguous.
 #pragma once
 
 #include <vector>
@@ -10,12 +11,12 @@ namespace hyperplane {
 
 /// What a rank exchanges with the rank beside one end of its part: slots of its own, and those of its halo.
 struct SlabEnd {
-    Index own, owned;      ///< the first slot, and how many are sent
-    Index halo, received;  ///< the first slot, and how many are received
+    Index own, owned;      ///< the first slot that is sent, and how many are
+    Index halo, received;  ///< the first slot that is received, and how many are
 };
 
-/// Exchanges the slots at both ends of arrays that are given by their value at slot 0. All ranks must call it, and
-/// there must be ranks.
+/// Exchanges the slots at both ends of arrays, each given by a pointer to its slot 0. The context must have ranks, and
+/// all of them must call it.
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays);
 
 }  // namespace hyperplane

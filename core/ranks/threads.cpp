@@ -27,7 +27,7 @@ public:
             const std::lock_guard lock(mutex_);
             queue(from, to).push_back(std::move(message));
         }
-        arrived_[to].notify_one();  // without the lock, for which the woken rank would wait
+        arrived_[to].notify_one();  // without the lock: the woken rank would have to wait for it
     }
     std::vector<double> receive(int from, int to) {
         std::unique_lock lock(mutex_);
@@ -72,7 +72,7 @@ public:
         std::copy(message.begin(), message.end(), values.begin());
     }
     void all_gather(std::span<const double> mine, std::span<double> all) override {
-        // Everyone sends to everyone: a rank that comes last finds all messages and waits for nobody.
+        // Every rank sends to all others, so the last one to arrive finds all messages and need not wait.
         for (int to = 0; to < size(); ++to)
             if (to != rank_) send(to, mine);
         std::size_t at = 0;

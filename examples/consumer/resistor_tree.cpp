@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A network of resistors, a binary tree of 1 ohm each with its leaves grounded: a program that assembles a sparse
+// A network of resistors of 1 ohm each, a binary tree whose leaves are grounded: a program that assembles a sparse
 // matrix of its own in compressed rows and has Hyperplane solve it.
 //
 //   resistor_tree [DEPTH [SOLVER [PRECONDITIONER]]]     default: 16 cg sync_free_ilu
@@ -42,7 +42,7 @@ Rows assemble(int depth, double conductance) {
     return a;
 }
 
-/// The resistance that a solve finds; prints how it went.
+/// Solves for the resistance of the tree, and prints how the solve ended.
 double resistance(hyperplane::LinearSolver& network, int nodes) {
     std::vector<double> current(nodes, 0.0), potential(nodes, 0.0);
     current[0] = 1.0;
@@ -55,7 +55,7 @@ double resistance(hyperplane::LinearSolver& network, int nodes) {
 int run(int depth, const std::string& solver, const std::string& preconditioner) {
     const Rows ohm = assemble(depth, 1.0), milliohm = assemble(depth, 1000.0);
     const int nodes = int(ohm.begin.size()) - 1;
-    // On a CPU the values are read where they are: they outlive the solver.
+    // On a CPU the solver reads the values where they are, so they must outlive it.
     hyperplane::LinearSolver network(
         ohm.view(), {.keys = {{"solver.name", solver}, {"rtol", "1e-12"}, {"preconditioner.name", preconditioner}}});
     std::printf("%s with %s, %d nodes\n", network.solver().c_str(), network.preconditioner().c_str(), nodes);

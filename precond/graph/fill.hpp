@@ -17,7 +17,7 @@ namespace hyperplane {
 struct FilledPattern {
     std::shared_ptr<const BlockPattern> pattern;  ///< A's own if there is no fill and no diagonal block is missing
     Buffer<Index> diagonal;                       ///< [row]: the place of the diagonal block, which is always there
-    Buffer<int> place;  ///< [block of A]: its place within its row, -1: none; empty if the pattern is A's own
+    Buffer<int> place;  ///< [block of A]: its place within its row, -1 if it has none; empty if the pattern is A's
     Index lower = 0;    ///< blocks below the diagonal
 
     /// The place in the pattern of block `at` of A, which lies in `row`; -1 if the pattern does not have it.
@@ -35,7 +35,7 @@ struct FilledPattern {
 FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
                              const std::string& label);
 
-/// How the blocks of A lie in a pattern that has all diagonal blocks. Both are ones that the host can read.
+/// How the blocks of A lie in a pattern that has all diagonal blocks. The host must be able to read both patterns.
 FilledPattern filled_as(const BlockPattern& a, std::shared_ptr<const BlockPattern> pattern, const std::string& label);
 
 }  // namespace hyperplane

@@ -43,9 +43,9 @@ struct ColouredShape {
     Index stride = 0;           ///< slots of a colour or, if looked up, of a coefficient
     Index slots = 0;            ///< slots of a vector component
 
-    /// Of the points of a natural layout that may be the part of one rank, then with a linear colouring.
+    /// For the points of a natural layout. If that is one rank's part of the grid, the colouring must be linear.
     ColouredShape(const Layout& layout, const Stencil& stencil, ColourRule rule);
-    /// Of all points of a grid.
+    /// For all points of a grid.
     ColouredShape(const Grid& grid, const Stencil& stencil, ColourRule rule)
         : ColouredShape(Layout(LayoutKind::natural, grid, {}), stencil, rule) {}
     int entries() const { return int(offsets.size()); }
@@ -135,14 +135,14 @@ public:
     int colours() const { return colours_; }
     /// Number of places of a colour, including empty ones.
     Index count(int colour) const { return host_.begin[colour + 1] - host_.begin[colour]; }
-    /// The places of a colour in the planes of a layout, including empty ones; all, if these are all planes of the
-    /// grid.
+    /// The places of a colour in the planes of a layout, including empty ones; all places, if the layout has all planes
+    /// of the grid.
     struct Range {
         Index begin, end;
     };
     Range owned(const Layout& layout, int colour) const;
-    /// Fills the places of a colour in the planes of the ranks on either side with their values; of one rank it does
-    /// nothing. Arrays are given by their value at place 0 of the colour.
+    /// Receives the values of a colour in the nearest planes of the ranks on either side, and sends them this rank's;
+    /// with one rank it does nothing. Each array is given by a pointer to place 0 of the colour.
     void exchange(const Context& context, const Layout& layout, int colour, const std::vector<double*>& arrays) const;
     /// A fictitious grid whose points are the places of a colour, with many lines that loops distribute to threads; the
     /// last ones are beyond count().

@@ -236,7 +236,7 @@ private:
     std::vector<double> product_;
 };
 
-/// The coefficients of a colour that are stored, each by its value at place 0.
+/// Pointers to place 0 of each coefficient that is stored for a colour.
 std::vector<double*> coefficients_of(const ColouredView& points, int colour, int dof, double* values) {
     std::vector<double*> found;
     const auto add = [&](Index block) {

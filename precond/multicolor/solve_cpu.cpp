@@ -50,7 +50,7 @@ private:
     multicolor::Kept kept_;
 };
 
-/// Calls body(first, count) for pieces of the places of a range.
+/// Calls body(first, count) for consecutive pieces of a range of places.
 template <class Body>
 void for_pieces(const Context& context, ColouredPoints::Range places, int dof, Index piece, const Body& body) {
     const Index begin = places.begin, end = places.end;
@@ -58,8 +58,8 @@ void for_pieces(const Context& context, ColouredPoints::Range places, int dof, I
     for (Index first = begin; first < end; first += piece) body(first, int(std::min(piece, end - first)));
 }
 
-/// Calls body(slot in coloured order, slot of the layout) for every place but those of other ranks; the latter is -1 if
-/// the place is empty.
+/// Calls body(slot in coloured order, slot of the layout) for every place except those of other ranks. The slot of the
+/// layout is -1 if the place is empty.
 template <class Body>
 void for_places(const Context& context, const ColouredShape& shape, const Layout& layout, const Body& body) {
     const Grid& grid = shape.grid;

@@ -229,7 +229,7 @@ void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const 
         event = {first.point, int(value_at(failed, first.point, 0)), value_at(failed, first.point, 1)};
     }
     const auto failures = Index(-failures_.sum());
-    // This is of all ranks, and the inverter adds up what they report.
+    // This number is that of all ranks, and the inverter adds up what ranks report: only the first one reports it.
     if (is_first_rank(context_)) inverter.adopt(failures, event, 0, {}, ratio);
 }
 

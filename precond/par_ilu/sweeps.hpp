@@ -80,7 +80,7 @@ private:
                    FactorSweepMode mode, double alpha, const PivotRules& rules);
     void run_kernels(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
                      FactorSweepMode mode, double alpha, const PivotRules& rules);
-    /// After a sweep: what it has written, where other ranks read it.
+    /// Exchanges, after a sweep, the factors near the cuts that other ranks read.
     void share_halos(const FactorTarget& factors) const;
     void make_pivots_symmetric(const FactorTarget& factors) const;
 

@@ -15,13 +15,13 @@ double square(const double* block, int size) {
     return std::inner_product(block, block + size, block, 0.0);
 }
 
-/// The blocks of row i of A that are considered: of a symmetric matrix those from the diagonal on.
+/// The number of blocks of row i of A that count: for a symmetric matrix those from the diagonal on.
 Index considered(const BlockPattern& a, bool symmetric, Index i) {
     const int *begin = a.column() + a.row_begin()[i], *end = a.column() + a.row_begin()[i + 1];
     return end - (symmetric ? std::lower_bound(begin, end, int(i)) : begin);
 }
 
-/// One row of R at a time, of a symmetric matrix from the diagonal on. Each thread has its own.
+/// Computes one row of R at a time, for a symmetric matrix from the diagonal on. Each thread has one of these.
 class ResidualRow {
 public:
     ResidualRow(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, int most)
@@ -65,7 +65,7 @@ public:
     }
 
 private:
-    /// Collects the columns of row i, with `valued` their blocks, and which of them X has.
+    /// Collects the columns of row i and which of them X has; with `valued` also their blocks.
     template <bool valued>
     void collect(Index i) {
         columns_.clear();

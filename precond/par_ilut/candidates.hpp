@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which blocks could be added to incomplete factors, and what they would be: those of
+// The candidates, which may be added to incomplete factors: the blocks of
 //
 //     R = A - M,   M = (D + E) D^-1 (D + F),   X = E + D + F
 //
 // that X does not have. For such a block (i, j), R_ij = A_ij - sum over k < min(i, j) of X_ik X_kk^-1 X_kj, which is
-// what a fixed-point sweep would give it.
+// the value that a fixed-point sweep would give the block.
 #pragma once
 
 #include "precond/sync_free_ilu/cpu.hpp"
@@ -19,17 +19,18 @@ struct Candidates {
     double residual = 0.0;  ///< the Frobenius norm of R
 };
 
-/// Of row i the candidates are those with the largest Frobenius norm, at most `most` times as many as A has blocks
-/// there; of equal ones those before. Of a symmetric matrix the parts above the diagonal are chosen in this way, and
-/// mirrored. `inverse` has the inverses of the diagonal blocks of X, [row][row][col]. A stands for A + alpha diag(A).
+/// The candidates of row i are the blocks with the largest Frobenius norm, at most `most` times as many as A has in
+/// that row; among equal ones the first. For a symmetric matrix the blocks above the diagonal are chosen in this way
+/// and mirrored. `inverse` has the inverses of the diagonal blocks of X, [row][row][col]. A stands for A + alpha
+/// diag(A).
 Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, int most);
 
-/// X with the candidates.
+/// X with the candidates added.
 GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, const Candidates& candidates);
 
 /// The most candidates that a matrix with the pattern can have.
 Index most_candidates(const BlockPattern& a, bool symmetric, int most);
-/// Bytes of so many candidates, and those that are held while threads search for them.
+/// Bytes of this number of candidates, and all bytes that are held while threads search for them.
 Index list_bytes(Index rows, Index candidates, int dof);
 Index search_bytes(Index rows, Index candidates, int dof, bool symmetric, int threads);
 

@@ -31,7 +31,7 @@ ParIlutOptions read_options(const Parameters& parameters, const PreconditionerSe
     return options;
 }
 
-/// The limits of both triangles beside the diagonal, for A's pattern with its diagonal.
+/// The limits of both triangles without the diagonal, where `a` is A's pattern with all diagonal blocks.
 par_ilut::FillLimits limits_of(const FilledPattern& a, double fill_limit) {
     const Index rows = a.pattern->rows(), most = rows * (rows - 1) / 2;
     const auto of = [&](Index beside) {
@@ -41,7 +41,7 @@ par_ilut::FillLimits limits_of(const FilledPattern& a, double fill_limit) {
     return {of(a.lower), of(a.pattern->blocks() - rows - a.lower)};
 }
 
-/// Multiplications of one solve, by which the threads decide whether to share it.
+/// The number of multiplications of one triangular solve, which decides whether threads share it.
 Index work_of(Index blocks, int dof) {
     return blocks / 2 * dof * dof;
 }
@@ -52,7 +52,7 @@ Index bytes_of(const MatrixShape& a, Index blocks) {
            a.pattern()->blocks() * Index(sizeof(int)) + blocks * a.dof() * a.dof() * Index(sizeof(double));
 }
 
-/// Bytes at the peak of a set-up that begins a round with `before` bytes of X, keeps so many blocks and adds `more`.
+/// Bytes at the peak of a set-up whose round begins with `before` bytes of X, adds `more` blocks and keeps `kept`.
 Index peak_of(const PreconditionerSetting& setting, const ParIlutOptions& options, Index before, Index kept,
               Index more) {
     const MatrixShape& a = setting.matrix;
@@ -165,7 +165,7 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     const Index walks = 2 * RowWalk::bytes(setting.context, a.block_rows(), work_of(kept, a.dof()));
     PreconditionerPlan plan;
     plan.space = a.natural_space();
-    // No less than this is held and needed: entries are never fewer than A's. No more, if all limits are reached.
+    // The least is held if the factors have as many entries as A, the most if all limits are reached.
     plan.bytes = options.rounds == 0 ? first : bytes_of(a, least);
     const Index most_held = options.rounds == 0 ? first : bytes_of(a, kept);
     const Index least_peak = peak_of(setting, options, first, least, 0);
@@ -194,8 +194,7 @@ PreconditionerRow par_ilut_row() {
     row.parameters = {
         {section, "fill_limit", real, "2",
          "the most entries of a triangle of the factors, as a multiple of those of the matrix's triangle; both with "
-         "the "
-         "diagonal",
+         "the diagonal",
          "", Bound{1}, Bound{1000}},
         {section, "rounds", integer, "5", "how often entries are added and removed; 0: the pattern of the matrix", "",
          Bound{0}, Bound{1000}},

@@ -11,7 +11,7 @@
 //     makes another fixed-point sweep
 //
 // On the last pattern the factors are found by an elimination, or by fixed-point sweeps. A symmetric matrix has
-// symmetric factors (ParICT). A sweep reads the values before it alone, so the bits do not depend on threads.
+// symmetric factors (ParICT). A sweep reads only the values from before it, so the bits do not depend on threads.
 #pragma once
 
 #include "core/interfaces/linear_operator.hpp"
@@ -22,10 +22,10 @@
 namespace hyperplane {
 
 struct ParIlutOptions {
-    double fill_limit = 2.0;  ///< blocks of a triangle of the factors, over those of A's triangle
+    double fill_limit = 2.0;  ///< blocks of a triangle of the factors, divided by those of A's triangle
     int rounds = 5;
     int sweeps = 0;          ///< on the last pattern; 0: an elimination
-    int candidates = 2;      ///< of a row in one round, over the blocks of A's row
+    int candidates = 2;      ///< of a row in one round, divided by the blocks of A's row
     double tolerance = 0.0;  ///< the rounds end when the norm of A - M falls by less than this times itself; 0: never
     PivotOptions pivots;
 };
@@ -45,14 +45,14 @@ public:
     Index bytes_per_apply() const override;
 
     const GeneralFactors& factors() const { return factors_; }
-    /// Those of the last set-up.
+    /// The number of rounds of the last set-up.
     int rounds() const { return rounds_; }
 
     static PreconditionerPlan plan(const ParIlutOptions& options, const PreconditionerSetting& setting);
 
 private:
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
-    /// X after all rounds, into factors_, and the inverses of its diagonal blocks.
+    /// Writes X after all rounds to factors_, and the inverses of its diagonal blocks to `inverse`.
     void make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inverse);
 
     Context context_;

@@ -15,10 +15,10 @@ namespace {
 
 constexpr const char* label = "factor";
 
-/// The bits of a size: as unsigned numbers they have the order of the sizes, and a NaN is larger than any number.
+/// The bits of a size. As unsigned integers they are ordered like the sizes, and a NaN is larger than any number.
 using Key = std::uint64_t;
 
-/// The squared size of block `at` in row i and another column.
+/// The squared size of block `at`, which lies in row i and beside the diagonal.
 double size_of(const GeneralFactors& x, const double* inverse, Index i, Index at) {
     const int dof = x.dof, size = dof * dof;
     const Index j = x.pattern().column()[at];
@@ -59,13 +59,14 @@ private:
     Side side_;
 };
 
-/// Keys above `key` are kept, and the first `equal` that are equal to it.
+/// Blocks whose keys exceed `key` are kept, and the first `equal` of those whose keys equal it.
 struct Threshold {
     Key key = 0;
     Index equal = 0;
 };
 
-/// The threshold that keeps `kept` blocks, 0 < kept < triangle.blocks(). It is found 16 bits at a time by counting.
+/// The threshold that keeps `kept` blocks, 0 < kept < triangle.blocks(). A radix
+/// selection finds it, 16 bits at a time.
 Threshold threshold_of(const Triangle& triangle, const Buffer<Key>& keys, Index kept, int threads) {
     constexpr int bits = 16;
     Threshold result{0, kept};

@@ -53,7 +53,7 @@ public:
     const Stencil& stencil() const { return stencil_; }  ///< Partition::within of the matrix's
     const SubdomainOrder& order() const { return order_; }
     FactorStorage storage() const { return order_.storage; }
-    /// The stored factors of all subdomains that are held, each in the order of order(). T must be the type of the
+    /// The stored factors of all subdomains in held(), each in the order of order(). T must be the type of the
     /// storage: double, float or Half.
     template <class T>
     const T* values() const {

@@ -36,7 +36,7 @@ struct Partition {
         return {parts(grid.nx, size.x), parts(grid.ny, size.y), parts(grid.nz, size.z)};
     }
     HYPERPLANE_HD Index subdomains() const { return Index(count().x) * count().y * count().z; }
-    /// The subdomains whose points a layout holds, which must not part any.
+    /// The subdomains whose points a layout holds. It must not cut through a subdomain.
     struct Range {
         Index begin, end;
         Index count() const { return end - begin; }

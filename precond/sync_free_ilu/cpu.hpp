@@ -22,19 +22,20 @@ Index fixed_point_bytes(const FilledPattern& filled, int dof);
 void fixed_point(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
                  GeneralFactors& factors, PivotInverter& inverter);
 
-/// `sweeps` further sweeps from X and the inverses in `scratch`, then the factors.
+/// Makes `sweeps` further sweeps, beginning with X and the inverses in `scratch`, and turns the result into factors.
 void sweep_to_factors(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
                       GeneralFactors& x, PivotInverter& inverter);
 
-// The parts of fixed_point, for whoever changes the pattern between sweeps. X is `x`, whose diagonal blocks have the
-// inverses `inverse`.
+// The parts of fixed_point, for callers that change the pattern between sweeps. `x` holds X, and `inverse` the inverses
+// of its diagonal blocks.
 
-/// made = the result of a sweep that reads X, or A + alpha diag(A) on the pattern of X if there is no inverse.
+/// Writes to `made` the result of a sweep that reads X or, if `inverse` is null, A + alpha diag(A) on the pattern of X.
 void sweep(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, double* made);
+/// Writes the inverses of the diagonal blocks of X to `inverse`.
 void invert_diagonals(const BsrMatrix& a, const GeneralFactors& x, double* inverse, PivotInverter& inverter);
-/// L, U and the inverses of U's diagonal blocks from X, in place.
+/// Turns X, in place, into L, U and the inverses of U's diagonal blocks.
 void finish(GeneralFactors& x, const double* inverse);
-/// The rules for pivots before the last sweep: what cannot be used is boosted.
+/// The rules for pivots before the last sweep: a pivot that cannot be used is boosted.
 PivotRules rules_of_guesses(const PivotRules& rules);
 
 /// out += sign x y for dof x dof blocks.
@@ -46,8 +47,8 @@ inline void add_product(int dof, double sign, const double* x, const double* y, 
         }
 }
 
-/// The first place in [from, end) of a row whose column is at least `column`. Rows are mostly short; of long ones the
-/// place is found by doubling steps and bisection.
+/// The first place in [from, end) of a row whose column is at least `column`. Rows are mostly short; in a long
+/// one the place is found by doubling steps and bisection.
 inline Index place_from(const int* columns, Index from, Index end, int column) {
     Index step = 1;
     while (from + step < end && columns[from + step] < column) from += step, step *= 2;
@@ -61,7 +62,7 @@ void lower_solve(const GeneralFactors& factors, const RowWalk& walk, const doubl
 /// z = U^-1 z.
 void upper_solve(const GeneralFactors& factors, const RowWalk& walk, double* z);
 
-/// The fewest bytes that both solves with so many blocks move.
+/// The fewest bytes that both solves with this number of blocks move.
 Index bytes_per_apply(Index rows, Index blocks, int dof);
 
 }  // namespace hyperplane::general_cpu

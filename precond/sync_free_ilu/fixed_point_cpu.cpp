@@ -28,7 +28,7 @@ public:
           dof_(m > 0 ? m : f.dof),
           size_(dof_ * dof_) {}
 
-    /// The new row i; without inverses that of A.
+    /// Computes the new row i; without inverses it is that of A.
     void row(Index i) const {
         const BlockPattern& p = f_.pattern();
         const int dof = m > 0 ? m : dof_, size = dof * dof;

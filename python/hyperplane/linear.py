@@ -14,7 +14,7 @@ USAGE, NO_DEVICE = 2, 9  # exit codes of the program
 
 
 class SolveError(Exception):
-    """What was asked for is wrong or cannot be done. `reason` says why and what to do; `code` is the exit code that the
+    """The input is wrong, or the work cannot be done. `reason` says why and what to do; `code` is the exit code that the
     program has for it: 2 wrong keys or arrays, 5 a pivot that cannot be used, 6 out of memory, 9 no GPU."""
 
     def __init__(self, code, reason):
@@ -24,7 +24,7 @@ class SolveError(Exception):
 
 @dataclass(repr=False)
 class Solution:
-    """What came of a solve; `x` has the shape of b."""
+    """The result of a solve; `x` has the shape of b."""
 
     x: np.ndarray
     converged: bool  # ||b - A x|| <= max(rtol ||b||, atol), for the residual computed from x
@@ -51,9 +51,9 @@ class LinearSolver:
     """A matrix with its preconditioner, for many right-hand sides or changing values.
 
     A: a square sparse matrix of SciPy, or anything with its attributes. Values of CSR and BSR in float64 are read where
-    they are, and must not change before `update`. solver, preconditioner, scaling: names as in a deck; **keys: keys of these
-    as in a deck, such as rtol=1e-10 or fill_level=1. threads: 0 leaves their number to OpenMP. backend: "cpu" or "cuda", on the
-    GPU `device`, to which arrays are copied. Raises SolveError.
+    they are, and must not change before `update`. solver, preconditioner, scaling: names as in a deck; **keys: their keys,
+    as in a deck, such as rtol=1e-10 or fill_level=1. threads: 0 leaves their number to OpenMP. backend: "cpu", or
+    "cuda" for the GPU `device`, to which arrays are copied. Raises SolveError.
     """
 
     def __init__(self, A, *, solver="gmres", preconditioner="sync_free_ilu", scaling="none", threads=0, backend="cpu",
@@ -107,7 +107,7 @@ def preconditioner(A, name="sync_free_ilu", **settings):
     """M^-1 as a LinearOperator for SciPy's solvers: scipy.sparse.linalg.cg(A, b, M=hyperplane.preconditioner(A))."""
     from scipy.sparse.linalg import LinearOperator
 
-    made = LinearSolver(A, preconditioner=name, **{"solver": "fgmres", **settings})  # which takes any preconditioner
+    made = LinearSolver(A, preconditioner=name, **{"solver": "fgmres", **settings})  # fgmres takes any preconditioner
     return LinearOperator(made.shape, matvec=made.precondition, dtype=made.dtype)
 
 
@@ -123,8 +123,8 @@ def _library():
 
 
 def _arrays(A):
-    """Row pointers, columns, values and block size. What SciPy holds is passed on as it is; copied are values of other
-    types than float64, columns of 64 bits, other formats, columns that do not ascend and blocks that are not square."""
+    """Row pointers, columns, values and block size. SciPy's arrays are passed on as they are, but values of other types
+    than float64, columns of 64 bits, other formats, columns that do not ascend and blocks that are not square are copied."""
     _check_place(A, "A")
     _check_place(getattr(A, "data", None), "A")
     if not hasattr(A, "tocsr"):
@@ -140,7 +140,7 @@ def _arrays(A):
         A = A.copy()
         A.sum_duplicates()
     if A.indices.dtype != np.int32 and A.shape[0] // rows >= 2**31:
-        raise SolveError(USAGE, f"A has {A.shape[0]} rows; columns of 32 bits count at most {2**31 - 1}")
+        raise SolveError(USAGE, f"A has {A.shape[0]} rows; columns of 32 bits can count at most {2**31 - 1}")
     pointers = A.indptr if A.indptr.dtype in (np.int32, np.int64) else A.indptr.astype(np.int64)
     return (np.ascontiguousarray(pointers), np.ascontiguousarray(A.indices, np.int32),
             np.ascontiguousarray(A.data, np.float64), rows)

@@ -237,7 +237,7 @@ class Ordering(ProgramTest):
             predicted = self.run_json(0, "check", *words)["memory"]["predicted"]
             answer = self.run_json(0, "run", *words)
             self.assertAlmostEqual(answer["memory"]["peak"] / predicted, 1.0, delta=0.02)
-        # Thresholds decide what is held, so there are two numbers.
+        # The values of the matrix decide how much memory is held, so check gives the least and the most.
         for words in (("a.ini",), (deck, "--set", "preconditioner.sweeps=2")):
             words = (*words, "--set", "preconditioner.name=par_ilut", "--set", "solver.restart=20"
                      if words[0] == "a.ini" else "solver.rtol=1e-6")

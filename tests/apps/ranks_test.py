@@ -78,7 +78,7 @@ class Ranks(ProgramTest):
         self.assertEqual((plan["ranks"], plan["memory"]["predicted"]), (2, memory["predicted"]))
         self.assertLess(memory["peak"] - memory["predicted"], 100)  # a few scalars
         self.expect(2, "check", deck, "--ranks", "11", "--backend", "cpu", says="give 10 ranks or fewer")
-        # Of 10 planes in subdomains of 4, the first of two ranks has 4 and the second 6; of three the last has 2.
+        # With 10 planes in subdomains of 4, the first of two ranks has 4 planes and the second 6; the last of three has 2.
         for ranks in ("2", "3"):
             words = ("--ranks", ranks, "--backend", "cpu", "--json", "--set", "preconditioner.name=subdomain_ildu0", "--set",
                      "preconditioner.subdomain=7 5 4")

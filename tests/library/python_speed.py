@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Seconds of set-up and solve of one system by hyperplane.solve and by the program, in turns; docs/python.md has a result.
+"""Seconds of set-up and solve of one system by hyperplane.solve and by the program, in turns; docs/python.md has one result.
 
     HYPERPLANE=build/release/apps/hyperplane PYTHONPATH=build/release/python python3 tests/library/python_speed.py
 """

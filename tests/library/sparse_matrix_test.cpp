@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The public library with matrices in compressed rows: those of the reference are handed over, and its residuals judge
+// The public library with matrices in compressed rows. The matrices are those of the reference, whose residuals judge
 // the solutions.
 #include "hyperplane/sparse_matrix.hpp"
 

@@ -45,7 +45,7 @@ StructMatrix matrix(const Context& context, const Case& c, const StencilMatrix& 
                                                            storage, c.stencil));
 }
 
-/// M^-1 r of jacobi, also with l1, equals the reference's, that of none equals r.
+// M^-1 r of jacobi, with and without l1, equals the reference's; that of none equals r.
 void expect_inverse_of_block_diagonal(const Context& context, const Case& c) {
     const auto offsets = reference::stencil_named(c.stencil).offsets;
     for (MatrixStorage storage : storages) {

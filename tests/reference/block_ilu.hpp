@@ -102,8 +102,8 @@ inline std::vector<double> apply_block_jacobi(const BlockMatrix& a, const std::v
     return x;
 }
 
-/// The matrix with the sums of magnitudes of what a row has in other blocks moved to its diagonal, with the diagonal's
-/// sign, as l1 Jacobi has it. The other blocks stay.
+/// The matrix of l1 Jacobi: the sum of the magnitudes of a row's coefficients in other blocks is added to its diagonal,
+/// with the diagonal's sign. The other blocks stay.
 inline BlockMatrix with_l1_diagonal(BlockMatrix a) {
     for (int i = 0; i < int(a.rows.size()); ++i)
         for (int r = 0; r < a.dof; ++r) {
