@@ -119,6 +119,7 @@ void define_with(py::class_<Solver>& solver) {
 }
 
 /// Raises hyperplane.SolveError for an Error.
+// NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 wants it by value
 void raise_as_solve_error(std::exception_ptr thrown) {
     try {
         if (thrown) std::rethrow_exception(thrown);

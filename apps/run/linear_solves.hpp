@@ -26,7 +26,7 @@ public:
           record_(record),
           outcome_(outcome),
           checkpoints_(checkpoints),
-          progress_(std::move(progress)),
+          progress_(progress),
           keep_(std::move(keep)) {}
 
     /// Continues the next solve from `state`, after `iterations` iterations.

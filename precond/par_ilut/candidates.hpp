@@ -25,8 +25,8 @@ struct Candidates {
 /// diag(A).
 Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, int most);
 
-/// X with the candidates added.
-GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, const Candidates& candidates);
+/// X with the candidates `more` added.
+GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, const Candidates& more);
 
 /// The most candidates that a matrix with the pattern can have.
 Index most_candidates(const BlockPattern& a, bool symmetric, int most);

@@ -219,7 +219,8 @@ PreconditionerRow subdomain_ildu0_row() {
         return options.partition(setting.matrix.grid(), setting.matrix.dof()).size.z;
     };
     for (const auto& [name, tuning] : subdomain_tunings())
-        row.tunings.push_back({name, [tuning](Preconditioner& m) { dynamic_cast<SubdomainIldu0&>(m).tune(tuning); }});
+        row.tunings.push_back(
+            {name, [tuning = tuning](Preconditioner& m) { dynamic_cast<SubdomainIldu0&>(m).tune(tuning); }});
     return row;
 }
 

@@ -76,9 +76,9 @@ void sweep(const BsrMatrix& a, double alpha, const GeneralFactors& x, const doub
     });
 }
 
-void invert_diagonals(const BsrMatrix& a, const GeneralFactors& f, double* inverse, PivotInverter& inverter) {
-    const int size = f.dof * f.dof;
-    const Index rows = f.pattern().rows();
+void invert_diagonals(const BsrMatrix& a, const GeneralFactors& x, double* inverse, PivotInverter& inverter) {
+    const int size = x.dof * x.dof;
+    const Index rows = x.pattern().rows();
 #pragma omp parallel num_threads(a.context().threads_for(rows* size))
     {
         PivotRatio smallest;
@@ -90,32 +90,32 @@ void invert_diagonals(const BsrMatrix& a, const GeneralFactors& f, double* inver
                 std::fill_n(own.begin(), size, 0.0);
             else
                 std::copy_n(a.values() + at * size, size, own.begin());
-            std::copy_n(f.values.data() + f.filled.diagonal[i] * size, size, inverse + i * size);
+            std::copy_n(x.values.data() + x.filled.diagonal[i] * size, size, inverse + i * size);
             inverter.invert({int(i), 0, 0}, own.data(), inverse + i * size, smallest);
         }
         inverter.note(smallest);
     }
 }
 
-void finish(GeneralFactors& f, const double* inverse) {
-    const BlockPattern& p = f.pattern();
-    const int dof = f.dof, size = dof * dof;
+void finish(GeneralFactors& x, const double* inverse) {
+    const BlockPattern& p = x.pattern();
+    const int dof = x.dof, size = dof * dof;
 #pragma omp parallel for schedule(static) num_threads(p.context().threads_for(p.blocks() * size))
     for (Index i = 0; i < p.rows(); ++i) {
         std::array<double, max_dof * max_dof> product;
-        for (Index at = p.row_begin()[i]; at < f.filled.diagonal[i]; ++at) {
-            const Index k = p.column()[at], mirrored = f.symmetric ? p.find(k, int(i)) : at;
-            const double *x = f.values.data() + mirrored * size, *y = inverse + k * size;
+        for (Index at = p.row_begin()[i]; at < x.filled.diagonal[i]; ++at) {
+            const Index k = p.column()[at], mirrored = x.symmetric ? p.find(k, int(i)) : at;
+            const double *block = x.values.data() + mirrored * size, *y = inverse + k * size;
             for (int r = 0; r < dof; ++r)
                 for (int c = 0; c < dof; ++c) {
                     double sum = 0.0;
                     for (int q = 0; q < dof; ++q)
-                        sum += (f.symmetric ? x[q * dof + r] : x[r * dof + q]) * y[q * dof + c];
+                        sum += (x.symmetric ? block[q * dof + r] : block[r * dof + q]) * y[q * dof + c];
                     product[r * dof + c] = sum;
                 }
-            std::copy_n(product.begin(), size, f.values.data() + at * size);
+            std::copy_n(product.begin(), size, x.values.data() + at * size);
         }
-        std::copy_n(inverse + i * size, size, f.values.data() + f.filled.diagonal[i] * size);
+        std::copy_n(inverse + i * size, size, x.values.data() + x.filled.diagonal[i] * size);
     }
 }
 
@@ -138,14 +138,14 @@ void fixed_point(const BsrMatrix& a, double alpha, int sweeps, const PivotRules&
 }
 
 void sweep_to_factors(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
-                      GeneralFactors& f, PivotInverter& inverter) {
+                      GeneralFactors& x, PivotInverter& inverter) {
     for (int at = 1; at <= sweeps; ++at) {
-        sweep(a, alpha, f, scratch.inverse.data(), scratch.spare.data());
-        std::swap(f.values, scratch.spare);
+        sweep(a, alpha, x, scratch.inverse.data(), scratch.spare.data());
+        std::swap(x.values, scratch.spare);
         PivotInverter guess(rules_of_guesses(rules), places_of(a), a.dof(), a.symmetric());
-        invert_diagonals(a, f, scratch.inverse.data(), at == sweeps ? inverter : guess);
+        invert_diagonals(a, x, scratch.inverse.data(), at == sweeps ? inverter : guess);
     }
-    finish(f, scratch.inverse.data());
+    finish(x, scratch.inverse.data());
 }
 
 }  // namespace hyperplane::general_cpu

@@ -64,7 +64,7 @@ TEST_P(ParIlutCases, HaveTheSameBitsForAnyNumberOfThreads) {
     const auto& [matrix, rules] = GetParam();
     const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(matrix), matrix.symmetric);
     const std::vector<double> r = reference::Random(9).vector(matrix.rows * matrix.dof);
-    expect_same_bits_for_any_threads(a.context(), [&] {
+    expect_same_bits_for_any_threads(a.context(), [&, &rules = rules] {
         const auto m = make_general("par_ilut", a, settings_of(rules));
         m->setup(a);
         return apply_general(*m, a, r);

@@ -27,7 +27,7 @@ struct RankedCase {
 std::string name_of(const testing::TestParamInfo<RankedCase>& info) {
     const RankedCase& c = info.param;
     std::string name = c.preconditioner + "_" + c.stencil + "_" + std::to_string(c.dof) + (c.symmetric ? "_spd" : "");
-    for (const auto& [key, value] : c.settings) name += "_" + key + "_" + value;
+    for (const auto& [key, value] : c.settings) name.append("_").append(key).append("_").append(value);
     std::replace(name.begin(), name.end(), ' ', 'x');
     return name;
 }
