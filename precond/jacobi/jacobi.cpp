@@ -50,10 +50,10 @@ bool reads_l1(const Parameters& parameters) {
 }
 
 ParameterTable jacobi_parameters() {
-    return {
-        {"preconditioner", "l1", ParameterType::boolean, "false",
-         "add to the diagonal the sum of the magnitudes of the row's coefficients in other points: more "
-         "iterations, but as a smoother it never diverges and needs no damping where the matrix is positive definite"}};
+    return {{"preconditioner", "l1", ParameterType::boolean, "false",
+             "add to the diagonal the sum of the magnitudes of the row's coefficients in other points: more "
+             "iterations, but as a smoother it never diverges and needs no damping where the matrix is symmetric "
+             "positive definite"}};
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ PreconditionerRow jacobi_row() {
     row.explanation =
         "M is the block diagonal of A; its dof x dof blocks are inverted by Gauss-Jordan elimination. With l1 = true, "
         "M has on its diagonal also the l1 norms of what the rows have in other points (Baker, Falgout, Kolev and Yang "
-        "2011), so that for a positive definite A the eigenvalues of M^-1 A are at most 1.";
+        "2011), so that for a symmetric positive definite A the eigenvalues of M^-1 A are at most 1.";
     row.parameters = jacobi_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.kinds = {MatrixKind::structured, MatrixKind::general};
