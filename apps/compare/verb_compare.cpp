@@ -114,7 +114,7 @@ private:
     std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
 };
 
-/// What the command line asks for.
+/// A comparison as the command line asks for it.
 struct Task {
     const Invocation& invocation;
     Deck deck;

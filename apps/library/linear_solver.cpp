@@ -33,7 +33,7 @@ GivenShape given_shape(const StencilMatrix& a) {
     return {shape_of(a.shape()), "StencilMatrix (StencilShape::symmetric)"};
 }
 
-/// As in a deck, the values say whether the matrix is symmetric.
+/// The values say whether the matrix is symmetric, as in a deck.
 GivenShape given_shape(const SparseMatrix& a, const Context& context) {
     const auto pattern = pattern_of(context.host(), a);
     return {{pattern, a.block, equals_transpose(BsrMatrix(pattern, a.block, false, a.values.data()))}, "SparseMatrix"};
@@ -52,11 +52,12 @@ PreconditionerPlan checked_plan(const PreconditionerRow& row, const Parameters& 
 }
 
 /// The solver, if it can work with the matrix and the preconditioner.
-std::unique_ptr<Solver> checked_solver(const char* matrix, const PreconditionerRow& row, const Parameters& parameters,
-                                       const PreconditionerSetting& setting) {
-    auto solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, setting.context);
-    solver->check_operator(matrix, setting.matrix.symmetric());
-    solver->check(row.name, plan_scaled(row, parameters, setting).traits);
+std::unique_ptr<Solver> checked_solver(const GivenShape& matrix, const PreconditionerRow& row,
+                                       const PreconditionerTraits& traits, const Parameters& parameters,
+                                       const Context& context) {
+    auto solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context);
+    solver->check_operator(matrix.name, matrix.shape.symmetric());
+    solver->check(row.name, traits);
     return solver;
 }
 
@@ -71,21 +72,21 @@ struct LinearSolver::State {
           given(shape_in(context)),
           setting{context, given.shape},
           row(find_preconditioner(parameters.text("preconditioner", "name"))),
-          space(checked_plan(row, parameters, setting).space),
+          plan(checked_plan(row, parameters, setting)),
           preconditioner(create_scaled(row, parameters, setting)),
-          solver(checked_solver(given.name, row, parameters, setting)),
-          b(context, space, given.shape.dof(), "right-hand side"),
-          x(context, space, given.shape.dof(), "solution") {}
+          solver(checked_solver(given, row, plan.traits, parameters, context)),
+          b(context, plan.space, given.shape.dof(), "right-hand side"),
+          x(context, plan.space, given.shape.dof(), "solution") {}
 
     void set_up(const StencilMatrix& from) {
         ready = false;
         stencil = from.shape();
         check_values(from, given.shape);
-        if (!a) a = make_matrix(context, space, given.shape, "matrix");
+        if (!a) a = make_matrix(context, plan.space, given.shape, "matrix");
         if (a->backend() == Backend::cpu) {
             fill(from, structured(*a));
         } else {
-            const auto copy = make_matrix(context.host(), space, given.shape, "host copy");
+            const auto copy = make_matrix(context.host(), plan.space, given.shape, "host copy");
             fill(from, structured(*copy));
             structured(*a).assign(structured(*copy));
         }
@@ -105,7 +106,7 @@ struct LinearSolver::State {
             set_up_preconditioner(*made);
             a = std::move(made);  // until its set-up the preconditioner may read the earlier matrix
         } else {
-            if (!a) a = make_matrix(context, space, given.shape, "matrix");
+            if (!a) a = make_matrix(context, plan.space, given.shape, "matrix");
             general(*a).assign(*made);
             set_up_preconditioner(*a);
         }
@@ -133,7 +134,7 @@ struct LinearSolver::State {
     std::optional<StencilShape> stencil;  ///< of a matrix on a grid
     PreconditionerSetting setting;
     const PreconditionerRow& row;
-    IndexSpace space;
+    PreconditionerPlan plan;  ///< it may find the pattern of the factors, so it is made once
     std::unique_ptr<Preconditioner> preconditioner;
     std::unique_ptr<Solver> solver;
     std::unique_ptr<SystemMatrix> a;

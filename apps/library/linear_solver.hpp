@@ -58,10 +58,10 @@ public:
     /// work, coefficients that lead outside the grid and matrices that are not as symmetric as their shape says;
     /// SetupError for pivots that cannot be used; DeviceError; OutOfMemory.
     explicit LinearSolver(const StencilMatrix& a, const SolverSettings& settings = {});
-    /// The same for a matrix without a grid. On a CPU its values are read where they are: they must exist, unchanged,
-    /// as long as this object or until the next update; on a GPU they are copied there. Rows and columns are copied.
-    /// Throws UsageError also if the arrays are not as SparseMatrix describes them. Whether the matrix is symmetric, as
-    /// cg needs it, follows from its values, bit for bit.
+    /// Prepares a matrix without a grid in the same way. On a CPU its values are read where they are: they must exist,
+    /// unchanged, as long as this object or until the next update; on a GPU they are copied there. Rows and columns are
+    /// copied. Throws UsageError also if the arrays are not as SparseMatrix describes them. Whether the matrix is
+    /// symmetric, as cg needs it, follows from its values, bit for bit.
     explicit LinearSolver(const SparseMatrix& a, const SolverSettings& settings = {});
     ~LinearSolver();
     LinearSolver(LinearSolver&& other) noexcept;
@@ -70,8 +70,8 @@ public:
     /// Takes new values of a matrix of the same shape and sets up the preconditioner again. After an exception the
     /// object can be updated again, but not solve.
     void update(const StencilMatrix& a);
-    /// The same for new values of a matrix of the same pattern, in the same array or in another one. What follows from
-    /// the pattern alone is not computed again.
+    /// Takes new values of a matrix of the same pattern in the same way; they may lie in the same array or in another
+    /// one. What follows from the pattern alone is not computed again.
     void update(const SparseMatrix& a);
 
     /// Solves A x = b, beginning with the given x. Both have an element for each row, point by point in natural order,

@@ -37,7 +37,7 @@ void check_lengths(const SparseMatrix& a, std::span<const Pointer> row_begin) {
                                      a.values.size(), a.columns.size(), a.block, a.block, values));
 }
 
-/// What is wrong with a block row; empty if nothing is.
+/// A message that says what is wrong with a block row; empty if nothing is.
 template <class Pointer>
 std::string fault_of(const SparseMatrix& a, std::span<const Pointer> row_begin, Index row) {
     const Index rows = Index(row_begin.size()) - 1, begin = row_begin[row], end = row_begin[row + 1];

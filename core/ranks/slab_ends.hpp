@@ -9,7 +9,7 @@
 
 namespace hyperplane {
 
-/// What a rank exchanges with the rank beside one end of its part: slots of its own, and those of its halo.
+/// The slots that a rank exchanges with the rank beside one end of its part: some of its own, and those of its halo.
 struct SlabEnd {
     Index own, owned;      ///< the first slot that is sent, and how many are
     Index halo, received;  ///< the first slot that is received, and how many are

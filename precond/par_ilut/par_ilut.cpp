@@ -41,11 +41,6 @@ par_ilut::FillLimits limits_of(const FilledPattern& a, double fill_limit) {
     return {of(a.lower), of(a.pattern->blocks() - rows - a.lower)};
 }
 
-/// The number of multiplications of one triangular solve, which decides whether threads share it.
-Index work_of(Index blocks, int dof) {
-    return blocks / 2 * dof * dof;
-}
-
 /// Bytes of X on a pattern that is not A's.
 Index bytes_of(const MatrixShape& a, Index blocks) {
     return BlockPattern::bytes(a.block_rows(), blocks) + a.block_rows() * Index(sizeof(Index)) +
@@ -116,7 +111,7 @@ void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
                                                std::move(inverse)};
         general_cpu::sweep_to_factors(a, alpha, options_.sweeps, options_.pivots.rules, scratch, factors_, inverter);
     }
-    const Index work = work_of(factors_.pattern().blocks(), a.dof());
+    const Index work = RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     lower_ = RowWalk(context_, factors_.pattern(), Side::lower, work, label);
     upper_ = RowWalk(context_, factors_.pattern(), Side::upper, work, label);
     if (options_.sweeps == 0) general_cpu::factorise(a, alpha, lower_, factors_, inverter);
@@ -162,7 +157,7 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     const Index kept = a.block_rows() + limits.lower + limits.upper, least = own.pattern->blocks();
     const Index more = par_ilut::most_candidates(*a.pattern(), a.symmetric(), options.candidates);
     const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walks = 2 * RowWalk::bytes(setting.context, a.block_rows(), work_of(kept, a.dof()));
+    const Index walks = 2 * RowWalk::bytes(setting.context, a.block_rows(), RowWalk::work_of_solve(kept, a.dof()));
     PreconditionerPlan plan;
     plan.space = a.natural_space();
     // The least is held if the factors have as many entries as A, the most if all limits are reached.

@@ -18,7 +18,8 @@ constexpr const char* label = "factor";
 /// The bits of a size. As unsigned integers they are ordered like the sizes, and a NaN is larger than any number.
 using Key = std::uint64_t;
 
-/// The squared size of block `at`, which lies in row i and beside the diagonal.
+/// The squared size of block `at`, which lies in row i and beside the diagonal. For an indefinite matrix it may be
+/// negative; its magnitude counts.
 double size_of(const GeneralFactors& x, const double* inverse, Index i, Index at) {
     const int dof = x.dof, size = dof * dof;
     const Index j = x.pattern().column()[at];
@@ -29,7 +30,7 @@ double size_of(const GeneralFactors& x, const double* inverse, Index i, Index at
     if (x.symmetric) {
         general_cpu::add_product(dof, 1.0, inverse + i * size, block, product.data());
         for (int entry = 0; entry < size; ++entry) sum += block[entry] * product[entry];
-        return std::abs(sum);
+        return sum;
     }
     if (j < i)
         general_cpu::add_product(dof, 1.0, block, inverse + j * size, product.data());
@@ -65,8 +66,7 @@ struct Threshold {
     Index equal = 0;
 };
 
-/// The threshold that keeps `kept` blocks, 0 < kept < triangle.blocks(). A radix
-/// selection finds it, 16 bits at a time.
+/// The threshold that keeps `kept` blocks, 0 < kept < triangle.blocks(). A radix selection finds it, 16 bits at a time.
 Threshold threshold_of(const Triangle& triangle, const Buffer<Key>& keys, Index kept, int threads) {
     constexpr int bits = 16;
     Threshold result{0, kept};
@@ -143,8 +143,9 @@ GeneralFactors with_largest(const BsrMatrix& a, const GeneralFactors& x, const d
             if (at != diagonal) keys[at] = std::bit_cast<Key>(std::abs(size_of(x, inverse, i, at)));
     }
     mark(Triangle(x, Side::upper), keys, limits.upper, threads, kept);
-    if (!x.symmetric) mark(Triangle(x, Side::lower), keys, limits.lower, threads, kept);
-    if (x.symmetric) {
+    if (!x.symmetric) {
+        mark(Triangle(x, Side::lower), keys, limits.lower, threads, kept);
+    } else {
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (Index i = 0; i < p.rows(); ++i)
             for (Index at = p.row_begin()[i]; at < x.filled.diagonal[i]; ++at)

@@ -38,11 +38,13 @@ void finish(GeneralFactors& x, const double* inverse);
 /// The rules for pivots before the last sweep: a pivot that cannot be used is boosted.
 PivotRules rules_of_guesses(const PivotRules& rules);
 
-/// out += sign x y for dof x dof blocks.
-inline void add_product(int dof, double sign, const double* x, const double* y, double* out) {
+/// out += sign x y, or sign x^T y if `mirrored`, for dof x dof blocks; m is the dof if it is known at compile time.
+template <int m = 0, bool mirrored = false>
+void add_product(int known, double sign, const double* x, const double* y, double* out) {
+    const int dof = m > 0 ? m : known;
     for (int row = 0; row < dof; ++row)
         for (int q = 0; q < dof; ++q) {
-            const double factor = sign * x[row * dof + q];
+            const double factor = sign * (mirrored ? x[q * dof + row] : x[row * dof + q]);
             for (int col = 0; col < dof; ++col) out[row * dof + col] += factor * y[q * dof + col];
         }
 }

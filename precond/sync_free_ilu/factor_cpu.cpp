@@ -10,17 +10,6 @@
 namespace hyperplane::general_cpu {
 namespace {
 
-/// out += sign x y, or x^T y if `mirrored`; m x m blocks.
-template <int m, bool mirrored = false>
-void add_product(int known, double sign, const double* x, const double* y, double* out) {
-    const int dof = m > 0 ? m : known;
-    for (int row = 0; row < dof; ++row)
-        for (int q = 0; q < dof; ++q) {
-            const double factor = sign * (mirrored ? x[q * dof + row] : x[row * dof + q]);
-            for (int col = 0; col < dof; ++col) out[row * dof + col] += factor * y[q * dof + col];
-        }
-}
-
 template <int m>
 class Rows {
 public:

@@ -30,6 +30,8 @@ struct RowRange {
 class RowWalk {
 public:
     RowWalk() = default;
+    /// Multiplications of one solve with factors of so many blocks of dof x dof coefficients.
+    static Index work_of_solve(Index blocks, int dof) { return blocks / 2 * dof * dof; }
     /// Level by level if there are several threads and levels have so much work that it is worth their barriers.
     /// `work`: multiplications of all rows.
     RowWalk(const Context& host, const BlockPattern& pattern, Side side, Index work, const std::string& label)

@@ -23,11 +23,6 @@ SyncFreeOptions read_options(const Parameters& parameters) {
     return options;
 }
 
-/// Multiplications of one solve, by which the threads decide whether to share it.
-Index work_of(const BlockPattern& pattern, int dof) {
-    return pattern.blocks() / 2 * dof * dof;
-}
-
 }  // namespace
 
 SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options)
@@ -49,7 +44,7 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_);
-    const Index work = cuda_ ? 0 : work_of(factors_.pattern(), a.dof());
+    const Index work = cuda_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const bool walks = !options_.sweeps || options_.fixed_point_sweeps == 0;
     lower_ = walks ? RowWalk(host, factors_.pattern(), Side::lower, work, label) : RowWalk();
     upper_ = options_.sweeps ? RowWalk() : RowWalk(host, factors_.pattern(), Side::upper, work, label);
@@ -136,7 +131,8 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     const MatrixShape& a = setting.matrix;
     const FilledPattern filled = filled_pattern(setting.context.host(), a.pattern(), options.fill_level, label);
     const Index values = filled.pattern->blocks() * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walk = RowWalk::bytes(setting.context.host(), a.block_rows(), work_of(*filled.pattern, a.dof()));
+    const Index walk = RowWalk::bytes(setting.context.host(), a.block_rows(),
+                                      RowWalk::work_of_solve(filled.pattern->blocks(), a.dof()));
     PreconditionerPlan plan;
     plan.space = a.natural_space();
     plan.bytes = filled.bytes() + values;

@@ -28,9 +28,9 @@ std::vector<NamedField> fields_of(const Grid& grid, double factor) {
             values[3 * at + 2] = 0.0;
         }
     };
-    return {{.name = "u", .values = scalar(1)},
-            {.name = "minus u", .values = scalar(-1)},
-            {.name = "both", .components = 3, .unit = "length/time", .values = vector}};
+    return {{.name = "u", .description = "", .values = scalar(1)},
+            {.name = "minus u", .description = "", .values = scalar(-1)},
+            {.name = "both", .components = 3, .unit = "length/time", .description = "", .values = vector}};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "library/on_both.hpp"
 #include "reference/block_matrix.hpp"
 #include "reference/stencils.hpp"
 
@@ -239,18 +240,7 @@ TEST(LinearSolver, ReportsWhatIsNotFinite) {
 TEST(LinearSolverOnDevice, TakesAsManyIterationsAsTheCpu) {
     const StencilMatrix a = handed_over(spd(), true);
     const std::vector<double> b = reference::Random(5).vector(int(a.rows()));
-    const Keys keys{{"solver.name", "cg"}};
-    std::vector<double> x(b.size(), 0.0), y(b.size(), 0.0);
-    try {
-        LinearSolver on_device(a, {.keys = keys, .gpu = 0});
-        const SolveResult result = on_device.solve(b, x);
-        EXPECT_TRUE(result.converged);
-        LinearSolver on_host(a, {.keys = keys});
-        EXPECT_EQ(on_host.solve(b, y).iterations, result.iterations);
-        for (std::size_t row = 0; row < x.size(); ++row) EXPECT_NEAR(x[row], y[row], 1e-7);
-    } catch (const DeviceError& error) {
-        GTEST_SKIP() << error.what();
-    }
+    testing_support::expect_the_cpus_iterations_on_a_gpu(a, b, {{"solver.name", "cg"}});
 }
 
 }  // namespace

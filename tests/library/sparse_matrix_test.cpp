@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hyperplane/linear_solver.hpp"
+#include "library/on_both.hpp"
 #include "reference/block_matrix.hpp"
 #include "reference/stencils.hpp"
 
@@ -234,18 +235,8 @@ TEST(SparseMatrix, KeysDoWithoutTheirSection) {
 TEST(SparseMatrixOnDevice, TakesAsManyIterationsAsOnTheCpu) {
     const Compressed a = compressed(symmetric_system(2));
     const std::vector<double> b = reference::Random(5).vector(17 * 9 * 5 * 2);
-    const SparseKeys keys{{"solver.name", "cg"}, {"preconditioner.name", "jacobi"}};
-    std::vector<double> x(b.size(), 0.0), y(b.size(), 0.0);
-    try {
-        LinearSolver on_device(a.view(), {.keys = keys, .gpu = 0});
-        const SolveResult result = on_device.solve(b, x);
-        EXPECT_TRUE(result.converged);
-        LinearSolver on_host(a.view(), {.keys = keys});
-        EXPECT_EQ(on_host.solve(b, y).iterations, result.iterations);
-        for (std::size_t row = 0; row < x.size(); ++row) EXPECT_NEAR(x[row], y[row], 1e-7);
-    } catch (const DeviceError& error) {
-        GTEST_SKIP() << error.what();
-    }
+    testing_support::expect_the_cpus_iterations_on_a_gpu(a.view(), b,
+                                                         {{"solver.name", "cg"}, {"preconditioner.name", "jacobi"}});
 }
 
 }  // namespace
