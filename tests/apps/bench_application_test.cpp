@@ -27,6 +27,16 @@ Parameters parameters_of(const PreconditionerRow& row, const KeyChoice& choice) 
     return parameters;
 }
 
+/// The keys that `other` shares with a candidate, with the candidate's values but the factors in double.
+Parameters in_double(const PreconditionerRow& other, const Parameters& candidate) {
+    Parameters parameters = parameters_of(other, {});
+    for (const ParameterSpec& spec : other.parameters)
+        if (candidate.has("preconditioner", spec.key))
+            parameters.set("preconditioner", spec.key, candidate.value("preconditioner", spec.key).text);
+    if (parameters.has("preconditioner", "storage")) parameters.set("preconditioner", "storage", "double");
+    return parameters;
+}
+
 /// Changes one value in the middle by a fraction of the largest value.
 void spoil(Vector& z, double part) {
     std::vector<double> values = testing_support::from_vector(z);
@@ -67,9 +77,7 @@ void expect_checked(const Context& context, const PreconditionerRow& row, const 
         m->apply(r, z);
         const auto same = [&]() -> std::unique_ptr<Preconditioner> {
             const PreconditionerRow& other = row.same_factors.empty() ? row : find_preconditioner(row.same_factors);
-            Parameters in_double = row.same_factors.empty() ? parameters : parameters_of(other, {});
-            if (in_double.has("preconditioner", "storage")) in_double.set("preconditioner", "storage", "double");
-            return other.create(in_double, setting);
+            return other.create(in_double(other, parameters), setting);
         };
         const auto check = [&] { return m->check_application(a, r, z, same); };
         const ApplicationCheck right = check();
