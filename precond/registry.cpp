@@ -27,7 +27,7 @@ const std::vector<PreconditionerRow>& preconditioners() {
                                             with_general_sweeps(jacobi_sweeps_row()),
                                             with_general_fixed_point(par_ilu_row()),
                                             multicolor_row(),
-                                            subdomain_ildu0_row(),
+                                            with_general_parts(subdomain_ildu0_row()),
                                             chebyshev_row(jacobi_row()),
                                             jacobi_row(),
                                             cusparse_ilu_row(),

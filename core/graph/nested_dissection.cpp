@@ -2,10 +2,9 @@
 #include "core/graph/orderings.hpp"
 
 #if HYPERPLANE_METIS_BUILT
-#include <metis.h>
-
-#include <limits>
 #include <numeric>
+
+#include "core/graph/metis_graph.hpp"
 #endif
 
 namespace hyperplane {
@@ -17,32 +16,15 @@ bool metis_built() {
 #if HYPERPLANE_METIS_BUILT
 
 Buffer<int> nested_dissection_order(const Graph& graph) {
-    constexpr const char* label = "row order";
-    constexpr Index most = std::numeric_limits<idx_t>::max();
-    const Index edges = graph.neighbour.size();
-    if (edges > most)
-        throw UsageError(
-            fmt::format("ordering.name = nested_dissection: the graph has {} directed edges, and METIS's "
-                        "{}-bit indices count {}; use rcm or multicolor",
-                        edges, 8 * sizeof(idx_t), most));
-    auto vertices = idx_t(graph.vertices());
-    Buffer<int> order(graph.context(), label, vertices);
+    MetisGraph metis(graph, "ordering.name = nested_dissection", "rcm or multicolor");
+    Buffer<int> order(graph.context(), MetisGraph::label, graph.vertices());
     std::iota(order.begin(), order.end(), 0);
-    if (edges == 0) return order;
-    Buffer<idx_t> begin(graph.context(), label, vertices + 1), neighbour(graph.context(), label, edges);
-    Buffer<idx_t> permuted(graph.context(), label, vertices), inverse(graph.context(), label, vertices);
-    std::copy(graph.begin.begin(), graph.begin.end(), begin.begin());
-    std::copy(graph.neighbour.begin(), graph.neighbour.end(), neighbour.begin());
-    idx_t options[METIS_NOPTIONS];
-    METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_SEED] = 1;
-    const int status =
-        METIS_NodeND(&vertices, begin.data(), neighbour.data(), nullptr, options, permuted.data(), inverse.data());
-    if (status == METIS_ERROR_MEMORY)
-        throw OutOfMemory("ordering.name = nested_dissection: METIS ran out of memory; use rcm or multicolor");
-    if (status != METIS_OK)
-        throw Error(ExitCode::internal,
-                    fmt::format("ordering.name = nested_dissection: METIS_NodeND returned {}", status));
+    if (graph.neighbour.size() == 0) return order;
+    Buffer<idx_t> permuted(graph.context(), MetisGraph::label, graph.vertices());
+    Buffer<idx_t> inverse(graph.context(), MetisGraph::label, graph.vertices());
+    metis.require_success(METIS_NodeND(metis.vertices(), metis.begin(), metis.neighbour(), nullptr, metis.options(),
+                                       permuted.data(), inverse.data()),
+                          "METIS_NodeND");
     std::copy(permuted.begin(), permuted.end(), order.begin());
     return order;
 }

@@ -204,12 +204,13 @@ const std::vector<std::pair<std::string, SubdomainTuning>>& subdomain_tunings() 
 PreconditionerRow subdomain_ildu0_row() {
     PreconditionerRow row = fused_row<SubdomainIldu0>("subdomain_ildu0", subdomain_options);
     row.regular_splitting = true;
-    row.summary = "ILU(0) or IC(0) of boxes of the grid, the couplings between them dropped";
+    row.summary = "ILU(0) or IC(0) of boxes of the grid or parts of a graph, the couplings between them dropped";
     row.explanation =
         "The grid is cut into boxes, couplings between boxes are left out, and each box is factored by itself as M = "
         "(I + W) D (I + G). On a GPU a thread block keeps the vector of its box in shared memory during both solves, "
         "so that r, z and the factors are moved once and no thread block waits for another; the price is about 1.5 "
-        "times the iterations of struct_ilu. Source: Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular "
+        "times the iterations of struct_ilu. Of a general matrix the subdomains are parts of its graph. Source: "
+        "Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular "
         "Solves to GPUs via Fine-grained Domain Decomposition.";
     row.parameters = subdomain_parameters();
     row.on_ranks = true;

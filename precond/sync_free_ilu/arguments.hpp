@@ -27,7 +27,7 @@ struct GeneralFactorArguments {
     double* values;
     const long long* a_row_begin;
     const double* a_values;
-    const int* place;              // of A's blocks within their rows; null: A has the same pattern
+    const int* place;              // of A's blocks within their rows, -1: left out; null: A has the same pattern
     const long long* a_diagonal;   // -1: not stored; null: as `diagonal`
     const int* order;              // rows level by level
     unsigned long long* finished;  // [row]: the epoch of the last launch that has finished it

@@ -33,6 +33,9 @@ public:
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`.
     void factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values, PivotInverter& inverter);
+    /// Where the factors' rows and diagonal blocks begin, on the GPU.
+    const Index* row_begin() const { return pattern_->row_begin(); }
+    const Index* diagonal() const { return diagonal_.data(); }
     /// z = U^-1 L^-1 r.
     void solve(const double* values, const Vector& r, Vector& z) const;
 

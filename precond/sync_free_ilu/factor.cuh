@@ -57,7 +57,9 @@ struct Row {
             const long long block = at / size;
             const int e = int(at % size);
             const double factor = block == own && e / DOF == e % DOF ? 1.0 + a.shift : 1.0;
-            const long long there = a.place ? begin + __ldg(a.place + block) : begin + (block - from);
+            const long long place = a.place ? __ldg(a.place + block) : block - from;
+            if (place < 0) continue;  // the factors leave this block out
+            const long long there = begin + place;
             *element(there, e) = factor * __ldg(a.a_values + at);
         }
         __syncwarp(mask);

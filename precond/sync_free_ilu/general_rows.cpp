@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// jacobi_sweeps and par_ilu on general matrices, by the keys that they have on a grid.
+// jacobi_sweeps, par_ilu and subdomain_ildu0 on general matrices, by the keys that they have on a grid.
 #include <fmt/format.h>
 
 #include "core/error.hpp"
@@ -19,7 +19,8 @@ SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& 
                         parameters.where("preconditioner", "storage"), name));
     SyncFreeOptions options;
     options.name = name;
-    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+    if (parameters.has("preconditioner", "fill_level"))
+        options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
     options.pivots = pivot_options(parameters);
     return options;
 }
@@ -54,6 +55,61 @@ SyncFreeOptions par_ilu_options(const Parameters& parameters, const Precondition
     return options;
 }
 
+ParameterTable part_parameters() {
+    return {choice_key("parts", "metis",
+                       "of a general matrix, how its rows are divided into subdomains; metis: parts of the graph with "
+                       "few couplings between them; consecutive: rows that follow each other, in the order of "
+                       "[ordering]",
+                       {"metis", "consecutive"}),
+            {.section = "preconditioner",
+             .key = "part_rows",
+             .type = ParameterType::integer,
+             .default_value = "auto",
+             .description = "of a general matrix, block rows of a subdomain at most; times the unknowns of a block row "
+                            "at most 16384, which fit a GPU's shared memory. auto: 2048 for up to 3 unknowns, fewer "
+                            "for more",
+             .minimum = Bound{1},
+             .choices = {"auto"}}};
+}
+
+SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerSetting& setting) {
+    const std::string section = "preconditioner", name = "subdomain_ildu0";
+    SyncFreeOptions options = ilu_options_of(parameters, name);
+    if (parameters.text(section, "subdomain") != "auto")
+        throw UsageError(fmt::format(
+            "{}: a general matrix has no boxes of points; leave the key out, and set preconditioner.part_rows",
+            parameters.where(section, "subdomain")));
+    if (parameters.text(section, "variant") != "level")
+        throw UsageError(
+            fmt::format("{}: on a general matrix, {} goes level by level; set variant = level, or leave "
+                        "the key out",
+                        parameters.where(section, "variant"), name));
+    const int dof = setting.matrix.dof();
+    options.parts = PartOptions{PartOptions::default_rows(dof), parameters.text(section, "parts") == "consecutive"};
+    if (parameters.text(section, "part_rows") != "auto") {
+        options.parts->most_rows = parameters.integer(section, "part_rows");
+        if (const Index most = PartOptions::largest_rows(dof); options.parts->most_rows > most)
+            throw UsageError(fmt::format(
+                "{}: {} block rows of {} unknowns are more than {}, the most that fit a GPU's shared memory; make "
+                "subdomains smaller",
+                parameters.where(section, "part_rows"), options.parts->most_rows, dof, most));
+    }
+    if (sweeps_triangles(parameters)) {
+        require_sync(parameters, "solve_mode", name);
+        options.sweeps = triangular_solve_options(parameters);
+    }
+    return options;
+}
+
+/// Refuses keys that mean something on general matrices alone.
+void refuse_parts_on_grid(const Parameters& parameters) {
+    for (const char* key : {"parts", "part_rows"})
+        if (parameters.is_given("preconditioner", key))
+            throw UsageError(fmt::format(
+                "{}: on a grid, subdomains are boxes of points; leave the key out, and set preconditioner.subdomain",
+                parameters.where("preconditioner", key)));
+}
+
 /// `row` for matrices on a grid, and this family with the options that `read` reads for general ones.
 PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
     row.kinds = {MatrixKind::structured, MatrixKind::general};
@@ -82,6 +138,17 @@ PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
 
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
     return with_general(std::move(par_ilu), par_ilu_options);
+}
+
+PreconditionerRow with_general_parts(PreconditionerRow subdomain_ildu0) {
+    const ParameterTable keys = part_parameters();
+    subdomain_ildu0.parameters.insert(subdomain_ildu0.parameters.begin() + 1, keys.begin(), keys.end());
+    subdomain_ildu0.plan = [on_grid = subdomain_ildu0.plan](const Parameters& parameters,
+                                                            const PreconditionerSetting& setting) {
+        refuse_parts_on_grid(parameters);
+        return on_grid(parameters, setting);
+    };
+    return with_general(std::move(subdomain_ildu0), part_options);
 }
 
 }  // namespace hyperplane

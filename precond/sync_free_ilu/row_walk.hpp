@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rows of a triangle on a CPU, each after all that it depends on: level by level over the threads, or one after
-// another on one thread. What is computed for a row does not depend on the choice.
+// The rows of a triangle on a CPU, each after all that it depends on: level by level over the threads, part by part
+// over the threads if rows of different parts do not depend on each other, or one after another on one thread. What is
+// computed for a row does not depend on the choice.
 #pragma once
 
 #include <algorithm>
 
+#include "core/graph/parts.hpp"
 #include "precond/graph/levels.hpp"
 
 namespace hyperplane {
@@ -17,8 +19,10 @@ struct RowRange {
 
     template <class Body>
     void for_each(const Body& body) const {
-        if (rows)
+        if (rows && side == Side::lower)
             for (Index at = first; at < last; ++at) body(Index(rows[at]));
+        else if (rows)
+            for (Index at = last; at-- > first;) body(Index(rows[at]));
         else if (side == Side::lower)
             for (Index row = first; row < last; ++row) body(row);
         else
@@ -41,9 +45,19 @@ public:
         if (work < work_of_a_level * levels_.levels()) threads_ = 1, levels_ = {};
     }
 
+    /// Part by part; the rows of a part are listed in ascending order.
+    RowWalk(const GraphParts& parts, Side side, Index work)
+        : rows_(parts.part.size()), side_(side), threads_(parts.part.context().threads_for(work)), parts_(&parts) {}
+
     /// Calls body(RowRange) for parts of the rows.
     template <class Body>
     void for_each_part(const Body& body) const {
+        if (parts_) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
+            for (Index part = 0; part < parts_->count(); ++part)
+                body(RowRange{parts_->vertices.data(), parts_->begin[part], parts_->begin[part + 1], side_});
+            return;
+        }
         if (threads_ == 1) return body(RowRange{nullptr, 0, rows_, side_});
 #pragma omp parallel num_threads(threads_)
         for (Index level = 0; level < levels_.levels(); ++level) {
@@ -70,6 +84,7 @@ private:
     Side side_ = Side::lower;
     int threads_ = 1;
     RowLevels levels_;
+    const GraphParts* parts_ = nullptr;  ///< of the caller
 };
 
 }  // namespace hyperplane

@@ -8,6 +8,7 @@
 #include "core/timer.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
+#include "precond/sync_free_ilu/part_solve.hpp"
 #include "precond/sync_free_ilu/swept.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 
@@ -23,6 +24,15 @@ SyncFreeOptions read_options(const Parameters& parameters) {
     return options;
 }
 
+/// The pattern of the factors of a matrix with the pattern `a`; `parts` is filled if the options ask for parts.
+FilledPattern pattern_of(const Context& host, const std::shared_ptr<const BlockPattern>& a,
+                         const SyncFreeOptions& options, GraphParts& parts) {
+    if (!options.parts) return filled_pattern(host, a, options.fill_level, label);
+    Decoupled made = decoupled_pattern(host, a, *options.parts, label);
+    parts = std::move(made.parts);
+    return std::move(made.filled);
+}
+
 }  // namespace
 
 SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options)
@@ -34,20 +44,29 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     if (served_ == a.pattern() && factors_.dof == a.dof() && factors_.symmetric == a.symmetric()) return;
     const auto begin = std::chrono::steady_clock::now();
     served_.reset();
+    part_solve_.reset();
     cuda_.reset();
     swept_.reset();
     factors_ = {};
     scratch_ = {};
     const Context host = context_.host();
-    factors_.filled = filled_pattern(host, a.pattern(), options_.fill_level, label);
+    parts_ = {};
+    factors_.filled = pattern_of(host, a.pattern(), options_, parts_);
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
-        if (context_.backend() == Backend::cuda) cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_);
+        if (context_.backend() == Backend::cuda) {
+            cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_);
+            if (options_.parts && !options_.sweeps)
+                part_solve_ = std::make_unique<PartSolveCuda>(context_, factors_, parts_);
+        }
     const Index work = cuda_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const bool walks = !options_.sweeps || options_.fixed_point_sweeps == 0;
-    lower_ = walks ? RowWalk(host, factors_.pattern(), Side::lower, work, label) : RowWalk();
-    upper_ = options_.sweeps ? RowWalk() : RowWalk(host, factors_.pattern(), Side::upper, work, label);
+    const auto walk = [&](Side side) {
+        return options_.parts ? RowWalk(parts_, side, work) : RowWalk(host, factors_.pattern(), side, work, label);
+    };
+    lower_ = walks ? walk(Side::lower) : RowWalk();
+    upper_ = options_.sweeps ? RowWalk() : walk(Side::upper);
     factors_.values = Buffer<double>(context_, label, factors_.value_count());
     if (options_.fixed_point_sweeps > 0)
         scratch_ = {Buffer<double>(context_, label, factors_.value_count()),
@@ -81,7 +100,7 @@ SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
     analyse(a);
     const auto begin = std::chrono::steady_clock::now();
     SetupReport report = factorise(a);
-    if (swept_) swept_->take(factors_, options_.name);
+    pass_on();
     context_.synchronize();
     report.symbolic_seconds = symbolic_seconds_;
     report.numeric_seconds = seconds_since(begin);
@@ -89,10 +108,18 @@ SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
     return report;
 }
 
+void SyncFreeIlu::pass_on() {
+    if (swept_) swept_->take(factors_, options_.name);
+    if constexpr (cuda_built)
+        if (part_solve_) part_solve_->take(factors_.values.data(), cuda_->row_begin(), cuda_->diagonal());
+}
+
 void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
     if (swept_) return swept_->apply(r, z);
-    if constexpr (cuda_built)
+    if constexpr (cuda_built) {
+        if (part_solve_) return part_solve_->apply(r, z);
         if (cuda_) return cuda_->solve(factors_.values.data(), r, z);
+    }
     general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
     general_cpu::upper_solve(factors_, upper_, z.data());
 }
@@ -101,7 +128,7 @@ NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
     NumericSetup numeric;
     numeric.run = [this, &a = general(matrix)] {
         factorise(a);
-        if (swept_) swept_->take(factors_, options_.name);
+        pass_on();
     };
     numeric.analysis = symbolic_seconds_;
     return numeric;
@@ -129,18 +156,21 @@ Index SyncFreeIlu::bytes_per_apply() const {
 
 PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
-    const FilledPattern filled = filled_pattern(setting.context.host(), a.pattern(), options.fill_level, label);
+    GraphParts parts;
+    const FilledPattern filled = pattern_of(setting.context.host(), a.pattern(), options, parts);
     const Index values = filled.pattern->blocks() * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walk = RowWalk::bytes(setting.context.host(), a.block_rows(),
-                                      RowWalk::work_of_solve(filled.pattern->blocks(), a.dof()));
+    const Index walk = options.parts ? 0
+                                     : RowWalk::bytes(setting.context.host(), a.block_rows(),
+                                                      RowWalk::work_of_solve(filled.pattern->blocks(), a.dof()));
     PreconditionerPlan plan;
     plan.space = a.natural_space();
-    plan.bytes = filled.bytes() + values;
+    plan.bytes = filled.bytes() + values + (options.parts ? parts.bytes() : 0);
     if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + 2 * walk;
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
             const SyncFreeShape shape = SyncFreeShape::of(filled.pattern->mean(), a.dof(), a.symmetric());
             plan.bytes = values + SyncFreeCuda::bytes(filled, a.pattern()->blocks(), shape);
+            if (options.parts && !options.sweeps) plan.bytes += PartSolveCuda::bytes(filled, parts, a.dof());
         }
     plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), filled.pattern->blocks(), a.dof());
     if (options.fixed_point_sweeps > 0) plan.bytes += general_cpu::fixed_point_bytes(filled, a.dof());
@@ -159,12 +189,18 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
     if constexpr (cuda_built) {
         // The pattern is filled here, because it decides how many threads have a row.
         const MatrixShape& a = setting.matrix;
-        const double mean =
-            filled_pattern(setting.context.host(), a.pattern(), options.fill_level, label).pattern->mean();
+        GraphParts parts;
+        const double mean = pattern_of(setting.context.host(), a.pattern(), options, parts).pattern->mean();
         const SyncFreeShape shape = SyncFreeShape::of(mean, a.dof(), a.symmetric());
-        return {{"sync_free_ilu", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [shape] { return SyncFreeCuda::programs(shape); }}};
+        return {{options.parts ? "subdomain_parts" : "sync_free_ilu",
+                 Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),
+                 a.dof(), a.symmetric(), FactorStorage::double_precision,
+                 [shape, by_parts = options.parts && !options.sweeps] {
+                     rtc::Programs all = SyncFreeCuda::programs(shape);
+                     if (by_parts)
+                         for (const rtc::Program& program : PartSolveCuda::programs(shape.dof)) all.push_back(program);
+                     return all;
+                 }}};
     }
     return {};
 }

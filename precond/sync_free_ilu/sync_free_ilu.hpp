@@ -20,10 +20,12 @@
 #include "precond/factors/pivots.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
+#include "precond/sync_free_ilu/decoupled.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {
 
+class PartSolveCuda;
 class SweptFactors;
 class SyncFreeCuda;
 
@@ -33,6 +35,7 @@ struct SyncFreeOptions {
     std::string name = "sync_free_ilu";  ///< of the preconditioner, in messages
     std::optional<SweepOptions> sweeps;  ///< Jacobi sweeps in place of the solves
     int fixed_point_sweeps = 0;          ///< in place of the elimination; 0: the elimination
+    std::optional<PartOptions> parts;    ///< couplings between parts of the rows are left out
 };
 
 class SyncFreeIlu : public Preconditioner {
@@ -62,23 +65,28 @@ private:
     static PreconditionerTraits traits(const SyncFreeOptions& options, bool symmetric);
     void analyse(const BsrMatrix& a);
     SetupReport factorise(const BsrMatrix& a);
+    /// Hands new factors to the solves that have a form of their own.
+    void pass_on();
 
     Context context_;
     SyncFreeOptions options_;
     std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
     double symbolic_seconds_ = 0.0;
     GeneralFactors factors_;
+    GraphParts parts_;       ///< of options_.parts
     RowWalk lower_, upper_;  ///< on a CPU
     general_cpu::FixedPointScratch scratch_;
     std::unique_ptr<SweptFactors> swept_;
-    std::unique_ptr<SyncFreeCuda> cuda_;  ///< on a GPU
+    std::unique_ptr<SyncFreeCuda> cuda_;         ///< on a GPU
+    std::unique_ptr<PartSolveCuda> part_solve_;  ///< on a GPU, of options_.parts
 };
 
 PreconditionerRow sync_free_ilu_row();
 
-/// The preconditioners `jacobi_sweeps` and `par_ilu` of matrices on a grid, which take general ones, too: these are
-/// served with the same keys by the factors of this family.
+/// The preconditioners `jacobi_sweeps`, `par_ilu` and `subdomain_ildu0` of matrices on a grid, which take general ones,
+/// too: these are served with the same keys by the factors of this family. Only the size of subdomains has other keys.
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps);
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu);
+PreconditionerRow with_general_parts(PreconditionerRow subdomain_ildu0);
 
 }  // namespace hyperplane

@@ -101,19 +101,31 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return !shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::structured);
          }},
+        {"par_ilu factors general matrices on a CPU alone",
+         [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
+             return shape.pattern && c.preconditioner == "par_ilu" && backend == Backend::cuda;
+         }},
         {" stores its factors in double alone",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return shape.pattern && c.key == "storage" &&
                     (c.preconditioner == "jacobi" || c.preconditioner == "jacobi_sweeps" ||
-                     c.preconditioner == "par_ilu");
+                     c.preconditioner == "par_ilu" || c.preconditioner == "subdomain_ildu0");
+         }},
+        {": on a general matrix, subdomain_ildu0 goes level by level",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return shape.pattern && c.preconditioner == "subdomain_ildu0" && c.key == "variant";
+         }},
+        {": a general matrix has no boxes of points",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return shape.pattern && c.preconditioner == "subdomain_ildu0" && c.key == "subdomain";
+         }},
+        {": on a grid, subdomains are boxes of points",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return !shape.pattern && c.preconditioner == "subdomain_ildu0" && c.key == "parts";
          }},
         {": on a general matrix, ",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return shape.pattern && (c.choice == "block_async" || c.choice == "async");
-         }},
-        {"par_ilu factors general matrices on a CPU alone",
-         [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
-             return shape.pattern && c.preconditioner == "par_ilu" && backend == Backend::cuda;
          }},
         {"par_ilut factors on a CPU alone",
          [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {

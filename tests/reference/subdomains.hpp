@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrices divided into subdomains: boxes of points, without the couplings between boxes.
+// Matrices divided into subdomains, boxes of points or any parts of the rows, without the couplings between them.
 #pragma once
 
 #include "reference/block_ilu.hpp"
@@ -16,6 +16,14 @@ inline BlockMatrix decoupled(const StencilMatrix& a, Offset size) {
     for (int row = 0; row < int(all.rows.size()); ++row)
         std::erase_if(all.rows[row],
                       [&](const auto& entry) { return !share_box(a.box.point(row), a.box.point(entry.first), size); });
+    return all;
+}
+
+/// The matrix without the couplings between rows of different parts.
+inline BlockMatrix decoupled(const BlockMatrix& a, const std::vector<int>& part) {
+    BlockMatrix all = a;
+    for (int row = 0; row < int(all.rows.size()); ++row)
+        std::erase_if(all.rows[row], [&](const auto& entry) { return part[row] != part[entry.first]; });
     return all;
 }
 

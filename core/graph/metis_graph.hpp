@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A graph as METIS reads it, and METIS's answers as errors of this program. Only for sources that are built with METIS.
+#pragma once
+
+#include <fmt/format.h>
+#include <metis.h>
+
+#include <limits>
+#include <string>
+
+#include "core/error.hpp"
+#include "core/graph/graph.hpp"
+
+namespace hyperplane {
+
+class MetisGraph {
+public:
+    /// Throws UsageError if the graph has more edges than METIS's indices count. `key`: what asked for METIS, such as
+    /// "ordering.name = nested_dissection"; `instead`: what to use if that fails.
+    MetisGraph(const Graph& graph, std::string key, std::string instead)
+        : key_(std::move(key)), instead_(std::move(instead)), vertices_(idx_t(graph.vertices())) {
+        constexpr Index most = std::numeric_limits<idx_t>::max();
+        const Index edges = graph.neighbour.size();
+        if (edges > most)
+            throw UsageError(
+                fmt::format("{}: the graph has {} directed edges, and METIS's {}-bit indices count {}; use {}", key_,
+                            edges, 8 * sizeof(idx_t), most, instead_));
+        begin_ = Buffer<idx_t>(graph.context(), label, vertices_ + 1);
+        neighbour_ = Buffer<idx_t>(graph.context(), label, edges);
+        std::copy(graph.begin.begin(), graph.begin.end(), begin_.begin());
+        std::copy(graph.neighbour.begin(), graph.neighbour.end(), neighbour_.begin());
+        METIS_SetDefaultOptions(options_);
+        options_[METIS_OPTION_SEED] = 1;
+    }
+
+    idx_t* vertices() { return &vertices_; }
+    idx_t* begin() { return begin_.data(); }
+    idx_t* neighbour() { return neighbour_.data(); }
+    idx_t* options() { return options_; }
+
+    /// Throws what METIS's status says; `function` is the one that returned it.
+    void require_success(int status, const char* function) const {
+        if (status == METIS_OK) return;
+        if (status == METIS_ERROR_MEMORY)
+            throw OutOfMemory(fmt::format("{}: METIS ran out of memory; use {}", key_, instead_));
+        throw Error(ExitCode::internal, fmt::format("{}: {} returned {}", key_, function, status));
+    }
+
+    static constexpr const char* label = "row order";
+
+private:
+    std::string key_, instead_;
+    idx_t vertices_, options_[METIS_NOPTIONS];
+    Buffer<idx_t> begin_, neighbour_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// subdomain_ildu0 on general matrices: ILU(0) of parts of the matrix's graph, the couplings between parts left out
+// (Gondhalekar, Haugen, Gibson, Feng, Mapping Sparse Triangular Solves to GPUs via Fine-grained Domain Decomposition).
+//
+// The factors lie in the order of the rows, as those of sync_free_ilu; their pattern is A's without the couplings
+// between parts, so that no row depends on a row of another part.
+#pragma once
+
+#include "core/graph/parts.hpp"
+#include "precond/graph/fill.hpp"
+
+namespace hyperplane {
+
+/// How the rows are divided.
+struct PartOptions {
+    Index most_rows = 0;       ///< block rows of a part at most
+    bool consecutive = false;  ///< consecutive rows in place of METIS's parts
+
+    /// Rows of a part whose vector fits a GPU's shared memory with room for several thread blocks.
+    static Index default_rows(int dof);
+    /// The most rows that the deck may ask for.
+    static Index largest_rows(int dof);
+};
+
+/// A pattern whose rows depend on rows of their own part alone.
+struct Decoupled {
+    GraphParts parts;
+    FilledPattern filled;
+};
+
+/// A's pattern without the couplings between parts, and with all diagonal blocks. `a` is one that the host can read.
+Decoupled decoupled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a,
+                            const PartOptions& options, const std::string& label);
+
+}  // namespace hyperplane
