@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Measures on this machine's GPU what docs/results/h200 holds, all with one program.
+# Measures on this machine's GPU what docs/results/CARD holds (h100, h200), all with one program.
 #   docs/results/measure.sh [--build DIR] [--minutes M] [--only WORD] FOLDER
 #   docs/results/measure.sh --list
 # Each measurement is a file FOLDER/NAME.json or NAME.txt that appears when it is complete. A call ends after M minutes
 # (default 8.5) at the latest, with exit code 75 if some are missing; the same call again goes on. It refuses a program
-# that was built from uncommitted changes, and a folder that holds results of another commit.
+# that was built from uncommitted changes, and a folder that holds results of another commit. The folder in docs/results is
+# named after the card; docs/results/tables.py FOLDER prints the tables of its page.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build/release minutes=8.5 only='' folder=''
 
-# name | the seconds that it takes on an H200, kernels compiled | words after `hyperplane`; JSON is the output's name
+# name | the seconds that it takes on an H200 or H100, kernels compiled | words after `hyperplane`; JSON is the output's name
 measurements() {
     cat <<'LIST'
 kernels-table3.json|170|bench kernels --device cuda --cases table3 --json JSON
@@ -35,7 +36,7 @@ orderings.txt|60|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --pre
 LIST
 }
 
-usage() { sed -n '4,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+usage() { sed -n '4,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
         --list) measurements | cut -d'|' -f1,2 | tr '|' ' '; exit 0 ;;

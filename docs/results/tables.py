@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prints the tables of docs/results/FOLDER/README.md from the JSON files that docs/results/measure.sh wrote there.
+
+    docs/results/tables.py docs/results/h100 [FILE...]
+
+Times are medians. A ratio to cuSPARSE takes the faster of its formats, CSR and BSR, for each kernel or solve.
+tests/docs/results_test.py compares the page with what this prints.
+"""
+
+import json
+import math
+import pathlib
+import sys
+
+KERNELS = {"spmv": "SpMV", "lower": "lower solve", "upper": "upper solve", "factorise": "factorisation"}
+MISSING = ""
+
+# In the order of the StructILU paper's Figure 8, which adds pieces from the left to the right; then those it lacks.
+PIECES = {
+    "by level": "tiles that wait for each other",
+    "other layout": "the layout by levels",
+    "not pipelined": "the pipelined dot product",
+    "no tensor cores": "registers, tensor cores",
+    "not in registers": "registers, tensor cores",
+    "no factor ring": "neighbours in shared memory",
+    "no D-ILU": "D-ILU",
+    "both triangles": "one triangle",
+}
+
+
+def table(head, rows):
+    """A Markdown table as text."""
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
+
+
+def three_digits(value):
+    return f"{value:.{max(0, 2 - max(0, math.floor(math.log10(value))))}f}" if value >= 1 else f"{value:.3f}"
+
+
+def ms(seconds):
+    return three_digits(1e3 * seconds["median"])
+
+
+def ratio(value):
+    return MISSING if value is None else f"{value:.2f}"
+
+
+def mean(values):
+    """The geometric mean of those that are there; None if there are none."""
+    logs = [math.log(value) for value in values if value is not None]
+    return math.exp(sum(logs) / len(logs)) if logs else None
+
+
+def median(timed):
+    return timed["seconds"]["median"]
+
+
+def system(case):
+    return f"{case['stencil']}:{case['dof']}:{case['n']}" + (":sym" if case["symmetric"] else "")
+
+
+def baseline(case, kernel):
+    """Seconds and name of cuSPARSE's faster format, or (None, None)."""
+    formats = case.get("cusparse", {})
+    seconds = {name: median(one["kernels"][kernel]) for name, one in formats.items() if kernel in one["kernels"]}
+    best = min(seconds, key=seconds.get, default=None)
+    return seconds.get(best), best
+
+
+def over_baseline(case, kernel):
+    seconds, _ = baseline(case, kernel)
+    return seconds and seconds / median(case["kernels"][kernel])
+
+
+def kernel_means(cases):
+    rows = []
+    for kernel, name in KERNELS.items():
+        ratios = [over_baseline(case, kernel) for case in cases]
+        rows.append([name,
+                     *(ratio(mean(case["kernels"][kernel][key] for case in cases))
+                       for key in ("time_over_limit", "time_over_own_limit")),
+                     ratio(max(case["kernels"][kernel]["time_over_own_limit"] for case in cases)),
+                     ratio(mean(ratios)), str(sum(value is not None and value < 1 for value in ratios))])
+    return table(["kernel", "time over limit", "over its own limit", "the most of these", "best cuSPARSE over this",
+                  "cases slower than cuSPARSE"], rows)
+
+
+def kernel_cases(cases):
+    rows = []
+    for case in cases:
+        row = [system(case)]
+        for kernel in KERNELS:
+            timed, (_, name) = case["kernels"][kernel], baseline(case, kernel)
+            row += [ms(timed["seconds"]), ratio(timed["time_over_own_limit"]),
+                    f"{ratio(over_baseline(case, kernel))} {name or ''}".strip()]
+        rows.append(row)
+    head = [word for name in KERNELS.values() for word in (f"{name}, ms", "over own limit", "cuSPARSE over this")]
+    return table(["system", *head], rows)
+
+
+def kernels(data):
+    return {"geometric means": kernel_means(data["cases"]), "cases": kernel_cases(data["cases"])}
+
+
+def levels(data):
+    rows = []
+    for case in data["cases"]:
+        chosen = [(case["kernels"][kernel], over_baseline(case, kernel)) for kernel in ("lower", "upper", "factorise")]
+        rows.append([system(case), str(case["levels"]), *(ratio(timed["microseconds_a_level"]) for timed, _ in chosen),
+                     *(ms(timed["seconds"]) for timed, _ in chosen), *(ratio(over) for _, over in chosen)])
+    return {"small grids": table(
+        ["system", "levels", "us a level: lower", "upper", "factorisation", "ms: lower", "upper", "factorisation",
+         "cuSPARSE over this: lower", "upper", "factorisation"], rows)}
+
+
+def ablation(data):
+    """Time without a piece over the time with all of them: below 1 the piece loses."""
+    tables, columns = {}, list(dict.fromkeys(PIECES.values()))
+    for kernel, name in KERNELS.items():
+        without = []
+        for case in data["cases"]:
+            row = dict.fromkeys(columns)
+            for variant in case["variants"]:
+                if kernel in variant["kernels"]:
+                    row[PIECES[variant["name"]]] = median(variant["kernels"][kernel]) / median(case["kernels"][kernel])
+            without.append(row)
+        kept = [column for column in columns if any(row[column] is not None for row in without)]
+        tables[name] = table([f"{name}, without", *kept],
+                             [[system(case), *(ratio(row[column]) for column in kept)]
+                              for case, row in zip(data["cases"], without)])
+    return tables
+
+
+def solves(data):
+    """A deck's own method beside cuSPARSE's, in each of its formats and with the faster of its products."""
+    decks = {}
+    for one in data["solves"]:
+        decks.setdefault(pathlib.Path(one["deck"]).stem, {})[one.get("format", "own")] = one
+    rows, ratios = [], []
+    for deck, found in decks.items():
+        own, rivals = found["own"], [one for name, one in found.items() if name != "own"]
+        best = min(rivals, key=lambda one: one["total"], default=None)
+        ratios.append(best and best["total"] / own["total"])
+        rows.append([deck, str(own["iterations"]), three_digits(1e3 * own["total"]),
+                     *(three_digits(1e3 * found[name]["total"]) if name in found else MISSING
+                       for name in ("csr", "bsr")),
+                     best["product_format"] if best else MISSING, ratio(ratios[-1]), ratio(own["other_over_limit"])])
+    rows.append(["geometric mean", "", "", "", "", "", ratio(mean(ratios)), ""])
+    return {"whole solves": table(
+        ["deck", "iterations", "own, ms", "cuSPARSE in CSR, ms", "in BSR, ms", "its faster products",
+         "the better over own", "own vector operations over limit"], rows)}
+
+
+def preconditioners(data):
+    rows = []
+    for one in data["systems"]:
+        found = {row["preconditioner"]: row["apply"]["median"] for row in one["preconditioners"]}
+        rivals = [seconds for name, seconds in found.items() if name.startswith("cusparse_ilu")]
+        for row in one["preconditioners"]:
+            over = min(rivals) / row["apply"]["median"] if rivals else None
+            rows.append([pathlib.Path(one["system"]).stem, f"`{row['preconditioner']}`", ms(row["apply"]),
+                         ratio(row["time_over_limit"]), ms(row["setup"]), ratio(over)])
+    return {"applications": table(
+        ["system", "preconditioner", "application, ms", "over its limit", "set-up, ms",
+         "the better cuSPARSE over this"], rows)}
+
+
+def vectors(data):
+    sizes = sorted({one["unknowns"] for one in data["operations"]})
+    found = {(one["operation"], one["unknowns"]): one for one in data["operations"]}
+    operations = list(dict.fromkeys(one["operation"] for one in data["operations"]))
+    head, rows = ["operation", "calls of cuBLAS"], []
+    for size in sizes:
+        head += [f"{size} unknowns, ms", "over limit", "cuBLAS over this"]
+    for operation in operations:
+        row = [f"`{operation}`", str(found[operation, sizes[0]].get("cublas_calls", MISSING))]
+        for size in sizes:
+            one = found[operation, size]
+            row += [f"{1e3 * median(one):.4f}", ratio(one["time_over_limit"]), ratio(one.get("cublas_over_this"))]
+        rows.append(row)
+    means = ["geometric mean", ""]
+    for size in sizes:
+        means += ["", "", ratio(mean(found[operation, size].get("cublas_over_this") for operation in operations))]
+    return {"vector operations": table(head, [*rows, means])}
+
+
+def assembly(data):
+    rows = [[pathlib.Path(deck["deck"]).stem, part["name"], ms(part["seconds"]), ratio(part["time_over_limit"])]
+            for deck in data["decks"] for part in deck["parts"]]
+    return {"assembly": table(["deck", "part", "ms", "over limit"], rows)}
+
+
+def tables(path):
+    """{what: Markdown table} of one JSON file."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    if data["kind"] == "kernels" and any("variants" in case for case in data["cases"]):
+        return ablation(data)
+    if data["kind"] == "kernels" and path.stem == "levels":
+        return levels(data)
+    makers = {"kernels": kernels, "solve": solves, "preconditioners": preconditioners, "vectors": vectors,
+              "assembly": assembly}
+    if data["kind"] not in makers:
+        raise SystemExit(f"{path}: there is no table of the kind '{data['kind']}'")
+    return makers[data["kind"]](data)
+
+
+def main(arguments):
+    if not arguments or arguments[0].startswith("-"):
+        raise SystemExit(__doc__.strip())
+    folder = pathlib.Path(arguments[0])
+    paths = [folder / name for name in arguments[1:]] or sorted(folder.glob("*.json"))
+    if not paths:
+        raise SystemExit(f"{folder} holds no JSON file: name a folder that docs/results/measure.sh has filled")
+    for path in paths:
+        for what, text in tables(path).items():
+            print(f"{path.name}, {what}:\n\n{text}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/results/h100/README.md: its tables are those that docs/results/tables.py makes of the files beside it."""
+
+import importlib.util
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs/results"
+FOLDER = RESULTS / "h100"
+PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def tables_module():
+    spec = importlib.util.spec_from_file_location("tables_of_results", RESULTS / "tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TABLES = tables_module()
+
+
+def timed(seconds):
+    return {"seconds": {"least": seconds, "median": seconds, "most": seconds}}
+
+
+def case(n, own, **cusparse):
+    """A case whose four kernels take `own` seconds, and cuSPARSE's what is given for each format."""
+    ours = {**timed(own), "time_over_limit": 2.0, "time_over_own_limit": 4.0}
+    return {"stencil": "star7", "dof": 2, "n": n, "symmetric": False,
+            "kernels": {name: ours for name in TABLES.KERNELS},
+            "cusparse": {name: {"kernels": {kernel: timed(seconds) for kernel in TABLES.KERNELS}}
+                         for name, seconds in cusparse.items()}}
+
+
+class Results(unittest.TestCase):
+    def test_page_is_what_the_script_prints(self):
+        printed = {table for path in FOLDER.glob("*.json") for table in TABLES.tables(path).values()}
+        shown = {table.strip() for table in re.findall(r"(?:^\|.*\n)+", PAGE, re.M)}
+        files = {table for table in shown if table.startswith("| file |")}
+        self.assertEqual(len(files), 1)
+        self.assertEqual(shown - files, printed)
+
+    def test_page_names_each_file_and_no_other(self):
+        self.assertEqual(sorted(re.findall(r"^\| `([\w-]+\.json)` \|", PAGE, re.M)),
+                         sorted(path.name for path in FOLDER.glob("*.json")))
+
+    def test_files_are_of_the_commit_and_card_of_the_page(self):
+        for path in FOLDER.glob("*.json"):
+            data = json.loads(path.read_text(encoding="utf-8"))
+            self.assertIn(f"commit {data['git_sha'][:7]}", PAGE, path.name)
+            self.assertNotIn("dirty", data["git_sha"], path.name)
+            self.assertIn(data["device"], PAGE, path.name)
+
+    def test_cusparses_faster_format_counts(self):
+        cases = [case(8, 2.0, csr=12.0, bsr=4.0), case(9, 2.0, csr=16.0, bsr=17.0), case(7, 2.0)]
+        tables = TABLES.kernels({"cases": cases})
+        self.assertIn("| SpMV | 2.00 | 4.00 | 4.00 | 4.00 | 0 |", tables["geometric means"])  # of 2 and 8
+        rows = tables["cases"].splitlines()
+        self.assertIn("| star7:2:8 | 2000 | 4.00 | 2.00 bsr |", rows[2])
+        self.assertIn("| star7:2:9 | 2000 | 4.00 | 8.00 csr |", rows[3])
+        self.assertIn("| star7:2:7 | 2000 | 4.00 |  |", rows[4])
+        slower = TABLES.kernels({"cases": [case(8, 4.0, csr=3.0, bsr=5.0)]})
+        self.assertIn("| lower solve | 2.00 | 4.00 | 4.00 | 0.75 | 1 |", slower["geometric means"])
+
+    def test_three_digits(self):
+        for value, text in ((0.0651, "0.065"), (2.716, "2.72"), (14.32, "14.3"), (152.14, "152"), (2000, "2000")):
+            self.assertEqual(TABLES.three_digits(value), text)
+
+    def test_refuses_what_it_has_no_table_for(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            for content, told in ((None, "holds no JSON file"),
+                                  ({"kind": "weather"}, "no table of the kind 'weather'")):
+                if content:
+                    (pathlib.Path(scratch) / "a.json").write_text(json.dumps(content), encoding="utf-8")
+                done = subprocess.run([RESULTS / "tables.py", scratch], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(told, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
