@@ -7,8 +7,10 @@
 #include <fstream>
 #include <limits>
 
+#include "apps/run/ranks.hpp"
 #include "core/device/device.hpp"
 #include "core/error.hpp"
+#include "core/ranks/links_cuda.hpp"
 
 namespace hyperplane {
 namespace {
@@ -41,15 +43,26 @@ Index limit_of(const Parameters& parameters) {
                                                        : std::numeric_limits<Index>::max();
 }
 
-/// Throws UsageError where [device] takes a GPU. Ranks on the same cores share the machine's threads unless the deck
-/// says how many each has.
+/// The GPU of a rank: ranks have one after the other, from device.gpu on, and begin anew where there are no more.
+int gpu_of(const Parameters& parameters, int rank) {
+    return (int(parameters.integer("device", "gpu")) + rank) % int(device::all().size());
+}
+
+/// Ranks on the same cores share the machine's threads unless the deck says how many each has.
 Context context_of_rank(const Parameters& parameters, int threads, std::shared_ptr<Communicator> ranks) {
-    if (choose_backend(parameters) == Backend::cuda)
-        throw UsageError(parameters.where("device", "backend") +
-                         ": several ranks run on CPUs alone, and this deck takes a GPU; give device.backend = cpu, or "
-                         "leave out --ranks");
     if (threads == 0) threads = std::max(1, Context::cpu().threads() / ranks->sharing_cores());
-    return Context::cpu(threads, std::move(ranks));
+    if (choose_backend(parameters) == Backend::cpu) return Context::cpu(threads, std::move(ranks));
+    if (launched_processes() > 1)
+        throw UsageError(parameters.where("device", "backend") +
+                         ": on GPUs ranks are threads of one process, and this deck takes a GPU; start one process "
+                         "with --ranks, or give device.backend = cpu");
+    if constexpr (cuda_built) {
+        std::vector<int> ordinals;
+        for (int rank = 0; rank < ranks->size(); ++rank) ordinals.push_back(gpu_of(parameters, rank));
+        check_peers(ordinals);
+    }
+    const int ordinal = gpu_of(parameters, ranks->rank());
+    return Context::cuda(ordinal, threads, std::move(ranks));
 }
 
 Context context_of_backend(const Parameters& parameters, int threads) {
@@ -70,6 +83,12 @@ Context make_context(const Parameters& parameters, const std::shared_ptr<Communi
 }
 
 std::string describe(const Context& context) {
+    const Communicator* const on_gpus = context.backend() == Backend::cuda ? context.ranks() : nullptr;
+    if (on_gpus) {
+        const int gpus = std::min(on_gpus->size(), int(device::all().size()));
+        return fmt::format("cuda, {} ranks on {} GPU{}, {}", on_gpus->size(), gpus, gpus == 1 ? "" : "s",
+                           context.stream().properties().name);
+    }
     if (context.backend() == Backend::cuda) return "cuda, " + context.stream().properties().name;
     const std::string threads = fmt::format("{} thread{}", context.threads(), context.threads() == 1 ? "" : "s");
     if (const Communicator* ranks = context.ranks()) return fmt::format("cpu, {} ranks of {}", ranks->size(), threads);

@@ -11,11 +11,11 @@
 namespace hyperplane {
 
 /// The context that [device] chooses; `auto` takes the GPU if there is one that can be used. Throws DeviceError if the
-/// deck demands a GPU and none can be used. With ranks it is that of one of several ranks, on a CPU; throws UsageError
-/// if the deck takes a GPU.
+/// deck demands a GPU and none can be used. With ranks it is that of one of several ranks, each of which has a GPU,
+/// from device.gpu on; they share GPUs if there are fewer. Throws UsageError if such ranks are processes.
 Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks = nullptr);
 
-/// "cpu, 2 threads", "cpu, 2 ranks of 1 thread" or "cuda, NVIDIA H200".
+/// "cpu, 2 threads", "cpu, 2 ranks of 1 thread", "cuda, NVIDIA H200" or "cuda, 2 ranks on 2 GPUs, NVIDIA H200".
 std::string describe(const Context& context);
 
 /// Bytes that this process can still allocate: free memory of the machine or of its control group.

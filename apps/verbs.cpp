@@ -35,7 +35,8 @@ const std::vector<Verb>& verbs() {
           {"fresh", "", "start over even if a preempted record of this deck exists"},
           {"case", "CASE", "run this case of a study, by name, number or hash; one that has ended is left alone"},
           {"ranks", "N",
-           "cut the grid along z into the parts of N ranks, threads of this process on CPUs; the same bits"},
+           "cut the grid along z into the parts of N ranks, threads of this process, on CPUs or a GPU each; the same "
+           "bits"},
           {"restart", "", "go on from the newest checkpoint, or extend a finished run: --restart --set time.steps=200"},
           wait,
           force,

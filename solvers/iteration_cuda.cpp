@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device/cuda.hpp"
+#include "core/ranks/links_cuda.hpp"
 #include "solvers/iteration.hpp"
 
 namespace hyperplane {
@@ -45,10 +46,14 @@ public:
             replay.ran_before = true;
         } else {
             if (!replay.recording) replay.recording = std::make_unique<device::Recording>(context_.stream(), give);
+            meet_ranks(context_, true);
             replay.recording->queue();
         }
         cuda::check(cudaEventRecord(known_[slot % 2], cuda::stream(context_)), "cudaEventRecord");
     }
+
+    /// A decision that depends on time.
+    bool of_first_rank(bool mine) const { return meet_ranks(context_, mine); }
 
     /// Waits for the scalars of a launched step. It must be the last one launched among those of even, or of odd,
     /// slots.
@@ -93,12 +98,13 @@ Iteration::Iteration(const Context& context, Index slots, Index scalars)
 
 Iteration::~Iteration() = default;
 
+// Graphs of ranks wait for each other, so ranks meet before each of them is queued, and do as the first rank does.
 void Iteration::run_ahead(Index first, const Method& method) {
     graphs_->launch(first, scalars(first), method.step);
     for (Index slot = first;;) {
         const Index next = (slot + 1) % slots_;
         const bool more = method.more(slot);
-        ahead_ = more && graphs_->should_run_ahead();
+        ahead_ = more && graphs_->of_first_rank(graphs_->should_run_ahead());
         if (ahead_) graphs_->launch(next, scalars(next), method.step);
         if (!method.look(slot, graphs_->wait(slot)) || !more) return;
         if (!ahead_) graphs_->launch(next, scalars(next), method.step);

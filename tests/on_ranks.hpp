@@ -17,6 +17,15 @@ void on_each_rank(int ranks, const Body& body, int planes = 1) {
     });
 }
 
+/// The same on GPUs, which ranks share if there are fewer of them.
+template <class Body>
+void on_each_gpu_rank(int ranks, const Body& body) {
+    const int gpus = int(device::all().size());
+    run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
+        body(Context::cuda(communicator->rank() % gpus, 1, communicator));
+    });
+}
+
 /// What compute(context) returns on the first rank.
 template <class Compute>
 auto on_first_of(int ranks, const Compute& compute, int planes = 1) {

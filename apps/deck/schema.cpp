@@ -27,7 +27,9 @@ ParameterTable device_parameters() {
          .key = "gpu",
          .type = ParameterType::integer,
          .default_value = "0",
-         .description = "number of the GPU, as hyperplane list devices shows it",
+         .description =
+             "number of the GPU, as hyperplane list devices shows it; several ranks take GPUs from this one on, and "
+             "share them if there are fewer",
          .minimum = Bound{0}},
         {.section = "device",
          .key = "threads",

@@ -20,6 +20,7 @@
 #include "apps/run/ranks.hpp"
 #include "core/graph/orderings.hpp"
 #include "core/ranks/aligned.hpp"
+#include "core/ranks/links_cuda.hpp"
 #include "io/checkpoint.hpp"
 #include "io/matrix_files.hpp"
 #include "io/record.hpp"
@@ -280,6 +281,8 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     if (held.setup > 0) memory.by_label["state of the set-up"] = held.setup * vector;
     if (time.vectors() > 0) memory.by_label["states before"] = time.vectors() * vector;
     if (const Index held = context.ledger().held()) memory.by_label["problem data"] = held;
+    if (const Communicator* ranks = context.ranks(); ranks && context.backend() == Backend::cuda)
+        memory.by_label["exchange between ranks"] = RankLinks::bytes(ranks->size());
     if (parameters.integer("output", "fields_every") > 0 && context.backend() == Backend::cpu)
         memory.by_label["fields"] = fields_on_disk(*this).memory;
     // Reading, ordering and copying a general matrix may hold more than the run.
@@ -385,8 +388,8 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides, const std:
     Parameters parameters = resolve(deck, entries, deck_schema());
     Contradictions found;
     check_expectations(parameters, found);
-    if (ranks) found.collect([&] { check_ranks(parameters); });
     Foundation foundation{make_context(parameters, ranks), nullptr};
+    if (ranks) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
     if (ranks && foundation.problem) found.collect([&] { align_cuts(foundation, deck, {&parameters}, ranks); });
     if (foundation.problem) found.collect([&] { check_counts_of_steps(parameters, *foundation.problem); });
@@ -406,7 +409,7 @@ Foundation build_foundation(const Deck& deck, const Parameters& parameters, cons
 Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
                 const Foundation& foundation) {
     Contradictions found;
-    if (foundation.context.ranks()) found.collect([&] { check_ranks(parameters); });
+    if (foundation.context.ranks()) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
     return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
 }
 

@@ -14,7 +14,7 @@
 
 namespace hyperplane {
 
-void check_ranks(const Parameters& parameters) {
+void check_ranks(const Parameters& parameters, Backend backend) {
     std::string text;
     const auto refuse = [&](const char* section, const char* key, const std::string& what) {
         text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", parameters.where(section, key), what);
@@ -33,11 +33,25 @@ void check_ranks(const Parameters& parameters) {
             "preconditioner", "name",
             fmt::format("{} does not work on several ranks; take {}, or one rank", row.name, fmt::join(names, ", ")));
     }
-    for (const auto& [key, value] : row.only_on_ranks)
-        if (parameters.text("preconditioner", key) != value)
-            refuse("preconditioner", key.c_str(),
-                   fmt::format("{} does not work on several ranks; take {}, or one rank",
-                               parameters.text("preconditioner", key), value));
+    const bool on_gpus = backend == Backend::cuda;
+    if (on_gpus && row.on_ranks && !row.on_gpu_ranks) {
+        std::vector<std::string> names;
+        for (const PreconditionerRow& other : preconditioners())
+            if (other.on_gpu_ranks) names.push_back(other.name);
+        refuse("preconditioner", "name",
+               fmt::format("{} does not work on several ranks on GPUs; take {}, give device.backend = cpu, or take one "
+                           "rank",
+                           row.name, fmt::join(names, ", ")));
+    }
+    const auto require = [&](const auto& values, const char* where, const char* instead) {
+        for (const auto& [key, value] : values)
+            if (parameters.text("preconditioner", key) != value)
+                refuse("preconditioner", key.c_str(),
+                       fmt::format("{} does not work on several ranks{}; take {}{}, or one rank",
+                                   parameters.text("preconditioner", key), where, value, instead));
+    };
+    require(row.only_on_ranks, "", "");
+    if (on_gpus && row.on_gpu_ranks) require(row.only_on_gpu_ranks, " on GPUs", ", device.backend = cpu");
     if (parameters.has("preconditioner", "storage") && parameters.text("preconditioner", "storage") != "double")
         refuse("preconditioner", "storage",
                "on several ranks factors are stored in double precision alone; leave the key out, or take one rank");

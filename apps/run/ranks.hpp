@@ -2,12 +2,13 @@
 // What works on several ranks, and whether this process is one of them.
 #pragma once
 
+#include "core/device/context.hpp"
 #include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
 
 /// Throws one UsageError that lists what in a deck does not work on several ranks, with what does.
-void check_ranks(const Parameters& parameters);
+void check_ranks(const Parameters& parameters, Backend backend);
 
 /// How many processes mpirun or srun has started together with this one, by the variables that they set; 1 otherwise.
 int launched_processes();

@@ -44,18 +44,27 @@ std::string estimate_text(const Case& a_case, const Estimate& time) {
 /// What a run will need, and what there is.
 struct Needs {
     int ranks;
+    int sharing;        ///< ranks that share a memory: those on one GPU, or all of them
     MemoryPlan memory;  ///< of each rank
     Index memory_left;
     std::optional<FieldsOnDisk> disk;  ///< if output.fields_every asks for files
     Index disk_left = 0;
     std::optional<Estimate> time;  ///< of one rank, if the memory suffices
 
-    bool fit_in_memory() const { return ranks * memory.total() <= memory_left; }
+    bool fit_in_memory() const { return sharing * memory.total() <= memory_left; }
     bool fit_on_disk() const { return !disk || disk->at_most || disk->bytes() <= disk_left; }
 };
 
+/// Ranks have one GPU after the other (apps/backend.cpp).
+int most_ranks_on_a_gpu(int ranks) {
+    const int gpus = int(device::all().size());
+    return (ranks + gpus - 1) / gpus;
+}
+
 Needs needs_of(const Case& a_case) {
-    Needs needs{.ranks = a_case.context.ranks() ? a_case.context.ranks()->size() : 1,
+    const int ranks = a_case.context.ranks() ? a_case.context.ranks()->size() : 1;
+    Needs needs{.ranks = ranks,
+                .sharing = a_case.context.backend() == Backend::cuda ? most_ranks_on_a_gpu(ranks) : ranks,
                 .memory = a_case.memory_plan(),
                 .memory_left = available_memory(a_case.parameters),
                 .disk = {},
@@ -95,6 +104,7 @@ void print_json(const Case& a_case, const Needs& needs) {
         {"memory",
          {{"predicted", memory.total()}, {"most", memory.total() + memory.more}, {"by_label", memory.by_label}}},
         {"ranks", needs.ranks},
+        {"ranks_sharing_memory", needs.sharing},
         {"memory_left", needs.memory_left},
         {"fits", needs.fit_in_memory() && needs.fit_on_disk()}};
     if (const auto steps = a_case.steps()) json["steps"] = *steps;
@@ -124,7 +134,11 @@ void print_text(const Case& a_case, const Needs& needs) {
                a_case.space.name(), a_case.device, a_case.record_path());
     const int ranks = needs.ranks;
     fmt::print("memory it will need{}:\n{}{}: {} left\n",
-               ranks > 1 ? fmt::format(" on each of {} ranks, {} in all", ranks, in_mib(ranks * memory.total())) : "",
+               ranks > 1 ? fmt::format(" on each of {} ranks, {} in all{}", ranks, in_mib(ranks * memory.total()),
+                                       needs.sharing < ranks || a_case.context.backend() == Backend::cuda
+                                           ? fmt::format(", {} on a GPU", in_mib(needs.sharing * memory.total()))
+                                           : "")
+                         : "",
                memory.table(), needs.fit_in_memory() ? "fits" : "does not fit", in_mib(needs.memory_left));
     if (memory.more > 0)
         fmt::print("at most {}, if {}{}\n", in_mib(memory.total() + memory.more), memory.more_when,

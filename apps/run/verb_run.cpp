@@ -39,9 +39,11 @@ Restart restart_asked(const Invocation& invocation) {
     return invocation.has("restart") ? Restart::required : Restart::preempted;
 }
 
-/// The bytes that all ranks on this host need.
-Index bytes_on_this_host(const Context& context, Index mine) {
-    const double host = double(std::hash<std::string>{}(host_name()) >> 11);
+/// The bytes that all ranks need that share this one's memory: those on its GPU, or those on CPUs of this host.
+Index bytes_of_sharing_ranks(const Context& context, Index mine) {
+    std::string memory = host_name();
+    if (context.backend() == Backend::cuda) memory += fmt::format(" GPU {}", context.stream().properties().ordinal);
+    const double host = double(std::hash<std::string>{}(memory) >> 11);
     const std::vector<double> all = gathered(context, {double(mine), host});
     Index needed = 0;
     for (std::size_t at = 0; at < all.size(); at += 2)
@@ -53,7 +55,7 @@ void check_memory(const Case& a_case) {
     const MemoryPlan plan = a_case.memory_plan();
     const Context& context = a_case.context;
     const Index available = available_memory(context);
-    const Index needed = bytes_on_this_host(context, plan.total());
+    const Index needed = bytes_of_sharing_ranks(context, plan.total());
     if (needed > available)
         throw OutOfMemory(
             fmt::format("the run needs {}{}, {} has {} left:\n{}", in_mib(needed),

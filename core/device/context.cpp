@@ -79,9 +79,15 @@ Context Context::cuda(int ordinal, int threads) {
     return Context(Backend::cuda, threads, std::make_unique<const device::Stream>(ordinal));
 }
 
+Context Context::cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks) {
+    Context context = cuda(ordinal, threads);
+    if (ranks && ranks->size() > 1) context.shared_->ranks = std::move(ranks);
+    return context;
+}
+
 Context Context::host() const {
     if (backend_ == Backend::cpu) return *this;
-    const Context host = cpu(threads());
+    const Context host = cpu(threads(), shared_->ranks);
     host.set_least_parallel_work(least_parallel_work());
     return host;
 }

@@ -16,6 +16,8 @@ namespace hyperplane {
 
 enum class Backend { cpu, cuda };
 
+class RankLinks;
+
 std::string to_string(Backend backend);
 
 /// The memory that is held now, and the most that was ever held, in bytes by label.
@@ -48,12 +50,14 @@ public:
     /// The context of GPU `ordinal`; throws DeviceError if there is none. Its ledger counts device memory. The host's
     /// part of the work uses `threads` OpenMP threads (0: OpenMP's default).
     static Context cuda(int ordinal = 0, int threads = 0);
+    /// The same for one of several ranks of a run, which are threads of one process.
+    static Context cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks);
 
     Backend backend() const { return backend_; }
     /// Whether the other one is a copy of this context: then both have the same threads, stream and ledger.
     bool is(const Context& other) const { return shared_ == other.shared_; }
     /// A context in which the host prepares data: this one, or for a GPU a CPU context with the same threads and
-    /// a ledger of its own.
+    /// ranks and a ledger of its own.
     Context host() const;
     int threads() const { return shared_->threads; }
     /// Changes the number of threads for this context and its copies. Results have the same bits for any number.
@@ -66,6 +70,8 @@ public:
     void set_least_parallel_work(Index unknowns) const { shared_->least_parallel_work = unknowns; }
     /// The ranks of the run, if there are several; otherwise null.
     Communicator* ranks() const { return shared_->ranks.get(); }
+    /// What kernels of this rank need to reach the memory of the others (core/ranks/links_cuda.hpp); null until then.
+    std::shared_ptr<RankLinks>& links() const { return shared_->links; }
     MemoryLedger& ledger() const { return shared_->ledger; }
 
     /// Waits for all queued work; throws if any of it failed.
@@ -91,6 +97,7 @@ private:
         std::unique_ptr<const device::Stream> stream = nullptr;  ///< on a GPU
         Index least_parallel_work = Index(1) << 15;
         std::shared_ptr<Communicator> ranks = nullptr;
+        std::shared_ptr<RankLinks> links = nullptr;
         MemoryLedger ledger = {};
         AllocationGate gate = {};
     };
@@ -117,8 +124,17 @@ public:
         swap(other);
         return *this;
     }
+    /// `size` values at `data`, which somebody else owns and keeps as long as this buffer exists.
+    static Buffer borrowed(const Context& context, T* data, Index size) {
+        Buffer buffer;
+        buffer.context_ = std::make_shared<const Context>(context);
+        buffer.data_ = data;
+        buffer.size_ = size;
+        buffer.owns_ = false;
+        return buffer;
+    }
     ~Buffer() {
-        if (data_) context_->release(label_, data_, size_ * Index(sizeof(T)));
+        if (data_ && owns_) context_->release(label_, data_, size_ * Index(sizeof(T)));
     }
 
     T* data() { return data_; }
@@ -140,12 +156,14 @@ private:
         std::swap(label_, other.label_);
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
+        std::swap(owns_, other.owns_);
     }
 
     std::shared_ptr<const Context> context_;
     std::string label_;
     T* data_ = nullptr;
     Index size_ = 0;
+    bool owns_ = true;
 };
 
 /// Sets [data, data + size) to zero with the threads that will use it (first touch).

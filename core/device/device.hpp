@@ -40,9 +40,10 @@ Index free_memory(int ordinal);
 
 /// Memory for the sums of a stream's kernels. One kernel at a time uses it, since the work of a stream is in order.
 struct Scratch {
-    static constexpr Index sums = Index(1) << 16;  ///< number of doubles at `partial`
+    static constexpr Index sums = Index(1) << 18;  ///< number of doubles at `partial`, and at `planes`
 
     double* partial = nullptr;
+    double* planes = nullptr;     ///< sums of planes, of each column (core/vector/sum_order.hpp)
     unsigned* arrived = nullptr;  ///< 0 between kernels
     double* scalar = nullptr;     ///< for a result that the host reads next
 };
@@ -79,10 +80,15 @@ public:
     /// Keeps a kernel's name for the messages of later errors.
     void note(const char* kernel) const { last_kernel_ = kernel; }
     const std::string& last_kernel() const { return last_kernel_; }
+    /// Whether a Recording records the work that is queued now, which then runs later and more than once.
+    bool recording() const { return recording_; }
 
 private:
+    friend class Recording;
+
     Properties properties_;
     void* stream_ = nullptr;
+    mutable bool recording_ = false;
     Scratch scratch_;
     mutable std::string last_kernel_ = "no kernel";
 };

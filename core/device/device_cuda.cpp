@@ -156,13 +156,14 @@ Stream::Stream(int ordinal) : properties_(properties_of(ordinal)) {
     cudaStream_t made = nullptr;
     cuda::check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     stream_ = made;
-    const Index bytes = (Scratch::sums + 2) * Index(sizeof(double));
+    const Index bytes = (2 * Scratch::sums + 2) * Index(sizeof(double));
     scratch_.partial = static_cast<double*>(allocate(bytes));
     if (!scratch_.partial) {
         cudaStreamDestroy(made);
         throw OutOfMemory(fmt::format("GPU {} has no memory left for a stream's sums, {} bytes", ordinal, bytes));
     }
-    scratch_.scalar = scratch_.partial + Scratch::sums;
+    scratch_.planes = scratch_.partial + Scratch::sums;
+    scratch_.scalar = scratch_.planes + Scratch::sums;
     scratch_.arrived = reinterpret_cast<unsigned*>(scratch_.scalar + 1);
     zero(scratch_.partial, bytes);
 }
@@ -227,7 +228,14 @@ double Stream::seconds_of(const std::function<void()>& call) const {
 
 Recording::Recording(const Stream& stream, const std::function<void()>& call) : stream_(stream) {
     Capture capture(cuda_stream(stream));
-    call();
+    stream.recording_ = true;
+    try {
+        call();
+    } catch (...) {
+        stream.recording_ = false;
+        throw;
+    }
+    stream.recording_ = false;
     graph_ = capture.instantiate();
 }
 

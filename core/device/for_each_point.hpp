@@ -39,7 +39,8 @@ __global__ void visit_tiles(const __grid_constant__ Layout layout, const __grid_
     const Grid& grid = layout.grid();
     const unsigned across = unsigned(grid.nx + tile_x - 1) / tile_x, down = unsigned(grid.ny + tile_y - 1) / tile_y;
     const Int3 p{int(blockIdx.x % across * tile_x + threadIdx.x % tile_x),
-                 int(blockIdx.x / across % down * tile_y + threadIdx.x / tile_x), int(blockIdx.x / across / down)};
+                 int(blockIdx.x / across % down * tile_y + threadIdx.x / tile_x),
+                 layout.begin_plane() + int(blockIdx.x / across / down)};
     if (p.x < grid.nx && p.y < grid.ny) body(p, layout.slot(p));
 }
 
@@ -50,7 +51,7 @@ void launch_for_each_point(const Context& context, const Layout& layout, const c
         static_assert(tile_x * tile_y == threads);
         const Grid& grid = layout.grid();
         const unsigned tiles =
-            cuda::blocks_for(grid.nx, tile_x) * cuda::blocks_for(grid.ny, tile_y) * unsigned(grid.nz);
+            cuda::blocks_for(grid.nx, tile_x) * cuda::blocks_for(grid.ny, tile_y) * unsigned(layout.planes());
         visit_tiles<<<tiles, threads, 0, cuda::stream(context)>>>(layout, body);
         return cuda::launched(context, name);
     }

@@ -66,6 +66,15 @@ public:
         alone.last_neighbour_ = end_plane_;
         return alone;
     }
+    /// The same planes as a grid of their own, counted from 0, whose slot 0 is this layout's. If there are other
+    /// planes, it is periodic along z: what is made for it drops the couplings to them, as it drops those around an
+    /// axis.
+    Layout as_own_grid() const {
+        Grid own = grid_;
+        own.nz = planes();
+        own.periodic[2] = own.periodic[2] || is_part();
+        return {kind_, own, levels_};
+    }
     /// The same points with other levels.
     Layout with_levels(LevelMap levels) const {
         Layout other = *this;
@@ -106,14 +115,14 @@ public:
     }
     /// The slot of p + offset minus the slot of p in a natural layout, also where p + offset lies outside the grid.
     Index distance(Int3 offset) const { return offset.x + Index(grid_.nx) * (offset.y + Index(grid_.ny) * offset.z); }
-    /// The slot of p + offset minus the slot of p, modulo slots(). It is the same for every p whose neighbour lies
-    /// inside the grid. Adding it modulo slots() permutes the slots, so from a point whose neighbour lies outside the
-    /// grid it leads to a point that has no neighbour at -offset either.
+    /// The slot of p + offset minus the slot of p, modulo slots_in_memory(). It is the same for every p whose neighbour
+    /// lies inside the grid. Adding it modulo slots_in_memory() permutes the slots, so from a point whose neighbour
+    /// lies outside the grid it leads to a point that has no neighbour at -offset either.
     Index slot_delta(Int3 offset) const {
         const Index ahead = kind_ == LayoutKind::natural
                                 ? distance(offset)
                                 : (Index(levels_.level(offset)) * grid_.nz + offset.z) * grid_.ny + offset.y;
-        return (ahead % slots() + slots()) % slots();
+        return (ahead % slots_in_memory() + slots_in_memory()) % slots_in_memory();
     }
     /// Point of a slot. Count is any integer type that holds the slot; a GPU divides narrow integers faster.
     template <class Count>

@@ -11,8 +11,9 @@ struct SpmvArguments {
     const double* b;  // of a residual
     double* y;
     int slots, stride, nx, ny, nz, periodic_x, periodic_y, periodic_z;
+    int first, end;      // slots whose rows are computed; those around them are a rank's halo
     int delta[entries];  // core/grid/grid_point.cuh
 };
-static_assert(sizeof(SpmvArguments<7>) == 96);
+static_assert(sizeof(SpmvArguments<7>) == 104);
 
 }  // namespace hyperplane

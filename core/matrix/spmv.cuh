@@ -4,7 +4,10 @@
 // A thread has ROWS rows of one slot. The neighbour of an entry is found by its slot alone. Where the neighbour lies
 // outside the grid that is the slot of some other point, whose value is multiplied by the zero that A stores there; the
 // map of points to slots is one to one, so the mirrored coefficient, which is read where one triangle is stored, is
-// zero as well. Where A wraps along an axis (PERIODIC) neighbours are found by their coordinates.
+// zero as well. On one of several ranks slots are counted from the beginning of its halo, whose planes take part like
+// others: halos are as thick as the stencil, so only neighbours outside the grid along x or y can lie outside the
+// memory, and those lead to a point whose mirrored coefficient is zero for the same reason. Where A wraps along an axis
+// (PERIODIC) neighbours are found by their coordinates.
 //
 // Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES, STORED (entries held: all, or those up to the
 // diagonal), ROWS, PERIODIC, EXACT (the residual).
@@ -42,8 +45,8 @@ __device__ __forceinline__ int neighbour(const Arguments& a, int slot, int e) {
 #define BOUNDS __launch_bounds__(256)
 #endif
 extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
-    const int slot = blockIdx.x * blockDim.x + threadIdx.x, first_row = blockIdx.y * ROWS;
-    if (slot >= a.slots) return;
+    const int slot = a.first + blockIdx.x * blockDim.x + threadIdx.x, first_row = blockIdx.y * ROWS;
+    if (slot >= a.end) return;
     Sum sum[ROWS];
 #if EXACT
 #pragma unroll

@@ -37,9 +37,9 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
 
 StructMatrixCuda::StructMatrixCuda(const StructMatrix& a)
     : apply_(a.context(), source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv") {
-    if (a.layout().slots() > std::numeric_limits<int>::max())
+    if (a.layout().slots_in_memory() > std::numeric_limits<int>::max())
         throw UsageError(fmt::format("a GPU takes grids of up to {} points, this one has {}",
-                                     std::numeric_limits<int>::max(), a.layout().slots()));
+                                     std::numeric_limits<int>::max(), a.layout().slots_in_memory()));
 }
 
 void StructMatrixCuda::apply(const StructMatrix& a, const Vector& x, Vector& y) const {
@@ -61,19 +61,21 @@ void StructMatrixCuda::launch(const Kernel& kernel, const StructMatrix& a, const
                               Vector& y) const {
     constexpr unsigned threads = 256;
     const Grid& g = a.grid();
-    const int slots = int(a.layout().slots());
-    Arguments arguments{.a = a.values(0),
-                        .x = x.data(),
-                        .b = b ? b->data() : nullptr,
-                        .y = y.data(),
-                        .slots = slots,
+    const int slots = int(a.layout().slots()), halo = int(a.layout().halo_slots());
+    Arguments arguments{.a = a.values(0) - halo,
+                        .x = x.memory().data(),
+                        .b = b ? b->memory().data() : nullptr,
+                        .y = y.memory().data(),
+                        .slots = int(a.layout().slots_in_memory()),
                         .stride = int(a.stride()),
                         .nx = g.nx,
                         .ny = g.ny,
-                        .nz = g.nz,
+                        .nz = a.layout().planes() + 2 * a.layout().halo(),
                         .periodic_x = g.periodic[0],
                         .periodic_y = g.periodic[1],
                         .periodic_z = g.periodic[2],
+                        .first = halo,
+                        .end = halo + slots,
                         .delta = {}};
     slot_deltas(a.layout(), a.stencil().offsets(), arguments.delta);
     const int rows = rows_of(a.dof());

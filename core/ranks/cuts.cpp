@@ -8,7 +8,9 @@
 
 #include "core/error.hpp"
 #include "core/ranks/aligned.hpp"
+#include "core/ranks/links_cuda.hpp"
 #include "core/ranks/slab_ends.hpp"
+#include "core/vector/sum_order.hpp"
 
 namespace hyperplane {
 namespace {
@@ -52,6 +54,12 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
         throw UsageError(
             "grid.periodic: a grid that is periodic along z is not cut into the parts of several ranks; run it on one "
             "rank");
+    if (context.backend() == Backend::cuda && grid.nz > cuda::SumOrder::most_planes)
+        throw UsageError(
+            fmt::format("--ranks: on GPUs sums follow the planes of grids of up to {} planes along z, and this one has "
+                        "{}; turn the "
+                        "grid, give device.backend = cpu, or run it on one rank",
+                        cuda::SumOrder::most_planes, grid.nz));
     const auto* aligned = dynamic_cast<const AlignedRanks*>(ranks);
     const int together = aligned ? aligned->planes() : 1;
     const std::vector<int> cuts = cuts_of(grid.nz, together, ranks->size());
@@ -61,6 +69,8 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
 
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high,
                    const std::vector<double*>& arrays) {
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda) return cuda::exchange_ends(context, low, high, arrays);
     Communicator& ranks = *context.ranks();
     const int below = ranks.rank() - 1, above = ranks.rank() + 1;
     std::vector<double> message;

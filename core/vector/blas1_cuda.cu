@@ -8,9 +8,9 @@
 namespace hyperplane::cuda {
 namespace {
 
-constexpr int max_sums = 5, max_blocks = 2048;
+constexpr int max_sums = Results::most_separate;
 
-static_assert(max_blocks * max_sums <= device::Scratch::sums);
+static_assert(Index(SumOrder::most_planes) * max_sums <= device::Scratch::sums);
 
 /// An operation on arrays, element by element. Bit k of `read` (`written`) is set if array k is read (written).
 template <int arrays_, int sums_, unsigned read_, unsigned written_>
@@ -61,61 +61,109 @@ constexpr int unroll = Op::arrays <= 2   ? 4
 template <class Op>
 constexpr int blocks_per_multiprocessor = Op::arrays <= 4 ? 4 : 2;
 
-template <int width, class Op>
-__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Op>)
-    pass(Op op, Index size, const device::Scratch scratch) {
-    if (!op.prepare()) return;
-    double sum[Op::sums + 1] = {};
-    const Index stride = Index(gridDim.x) * block_threads, chunks = size / width;
-    Index at = Index(blockIdx.x) * block_threads + threadIdx.x;
+/// What a thread does of `size` consecutive elements; `thread` of `threads` share them.
+template <int width, int together, class Op>
+__device__ void run_elements(const Op& op, Index size, Index thread, Index threads, double* sum) {
+    const Index chunks = size / width;
+    Index at = thread;
     if (width > 1 && at == 0 && size % width) {
         Values<1> values[Op::arrays];
         load(op, size - 1, values);
         apply(op, size - 1, values, sum);
     }
-    for (; at + (unroll<Op> - 1) * stride < chunks; at += unroll<Op> * stride) {
-        Values<width> values[unroll<Op>][Op::arrays];
+    for (; at + (together - 1) * threads < chunks; at += together * threads) {
+        Values<width> values[together][Op::arrays];
 #pragma unroll
-        for (int u = 0; u < unroll<Op>; ++u) load(op, at + u * stride, values[u]);
+        for (int u = 0; u < together; ++u) load(op, at + u * threads, values[u]);
 #pragma unroll
-        for (int u = 0; u < unroll<Op>; ++u) apply(op, at + u * stride, values[u], sum);
+        for (int u = 0; u < together; ++u) apply(op, at + u * threads, values[u], sum);
     }
-    for (; at < chunks; at += stride) {
+    for (; at < chunks; at += threads) {
         Values<width> values[Op::arrays];
         load(op, at, values);
         apply(op, at, values, sum);
     }
-    if constexpr (Op::sums > 0) {
+}
+
+template <int width, class Op>
+__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Op>) pass(Op op, Index size) {
+    if (!op.prepare()) return;
+    double none[1] = {};
+    run_elements<width, unroll<Op>>(op, size, Index(blockIdx.x) * block_threads + threadIdx.x,
+                                    Index(gridDim.x) * block_threads, none);
+}
+
+/// The same with sums, piece by piece of the planes.
+template <int width, class Op>
+__global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor<Op>)
+    pass_with_sums(Op op, const __grid_constant__ SumTail tail) {
+    if (!op.prepare()) return;
+    const SumOrder& order = tail.order;
+    for (Index block = blockIdx.x; block < order.blocks(); block += gridDim.x) {
+        double sum[Op::sums] = {};
+        const Index first = order.first(block), count = order.count(block);
+        for (int c = 0; c < order.components; ++c) {
+            Op here = op;
+#pragma unroll
+            for (int k = 0; k < Op::arrays; ++k) here.array[k] += op.place(c * order.component + first);
+            run_elements<width, unroll<Op>*(width == 2 ? 1 : 2)>(here, count, threadIdx.x, block_threads, sum);
+        }
 #pragma unroll
         for (int s = 0; s < Op::sums; ++s) {
             const double total = block_sum(sum[s]);
-            if (threadIdx.x == 0) scratch.partial[blockIdx.x * Op::sums + s] = total;
-        }
-        if (!is_last_block(scratch.arrived)) return;
-#pragma unroll
-        for (int s = 0; s < Op::sums; ++s) {
-            double total = 0.0;
-            for (int block = threadIdx.x; block < gridDim.x; block += block_threads)
-                total += __ldcg(&scratch.partial[block * Op::sums + s]);
-            total = block_sum(total);
-            if (threadIdx.x == 0) *op.result[s] = total;
+            if (threadIdx.x == 0) tail.scratch.partial[block * Op::sums + s] = total;
         }
     }
+    if (is_last_block(tail.scratch.arrived)) finish_sums(tail, Op::sums);
 }
 
 template <class Op>
-void run(const Context& context, const char* name, const Op& op, Index size) {
+bool can_load_pairs(const Op& op) {
     bool aligned = Op::widest == 2;
     for (const double* address : op.array) aligned = aligned && reinterpret_cast<std::uintptr_t>(address) % 16 == 0;
-    const Index work = (size + (aligned ? 1 : 0)) / (aligned ? 2 : 1);
-    Index blocks = std::max<Index>(1, (work + block_threads * unroll<Op> - 1) / (block_threads * unroll<Op>));
-    if (Op::sums > 0)
-        blocks = std::min<Index>({blocks, Index(multiprocessors(context)) * blocks_per_multiprocessor<Op>, max_blocks});
-    if (aligned)
-        pass<Op::widest><<<unsigned(blocks), block_threads, 0, stream(context)>>>(op, size, context.stream().scratch());
+    return aligned;
+}
+
+/// Runs an operation without sums on `size` consecutive elements.
+template <class Op>
+void run(const Context& context, const char* name, const Op& op, Index size) {
+    static_assert(Op::sums == 0);
+    const bool pairs = can_load_pairs(op);
+    const Index work = (size + (pairs ? 1 : 0)) / (pairs ? 2 : 1);
+    const Index blocks = std::max<Index>(1, (work + block_threads * unroll<Op> - 1) / (block_threads * unroll<Op>));
+    if (pairs)
+        pass<Op::widest><<<unsigned(blocks), block_threads, 0, stream(context)>>>(op, size);
     else
-        pass<1><<<unsigned(blocks), block_threads, 0, stream(context)>>>(op, size, context.stream().scratch());
+        pass<1><<<unsigned(blocks), block_threads, 0, stream(context)>>>(op, size);
     launched(context, name);
+}
+
+/// Runs an operation on all values of vectors like x, those of halos included; its arrays are whole memories.
+template <class Op>
+void run(const char* name, const Op& op, const Vector& x) {
+    run(x.context(), name, op, x.memory().size());
+}
+
+/// Runs an operation with sums on `components` components of vectors like x; its arrays begin at slot 0.
+template <class Op>
+void run_sums(const char* name, const Op& op, const Vector& x, int components) {
+    const Context& context = x.context();
+    const SumOrder order(x.space(), components);
+    Results results;
+    std::copy_n(op.result, Op::sums, results.separate);
+    const SumTail tail = tail_of(context, order, results);
+    const Index blocks =
+        std::clamp<Index>(order.blocks(), 1, Index(multiprocessors(context)) * blocks_per_multiprocessor<Op>);
+    if (order.even() && can_load_pairs(op))
+        pass_with_sums<Op::widest><<<unsigned(blocks), block_threads, 0, stream(context)>>>(op, tail);
+    else
+        pass_with_sums<1><<<unsigned(blocks), block_threads, 0, stream(context)>>>(op, tail);
+    launched(context, name);
+    complete_sums(context, tail, Op::sums);
+}
+template <class Op>
+void run_sums(const char* name, const Op& op, const Vector& x) {
+    run_sums(name, op, x, x.dof());
 }
 
 // In the operations v[k] is the element of array k.
@@ -276,6 +324,11 @@ struct WithStep : Op {
     __device__ Index place(Index at) const { return at * step; }
 };
 
+/// The values of a vector with those of its halos, which lie around each component.
+const double* all(const Vector& x) {
+    return x.memory().data();
+}
+
 struct CountNotFinite : Operation<1, 1, 1, 0> {
     __device__ void operator()(double* v, double* sum) const { sum[0] += isfinite(v[0]) ? 0.0 : 1.0; }
 };
@@ -283,58 +336,64 @@ struct CountNotFinite : Operation<1, 1, 1, 0> {
 }  // namespace
 
 void fill(Vector& x, double value) {
-    run(x.context(), "fill", Fill{{{x.data()}, {}}, value}, x.size());
+    run("fill", Fill{{{all(x)}, {}}, value}, x);
 }
 
 void copy(const Vector& x, Vector& y) {
-    run(x.context(), "copy", Copy{{{x.data(), y.data()}, {}}}, x.size());
+    run("copy", Copy{{{all(x), all(y)}, {}}}, x);
 }
 
 void scale(const Ratio& a, Vector& x) {
-    run(x.context(), "scale", Scale{{{{x.data()}, {}}, a, 0.0}}, x.size());
+    run("scale", Scale{{{{all(x)}, {}}, a, 0.0}}, x);
 }
 
 void divide_by_root(const double* square, Vector& x) {
-    run(x.context(), "divide_by_root", DivideByRoot{{{x.data()}, {}}, square, 0.0}, x.size());
+    run("divide_by_root", DivideByRoot{{{all(x)}, {}}, square, 0.0}, x);
 }
 
 void axpy(const Ratio& a, const Vector& x, Vector& y) {
-    run(x.context(), "axpy", Axpy{{{{x.data(), y.data()}, {}}, a, 0.0}}, x.size());
+    run("axpy", Axpy{{{{all(x), all(y)}, {}}, a, 0.0}}, x);
 }
 
 void xpby(const Vector& x, const Ratio& b, Vector& y) {
-    run(x.context(), "xpby", Xpby{{{{x.data(), y.data()}, {}}, b, 0.0}}, x.size());
+    run("xpby", Xpby{{{{all(x), all(y)}, {}}, b, 0.0}}, x);
 }
 
 void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
-    run(x.context(), "add", Add{{{{x.data(), y.data(), z.data()}, {}}, a, 0.0}}, x.size());
+    run("add", Add{{{{all(x), all(y), all(z)}, {}}, a, 0.0}}, x);
 }
 
 void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p) {
-    run(r.context(), "direction", Direction{{{r.data(), v.data(), p.data()}, {}}, c, o, 0.0, 0.0}, r.size());
+    run("direction", Direction{{{all(r), all(v), all(p)}, {}}, c, o, 0.0, 0.0}, r);
+}
+
+void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p) {
+    run("axpy_xpby", AxpyXpby{{{all(x), all(z), all(p)}, {}}, a, b, 0.0, 0.0}, x);
+}
+
+void add_constant(Vector& x, int component, const Ratio& value) {
+    const AddConstant add{{{{x.data() + x.first(component)}, {}}, value, 0.0}};
+    if (x.step() == 1) return run(x.context(), "add_constant", add, x.space().block_rows());
+    run(x.context(), "add_constant", WithStep<AddConstant>{add, x.step()}, x.space().block_rows());
 }
 
 void dot(const Vector& x, const Vector& y, double* product) {
     if (&x == &y)
-        run(x.context(), "square", Square{{{x.data()}, {product}}}, x.size());
+        run_sums("square", Square{{{x.data()}, {product}}}, x);
     else
-        run(x.context(), "dot", Dot{{{x.data(), y.data()}, {product}}}, x.size());
+        run_sums("dot", Dot{{{x.data(), y.data()}, {product}}}, x);
 }
 
 void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
-    run(x.context(), "dot_norm2", DotNorm2{{{x.data(), y.data()}, {xy, yy}}}, x.size());
+    run_sums("dot_norm2", DotNorm2{{{x.data(), y.data()}, {xy, yy}}}, x);
 }
 
 void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
-    run(x.context(), "axpy_norm2", AxpyNorm2{{{{x.data(), y.data()}, {yy}}, a, 0.0}}, x.size());
+    run_sums("axpy_norm2", AxpyNorm2{{{{x.data(), y.data()}, {yy}}, a, 0.0}}, x);
 }
 
 void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy) {
-    run(x.context(), "axpy_norm2_dot", AxpyNorm2Dot{{{{x.data(), y.data(), u.data()}, {yy, uy}}, a, 0.0}}, x.size());
-}
-
-void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p) {
-    run(x.context(), "axpy_xpby", AxpyXpby{{{x.data(), z.data(), p.data()}, {}}, a, b, 0.0, 0.0}, x.size());
+    run_sums("axpy_norm2_dot", AxpyNorm2Dot{{{{x.data(), y.data(), u.data()}, {yy, uy}}, a, 0.0}}, x);
 }
 
 void pipelined_step(const double* before, double* now, const PipelinedVectors& of) {
@@ -346,23 +405,17 @@ void pipelined_step(const double* before, double* now, const PipelinedVectors& o
                              0.0,
                              0.0,
                              0.0};
-    run(of.x.context(), "pipelined_step", step, of.x.size());
+    run_sums("pipelined_step", step, of.x);
 }
 
 void sum(const Vector& x, int component, double* total) {
     const Sum sum{{{x.data() + x.first(component)}, {total}}};
-    if (x.step() == 1) return run(x.context(), "sum", sum, x.space().block_rows());
-    run(x.context(), "sum", WithStep<Sum>{sum, x.step()}, x.space().block_rows());
-}
-
-void add_constant(Vector& x, int component, const Ratio& value) {
-    const AddConstant add{{{{x.data() + x.first(component)}, {}}, value, 0.0}};
-    if (x.step() == 1) return run(x.context(), "add_constant", add, x.space().block_rows());
-    run(x.context(), "add_constant", WithStep<AddConstant>{add, x.step()}, x.space().block_rows());
+    if (x.step() == 1) return run_sums("sum", sum, x, 1);
+    run_sums("sum", WithStep<Sum>{sum, x.step()}, x, 1);
 }
 
 void count_not_finite(const Vector& x, double* count) {
-    run(x.context(), "count_not_finite", CountNotFinite{{{x.data()}, {count}}}, x.size());
+    run_sums("count_not_finite", CountNotFinite{{{x.data()}, {count}}}, x);
 }
 
 }  // namespace hyperplane::cuda

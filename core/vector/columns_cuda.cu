@@ -13,10 +13,10 @@
 namespace hyperplane::cuda {
 namespace {
 
-constexpr int max_columns = 64, max_in_registers = 32, max_blocks = 1024, blocks_per_multiprocessor = 3;
+constexpr int max_columns = 64, max_in_registers = 32, blocks_per_multiprocessor = 3;
 constexpr int columns_per_warp = max_columns / block_warps;
 
-static_assert(max_blocks * max_columns <= device::Scratch::sums);
+static_assert(Index(SumOrder::most_planes) * max_columns <= device::Scratch::sums);
 
 enum class Reduce { nothing, norm, dots };
 
@@ -26,34 +26,20 @@ struct Arguments {
     double* w;
     double sign;
     const double* c;
-    double* result;
-    Index size;
-    int chunk;  ///< rows at a time, a multiple of 64
-    device::Scratch scratch;
+    int chunk;   ///< rows at a time, a multiple of 64
+    bool pairs;  ///< whether two neighbouring rows can be loaded together
+    SumTail tail;
 };
 
 /// Copies `chunk` rows of a column to shared memory, with zeros from row `rows` on.
-__device__ void stage(const double* from, double* to, int rows, int chunk) {
+__device__ void stage(const double* from, double* to, int rows, int chunk, bool pairs) {
     for (int at = threadIdx.x % 32 * 2; at < chunk; at += 64) {
-        if (at + 1 < rows) {
+        if (pairs && at + 1 < rows) {
             __pipeline_memcpy_async(to + at, from + at, 16);
         } else {
             to[at] = at < rows ? from[at] : 0.0;
-            to[at + 1] = 0.0;
+            to[at + 1] = at + 1 < rows ? from[at + 1] : 0.0;
         }
-    }
-}
-
-/// Adds the partial sums of all thread blocks, `columns` each, in the order of the blocks.
-__device__ void add_up(int columns, const Arguments& a) {
-    if (!is_last_block(a.scratch.arrived)) return;
-    for (int m = threadIdx.x / 32; m < columns; m += block_warps) {
-        double total = 0.0;
-#pragma unroll 8
-        for (int block = threadIdx.x % 32; block < gridDim.x; block += 32)
-            total += __ldcg(&a.scratch.partial[block * max_columns + m]);
-        total = warp_sum(total);
-        if (threadIdx.x % 32 == 0) a.result[m] = total;
     }
 }
 
@@ -65,51 +51,57 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) colu
     double* const w = staged + a.columns * a.chunk;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (combine && threadIdx.x < a.columns) c[threadIdx.x] = a.sign * a.c[threadIdx.x];
-    double product[columns_per_warp] = {}, square = 0.0;
+    const SumOrder& order = a.tail.order;
+    const int sums = reduce == Reduce::norm ? 1 : a.columns;
+    double* const partial = a.tail.scratch.partial;
 
-    for (Index first = Index(blockIdx.x) * a.chunk; first < a.size; first += Index(gridDim.x) * a.chunk) {
-        const int rows = int(min(Index(a.chunk), a.size - first));
-        __syncthreads();  // all threads have read the previous chunk
-        for (int m = warp; m <= a.columns; m += block_warps)
-            stage((m < a.columns ? a.v[m] : a.w) + first, staged + m * a.chunk, rows, a.chunk);
-        __pipeline_commit();
-        __pipeline_wait_prior(0);
-        __syncthreads();
-        if (combine) {
-            for (int at = threadIdx.x; at < rows; at += block_threads) {
-                double value = w[at];
-                for (int m = 0; m < a.columns; ++m) value = fma(c[m], staged[m * a.chunk + at], value);
-                a.w[first + at] = value;
-                if (reduce == Reduce::norm) square = fma(value, value, square);
-                if (reduce == Reduce::dots) w[at] = value;
+    for (Index block = blockIdx.x; block < order.blocks(); block += gridDim.x) {
+        double product[columns_per_warp] = {}, square = 0.0;
+        for (int part = 0; part < order.components; ++part) {
+            const Index begin = part * order.component + order.first(block), size = order.count(block);
+            for (Index first = 0; first < size; first += a.chunk) {
+                const int rows = int(min(Index(a.chunk), size - first));
+                __syncthreads();  // all threads have read the previous chunk
+                for (int m = warp; m <= a.columns; m += block_warps)
+                    stage((m < a.columns ? a.v[m] : a.w) + begin + first, staged + m * a.chunk, rows, a.chunk, a.pairs);
+                __pipeline_commit();
+                __pipeline_wait_prior(0);
+                __syncthreads();
+                if (combine) {
+                    for (int at = threadIdx.x; at < rows; at += block_threads) {
+                        double value = w[at];
+                        for (int m = 0; m < a.columns; ++m) value = fma(c[m], staged[m * a.chunk + at], value);
+                        a.w[begin + first + at] = value;
+                        if (reduce == Reduce::norm) square = fma(value, value, square);
+                        if (reduce == Reduce::dots) w[at] = value;
+                    }
+                }
+                if (reduce == Reduce::dots) {
+                    if (combine) __syncthreads();
+                    for (int at = lane; at < rows; at += 32) {
+                        const double value = w[at];
+#pragma unroll
+                        for (int turn = 0; turn < columns_per_warp; ++turn)
+                            if (const int m = warp + turn * block_warps; m < a.columns)
+                                product[turn] = fma(staged[m * a.chunk + at], value, product[turn]);
+                    }
+                }
             }
+        }
+        if (reduce == Reduce::norm) {
+            square = block_sum(square);
+            if (threadIdx.x == 0) partial[block] = square;
         }
         if (reduce == Reduce::dots) {
-            if (combine) __syncthreads();
-            for (int at = lane; at < rows; at += 32) {
-                const double value = w[at];
 #pragma unroll
-                for (int turn = 0; turn < columns_per_warp; ++turn)
-                    if (const int m = warp + turn * block_warps; m < a.columns)
-                        product[turn] = fma(staged[m * a.chunk + at], value, product[turn]);
+            for (int turn = 0; turn < columns_per_warp; ++turn) {
+                const int m = warp + turn * block_warps;
+                const double total = warp_sum(product[turn]);
+                if (lane == 0 && m < a.columns) partial[block * sums + m] = total;
             }
         }
     }
-
-    if (reduce == Reduce::norm) {
-        square = block_sum(square);
-        if (threadIdx.x == 0) a.scratch.partial[blockIdx.x * max_columns] = square;
-        add_up(1, a);
-    }
-    if (reduce == Reduce::dots) {
-#pragma unroll
-        for (int turn = 0; turn < columns_per_warp; ++turn) {
-            const int m = warp + turn * block_warps;
-            const double total = warp_sum(product[turn]);
-            if (lane == 0 && m < a.columns) a.scratch.partial[blockIdx.x * max_columns + m] = total;
-        }
-        add_up(a.columns, a);
-    }
+    if (reduce != Reduce::nothing && is_last_block(a.tail.scratch.arrived)) finish_sums(a.tail, sums);
 }
 
 /// The shape of a kernel for at most `most` columns: the number of pairs of rows that a thread loads at a time, larger
@@ -124,13 +116,16 @@ template <int most, bool combine, Reduce reduce, int width>
 struct Rows {
     Values<width> v[most], w;
 
-    __device__ void load(const Arguments& a, Index at, bool inside) {
+    /// `at` counts groups of `width` rows from row `begin` on.
+    __device__ void load(const Arguments& a, Index begin, Index at, bool inside) {
 #pragma unroll
         for (int m = 0; m < most; ++m)
-            v[m] = inside && m < a.columns ? reinterpret_cast<const Values<width>*>(a.v[m])[at] : Values<width>{};
-        w = inside ? reinterpret_cast<const Values<width>*>(a.w)[at] : Values<width>{};
+            v[m] =
+                inside && m < a.columns ? reinterpret_cast<const Values<width>*>(a.v[m] + begin)[at] : Values<width>{};
+        w = inside ? reinterpret_cast<const Values<width>*>(a.w + begin)[at] : Values<width>{};
     }
-    __device__ void use(const Arguments& a, Index at, bool inside, const double (&c)[most], double (&sum)[most]) {
+    __device__ void use(const Arguments& a, Index begin, Index at, bool inside, const double (&c)[most],
+                        double (&sum)[most]) {
 #pragma unroll
         for (int row = 0; row < width; ++row) {
             double& value = w.at[row];
@@ -144,65 +139,76 @@ struct Rows {
                 for (int m = 0; m < most; ++m) sum[m] = fma(v[m].at[row], value, sum[m]);
             }
         }
-        if (combine && inside) reinterpret_cast<Values<width>*>(a.w)[at] = w;
+        if (combine && inside) reinterpret_cast<Values<width>*>(a.w + begin)[at] = w;
     }
 };
 
 /// The same as columns_pass, in registers, for at most `most` columns.
-template <int most, bool combine, Reduce reduce>
+template <int most, bool combine, Reduce reduce, int width>
 __global__ void __launch_bounds__(block_threads, InRegisters<most>::blocks)
     few_columns_pass(const __grid_constant__ Arguments a) {
-    constexpr int pairs = InRegisters<most>::pairs;
+    constexpr int groups = InRegisters<most>::pairs * (width == 2 ? 1 : 2);
     __shared__ double c[most], of_warps[block_warps][most];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (combine && threadIdx.x < most) c[threadIdx.x] = threadIdx.x < a.columns ? a.sign * a.c[threadIdx.x] : 0.0;
     __syncthreads();
-    double sum[most] = {};
-
-    const Index stride = Index(gridDim.x) * block_threads, size = a.size / 2;
-    const Index begin = Index(blockIdx.x) * block_threads + threadIdx.x;
-    if (begin == 0 && a.size % 2) {
-        Rows<most, combine, reduce, 1> last;
-        last.load(a, a.size - 1, true);
-        last.use(a, a.size - 1, true, c, sum);
-    }
-    for (Index at = begin; at < size; at += pairs * stride) {
-        Rows<most, combine, reduce, 2> rows[pairs];
-#pragma unroll
-        for (int u = 0; u < pairs; ++u) rows[u].load(a, at + u * stride, at + u * stride < size);
-#pragma unroll
-        for (int u = 0; u < pairs; ++u) rows[u].use(a, at + u * stride, at + u * stride < size, c, sum);
-    }
-
-    if (reduce == Reduce::nothing) return;
+    const SumOrder& order = a.tail.order;
     const int sums = reduce == Reduce::norm ? 1 : a.columns;
+
+    for (Index block = blockIdx.x; block < order.blocks(); block += gridDim.x) {
+        double sum[most] = {};
+        for (int part = 0; part < order.components; ++part) {
+            const Index first = part * order.component + order.first(block), count = order.count(block);
+            const Index size = count / width;
+            if (width > 1 && threadIdx.x == 0 && count % width) {
+                Rows<most, combine, reduce, 1> last;
+                last.load(a, first, count - 1, true);
+                last.use(a, first, count - 1, true, c, sum);
+            }
+            for (Index at = threadIdx.x; at < size; at += groups * block_threads) {
+                Rows<most, combine, reduce, width> rows[groups];
 #pragma unroll
-    for (int m = 0; m < (reduce == Reduce::norm ? 1 : most); ++m) {
-        const double total = warp_sum(sum[m]);
-        if (lane == 0) of_warps[warp][m] = total;
+                for (int u = 0; u < groups; ++u)
+                    rows[u].load(a, first, at + u * block_threads, at + u * block_threads < size);
+#pragma unroll
+                for (int u = 0; u < groups; ++u)
+                    rows[u].use(a, first, at + u * block_threads, at + u * block_threads < size, c, sum);
+            }
+        }
+        if constexpr (reduce != Reduce::nothing) {
+#pragma unroll
+            for (int m = 0; m < (reduce == Reduce::norm ? 1 : most); ++m) {
+                const double total = warp_sum(sum[m]);
+                if (lane == 0) of_warps[warp][m] = total;
+            }
+            __syncthreads();
+            if (threadIdx.x < sums) {
+                double total = 0.0;
+                for (int of = 0; of < block_warps; ++of) total += of_warps[of][threadIdx.x];
+                a.tail.scratch.partial[block * sums + threadIdx.x] = total;
+            }
+            __syncthreads();  // before the sums of the next block are written
+        }
     }
-    __syncthreads();
-    if (threadIdx.x < sums) {
-        double total = 0.0;
-        for (int of = 0; of < block_warps; ++of) total += of_warps[of][threadIdx.x];
-        a.scratch.partial[blockIdx.x * max_columns + threadIdx.x] = total;
-    }
-    add_up(sums, a);
+    if (reduce != Reduce::nothing && is_last_block(a.tail.scratch.arrived)) finish_sums(a.tail, sums);
 }
 
 template <int most, bool combine, Reduce reduce>
 void run_in_registers(const Context& context, const char* name, const Arguments& a) {
-    constexpr int rows = 2 * InRegisters<most>::pairs * block_threads;
-    const Index blocks = std::min<Index>({std::max<Index>(1, (a.size + rows - 1) / rows),
-                                          Index(multiprocessors(context)) * InRegisters<most>::blocks, max_blocks});
-    few_columns_pass<most, combine, reduce><<<unsigned(blocks), block_threads, 0, stream(context)>>>(a);
+    const Index blocks =
+        std::clamp<Index>(a.tail.order.blocks(), 1, Index(multiprocessors(context)) * InRegisters<most>::blocks);
+    if (a.pairs)
+        few_columns_pass<most, combine, reduce, 2><<<unsigned(blocks), block_threads, 0, stream(context)>>>(a);
+    else
+        few_columns_pass<most, combine, reduce, 1><<<unsigned(blocks), block_threads, 0, stream(context)>>>(a);
     launched(context, name);
 }
 
 template <bool combine, Reduce reduce>
 void run_staged(const Context& context, const char* name, Arguments& a) {
-    // The resident thread blocks divide a multiprocessor's shared memory. Each leaves 2 KiB for the system and for `c`.
-    const Index memory = context.stream().properties().shared_per_block / blocks_per_multiprocessor - 2048;
+    // The resident thread blocks divide a multiprocessor's shared memory. Each leaves 8 KiB for the system, `c` and
+    // sums.
+    const Index memory = context.stream().properties().shared_per_block / blocks_per_multiprocessor - 8192;
     const Index room = memory / Index(sizeof(double)) / Index(a.columns + 1);
     a.chunk = int(std::clamp<Index>(room / 64 * 64, 64, 2048));
     const Index shared = Index(a.columns + 1) * a.chunk * Index(sizeof(double));
@@ -210,28 +216,38 @@ void run_staged(const Context& context, const char* name, Arguments& a) {
     const cudaStream_t queue = stream(context);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
           "cudaFuncSetAttribute");
-    const Index blocks = std::min<Index>({std::max<Index>(1, (a.size + a.chunk - 1) / a.chunk),
-                                          Index(multiprocessors(context)) * blocks_per_multiprocessor, max_blocks});
+    const Index blocks =
+        std::clamp<Index>(a.tail.order.blocks(), 1, Index(multiprocessors(context)) * blocks_per_multiprocessor);
     kernel<<<unsigned(blocks), block_threads, std::size_t(shared), queue>>>(a);
     launched(context, name);
 }
 
 template <bool combine, Reduce reduce>
+void run_fitting(const Context& context, const char* name, Arguments& a) {
+    if (a.columns <= 4) return run_in_registers<4, combine, reduce>(context, name, a);
+    if (a.columns <= 8) return run_in_registers<8, combine, reduce>(context, name, a);
+    if (a.columns <= 16) return run_in_registers<16, combine, reduce>(context, name, a);
+    if (a.columns <= max_in_registers) return run_in_registers<max_in_registers, combine, reduce>(context, name, a);
+    run_staged<combine, reduce>(context, name, a);
+}
+
+template <bool combine, Reduce reduce>
 void run(const char* name, Columns v, Vector& w, double sign, const double* c, double* result) {
-    Arguments a{};
+    Arguments a{.tail = {SumOrder(w.space(), w.dof()), {}, AddPlanes::own, {}, {}}};
     a.columns = int(v.size());
-    for (int m = 0; m < a.columns; ++m) a.v[m] = v[m]->data();
+    a.pairs = a.tail.order.even() && reinterpret_cast<std::uintptr_t>(w.data()) % 16 == 0;
+    for (int m = 0; m < a.columns; ++m) {
+        a.v[m] = v[m]->data();
+        a.pairs = a.pairs && reinterpret_cast<std::uintptr_t>(a.v[m]) % 16 == 0;
+    }
     a.w = w.data();
     a.sign = sign;
     a.c = c;
-    a.result = result;
-    a.size = w.size();
-    a.scratch = w.context().stream().scratch();
-    if (a.columns <= 4) return run_in_registers<4, combine, reduce>(w.context(), name, a);
-    if (a.columns <= 8) return run_in_registers<8, combine, reduce>(w.context(), name, a);
-    if (a.columns <= 16) return run_in_registers<16, combine, reduce>(w.context(), name, a);
-    if (a.columns <= max_in_registers) return run_in_registers<max_in_registers, combine, reduce>(w.context(), name, a);
-    run_staged<combine, reduce>(w.context(), name, a);
+    Results results;
+    results.together = result;
+    if (reduce != Reduce::nothing) a.tail = tail_of(w.context(), a.tail.order, results);
+    run_fitting<combine, reduce>(w.context(), name, a);
+    if (reduce != Reduce::nothing) complete_sums(w.context(), a.tail, reduce == Reduce::norm ? 1 : a.columns);
 }
 
 /// Calls body(columns, first) for groups of columns that fit one kernel, and once if there are no columns.

@@ -32,7 +32,7 @@ PointValue PointValues::smallest(const Layout& layout) const {
         if (values_.backend() == Backend::cuda) {
             double value;
             cuda::smallest(values_.context(), layout, values_.data(), &value, &slot);
-            return {value, layout.point(slot)};
+            return first_of_ranks(values_.context(), layout, {value, layout.point(slot)});
         }
     constexpr Index block = 4096;
     const Index blocks = (layout.slots() + block - 1) / block;

@@ -73,12 +73,13 @@ void PivotInverter::adopt(Index failures, PivotEvent first_failure, Index boosts
 
 void PivotInverter::adopt(const PivotLog& log, const PivotRatio& smallest) {
     const auto event = [&](unsigned long long row, double value) {
-        return PivotEvent{grid_.point(Index(row / dof_)), int(row % dof_), value};
+        return PivotEvent{grid_.point(first_row_ + Index(row / dof_)), int(row % dof_), value};
     };
     std::vector<PivotEvent> boosted;
     for (int at = 0; at < log.boosted_size; ++at) boosted.push_back(event(log.boosted[at], log.boosted_value[at]));
     adopt(Index(log.failures), log.failures ? event(log.failed[0], log.failed_value[0]) : PivotEvent{},
           Index(log.boosts), std::move(boosted), smallest);
+    smallest_.row += first_row_;
 }
 
 void PivotInverter::gather(const Context& context) {
@@ -217,6 +218,7 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
     SetupReport report;
     for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
         PivotInverter inverter(rules, places_of(a), a.dof(), a.symmetric(), order_of(a));
+        if (a.context().backend() == Backend::cuda) inverter.set_first_row(a.space().first_block_row());
         build(alpha, inverter);
         inverter.gather(a.context());
         report.shift = alpha;

@@ -65,6 +65,9 @@ public:
                const PivotRatio& smallest);
     void adopt(const PivotLog& log, const PivotRatio& smallest);
 
+    /// The number of the first block row of those that a kernel counts from 0; adopt adds it to the rows of its log.
+    void set_first_row(Index row) { first_row_ = row; }
+
     /// Makes counts, places and the smallest ratio those of all ranks, on every rank.
     void gather(const Context& context);
 
@@ -87,6 +90,7 @@ private:
     PivotRule rule_;
     Grid grid_;
     int dof_;
+    Index first_row_ = 0;
     std::shared_ptr<const RowOrder> order_;
     std::mutex mutex_;
     Index failures_ = 0;

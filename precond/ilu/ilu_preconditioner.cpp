@@ -38,8 +38,10 @@ IluPreconditioner::IluPreconditioner(const Context& context, const IluOptions& o
 
 IluPattern IluPreconditioner::pattern(const Layout& layout, const Stencil& a, int dof, bool symmetric,
                                       Backend backend) const {
-    return ilu_pattern(options_.within_rank ? layout.without_neighbours() : layout, a, options_.fill_level, dof,
-                       symmetric, backend, options_.storage, options_.may_share);
+    const Layout planes = !options_.within_rank      ? layout
+                          : backend == Backend::cuda ? layout.as_own_grid()
+                                                     : layout.without_neighbours();
+    return ilu_pattern(planes, a, options_.fill_level, dof, symmetric, backend, options_.storage, options_.may_share);
 }
 
 void IluPreconditioner::check(const StructMatrix& a) const {
@@ -81,7 +83,8 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
     const Backend backend = setting.context.backend();
     const LevelMap levels = setting.matrix.stencil().filled(options_.fill_level).level_map();
     PreconditionerPlan plan;
-    const Layout layout = setting.layout(solve_->layout(backend), levels);
+    const LayoutKind kind = setting.context.ranks() ? LayoutKind::natural : solve_->layout(backend);
+    const Layout layout = setting.layout(kind, levels);
     plan.space = layout;
     const IluPattern p =
         pattern(layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(), backend);
@@ -98,7 +101,9 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
 
 std::vector<KernelSet> IluPreconditioner::kernels(const PreconditionerSetting& setting) const {
     const LevelMap levels = setting.matrix.stencil().filled(options_.fill_level).level_map();
-    const Layout layout(solve_->layout(Backend::cuda), setting.matrix.grid(), levels);
+    const Layout layout = setting.context.ranks()
+                              ? setting.layout(LayoutKind::natural, levels)
+                              : Layout(solve_->layout(Backend::cuda), setting.matrix.grid(), levels);
     const IluPattern p =
         pattern(layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(), Backend::cuda);
     std::vector<KernelSet> sets = factorisation_->kernels(p), solves = solve_->kernels(p);

@@ -21,13 +21,15 @@ rtc::Definitions definitions(int dof) {
 }
 
 /// Adds what all thread blocks found to `inverter`.
-void adopt(const std::vector<PivotSummary>& blocks, const Grid& grid, int dof, PivotInverter& inverter) {
+void adopt(const std::vector<PivotSummary>& blocks, const Layout& layout, int dof, PivotInverter& inverter) {
     PivotSummary all = no_pivots;
     for (const PivotSummary& one : blocks) all.take(one);
+    const Index first = layout.begin_plane() * layout.slots_of_plane();  // kernels count this rank's points
     PivotEvent event{};
-    if (all.failures > 0) event = {grid.point(Index(all.failed / dof)), int(all.failed % dof), all.failed_value};
+    if (all.failures > 0)
+        event = {layout.grid().point(first + Index(all.failed / dof)), int(all.failed % dof), all.failed_value};
     PivotRatio smallest;
-    smallest.take(all.ratio, all.point);
+    smallest.take(all.ratio, first + all.point);
     inverter.adopt(all.failures, event, 0, {}, smallest);
 }
 
@@ -58,7 +60,7 @@ void invert_diagonal_cuda(const StructMatrix& a, StructMatrix& inverse, const Pi
                    .level_z = levels.z});
     std::vector<PivotSummary> host(summary.size());
     kernel.stream().copy(summary.data(), host.data(), blocks * Index(sizeof(PivotSummary)));
-    adopt(host, g, a.dof(), inverter);
+    adopt(host, a.layout(), a.dof(), inverter);
 }
 
 rtc::Programs invert_diagonal_programs(int dof) {

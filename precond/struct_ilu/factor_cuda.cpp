@@ -197,7 +197,7 @@ Factorisation::Factorisation(const Context& context, const IluPattern& system, c
 void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift, const PivotRules& rules,
                            PivotInverter& inverter) {
     // An entry that leaves the grid is zero and is multiplied by the value of some other point, which must be a number.
-    if (spoilt_) kernel_.stream().zero(x.values(0), x.bytes());
+    if (spoilt_) kernel_.stream().zero(x.values(0) - x.space().halo_slots(), x.bytes());
     reset();
     const Grid& g = system_.layout.grid();
     Arguments arguments{.a = a.values(0),

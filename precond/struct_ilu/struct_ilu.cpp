@@ -37,7 +37,8 @@ PreconditionerRow struct_ilu_row() {
     PreconditionerRow row = ilu_row("struct_ilu", struct_ilu_of);
     row.aliases = {"ilu"};
     row.regular_splitting = true;
-    row.on_ranks = true;
+    row.on_ranks = row.on_gpu_ranks = true;
+    row.only_on_gpu_ranks = {{"scope", "rank"}};
     row.summary = "ILU(k), or IC(k) of a symmetric matrix; exact, parallel over hyperplanes";
     row.explanation =
         "Incomplete LU with fill level k on the stencil's level-k pattern, equal to sequential ILU(k) to rounding. "

@@ -191,7 +191,7 @@ void SubdomainFactors::factor_points(const StructMatrix& a, double alpha, const 
         const FactorPoint<dof.value> body{
             {partition_, places_.data(), values_.data(), order_.values, order_.dof, stencil_.lower_size()},
             {kept_offsets_.data(), tables_.data(), stencil_},
-            {view(a), a.layout(), offsets_.data(), a.stencil().size()},
+            {view(a), a.layout().as_own_grid(), offsets_.data(), a.stencil().size()},
             judge,
             alpha};
         walk_subdomains<<<unsigned(subdomains), factor_threads, 0, cuda::stream(context_)>>>(

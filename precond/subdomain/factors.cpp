@@ -61,13 +61,18 @@ private:
     }
 };
 
+/// The layout whose points a partition counts: a GPU computes on a rank's planes as on a grid of their own.
+Layout counted_layout(const StructMatrix& a) {
+    return a.backend() == Backend::cuda ? a.layout().as_own_grid() : a.layout();
+}
+
 }  // namespace
 
 SubdomainFactors::SubdomainFactors(const Context& context, const Partition& partition, const StructMatrix& a,
                                    SubdomainOrder::Rows rows, FactorStorage storage)
     : context_(context),
       partition_(partition),
-      held_(partition.held_by(a.layout())),
+      held_(partition.held_by(counted_layout(a))),
       stencil_(partition.within(a.stencil())),
       matrix_offsets_(a.stencil().offsets()),
       symmetric_(a.symmetric()),
@@ -101,8 +106,9 @@ Index SubdomainFactors::bytes(const Partition& partition, Index subdomains, cons
 
 bool SubdomainFactors::serves(const Partition& partition, const StructMatrix& a) const {
     const Int3 n = partition.count();
-    return partition.size == partition_.size && n == partition_.count() && partition.held_by(a.layout()) == held_ &&
-           a.grid().points() == partition_.grid.points() && a.grid().nx == partition_.grid.nx &&
+    return partition.size == partition_.size && n == partition_.count() &&
+           partition.held_by(counted_layout(a)) == held_ &&
+           counted_layout(a).grid().points() == partition_.grid.points() && a.grid().nx == partition_.grid.nx &&
            a.grid().ny == partition_.grid.ny && a.dof() == order_.dof && a.symmetric() == symmetric_ &&
            a.stencil().offsets() == matrix_offsets_;
 }

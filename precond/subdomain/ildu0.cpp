@@ -99,6 +99,18 @@ Index fewest_bytes(const Stencil& kept, Index dof, Index points, FactorStorage s
     return (kept.size() * dof * dof * bytes_of(storage) + exponents + 2 * dof * Index(sizeof(double))) * points;
 }
 
+/// The partition of the grid, or on a GPU of a rank's planes, whose cuts divide no subdomain.
+Partition partition_for(const SubdomainOptions& options, Backend backend, const Layout& layout, int dof) {
+    Partition partition = options.partition(layout.grid(), dof);
+    if (backend == Backend::cuda) partition.grid = layout.as_own_grid().grid();
+    return partition;
+}
+
+/// The subdomains that a rank has.
+Index held_count(const Partition& partition, const Layout& layout) {
+    return partition.grid.nz < layout.grid().nz ? partition.subdomains() : partition.held_by(layout).count();
+}
+
 }  // namespace
 
 Partition SubdomainOptions::partition(const Grid& grid, int dof) const {
@@ -116,13 +128,14 @@ SubdomainIldu0::SubdomainIldu0(const Context& context, const SubdomainOptions& o
 }
 
 PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const PreconditionerSetting& setting) {
-    const Partition partition = options.partition(setting.matrix.grid(), setting.matrix.dof());
+    const Partition partition =
+        partition_for(options, setting.context.backend(), setting.natural_layout(), setting.matrix.dof());
     const SubdomainOrder::Rows rows = rows_of(setting.context.backend(), options.variant);
     PreconditionerPlan plan;
     // Subdomains consist of parts of lines along x, which are contiguous in the natural layout.
     const Layout layout = setting.natural_layout();
     plan.space = layout;
-    plan.bytes = SubdomainFactors::bytes(partition, partition.held_by(layout).count(), setting.matrix.stencil(),
+    plan.bytes = SubdomainFactors::bytes(partition, held_count(partition, layout), setting.matrix.stencil(),
                                          setting.matrix.dof(), rows, options.storage);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
@@ -140,7 +153,7 @@ PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const P
 
 SetupReport SubdomainIldu0::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
-    const Partition partition = options_.partition(a.grid(), a.dof());
+    const Partition partition = partition_for(options_, context_.backend(), a.layout(), a.dof());
     layout_ = a.layout();
     symmetric_ = a.symmetric();
     if (!factors_ || !factors_->serves(partition, a)) {
@@ -215,6 +228,7 @@ PreconditionerRow subdomain_ildu0_row() {
     row.parameters = subdomain_parameters();
     row.on_ranks = true;
     row.only_on_ranks = {{"triangular_solve", "exact"}};
+    row.on_gpu_ranks = true;
     row.planes_together = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         const SubdomainOptions options = subdomain_options(parameters, setting);
         return options.partition(setting.matrix.grid(), setting.matrix.dof()).size.z;

@@ -123,7 +123,7 @@ SubdomainPrograms programs_of(const SubdomainShape& s, SubdomainVariant variant,
 
 SubdomainSolveCuda::Arguments arguments_of(const Partition& partition, const Layout& layout) {
     SubdomainSolveCuda::Arguments a{};
-    a.slots = layout.slots();
+    a.slots = layout.slots_in_memory();  // the distance of the components
     a.nx = partition.grid.nx, a.ny = partition.grid.ny, a.nz = partition.grid.nz;
     a.level_y = layout.levels().y, a.level_z = layout.levels().z;
     a.count_x = partition.count().x, a.count_y = partition.count().y;

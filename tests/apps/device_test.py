@@ -9,6 +9,7 @@ import sys
 import unittest
 
 from program import INPUTS, POISSON, PROGRAM, TRANSPORT, ProgramTest
+from ranks_test import DECKS as RANKS_DECKS
 
 BLOCKS = "[problem]\nname = block_laplacian\n[grid]\ncells = 13 11 9\n[solver]\nname = cg\n"
 
@@ -202,6 +203,90 @@ class Device(ProgramTest):
 def why_no_gpu():
     listed = subprocess.run([PROGRAM, "list", "devices", "--json"], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(listed.stdout)["devices"].get("cuda")
+
+
+class GpuRanks(ProgramTest):
+    """Ranks on GPUs, which they share where there are fewer."""
+
+    def run_ranks(self, deck, ranks, output, *words, backend="cuda"):
+        return self.run_program("run", deck, "--ranks", str(ranks), "--backend", backend, "--quiet", "--force", "--set",
+                                f"output.file={output}", "--set", "output.fields=true", *words)
+
+    def test_several_ranks_have_the_bits_of_one(self):
+        choices = ["name = jacobi", "name = none", "name = chebyshev", "name = subdomain_ildu0\nsubdomain = 7 5 2"]
+        bases = {name: text.split("[preconditioner]")[0] for name, text in RANKS_DECKS.items()
+                 if not name.startswith("poisson_periodic")}
+        cases = {(name, choices[0]): text for name, text in bases.items()}
+        cases |= {("poisson", choice): bases["poisson"] for choice in choices}
+        cases |= {("transport", choice): bases["transport"] for choice in choices if "chebyshev" not in choice}
+        cases["poisson_periodic", choices[0]] = RANKS_DECKS["poisson_periodic"]
+        for (name, choice), text in cases.items():
+            with self.subTest(name=name, choice=choice):
+                deck = self.write("deck.ini", text.format(cells="7 5 9") + "[preconditioner]\n" + choice + "\n")
+                one = self.run_ranks(deck, 1, "one.h5")
+                self.assertIn(one.returncode, (0, 3), one.stderr)
+                fields = (self.folder / "one.vtkhdf").read_bytes()
+                for ranks in (2, 3):
+                    several = self.run_ranks(deck, ranks, "several.h5")
+                    self.assertEqual(several.returncode, one.returncode, several.stderr)
+                    self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
+                    self.assertEqual((self.folder / "several.vtkhdf").read_bytes(), fields)
+
+    def test_larger_grids_of_even_and_odd_planes(self):
+        for cells in ("64 64 64", "65 63 61"):
+            for name in ("jacobi", "subdomain_ildu0"):
+                deck = self.write("deck.ini", POISSON.format(cells=cells) + f"[preconditioner]\nname = {name}\n")
+                self.assertEqual(self.run_ranks(deck, 1, "one.h5").returncode, 0)
+                for turn in range(3):
+                    several = self.run_ranks(deck, 2, "several.h5")
+                    self.assertEqual(several.returncode, 0, several.stderr)
+                    self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
+
+    def test_scope_rank_drops_the_couplings_that_a_cpu_drops(self):
+        for text in (POISSON.format(cells="15 13 16"), TRANSPORT.format(cells="15 13 16", steps=1), BLOCKS):
+            deck = self.write("deck.ini", text + "[preconditioner]\nname = struct_ilu\nscope = rank\n")
+            counts = {}
+            for backend in ("cpu", "cuda"):
+                done = self.run_ranks(deck, 2, f"{backend}.h5", "--json", backend=backend)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                counts[backend] = json.loads(done.stdout)["solves"][0]["iterations"]
+            self.assertLessEqual(abs(counts["cpu"] - counts["cuda"]), 1)
+
+    def test_record_and_verdict_name_ranks_and_gpus(self):
+        deck = self.write("deck.ini", POISSON.format(cells="17 15 13") + "[preconditioner]\nname = jacobi\n")
+        done = self.run_ranks(deck, 3, "three.h5")
+        self.assertRegex(done.stdout, r"cuda, 3 ranks on \d GPUs?, ")
+        environment = self.record("three.h5")["environment"]
+        self.assertEqual(environment["ranks"], "3")
+        self.assertEqual(len(environment["gpus"].split(", ")), 3)
+
+    def test_memory_of_a_rank_is_predicted(self):
+        for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "struct_ilu"):
+            deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n"
+                              + ("scope = rank\n" if name == "struct_ilu" else ""))
+            with self.subTest(name=name):
+                plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)
+                memory = json.loads(self.run_ranks(deck, 2, "two.h5", "--json").stdout)["memory"]
+                self.assertEqual(plan["memory"]["predicted"], memory["predicted"])
+                self.assertLessEqual(abs(memory["peak"] - memory["predicted"]), 0.05 * memory["peak"])
+
+    def test_refusals_name_key_and_remedy(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        for setting, expected in (("preconditioner.scope=global", "preconditioner.scope"),
+                                  ("preconditioner.name=fgbilu", "device.backend = cpu")):
+            refused = self.run_ranks(deck, 2, "refused.h5", "--set", setting)
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertIn(expected, refused.stderr)
+            self.assertFalse((self.folder / "refused.h5").exists())
+
+    def test_a_signal_stops_all_ranks_and_the_run_goes_on(self):
+        deck = self.write("deck.ini", POISSON.format(cells="33 31 29") + "[preconditioner]\nname = jacobi\n")
+        words = ("run", deck, "--backend", "cuda", "--quiet", "--set", "output.file=two.h5", "--ranks")
+        self.run_ranks(deck, 1, "one.h5")
+        stopped = self.run_program(*words, "2", "--force", stop_at=25)
+        self.assertEqual(stopped.returncode, 75, stopped.stderr)
+        self.assertEqual(self.run_program(*words, "3").returncode, 0)
+        self.expect(0, "diff", "one.h5", "two.h5", "--tolerance", "0")
 
 
 if __name__ == "__main__":

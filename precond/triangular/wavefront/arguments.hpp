@@ -33,6 +33,7 @@ struct SolveArguments {
     double* partial;  // [tile]
     double* dot;
     int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride;
+    int distance;                    // of the components of r and z
     const unsigned char* exponents;  // of scaled rows: [slot][row] of W; in the upper solve pairs for G and D^-1
     int shift[lower];                // slot of p + o minus slot of p, modulo the slots
 };

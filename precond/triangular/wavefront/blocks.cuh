@@ -207,7 +207,7 @@ struct Consumer {
     __device__ __forceinline__ void start_own(int level, int at_) {
         if (exists && line.active(a, level)) {
             if (level == line.start) slot_ahead = line.slot(a, level);
-            if (group == rhs_group) copy_8_async(rhs(at_), a.in + (long long)row * a.slots + slot_ahead);
+            if (group == rhs_group) copy_8_async(rhs(at_), a.in + (long long)row * a.distance + slot_ahead);
             if (halves) copy_4_async(staged_exponents(at_), RowExponents::word(a, slot_ahead, row));
             advance(slot_ahead);
         }
@@ -338,7 +338,7 @@ struct Consumer {
     }
     /// The right-hand side, times D^-1 in the upper solve. Adds v D^-1 v to `dot`.
     __device__ __forceinline__ double right_hand_side(double& dot) const {
-        const double own = STAGES > 0 ? *rhs(rhs_at) : a.in[(long long)row * a.slots + slot];
+        const double own = STAGES > 0 ? *rhs(rhs_at) : a.in[(long long)row * a.distance + slot];
         if (!scales) return own;
         double scaled = 0.0;
         if (STAGES > 0 && DOF % 2 == 0 && warp_cells * DOF == 32) {
@@ -347,7 +347,7 @@ struct Consumer {
 #pragma unroll
             for (int c = 0; c < DOF; ++c)
                 scaled += widened(block(LOWER)[row * DOF + c]) *
-                          (STAGES > 0 ? rhs(rhs_at)[c - row] : a.in[(long long)c * a.slots + slot]);
+                          (STAGES > 0 ? rhs(rhs_at)[c - row] : a.in[(long long)c * a.distance + slot]);
         }
         if (halves) scaled *= scale_of(exponents() >> 8);
         if (DOT) dot += own * scaled;

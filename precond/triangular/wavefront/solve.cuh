@@ -123,7 +123,7 @@ __device__ double finish_levels(const Arguments& a, const Tile& tile, int index,
             ring_at(level, w.row, w.tk + HALO_K, w.tj + HALO_J) = passed;
             if (below) store_edge(below + (long long)plane * plane_records, passed, epoch);
             if (right) store_edge(right + (long long)plane * plane_records, passed, epoch);
-            a.out[(long long)w.row * a.slots + w.slot] = y;
+            a.out[(long long)w.row * a.distance + w.slot] = y;
         }
         w.end_level(active);
         if (++plane == a.nx) plane = 0;

@@ -210,11 +210,13 @@ Solves::Solves(const Context& context, const IluPattern& system, const Geometry&
 
 FactorAddresses addresses_of(const IluFactors& factors) {
     const Index slots = factors.matrix().layout().slots(), dof = factors.matrix().dof();
+    const Index distance = factors.matrix().layout().slots_in_memory();
     if (const ReducedFactors* reduced = factors.reduced())
-        return {reduced->values<float>().values, factors.inverse_address(), reduced->entry_stride() / (dof * dof),
-                reduced->of_lower().values, reduced->of_upper().values};
+        return {
+            reduced->values<float>().values, factors.inverse_address(), reduced->entry_stride() / (dof * dof), distance,
+            reduced->of_lower().values,      reduced->of_upper().values};
     return {factors.triangles().values(0), factors.inverse_address(),
-            factors.pattern().shares ? factors.matrix().stride() : slots};
+            factors.pattern().shares ? factors.matrix().stride() : slots, distance};
 }
 
 void Solves::lower(const FactorAddresses& f, const double* in, double* out, double* dot) {
@@ -245,6 +247,7 @@ void Solves::launch(const Kernel& kernel, bool upper, const FactorAddresses& f, 
                         .tile_count = int(tiles_.count()),
                         .slots = int(system_.layout.slots()),
                         .triangle_stride = int(f.stride),
+                        .distance = int(f.distance),
                         .exponents = upper ? f.of_upper : f.of_lower,
                         .shift = {}};
     std::vector<Int3> offsets;

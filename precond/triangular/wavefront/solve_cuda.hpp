@@ -32,6 +32,7 @@ struct FactorAddresses {
     const void* triangles;  ///< W, D^-1 and G in their places; for D-ILU the matrix
     const void* inverse;    ///< D^-1
     Index stride;           ///< number of slots that an entry has room for
+    Index distance;         ///< of the components of r and z
     const RowExponent *of_lower = nullptr, *of_upper = nullptr;  ///< half_scaled: precond/factors/reduced.hpp
 };
 FactorAddresses addresses_of(const IluFactors& factors);

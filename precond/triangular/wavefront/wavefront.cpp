@@ -36,7 +36,8 @@ void WavefrontSolve::upper(const IluFactors& factors, Vector& z) const {
 
 bool WavefrontSolve::dot_is_free(const IluFactors& factors) {
     const StructMatrix& a = factors.matrix();
-    return a.symmetric() && (a.backend() == Backend::cuda || a.layout().kind() == LayoutKind::natural);
+    if (a.backend() == Backend::cuda) return a.symmetric() && !a.layout().is_part();  // tiles add up their own part
+    return a.symmetric() && a.layout().kind() == LayoutKind::natural;
 }
 
 void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vector& z, double* rz) const {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How ranks on GPUs, which are threads of one process, exchange data.
+//
+// There are two ways. What is queued for once goes through the host: a rank waits for its stream, and the Communicator
+// carries the values. So no kernel waits for another one that is not queued yet, whatever the host allocates or frees
+// in between. What is recorded as a CUDA graph (device::Recording) consists of kernels that store values straight into
+// the other ranks' memory, then a number, the epoch, into a flag there, and wait for the flags in their own memory.
+// Before a graph is queued all ranks meet (meet_ranks), so its counterparts are queued, too. Ranks may share a GPU:
+// kernels that wait occupy a few thread blocks only. One that waits for longer than 20 s ends with an error.
+#pragma once
+
+#include <vector>
+
+#include "core/device/context.hpp"
+#include "core/ranks/slab_ends.hpp"
+
+namespace hyperplane {
+
+namespace cuda {
+
+/// What kernels take by value. Addresses of other ranks lie in their memory, which they make accessible.
+struct LinkView {
+    int rank = 0, ranks = 1;
+    unsigned* epochs = nullptr;         ///< of this rank: how many sums were exchanged, and how many halos
+    double* const* gathered = nullptr;  ///< of each rank: sums of all planes, for an even epoch, then for an odd one
+    unsigned* const* flags = nullptr;   ///< of each rank: epochs, for each rank that of the last sums from there, then
+                                        ///< of the ranks below and above that are ready, then of their values
+};
+
+/// The end of another rank's memory that a rank stores into (LinkView::flags).
+inline constexpr int flags_of_halos = 4;
+
+/// Exchanges slots as exchange_ends (core/ranks/slab_ends.hpp) does, for arrays in the memory of the context's GPU.
+void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays);
+
+}  // namespace cuda
+
+/// The memory of one rank that the others store into, and the addresses of theirs.
+class RankLinks {
+public:
+    /// All ranks must make theirs at the same time. Throws DeviceError if a GPU cannot reach another one's memory.
+    explicit RankLinks(const Context& context);
+    const cuda::LinkView& view() const { return view_; }
+    /// Device memory of one of `ranks` ranks.
+    static Index bytes(int ranks) {
+        return Index(2 * device::Scratch::sums * sizeof(double)) +
+               Index((ranks + cuda::flags_of_halos + 2) * sizeof(unsigned)) + Index(2 * ranks * sizeof(void*));
+    }
+
+private:
+    Buffer<double> gathered_;
+    Buffer<unsigned> flags_, epochs_;
+    Buffer<double*> all_gathered_;
+    Buffer<unsigned*> all_flags_;
+    cuda::LinkView view_;
+};
+
+/// The links of a context's rank, made at the first call outside a recording, which all ranks must make together.
+const RankLinks& links_of(const Context& context);
+
+/// Waits until all ranks have come here, and returns the first rank's `decision`. Without ranks it is the decision.
+bool meet_ranks(const Context& context, bool decision);
+
+/// Throws DeviceError unless the GPUs with these ordinals can reach each other's memory.
+void check_peers(const std::vector<int>& ordinals);
+
+}  // namespace hyperplane

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order of sums over a vector in a GPU's memory. Like those in the host's memory (core/vector/plane_sums.hpp) they
+// follow the grid: a plane is cut into pieces, each summed by one thread block, the pieces of a plane are added, and
+// then the planes. How many pieces a plane has and how many threads add them up depends on the whole grid alone, so
+// that ranks on GPUs of one kind get the bits that one GPU gets.
+#pragma once
+
+#include <algorithm>
+
+#include "core/grid/index_space.hpp"
+
+namespace hyperplane::cuda {
+
+struct SumOrder {
+    /// Sums follow the planes of grids of up to this many; those of a grid with more planes are one.
+    static constexpr int most_planes = 4096;
+
+    Index plane = 0;                 ///< values of a plane
+    int planes = 1, all_planes = 1;  ///< of this rank, and of the whole grid
+    int first_plane = 0;
+    int components = 1;
+    Index component = 0;  ///< the distance between their values
+    int pieces = 1;       ///< of a plane
+    Index length = 0;     ///< values of a piece in each component; the last one of a plane may have fewer
+
+    /// For sums over `components` components of an index space.
+    SumOrder(const IndexSpace& space, int of_components) {
+        constexpr Index least = 2048, wanted = 2048, together = 512;
+        if (follows_planes(space)) {
+            const Layout& layout = space.layout();
+            plane = layout.slots_of_plane();
+            planes = layout.planes();
+            all_planes = layout.grid().nz;
+            first_plane = layout.begin_plane();
+            components = of_components;
+            component = layout.slots_in_memory();
+        } else {
+            plane = space.block_rows() * of_components;
+        }
+        const Index most = std::max<Index>(1, wanted / all_planes);
+        const Index count = std::clamp<Index>((plane * components + least - 1) / least, 1, most);
+        length = ((plane + count - 1) / count + together - 1) / together * together;
+        pieces = int(std::max<Index>(1, (plane + length - 1) / std::max<Index>(1, length)));
+    }
+    static bool follows_planes(const IndexSpace& space) {
+        return space.has_grid() && space.layout().kind() == LayoutKind::natural &&
+               space.layout().grid().nz <= most_planes;
+    }
+
+    bool is_part() const { return planes < all_planes; }
+    /// Whether all pieces begin at even places, so that two values can be loaded together.
+    bool even() const { return (all_planes == 1 && components == 1) || plane % 2 == 0; }
+    HYPERPLANE_HD Index blocks() const { return Index(planes) * pieces; }
+    /// The first value of a block, in component 0, and the number of its values in each component.
+    HYPERPLANE_HD Index first(Index block) const { return block / pieces * plane + block % pieces * length; }
+    HYPERPLANE_HD Index count(Index block) const {
+        const Index left = plane - block % pieces * length;
+        return left < length ? left : length;
+    }
+    /// The threads that add the pieces of a plane for one of `columns` sums, a power of two.
+    HYPERPLANE_HD int lanes(int columns) const {
+        const Index wanted = 256 / (Index(all_planes) * (columns > 0 ? columns : 1));
+        int lanes = 1;
+        while (lanes < wanted && lanes < pieces && lanes < 256) lanes *= 2;
+        return lanes;
+    }
+};
+
+}  // namespace hyperplane::cuda

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks on GPUs: exchanges, products and sums have the bits of one rank, queued for once and recorded as a graph.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "core/matrix/struct_matrix.hpp"
+#include "core/ranks/links_cuda.hpp"
+#include "core/vector/blas1.hpp"
+#include "core/vector/point_values.hpp"
+#include "on_device.hpp"
+#include "on_ranks.hpp"
+
+namespace hyperplane {
+namespace {
+
+using testing_support::DeviceTest;
+
+struct RanksOnDevice : DeviceTest {};
+
+/// Calls step() once directly and then `replays` times as a graph.
+template <class Step>
+void run_and_replay(const Context& context, int replays, const Step& step) {
+    step();
+    const device::Recording recording(context.stream(), step);
+    for (int replay = 0; replay < replays; ++replay) {
+        meet_ranks(context, true);
+        recording.queue();
+    }
+    context.synchronize();
+}
+
+std::vector<double> random_values(Index count, std::uint64_t seed) {
+    reference::Random random(seed);
+    std::vector<double> values;
+    for (Index at = 0; at < count; ++at) values.push_back(random());
+    return values;
+}
+
+Vector part_of_random(const Context& context, const Layout& layout, int dof, std::uint64_t seed) {
+    Vector x(context, layout, dof, "test vector");
+    from_natural(random_values(layout.grid().points() * dof, seed), x);
+    return x;
+}
+
+/// A rank's planes of a matrix, with the coefficients of its halo.
+StructMatrix part_of(const Context& context, const StructMatrix& whole, const Layout& layout) {
+    StructMatrix on_host(context.host(), layout, whole.stencil(), whole.dof(), whole.storage());
+    for (Index row = 0; row < layout.slots(); ++row) {
+        const Int3 p = layout.point(row);
+        for (int e = 0; e < whole.stored_entries(); ++e)
+            for (int r = 0; r < whole.dof(); ++r)
+                for (int c = 0; c < whole.dof(); ++c)
+                    on_host.values(e, r, c)[layout.slot(p)] = whole.values(e, r, c)[whole.layout().slot(p)];
+    }
+    StructMatrix a(context, layout, whole.stencil(), whole.dof(), whole.storage());
+    a.assign(on_host);
+    a.share_halos();
+    return a;
+}
+
+struct RankCase {
+    Grid grid;
+    Stencil stencil;
+    int dof;
+    MatrixStorage storage;
+};
+
+/// Powers of A: x = A x / 8 a few times, with the sums of each step, then the residual and the largest value.
+std::vector<double> products_and_sums(const Context& context, const RankCase& of, const StructMatrix& whole) {
+    const Layout layout = hyperplane::part_of(context, whole.layout(), whole.stencil().planes());
+    const StructMatrix a = part_of(context, whole, layout);
+    Vector x = part_of_random(context, layout, of.dof, 1), y(context, layout, of.dof, "y"),
+           r(context, layout, of.dof, "r");
+    const Vector b = part_of_random(context, layout, of.dof, 2);
+    Scalars scalars(context, "scalars", 8);
+    double* const s = scalars.data();
+    run_and_replay(context, 5, [&] {
+        a.apply_dot(x, y, s);
+        axpy_norm2_dot(1.0 / 8, y, x, b, s + 1, s + 2);
+        dot_norm2(x, b, s + 3, s + 4);
+        sum(x, of.dof - 1, s + 5);
+        divide_by_root(s + 1, x);
+    });
+    a.residual(b, x, r);
+    std::vector<double> all = to_natural(r);
+    const std::vector<double> sums = scalars.get(0, 6), last = to_natural(y);
+    all.insert(all.end(), last.begin(), last.end());
+    all.insert(all.end(), sums.begin(), sums.end());
+    all.push_back(norm2(r));
+    all.push_back(all_finite(r) ? 1.0 : 0.0);
+    return all;
+}
+
+/// What the first of `ranks` ranks on GPUs computes; on one rank without a communicator.
+template <class Compute>
+std::vector<double> on_gpu_ranks(int ranks, const Compute& compute) {
+    if (ranks == 1) return compute(Context::cuda());
+    std::vector<double> result;
+    on_each_gpu_rank(ranks, [&](const Context& context) {
+        std::vector<double> mine = compute(context);
+        if (is_first_rank(context)) result = std::move(mine);
+    });
+    return result;
+}
+
+TEST_F(RanksOnDevice, ProductsAndSumsHaveTheBitsOfOneRank) {
+    for (const RankCase& of : {RankCase{{17, 9, 13}, Stencil::star7(), 1, MatrixStorage::full},
+                               RankCase{{17, 9, 13}, Stencil::star7(), 1, MatrixStorage::lower},
+                               RankCase{{9, 5, 7}, Stencil::box27(), 2, MatrixStorage::lower},
+                               RankCase{{16, 10, 7}, Stencil::box27(), 3, MatrixStorage::full},
+                               RankCase{{70, 67, 11}, Stencil::star13(), 1, MatrixStorage::full}}) {
+        const Layout layout(LayoutKind::natural, of.grid, of.stencil.level_map());
+        const StructMatrix whole = testing_support::random_struct_matrix(layout, of.stencil, of.dof, of.storage, 3);
+        const auto compute = [&](const Context& context) { return products_and_sums(context, of, whole); };
+        const std::vector<double> one = on_gpu_ranks(1, compute);
+        EXPECT_EQ(one.back(), 1.0);
+        for (const int ranks : {2, 3})
+            EXPECT_EQ(on_gpu_ranks(ranks, compute), one) << of.stencil.name() << " on " << ranks << " ranks";
+    }
+}
+
+TEST_F(RanksOnDevice, SumsOverColumnsHaveTheBitsOfOneRank) {
+    for (const int columns : {1, 3, 7, 20, 40, 70})
+        for (const Grid& grid : {Grid{17, 9, 13}, Grid{64, 33, 7}}) {
+            const auto compute = [&](const Context& context) {
+                const Layout layout = hyperplane::part_of(context, Layout(LayoutKind::natural, grid, {}), 1);
+                std::vector<Vector> v;
+                std::vector<const Vector*> all;
+                for (int m = 0; m < columns; ++m) v.push_back(part_of_random(context, layout, 2, 10 + m));
+                for (const Vector& one : v) all.push_back(&one);
+                Vector w = part_of_random(context, layout, 2, 5);
+                Scalars scalars(context, "scalars", 2 * columns + 1);
+                double* const h = scalars.data();
+                run_and_replay(context, 3, [&] {
+                    dots(all, w, h);
+                    add_combination(-1e-3, h, all, w, h + 2 * columns);
+                    add_combination_dots(1e-4, h, all, w, h + columns);
+                });
+                std::vector<double> values = to_natural(w);
+                const std::vector<double> sums = scalars.get(0, scalars.size());
+                values.insert(values.end(), sums.begin(), sums.end());
+                return values;
+            };
+            const std::vector<double> one = on_gpu_ranks(1, compute);
+            for (const int ranks : {2, 3})
+                EXPECT_EQ(on_gpu_ranks(ranks, compute), one) << columns << " columns on " << ranks << " ranks";
+        }
+}
+
+TEST_F(RanksOnDevice, TheSmallestPointIsThatOfAllRanks) {
+    const Grid grid{9, 5, 7};
+    const auto compute = [&](const Context& context) {
+        PointValues values(context, grid, "values");
+        const Layout layout = hyperplane::part_of(context, Layout(LayoutKind::natural, grid, {}), 0);
+        std::vector<double> mine;
+        for (Index slot = 0; slot < layout.slots(); ++slot)
+            mine.push_back(double((layout.point(slot).x * 7 + layout.point(slot).z * 3) % 11));
+        context.stream().copy(mine.data(), values.view(layout).values, Index(mine.size() * sizeof(double)));
+        const PointValue least = values.smallest(layout);
+        return std::vector<double>{least.value, double(grid.row(least.point)), values.sum()};
+    };
+    const std::vector<double> one = on_gpu_ranks(1, compute);
+    for (const int ranks : {2, 3}) EXPECT_EQ(on_gpu_ranks(ranks, compute), one);
+}
+
+TEST_F(RanksOnDevice, AnErrorOnOneRankEndsAll) {
+    EXPECT_THROW(
+        on_each_gpu_rank(
+            2,
+            [&](const Context& context) {
+                const Layout layout = hyperplane::part_of(context, Layout(LayoutKind::natural, Grid{9, 5, 7}, {}), 1);
+                const Vector x = part_of_random(context, layout, 1, 1);
+                if (!is_first_rank(context)) throw OutOfMemory("none left");
+                norm2(x);
+            }),
+        OutOfMemory);
+}
+
+}  // namespace
+}  // namespace hyperplane
