@@ -8,6 +8,7 @@
 
 #include "core/device/for_each_point.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/multigrid/setup_cuda.hpp"
 #include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
@@ -132,6 +133,8 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
             for (int d = 0; d < 3; ++d) total[d] += line[d];
         return total;
     }
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda && !a.grid().any_periodic()) return summed_ratios_cuda(a, candidates);
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     Vector sums(a.context(), parts_of_lines(a.layout()), 3, "multigrid: tables");
     for_each_point(a.context(), sums.layout(), "couplings",

@@ -8,6 +8,7 @@
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
 #include "precond/multigrid/galerkin_lines.hpp"
+#include "precond/multigrid/setup_cuda.hpp"
 #include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
@@ -31,7 +32,7 @@ struct Products {
             if ((weights.places.of[number] < 0 && number != 13) ||
                 !weights.grids.child(coarse_point, offset_of(number), p))
                 continue;
-            const double weight = number == 13 ? 1.0 : weights.at(number, coarse_slot);
+            const double weight = number == 13 ? 1.0 : weights.at(number, weights.order.slot(coarse_point));
             const Index slot = a.layout.slot(p);
             for (int e = 0; e < a.entries; ++e) {
                 Int3 q;
@@ -56,7 +57,7 @@ struct Products {
                 continue;
             const int entry = entry_of[place(weights.grids.offset(coarse_point, parent))];
             if (entry < 0) continue;
-            const double both = weight * (number == 13 ? 1.0 : weights.at(number, weights.coarse.slot(parent)));
+            const double both = weight * (number == 13 ? 1.0 : weights.at(number, weights.order.slot(parent)));
             for (int row = 0; row < a.a.dof; ++row)
                 for (int col = 0; col < a.a.dof; ++col)
                     coarse.at(entry, row, col, coarse_slot) += both * a(e, row, col, slot, there);
@@ -64,8 +65,8 @@ struct Products {
     }
 };
 
-/// One product P(i, I) a_i(o) P(i + o, J) of a coarse entry's sum. Its slots are relative to those of I and of the fine
-/// point that coincides with I.
+/// One product P(i, I) a_i(o) P(i + o, J) of a coarse entry's sum. Its slot is relative to that of the fine point that
+/// coincides with I.
 struct Term {
     Index shift;           ///< of the coefficient
     short entry;           ///< of A, stored
@@ -78,14 +79,14 @@ struct Term {
 struct Terms {
     std::vector<Term> list;
     std::vector<int> begin;           ///< of each coarse entry's terms, and the end
-    std::vector<Index> coarse_shift;  ///< from I to J
+    std::vector<Index> coarse_shift;  ///< from I to J among weights
     std::vector<Int3> offset;         ///< J - I
 
     Terms(const StructMatrix& a, const Interpolation& p, const StructMatrix& coarse)
         : a_(a), grids_(p.grids()), places_(p.view().places) {
         for (int e = 0; e < coarse.stored_entries(); ++e) {
             offset.push_back(coarse.stencil()[e]);
-            coarse_shift.push_back(coarse.layout().slot_delta(offset.back()));
+            coarse_shift.push_back(p.view().order.slot_delta(offset.back()));
             begin.push_back(int(list.size()));
             for (int number = 0; number < 27; ++number)
                 if (grids_.has_children_at(offset_of(number)))
@@ -129,29 +130,30 @@ struct SumsOfTerms {
         const int planes = weights.grids.coarse.nz, group = at.z / planes;
         const Int3 point{at.x, at.y, at.z % planes};
         const Index slot = weights.coarse.slot(point), fine = weights.fine.slot(weights.grids.first_child(point));
+        const Index own = weights.order.slot(point);
         for (int e = group; e < coarse.stored_entries; e += groups) {
             const bool inside = weights.grids.coarse.contains(point + offset[e]);
             const bool diagonal = offset[e] == Int3{};
-            const Index there = SlotDeltas::shifted(slot, coarse_shift[e], weights.coarse.slots());
+            const Index there = SlotDeltas::shifted(own, coarse_shift[e], weights.order.slots());
             for (int row = 0; row < a.dof; ++row)
                 for (int col = 0; col < a.dof; ++col) {
-                    const double sum = inside ? sum_of(e, row, col, slot, there, fine) : 0.0;
+                    const double sum = inside ? sum_of(e, row, col, own, there, fine) : 0.0;
                     coarse.at(e, row, col, slot) = diagonal && row == col && sum == 0.0 ? 1.0 : sum;
                 }
         }
     }
-    HYPERPLANE_HD double sum_of(int e, int row, int col, Index slot, Index there, Index fine) const {
+    HYPERPLANE_HD double sum_of(int e, int row, int col, Index own, Index there, Index fine) const {
         double sum = 0.0;
         for (int at = begin[e]; at < begin[e + 1]; ++at) {
             const Term term = terms[at];
             const Index child = SlotDeltas::shifted(fine, term.shift, fine_slots);
             const double value = term.mirrored ? a.at(term.entry, col, row, child) : a.at(term.entry, row, col, child);
-            sum += weight(term.from, slot) * value * weight(term.to, there);
+            sum += weight(term.from, own) * value * weight(term.to, there);
         }
         return sum;
     }
-    HYPERPLANE_HD double weight(int place, Index coarse_slot) const {
-        return place < 0 ? 1.0 : weights.values[place * weights.stride + coarse_slot];
+    HYPERPLANE_HD double weight(int place, Index slot) const {
+        return place < 0 ? 1.0 : weights.values[place * weights.stride + slot];
     }
 };
 
@@ -176,6 +178,8 @@ void sum_terms(const StructMatrix& a, const Interpolation& p, StructMatrix& coar
 void galerkin_product(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse) {
     if (a.backend() == Backend::cpu && can_follow_lines(a.layout()) && can_follow_lines(coarse.layout()))
         return galerkin_by_lines(a, p, coarse);
+    if constexpr (cuda_built)
+        if (const SetupCuda* kernels = p.setup_kernels()) return kernels->product(a, p.view(), coarse);
     if (!a.grid().any_periodic()) return sum_terms(a, p, coarse);
     if (coarse.stencil().radius() > reach)
         throw Error(ExitCode::internal, "multigrid: a coarse stencil of radius 3 or more");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device/for_each_point.hpp"
+#include "precond/multigrid/setup_cuda.hpp"
 #include "precond/multigrid/weight_formula.hpp"
 #include "precond/walks/coefficients.hpp"
 
@@ -66,14 +67,14 @@ struct Weights {
     HYPERPLANE_HD void operator()(Int3 at, Index /*of the loop*/) const {
         const int planes = weights.grids.coarse.nz, number = numbers[at.z / planes];
         const Int3 coarse_point{at.x, at.y, at.z % planes};
-        const Index coarse_slot = weights.coarse.slot(coarse_point);
+        const Index to = weights.order.slot(coarse_point);
         const Index own = a.layout.slot(weights.grids.first_child(coarse_point));
         Int3 p;
         const bool exists = weights.grids.child(coarse_point, offset_of(number), p);
-        weights.at(number, coarse_slot) = exists ? weight(p, number, own, coarse_slot) : 0.0;
+        weights.at(number, to) = exists ? weight(p, number, own, to) : 0.0;
     }
 
-    HYPERPLANE_HD double weight(Int3 p, int number, Index own_slot, Index coarse_slot) const {
+    HYPERPLANE_HD double weight(Int3 p, int number, Index own_slot, Index to) const {
         const Int3 s = offset_of(number);
         const int* const of = begin + number * ChildEntries::classes;
         const Index slot = child_shift.usable ? child_shift.at(own_slot, number) : a.layout.slot(p);
@@ -84,7 +85,7 @@ struct Weights {
             if ((subset & all) != subset) continue;
             const double b = sum_of(p, slot, of[subset], of[subset + 1], magnitude);
             sigma -= b;
-            sum -= subset == all ? b : b * weights.at(number_of(part_of(s, all & ~subset)), coarse_slot);
+            sum -= subset == all ? b : b * weights.at(number_of(part_of(s, all & ~subset)), to);
         }
         sigma -= sum_of(p, slot, of[ChildEntries::rest], of[ChildEntries::rest + 1], magnitude);
         const double delta = used_delta(own, sigma, magnitude);
@@ -121,6 +122,7 @@ struct Restriction {
     HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
         const Axes& axes = weights.grids.axes;
         const Index own = weights.fine.slot(weights.grids.first_child(coarse_point));
+        const Index of_weights = weights.order.slot(coarse_point);
         for (int c = 0; c < dof; ++c) {
             double sum = fine.at(own, c);
             for (int z = -axes[2]; z <= axes[2]; ++z)
@@ -129,7 +131,7 @@ struct Restriction {
                         const int number = number_of({x, y, z});
                         Index slot;
                         if (number != 13 && child_slot(coarse_point, own, number, slot))
-                            sum += weights.at(number, coarse_slot) * fine.at(slot, c);
+                            sum += weights.at(number, of_weights) * fine.at(slot, c);
                     }
             coarse.at(coarse_slot, c) = sum;
         }
@@ -165,7 +167,7 @@ struct Prolongation {
             Int3 parent;
             if (!weights.grids.parent(p, s, parent)) continue;
             const Index coarse_slot = weights.coarse.slot(parent);
-            const double weight = odd == 0 ? 1.0 : weights.at(number_of(s), coarse_slot);
+            const double weight = odd == 0 ? 1.0 : weights.at(number_of(s), weights.order.slot(parent));
             for (int c = 0; c < dof; ++c) fine.at(slot, c) += weight * coarse.at(coarse_slot, c);
         }
     }
@@ -181,13 +183,24 @@ struct RoundedWeights {
     Index stride;
     int places;
 
-    HYPERPLANE_HD void operator()(Int3, Index coarse_slot) const {
-        for (int place = 0; place < places; ++place)
-            to[place * stride + coarse_slot] = float(from[place * stride + coarse_slot]);
+    HYPERPLANE_HD void operator()(Int3, Index slot) const {
+        for (int place = 0; place < places; ++place) to[place * stride + slot] = float(from[place * stride + slot]);
     }
 };
 
 }  // namespace
+
+Layout order_of_weights(const Coarsening& grids, const Layout& fine) {
+    LevelMap levels = fine.levels();
+    const int step = grids.axes[0] ? 2 : 1;
+    const auto halved = [&](int level, bool coarsened) {
+        const int ahead = coarsened ? 2 * level : level;
+        return ahead % step == 0 ? ahead / step : level;
+    };
+    levels.y = halved(levels.y, grids.axes[1]);
+    levels.z = halved(levels.z, grids.axes[2]);
+    return Layout(fine.kind(), grids.coarse, levels);
+}
 
 Places::Places(const Coarsening& grids) {
     for (int number = 0; number < 27; ++number) {
@@ -200,10 +213,17 @@ Interpolation::Interpolation(const StructMatrix& a, const Coarsening& grids, con
     : grids_(grids),
       fine_(a.layout()),
       coarse_(coarse),
+      order_(order_of_weights(grids, a.layout())),
       places_(grids),
       stride_(StructMatrix::stride(coarse.slots())),
       on_host_(a.backend() == Backend::cpu),
+      has_kernels_(cuda_built && !on_host_ && !grids.fine.any_periodic()),
       context_(a.context()) {
+    if constexpr (cuda_built) {
+        const SetupShape shape{a.stencil(), a.dof(), a.storage()};
+        if (has_kernels_ && SetupCuda::takes(shape, grids))
+            setup_ = std::make_shared<SetupCuda>(context_, shape, grids);
+    }
     compute(a);
 }
 
@@ -215,6 +235,8 @@ void Interpolation::compute(const StructMatrix& a) {
         ones_ = Buffer<double>(context_, "multigrid: interpolation", on_host_ ? grids_.coarse.nx : 0);
         if (on_host_) std::fill(ones_.begin(), ones_.end(), 1.0);
     }
+    if constexpr (cuda_built)
+        if (setup_) return setup_->interpolate(a, view_of(weights_.data()));
     by_lines() ? compute_by_lines(a) : compute_by_points(a);
 }
 
@@ -222,7 +244,7 @@ void Interpolation::round() {
     singles_ = Buffer<float>(context_, "multigrid: interpolation", weights_.size());
     single_ones_ = Buffer<float>(context_, "multigrid: interpolation", ones_.size());
     if (on_host_) std::fill(single_ones_.begin(), single_ones_.end(), 1.0f);
-    for_each_point(context_, coarse_, "rounding of weights",
+    for_each_point(context_, order_, "rounding of weights",
                    RoundedWeights{weights_.data(), singles_.data(), stride_, places_.count});
     weights_ = {};
     ones_ = {};
@@ -240,13 +262,8 @@ void Interpolation::compute_by_points(const StructMatrix& a) {
         planes.nz *= lists.of_size[size];
         if (planes.nz == 0) continue;
         for_each_point(a.context(), Layout(LayoutKind::natural, planes, {}), "interpolation",
-                       Weights{Coefficients(a, offsets.data()),
-                               {grids_, fine_, coarse_, places_, weights_.data(), stride_},
-                               SlotDeltas(fine_),
-                               entries.data(),
-                               begin.data(),
-                               of_size,
-                               shift.data()});
+                       Weights{Coefficients(a, offsets.data()), view_of(weights_.data()), SlotDeltas(fine_),
+                               entries.data(), begin.data(), of_size, shift.data()});
     }
 }
 
@@ -262,13 +279,20 @@ std::vector<double> Interpolation::natural_weights() const {
     const std::vector<double> stored = rounded() ? read(singles_) : read(weights_);
     std::vector<double> weights;
     for (Index at = 0; at < grids_.coarse.points(); ++at) {
-        const Index slot = coarse_.slot(grids_.coarse.point(at));
+        const Index slot = order_.slot(grids_.coarse.point(at));
         for (int number = 0; number < 27; ++number) {
             const int place = places_.of[number];
             weights.push_back(number == 13 ? 1.0 : place < 0 ? 0.0 : stored[place * stride_ + slot]);
         }
     }
     return weights;
+}
+
+const TransferCuda& Interpolation::transfer(int dof) const {
+    if constexpr (cuda_built)
+        if (!transfer_ || transfer_->rounded() != rounded())
+            transfer_ = std::make_shared<TransferCuda>(context_, grids_, dof, rounded());
+    return *transfer_;
 }
 
 void Interpolation::restrict_to(const Vector& fine, Vector& coarse) const {
@@ -282,7 +306,9 @@ void Interpolation::add_to(Vector& fine, const Vector& coarse) const {
 template <class T>
 void Interpolation::restrict_in(const Vector& fine, Vector& coarse) const {
     if (by_lines()) return restrict_by_lines<T>(fine, coarse);
-    const WeightsView<const T> weights{grids_, fine_, coarse_, places_, of(weights_, singles_, T{}), stride_};
+    const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}));
+    if constexpr (cuda_built)
+        if (has_kernels_) return transfer(fine.dof()).restrict_to(weights, fine, coarse);
     for_each_point(
         fine.context(), coarse_, "restriction",
         Restriction<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), SlotDeltas(fine_), fine.dof()});
@@ -291,7 +317,9 @@ void Interpolation::restrict_in(const Vector& fine, Vector& coarse) const {
 template <class T>
 void Interpolation::add_in(Vector& fine, const Vector& coarse) const {
     if (by_lines()) return add_by_lines<T>(fine, coarse);
-    const WeightsView<const T> weights{grids_, fine_, coarse_, places_, of(weights_, singles_, T{}), stride_};
+    const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}));
+    if constexpr (cuda_built)
+        if (has_kernels_) return transfer(fine.dof()).add_to(weights, fine, coarse);
     for_each_point(fine.context(), fine_, "prolongation",
                    Prolongation<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
 }

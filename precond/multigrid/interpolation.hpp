@@ -15,11 +15,15 @@
 // nonsymmetric matrices, a_i(o) is taken from (A + A^T) / 2.
 //
 // Weights are stored by coarse point: weight(s, I) couples I to its child at s (coarsening.hpp). The weight of the
-// coarse point itself is 1 and is not stored. From the formula above, all weights of one coarse point are given by each
-// other:
+// coarse point itself is 1 and is not stored. Their order is that of the fine layout's runs: where adjacent fine slots
+// belong to adjacent points along an axis, so do adjacent weights, whatever the layout of the coarse grid. From the
+// formula above, all weights of one coarse point are given by each other:
 //
 //     weight(s, I) = sum over nonempty subsets T of S of -b_i(-s on T) / delta_i weight(s off T, I)
 #pragma once
+
+#include <memory>
+#include <vector>
 
 #include "precond/multigrid/coarsening.hpp"
 
@@ -38,16 +42,21 @@ struct Places {
 template <class T>
 struct WeightsView {
     Coarsening grids;
-    Layout fine, coarse;
+    Layout fine, coarse, order;  ///< `order`: of the weights
     Places places;
     T* values;
     Index stride;  ///< distance from one child's first weight to the next one's
 
-    /// `number`: number_of(s), not 13.
-    HYPERPLANE_HD T& at(int number, Index coarse_slot) const {
-        return values[places.of[number] * stride + coarse_slot];
-    }
+    /// `number`: number_of(s), not 13; `slot`: of the coarse point in the order of the weights.
+    HYPERPLANE_HD T& at(int number, Index slot) const { return values[places.of[number] * stride + slot]; }
 };
+
+/// A layout of the coarse points: along its runs the fine points that coincide with them lie along a run of the fine
+/// layout, where the levels allow.
+Layout order_of_weights(const Coarsening& grids, const Layout& fine);
+
+class TransferCuda;
+class SetupCuda;
 
 /// Whether loops on a CPU can follow lines: the layout is natural, without periodic axes.
 inline bool can_follow_lines(const Layout& layout) {
@@ -66,14 +75,14 @@ public:
     const Layout& fine() const { return fine_; }
     const Layout& coarse() const { return coarse_; }
     /// Valid until round().
-    WeightsView<const double> view() const { return {grids_, fine_, coarse_, places_, weights_.data(), stride_}; }
+    WeightsView<const double> view() const { return view_of(weights_.data()); }
     /// The weights of children at s along a line of the natural layout, for the coarse points (0, j, k) and following;
     /// ones for the coarse points themselves. T is double until round(), then float.
     template <class T = double>
     const T* line(Int3 s, int j, int k) const {
         const int place = places_.of[number_of(s)];
         return place < 0 ? of(ones_, single_ones_, T{})
-                         : of(weights_, singles_, T{}) + place * stride_ + coarse_.slot({0, j, k});
+                         : of(weights_, singles_, T{}) + place * stride_ + order_.slot({0, j, k});
     }
     /// Keeps the weights in single precision alone, until they are computed anew.
     void round();
@@ -86,6 +95,10 @@ public:
     void restrict_to(const Vector& fine, Vector& coarse) const;
     /// fine = fine + P coarse
     void add_to(Vector& fine, const Vector& coarse) const;
+
+    /// The kernels of a GPU's products with P and P^T A P; none on a CPU, where an axis is periodic, or for stencils
+    /// whose sums are too long.
+    const SetupCuda* setup_kernels() const { return setup_.get(); }
 
     Index bytes() const {
         return (weights_.size() + ones_.size()) * Index(sizeof(double)) +
@@ -101,6 +114,11 @@ private:
     template <class T>
     void add_by_lines(Vector& fine, const Vector& coarse) const;
     template <class T>
+    WeightsView<T> view_of(T* values) const {
+        return {grids_, fine_, coarse_, order_, places_, values, stride_};
+    }
+    const TransferCuda& transfer(int dof) const;
+    template <class T>
     void restrict_in(const Vector& fine, Vector& coarse) const;
     template <class T>
     void add_in(Vector& fine, const Vector& coarse) const;
@@ -110,13 +128,16 @@ private:
     bool by_lines() const { return can_follow_lines(fine_) && coarse_.kind() == LayoutKind::natural && on_host_; }
 
     Coarsening grids_;
-    Layout fine_, coarse_;
+    Layout fine_, coarse_, order_;
     Places places_;
     Index stride_;
     bool on_host_;
+    bool has_kernels_;  ///< on a GPU, without periodic axes
     Context context_;
     Buffer<double> weights_, ones_;
     Buffer<float> singles_, single_ones_;  ///< the same after round()
+    std::shared_ptr<const SetupCuda> setup_;
+    mutable std::shared_ptr<const TransferCuda> transfer_;  ///< loaded at first use
 };
 
 extern template void Interpolation::restrict_by_lines<double>(const Vector&, Vector&) const;

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "precond/multigrid/multigrid.hpp"
+#include "precond/multigrid/setup_cuda.hpp"
 
 namespace hyperplane {
 namespace {
@@ -261,11 +262,13 @@ public:
         return sum;
     }
 
-    /// Those of the smoothers, and of products on coarse grids, for the same hierarchy.
+    /// Those of the smoothers, of products on coarse grids, and of what leads from one grid to the next, for the same
+    /// hierarchy.
     std::vector<KernelSet> kernels(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const SmootherPlans smoothers = smoothers_of(parameters, setting);
+        const multigrid::CoarseningOptions coarsening = multigrid_options(parameters).coarsening;
         std::vector<KernelSet> all;
-        for_each_grid(setting, multigrid_options(parameters).coarsening,
+        for_each_grid(setting, coarsening,
                       [&](int grid, const PreconditionerSetting& setting, const multigrid::Coarsening& grids) {
                           if (!grids.any()) return;
                           const SmootherPlan& smoother = smoothers.on(grid);
@@ -275,6 +278,7 @@ public:
                           if constexpr (cuda_built)
                               if (grid > 0)
                                   all.push_back(product(smoother.plan(setting).space.layout(), setting.matrix));
+                          if constexpr (cuda_built) add_step(setting.matrix, grids, coarsening.rounds(grid), all);
                       });
         return all;
     }
@@ -307,6 +311,30 @@ private:
                         return StructMatrixCuda::programs(layout, matrix.stencil(), matrix.dof(), storage);
                     return {};
                 }};
+    }
+
+    /// The kernels of a step to the next grid, which do not depend on layouts: of the set-up, and of transfers, which
+    /// do not depend on the stencil, either.
+    static void add_step(const MatrixShape& matrix, const multigrid::Coarsening& grids, bool rounded,
+                         std::vector<KernelSet>& all) {
+        if (matrix.grid().any_periodic()) return;
+        std::string axes;
+        for (int axis = 0; axis < 3; ++axis)
+            if (grids.axes[axis]) axes += "xyz"[axis];
+        const Layout layout(LayoutKind::natural, matrix.grid(), {});
+        const multigrid::SetupShape shape{matrix.stencil(), matrix.dof(),
+                                          matrix.symmetric() ? MatrixStorage::lower : MatrixStorage::full};
+        all.push_back({"multigrid_setup_" + axes, layout, shape.stencil, shape.dof, matrix.symmetric(),
+                       FactorStorage::double_precision, [shape, grids]() -> rtc::Programs {
+                           if constexpr (cuda_built) return multigrid::setup_programs(shape, grids);
+                           return {};
+                       }});
+        all.push_back({"multigrid_transfer_" + axes, layout, Stencil::closure({Int3{}}), shape.dof, true,
+                       rounded ? FactorStorage::single_precision : FactorStorage::double_precision,
+                       [grids, dof = shape.dof, rounded]() -> rtc::Programs {
+                           if constexpr (cuda_built) return multigrid::TransferCuda::programs(grids, dof, rounded);
+                           return {};
+                       }});
     }
 
     SmootherPlans smoothers_of(const Parameters& parameters, const PreconditionerSetting& setting) const {

@@ -247,5 +247,24 @@ TEST(MultigridGrids, AreCoarsenedAlongStrongCouplings) {
     }
 }
 
+/// The fine points that coincide with neighbouring coarse points in the order of the weights have slots two apart.
+TEST(MultigridWeights, FollowTheRunsOfTheFineLayout) {
+    Grid grid;
+    grid.nx = 17, grid.ny = 12, grid.nz = 9;
+    const multigrid::Coarsening grids(grid, all_axes);
+    for (const LayoutKind kind : layout_kinds)
+        for (const LevelMap levels : {LevelMap{1, 1}, LevelMap{2, 4}, LevelMap{2, 3}}) {
+            const Layout fine(kind, grid, levels), order = multigrid::order_of_weights(grids, fine);
+            Index adjacent = 0;
+            for (Index slot = 1; slot < order.slots(); ++slot) {
+                const Int3 before = order.point(slot - 1), p = order.point(slot);
+                if (p != before + order.step()) continue;
+                EXPECT_EQ(fine.slot(grids.first_child(p)) - fine.slot(grids.first_child(before)), 2);
+                ++adjacent;
+            }
+            EXPECT_GT(2 * adjacent, order.slots());
+        }
+}
+
 }  // namespace
 }  // namespace hyperplane

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arguments of the kernels that compute interpolation and Galerkin products and that carry vectors from one grid to
+// the next, on a GPU.
+#pragma once
+
+namespace hyperplane::multigrid {
+
+/// A Layout without periodic axes.
+struct GridSlots {
+    int natural, nx, ny, nz, level_y, level_z;
+};
+
+/// Two grids and the order in which threads take the coarse points, which is that of the weights. Its first coordinate
+/// is that from one slot to the next, its last one changes most slowly.
+struct GridStep {
+    GridSlots fine, coarse, order;
+    int extent[3];  // of the coordinates of the order
+    int columns;    // threads of a block along the first coordinate; the others lie along the second one
+    int tiles;      // blocks along the first coordinate
+    int fine_slots, coarse_slots;
+};
+
+struct TransferArguments {
+    const void* weights;  // [child][weight_stride], of the type WEIGHT
+    double* fine;         // [component][fine_slots]
+    double* coarse;       // [component][coarse_slots]
+    GridStep step;
+    int weight_stride;
+    int child[27];        // from the fine slot of a coarse point to that of its child, by number_of
+    int above_coarse[8];  // from a coarse point to the next one along these axes, as bits
+    int above_order[8];   // the same among weights
+};
+
+/// The most fine points that a kernel reads, and the most entries of a fine and of a coarse matrix.
+constexpr int most_positions = 512, most_setup_entries = 125;
+
+struct SetupArguments {
+    const double* own[most_setup_entries];       // of each stored entry's coefficient: that of the fine point itself
+    const double* mirrored[most_setup_entries];  // and the transposed one, for a point whose neighbour stores it
+    double* weight[26];                          // of each child
+    double* coarse[most_setup_entries];          // of each stored entry
+    long long a_stride;                          // from one coefficient to the next one
+    GridStep step;
+    int on_diagonal;                    // of the blocks
+    int position[most_positions];       // from the fine slot of a coarse point
+    int coupled[most_setup_entries];    // from a coarse point to the one that an entry couples it to, among weights
+    int offset[3][most_setup_entries];  // to the same point
+};
+
+struct CouplingArguments {
+    const double* a;                  // [entry][row][col][a_stride]
+    double* sums;                     // [axis][block]
+    int slots, a_stride, candidates;  // the axes that can be coarsened, as bits
+    int delta[1000];                  // of the entries, core/grid/slots.hpp
+};
+
+}  // namespace hyperplane::multigrid

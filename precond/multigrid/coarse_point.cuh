@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The coarse point of a thread, in the order of GridStep: neighbouring threads have neighbouring weights, and fine
+// points whose slots lie two apart. Blocks along the last coordinate follow each other, so that what they read in
+// common is still in the caches.
+//
+// Definitions: THREADS (of a block), AXIS_X, AXIS_Y, AXIS_Z (1 where the axis is coarsened), DOF.
+#pragma once
+
+#include "precond/multigrid/arguments.hpp"
+
+namespace hyperplane::multigrid {
+
+__device__ __forceinline__ int slot_of(const GridSlots& g, int i, int j, int k) {
+    if (g.natural) return i + g.nx * (j + g.ny * k);
+    return ((i + g.level_y * j + g.level_z * k) % g.nx * g.nz + k) * g.ny + j;
+}
+
+struct CoarsePoint {
+    int i, j, k;
+    int slot;  // in the order of the weights
+    int fine;  // slot of the fine point that coincides with it
+    bool exists;
+
+    __device__ __forceinline__ explicit CoarsePoint(const GridStep& s) {
+        unsigned block = blockIdx.x;
+        const int u = block % s.tiles * s.columns + threadIdx.x % s.columns;
+        block /= s.tiles;
+        const int w = block % s.extent[2];
+        const int v = block / s.extent[2] * (THREADS / s.columns) + threadIdx.x / s.columns;
+        exists = u < s.extent[0] && v < s.extent[1];
+        slot = (w * s.extent[1] + v) * s.extent[0] + u;
+        i = u, j = v, k = w;
+        if (!s.order.natural) {
+            j = u, k = v;
+            i = (w - s.order.level_y * j - s.order.level_z * k) % s.order.nx;
+            if (i < 0) i += s.order.nx;
+        }
+        fine = slot_of(s.fine, i << AXIS_X, j << AXIS_Y, k << AXIS_Z);
+    }
+    /// Whether the fine point at (x, y, z) from it exists.
+    __device__ __forceinline__ bool has_fine(const GridStep& s, int x, int y, int z) const {
+        return unsigned((i << AXIS_X) + x) < unsigned(s.fine.nx) && unsigned((j << AXIS_Y) + y) < unsigned(s.fine.ny) &&
+               unsigned((k << AXIS_Z) + z) < unsigned(s.fine.nz);
+    }
+    __device__ __forceinline__ bool has_coarse(const GridStep& s, int x, int y, int z) const {
+        return unsigned(i + x) < unsigned(s.order.nx) && unsigned(j + y) < unsigned(s.order.ny) &&
+               unsigned(k + z) < unsigned(s.order.nz);
+    }
+};
+
+/// slot + delta modulo the slots, for delta in [0, slots).
+__device__ __forceinline__ int shifted(int slot, int delta, int slots) {
+    const unsigned there = unsigned(slot) + unsigned(delta);
+    return int(min(there, there - unsigned(slots)));
+}
+
+/// from[shifted(slot, delta, slots)], which no kernel writes while this one runs. It is one piece for the compiler,
+/// which would otherwise hold values and addresses in registers that are needed again much later, and spill them.
+__device__ __forceinline__ double loaded(const double* from, int slot, int delta, int slots) {
+    double value;
+    asm volatile(
+        "{ .reg .u32 there, back; .reg .u64 at;\n"
+        "add.u32 there, %1, %2; sub.u32 back, there, %3; min.u32 there, there, back;\n"
+        "mad.wide.u32 at, there, 8, %4; ld.global.nc.f64 %0, [at]; }"
+        : "=d"(value)
+        : "r"(slot), "r"(delta), "r"(slots), "l"(from));
+    return value;
+}
+
+}  // namespace hyperplane::multigrid

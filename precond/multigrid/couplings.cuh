@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sums of c_id / max_e c_ie over the points of a grid without periodic axes (coarsening.hpp), on a GPU.
+//
+// Threads take slots one grid of blocks apart, and the host adds the sums of the blocks, whose number does not depend
+// on the GPU.
+//
+// Definitions: THREADS, DOF, ENTRIES, STORED, OFFSET_X, OFFSET_Y, OFFSET_Z.
+
+#include "core/grid/slots.hpp"
+#include "precond/multigrid/arguments.hpp"
+
+namespace hyperplane::multigrid {
+
+__device__ constexpr int offset_x[] = OFFSET_X;
+__device__ constexpr int offset_y[] = OFFSET_Y;
+__device__ constexpr int offset_z[] = OFFSET_Z;
+
+constexpr int unroll_entries = DOF <= 2 ? ENTRIES : 1;
+
+extern "C" __global__ void __launch_bounds__(THREADS) couplings(const __grid_constant__ CouplingArguments a) {
+    __shared__ double all[3][THREADS];
+    double total[3] = {0.0, 0.0, 0.0};
+    for (unsigned at_slot = blockIdx.x * THREADS + threadIdx.x; at_slot < unsigned(a.slots);
+         at_slot += gridDim.x * THREADS) {
+        const int slot = int(at_slot);
+        double square[3] = {0.0, 0.0, 0.0};
+#pragma unroll 1
+        for (int at = 0; at < DOF * DOF; ++at) {
+            const int transposed = at % DOF * DOF + at / DOF;
+            double sum[3] = {0.0, 0.0, 0.0};
+#pragma unroll(unroll_entries)
+            for (int e = 0; e < ENTRIES; ++e) {
+                const double value =
+                    e < STORED ? __ldg(a.a + (long long)(e * DOF * DOF + at) * a.a_stride + slot)
+                               : __ldg(a.a + (long long)((ENTRIES - 1 - e) * DOF * DOF + transposed) * a.a_stride +
+                                       shifted_slot(a, slot, a.delta[e]));
+                if (offset_x[e] != 0) sum[0] += value;
+                if (offset_y[e] != 0) sum[1] += value;
+                if (offset_z[e] != 0) sum[2] += value;
+            }
+#pragma unroll
+            for (int d = 0; d < 3; ++d) square[d] += sum[d] * sum[d];
+        }
+        double most = 0.0;
+#pragma unroll
+        for (int d = 0; d < 3; ++d)
+            if (a.candidates >> d & 1) most = fmax(most, square[d]);
+#pragma unroll
+        for (int d = 0; d < 3; ++d)
+            if ((a.candidates >> d & 1) && most > 0.0) total[d] += sqrt(square[d] / most);
+    }
+#pragma unroll
+    for (int d = 0; d < 3; ++d) all[d][threadIdx.x] = total[d];
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+#pragma unroll
+            for (int d = 0; d < 3; ++d) all[d][threadIdx.x] += all[d][threadIdx.x + half];
+    }
+    if (threadIdx.x < 3) a.sums[threadIdx.x * gridDim.x + blockIdx.x] = all[threadIdx.x][0];
+}
+
+}  // namespace hyperplane::multigrid

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Couplings, interpolation weights and Galerkin products on a GPU, for grids without periodic axes; couplings.cuh and
+// setup.cuh are the kernels' texts.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "precond/multigrid/transfer_cuda.hpp"
+
+namespace hyperplane::multigrid {
+
+/// What kernels depend on, besides the axes that are coarsened.
+struct SetupShape {
+    Stencil stencil;
+    int dof;
+    MatrixStorage storage;
+
+    int stored_entries() const { return storage == MatrixStorage::lower ? stencil.diagonal() + 1 : stencil.size(); }
+};
+
+class SetupCuda {
+public:
+    SetupCuda(const Context& context, const SetupShape& shape, const Coarsening& grids);
+
+    /// Whether there are kernels for a matrix: no axis is periodic, and its sums are not so long that their compilation
+    /// would take minutes.
+    static bool takes(const SetupShape& shape, const Coarsening& grids);
+
+    void interpolate(const StructMatrix& a, const WeightsView<double>& weights) const;
+    void product(const StructMatrix& a, const WeightsView<const double>& weights, StructMatrix& coarse) const;
+
+private:
+    std::vector<Int3> positions_;
+    Stencil coarse_;
+    rtc::Kernel<SetupArguments> interpolate_, product_;
+};
+
+/// The sums of c_id / max_e c_ie over all points for the axes that can be coarsened, on a grid without periodic axes.
+std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates);
+
+/// What NVRTC compiles for the set-up of a step from a grid without periodic axes to the next one.
+rtc::Programs setup_programs(const SetupShape& shape, const Coarsening& grids);
+
+}  // namespace hyperplane::multigrid

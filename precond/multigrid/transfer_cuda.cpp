@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/multigrid/transfer_cuda.hpp"
+
+#include <string>
+
+#include "precond/kernel_set.hpp"
+
+namespace hyperplane::multigrid {
+namespace {
+
+rtc::Source source() {
+    return {rtc::precond_texts(), "precond/multigrid/transfer.cuh"};
+}
+
+GridSlots slots_of(const Layout& layout) {
+    const Grid& grid = layout.grid();
+    return {layout.kind() == LayoutKind::natural, grid.nx, grid.ny, grid.nz, layout.levels().y, layout.levels().z};
+}
+
+}  // namespace
+
+StepLaunch::StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int threads)
+    : step_{}, blocks_{} {
+    const Grid& grid = order.grid();
+    const bool natural = order.kind() == LayoutKind::natural;
+    step_.fine = slots_of(fine);
+    step_.coarse = slots_of(coarse);
+    step_.order = slots_of(order);
+    step_.fine_slots = int(fine.slots());
+    step_.coarse_slots = int(coarse.slots());
+    step_.extent[0] = natural ? grid.nx : grid.ny;
+    step_.extent[1] = natural ? grid.ny : grid.nz;
+    step_.extent[2] = natural ? grid.nz : grid.nx;
+    step_.columns = step_.extent[1] >= threads / 32 ? 32 : threads;
+    step_.tiles = (step_.extent[0] + step_.columns - 1) / step_.columns;
+    const int rows = threads / step_.columns;
+    blocks_.x = unsigned(step_.tiles) * unsigned(step_.extent[2]) * unsigned((step_.extent[1] + rows - 1) / rows);
+}
+
+rtc::Definitions StepLaunch::definitions(const Coarsening& grids, int dof, int threads) {
+    const auto flag = [&](int axis) { return grids.axes[axis] ? "1" : "0"; };
+    return {{"AXIS_X", flag(0)},
+            {"AXIS_Y", flag(1)},
+            {"AXIS_Z", flag(2)},
+            {"DOF", std::to_string(dof)},
+            {"THREADS", std::to_string(threads)}};
+}
+
+rtc::Definitions TransferCuda::definitions(const Coarsening& grids, int dof, bool rounded) {
+    rtc::Definitions all = StepLaunch::definitions(grids, dof, threads);
+    all["WEIGHT"] = rounded ? "float" : "double";
+    return all;
+}
+
+TransferCuda::TransferCuda(const Context& context, const Coarsening& grids, int dof, bool rounded)
+    : rounded_(rounded),
+      restrict_(context, source(), definitions(grids, dof, rounded), "restrict_to"),
+      add_(context, source(), definitions(grids, dof, rounded), "add_to") {}
+
+rtc::Programs TransferCuda::programs(const Coarsening& grids, int dof, bool rounded) {
+    return {{source(), definitions(grids, dof, rounded)}};
+}
+
+}  // namespace hyperplane::multigrid
