@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Multicolour solves on a GPU, with a kernel for the step of each colour. A thread has one place of the colour
-// (precond/multicolor/coloured_points.hpp) and ROWS rows there.
+// (precond/multicolor/coloured_points.hpp) and ROWS rows there. The next step's kernel begins while this one runs, and
+// waits for its end (programmatic dependent launch).
 //
 // The place of a neighbour in its colour is the thread's place plus a constant, so a warp reads consecutive values of
 // all arrays. `enter` copies r, in which the places of a colour are COLOURS apart, to coloured order and also computes
@@ -167,6 +168,14 @@ __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], in
     subtract_terms<of_g>(s, sum, first, place, s.w);
 }
 
+/// Lets the next kernel's thread blocks begin, and waits until what the kernel before has written is there.
+__device__ __forceinline__ void follow() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /// Calls act(index in shared memory, slot) for the points of the thread block; consecutive threads have consecutive
 /// points.
 template <class Act>
@@ -181,6 +190,7 @@ __device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
+    follow();
     const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     __shared__ double points_of_block[shared_values];
     if (through_shared) {
@@ -220,6 +230,7 @@ extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
+    follow();
     const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     if (place >= s.stride) return;
     double sum[ROWS];
@@ -233,6 +244,7 @@ extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS upper(const __grid_constant__ Step s) {
+    follow();
     const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     if (place >= s.stride) return;
     double sum[ROWS] = {};
@@ -241,6 +253,7 @@ extern "C" __global__ void LAUNCH_BOUNDS upper(const __grid_constant__ Step s) {
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
+    follow();
     const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     const bool has_place = place < s.stride;
     double sum[ROWS] = {};

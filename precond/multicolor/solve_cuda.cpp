@@ -97,6 +97,7 @@ MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& poi
 
 void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                            double* w) const {
+    bool follows = false;  // a step of this solve
     for (const Step& step : steps_) {
         Arguments arguments = step.arguments;
         arguments.factors = factors;
@@ -106,7 +107,8 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
         arguments.w = w;
         arguments.z = z.data();
         step.kernel.launch({unsigned((stride_ + threads_ - 1) / threads_), unsigned(parts_of(dof_))},
-                           unsigned(threads_), 0, arguments);
+                           unsigned(threads_), 0, arguments, follows);
+        follows = true;
     }
 }
 
