@@ -33,7 +33,6 @@ private:
 
         PartSide arguments();
     };
-    class Tables;
 
     int dof_;
     Index parts_, most_rows_;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the kernels that solve the parts of a general matrix read besides values (precond/sync_free_ilu/part_solve.cuh):
+// the rows of each part in the order of levels, in slices. In the host's memory.
+#pragma once
+
+#include <vector>
+
+#include "core/graph/parts.hpp"
+#include "precond/graph/fill.hpp"
+#include "precond/graph/levels.hpp"
+#include "precond/sync_free_ilu/part_arguments.hpp"
+
+namespace hyperplane {
+
+class PartTables {
+public:
+    /// Of one triangle; the arrays are those of PartSide.
+    struct OfSide {
+        std::vector<PartSlice> slices;
+        std::vector<int> level_slices, part_levels;
+        std::vector<unsigned short> local, columns;
+    };
+    OfSide lower, upper;
+    std::vector<int> part_rows, numbered;  ///< as in PartArguments
+    std::vector<unsigned short> places;
+
+    /// No row of the pattern may depend on a row of another part, and no part may have more than 65,536 rows.
+    PartTables(const FilledPattern& filled, const GraphParts& parts, int dof);
+
+    /// Of these tables, of the parts' rows, and of the packed factors.
+    Index bytes() const;
+
+private:
+    struct PartLevels;
+
+    PartLevels levels_of_parts(Side side) const;
+    Index first(Side side, Index row) const;
+    Index last(Side side, Index row) const;
+    void slice(const PartLevels& levels, Side side, OfSide& made) const;
+    void add(const int* rows, Index count, Index at, Index base, Side side, OfSide& made) const;
+    Index bytes(const OfSide& side) const;
+
+    const FilledPattern& filled_;
+    const GraphParts& parts_;
+    int dof_;
+    std::vector<unsigned short> number_;  ///< [row]: within its part
+};
+
+}  // namespace hyperplane

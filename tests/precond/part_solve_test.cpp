@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels that solve parts of a general matrix, their text compiled for the host: each thread of a block is a
+// thread here, and barriers are barriers. Compared with the reference, so that a machine without a GPU checks them,
+// too.
+#include <barrier>
+#include <thread>
+
+#include "precond/general_cases.hpp"
+#include "precond/sync_free_ilu/part_tables.hpp"
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+#include "reference/subdomains.hpp"
+
+namespace emulated {
+
+constexpr int block_threads = 64;
+
+struct Place {
+    int x;
+};
+inline thread_local Place thread_place, block_place;
+inline std::barrier<> all(block_threads), warps[2]{std::barrier<>(32), std::barrier<>(32)};
+
+/// Runs body() on the threads of `blocks` thread blocks, one block after the other.
+template <class Body>
+void launch(int blocks, const Body& body) {
+    std::vector<std::thread> team;
+    for (int thread = 0; thread < block_threads; ++thread)
+        team.emplace_back([&, thread] {
+            for (int block = 0; block < blocks; ++block) {
+                thread_place = {thread};
+                block_place = {block};
+                body();
+                all.arrive_and_wait();
+            }
+        });
+    for (std::thread& one : team) one.join();
+}
+
+}  // namespace emulated
+
+#define THREADS 64
+#define __global__
+#define __device__
+#define __shared__
+#define __grid_constant__
+#define __launch_bounds__(threads)
+#define threadIdx emulated::thread_place
+#define blockIdx emulated::block_place
+#define __syncthreads() emulated::all.arrive_and_wait()
+#define __syncwarp() emulated::warps[emulated::thread_place.x / 32].arrive_and_wait()
+#define __ldg(at) (*(at))
+#define __ldcs(at) (*(at))
+
+// The kernels' text, for several numbers of unknowns.
+namespace unknowns_1 {
+using ::hyperplane::PartArguments, ::hyperplane::PartSide, ::hyperplane::PartSlice;
+#define DOF 1
+#define pack_parts pack_parts_1
+#define solve_parts solve_parts_1
+#include "precond/sync_free_ilu/part_solve.cuh"
+#undef DOF
+#undef pack_parts
+#undef solve_parts
+namespace hyperplane {
+double x[16384];
+}
+}  // namespace unknowns_1
+namespace unknowns_3 {
+using ::hyperplane::PartArguments, ::hyperplane::PartSide, ::hyperplane::PartSlice;
+#define DOF 3
+#define pack_parts pack_parts_3
+#define solve_parts solve_parts_3
+#include "precond/sync_free_ilu/part_solve.cuh"
+#undef DOF
+#undef pack_parts
+#undef solve_parts
+namespace hyperplane {
+double x[16384];
+}
+}  // namespace unknowns_3
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+
+/// One triangle's tables and room for its values.
+struct EmulatedSide {
+    const PartTables::OfSide& tables;
+    std::vector<double> values;
+
+    EmulatedSide(const PartTables::OfSide& of, int dof) : tables(of), values(of.columns.size() * dof * dof, NAN) {}
+    PartSide side() {
+        return {.slices = tables.slices.data(),
+                .level_slices = tables.level_slices.data(),
+                .part_levels = tables.part_levels.data(),
+                .local = tables.local.data(),
+                .columns = tables.columns.data(),
+                .values = values.data(),
+                .slice_count = int(tables.slices.size())};
+    }
+};
+
+/// M^-1 r by the kernels' text from the factors that a set-up on a CPU has made.
+std::vector<double> solved_by_kernels(const GeneralFactors& factors, const GraphParts& parts,
+                                      const std::vector<double>& r) {
+    const int dof = factors.dof;
+    const PartTables tables(factors.filled, parts, dof);
+    EmulatedSide lower(tables.lower, dof), upper(tables.upper, dof);
+    std::vector<double> inverse(std::size_t(factors.pattern().rows()) * dof * dof, NAN), z(r.size(), NAN);
+    const auto* const begin = reinterpret_cast<const long long*>(factors.pattern().row_begin());
+    const PartArguments arguments{.row_begin = begin,
+                                  .diagonal = reinterpret_cast<const long long*>(factors.filled.diagonal.data()),
+                                  .factors = factors.values.data(),
+                                  .part_rows = tables.part_rows.data(),
+                                  .rows = parts.vertices.data(),
+                                  .places = tables.places.data(),
+                                  .numbered = tables.numbered.data(),
+                                  .inverse = inverse.data(),
+                                  .lower = lower.side(),
+                                  .upper = upper.side(),
+                                  .in = r.data(),
+                                  .out = z.data()};
+    const int slices = arguments.lower.slice_count + arguments.upper.slice_count;
+    const int packing = (slices * 32 + emulated::block_threads - 1) / emulated::block_threads;
+    emulated::launch(packing, [&] {
+        dof == 1 ? unknowns_1::hyperplane::pack_parts_1(arguments) : unknowns_3::hyperplane::pack_parts_3(arguments);
+    });
+    emulated::launch(int(parts.count()), [&] {
+        dof == 1 ? unknowns_1::hyperplane::solve_parts_1(arguments) : unknowns_3::hyperplane::solve_parts_3(arguments);
+    });
+    return z;
+}
+
+TEST(PartSolveText, SolvesWhatACpuSolves) {
+    for (const GeneralCase& c :
+         {GeneralCase{"random", 300, 1, 0}, GeneralCase{"random", 61, 3, 0}, GeneralCase{"dense_row", 90, 1, 0},
+          GeneralCase{"arrow", 50, 3, 0}, GeneralCase{"symmetric", 70, 1, 0, true},
+          GeneralCase{"symmetric", 41, 3, 0, true}, GeneralCase{"empty_rows", 33, 1, 0}, GeneralCase{"dense", 1, 3, 0}})
+        for (const Index most : {1, 7, 40, 400}) {
+            SCOPED_TRACE(c.pattern + ", " + std::to_string(most));
+            const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(c), c.symmetric);
+            const auto m =
+                make_general("subdomain_ildu0", a, {{"parts", "consecutive"}, {"part_rows", std::to_string(most)}});
+            m->setup(a);
+            const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+            const GraphParts parts = consecutive_parts(Context::cpu(1), c.rows, most, "test");
+            const auto& factors = dynamic_cast<const SyncFreeIlu&>(*m).factors();
+            EXPECT_LT(reference::relative_difference(solved_by_kernels(factors, parts, r), apply_general(*m, a, r)),
+                      1e-13);
+        }
+}
+
+}  // namespace
+}  // namespace hyperplane
