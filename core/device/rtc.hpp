@@ -103,7 +103,13 @@ public:
 
 protected:
     AnyKernel(const Context& context, const Source& source, const Definitions& definitions, const std::string& name);
-    void launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, bool early) const;
+    /// How a launch begins.
+    enum class Start {
+        in_turn,   ///< after the kernel before
+        early,     ///< see Kernel::launch
+        together,  ///< see Kernel::launch_together
+    };
+    void launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, Start start) const;
 
 private:
     const device::Stream* stream_ = nullptr;
@@ -126,7 +132,11 @@ public:
     /// allowed it, and waits itself for what that one writes (programmatic dependent launch).
     void launch(Blocks blocks, unsigned threads, Index shared_bytes, const Arguments& arguments,
                 bool early = false) const {
-        AnyKernel::launch(blocks, threads, shared_bytes, &arguments, early);
+        AnyKernel::launch(blocks, threads, shared_bytes, &arguments, early ? Start::early : Start::in_turn);
+    }
+    /// The same for thread blocks that wait for each other: all are resident at a time, or the launch throws.
+    void launch_together(Blocks blocks, unsigned threads, Index shared_bytes, const Arguments& arguments) const {
+        AnyKernel::launch(blocks, threads, shared_bytes, &arguments, Start::together);
     }
 };
 

@@ -323,18 +323,23 @@ int AnyKernel::occupancy(int threads, Index shared_bytes) const {
     return blocks;
 }
 
-void AnyKernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, bool early) const {
+void AnyKernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, const void* argument, Start start) const {
     void* arguments[] = {const_cast<void*>(argument)};
     cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
+    if (start == Start::early) {
+        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute.val.programmaticStreamSerializationAllowed = 1;
+    } else if (start == Start::together) {
+        attribute.id = cudaLaunchAttributeCooperative;
+        attribute.val.cooperative = 1;
+    }
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(blocks.x, blocks.y);
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = std::size_t(shared_bytes);
     config.stream = static_cast<cudaStream_t>(stream_->handle());
     config.attrs = &attribute;
-    config.numAttrs = early ? 1 : 0;
+    config.numAttrs = start == Start::in_turn ? 0 : 1;
     cuda::check(cudaLaunchKernelExC(&config, function_, arguments), name_.c_str());
     stream_->note(name_.c_str());
 }

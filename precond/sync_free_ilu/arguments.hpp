@@ -40,21 +40,43 @@ struct GeneralFactorArguments {
     unsigned parts;
 };
 
-struct GeneralSolveArguments {
+/// Rows that one warp solves (precond/sync_free_ilu/slices.hpp).
+struct SolveSlice {
+    long long begin;  ///< of its blocks
+    int first;        ///< position of its first row
+    int width;        ///< blocks of a group of lanes
+    int rows, lanes;  ///< lanes: groups of a row
+};
+
+struct SliceArguments {
+    const SolveSlice* slices;
+    const int* order;     // [position]: the row
+    const int* position;  // [row]; null: the columns are there already
     const long long* row_begin;
     const int* column;
     const long long* diagonal;
+    const double* values;  // the factors
+    int* sliced_column;
+    double* sliced;
+    double* inverse;
+    long long count;
+};
+
+struct GeneralSolveArguments {
+    const SolveSlice* slices;
+    const int* column;
     const double* values;
-    const int* order;
+    const double* inverse;       // of the upper solve
+    const int* from;             // [position]: the row of `in`, or the record of `in_record`
+    const int* to;               // [position] of the upper solve: the row of `out`
     const double* in;            // r; of the upper solve null
     const RowRecord* in_record;  // the lower solve's result
-    RowRecord* records;          // [row][component]
+    RowRecord* records;          // [position][component]
     double* out;                 // of the upper solve
     TicketState* state;
-    long long rows;
-    unsigned parts;
+    unsigned count;  // slices
 };
-static_assert(sizeof(RowRecord) == 16 && sizeof(TicketState) == 16);
-static_assert(sizeof(GeneralSolveArguments) == 96);
+static_assert(sizeof(RowRecord) == 16 && sizeof(TicketState) == 16 && sizeof(SolveSlice) == 24);
+static_assert(sizeof(GeneralSolveArguments) == 96 && sizeof(SliceArguments) == 88);
 
 }  // namespace hyperplane

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/sync_free_ilu/cuda.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "precond/graph/levels.hpp"
@@ -12,36 +13,21 @@ namespace {
 constexpr const char* label = "factor";
 static_assert(sizeof(long long) == sizeof(Index));
 
-/// A power of two between dof and 32, and near `wanted`.
-int lanes_near(double wanted, int dof) {
-    const int least = int(std::bit_ceil(unsigned(dof)));
-    return std::max(least, int(std::bit_ceil(unsigned(std::clamp(wanted, 1.0, 32.0)))));
-}
-
 rtc::Source source(const char* main) {
     return {rtc::precond_texts(), main};
 }
-constexpr const char *factor_text = "precond/sync_free_ilu/factor.cuh", *solve_text = "precond/sync_free_ilu/solve.cuh";
+constexpr const char* text = "precond/sync_free_ilu/factor.cuh";
 
-rtc::Definitions factor_definitions(const SyncFreeShape& shape) {
+rtc::Definitions definitions(const SyncFreeShape& shape) {
     return {{"DOF", std::to_string(shape.dof)},
-            {"LANES", std::to_string(shape.factor_lanes)},
+            {"LANES", std::to_string(shape.lanes)},
+            {"BATCH", std::to_string(shape.batch)},
             {"SYMMETRIC", std::to_string(shape.symmetric)},
-            {"WARPS", std::to_string(shape.factor_warps())}};
-}
-
-rtc::Definitions solve_definitions(const SyncFreeShape& shape, bool upper) {
-    return {{"DOF", std::to_string(shape.dof)},
-            {"LANES", std::to_string(shape.solve_lanes)},
-            {"UPPER", std::to_string(upper)}};
+            {"WARPS", std::to_string(shape.warps())}};
 }
 
 unsigned parts_of(Index rows, Index each) {
     return unsigned((rows + each - 1) / each);
-}
-
-Buffer<int> order_of(const Context& context, const BlockPattern& pattern, Side side) {
-    return moved_to(context, label, levels_of(context.host(), pattern, side, label).rows);
 }
 
 /// Where A's diagonal blocks lie in A.
@@ -64,29 +50,35 @@ const long long* as_pointers(const Index* at) {
 
 }  // namespace
 
-SyncFreeShape SyncFreeShape::of(double mean, int dof, bool symmetric) {
-    return {dof, symmetric, dof > 1 ? 32 : std::max(4, lanes_near(mean, 1)), lanes_near(0.5 * (mean - 1.0) * dof, dof)};
+SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symmetric) {
+    if (dof > 1) return {dof, symmetric, 32, 1};
+    const BlockPattern& pattern = *filled.pattern;
+    // Most rows should have a lane for each entry; few lanes stay idle in the others.
+    constexpr int least = 4, most = 32;
+    int lanes = least;
+    for (; lanes < most; lanes *= 2) {
+        Index longer = 0;
+        for (Index row = 0; row < pattern.rows(); ++row)
+            longer += pattern.row_begin()[row + 1] - pattern.row_begin()[row] > lanes;
+        if (longer * 20 <= pattern.rows()) break;
+    }
+    const double lower = pattern.rows() > 0 ? double(filled.lower) / double(pattern.rows()) : 0.0;
+    return {dof, symmetric, lanes, std::clamp(int(std::bit_ceil(unsigned(lower + 0.5))), 2, std::min(lanes, 16))};
 }
 
 SyncFreeCuda::SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors)
-    : shape_(SyncFreeShape::of(factors.pattern().mean(), factors.dof, factors.symmetric)),
+    : shape_(SyncFreeShape::of(factors.filled, factors.dof, factors.symmetric)),
       rows_(factors.pattern().rows()),
       pattern_(factors.pattern().copied_to(context, label)),
       diagonal_(copy_on(context, factors.filled.diagonal)),
-      lower_order_(order_of(context, factors.pattern(), Side::lower)),
-      upper_order_(order_of(context, factors.pattern(), Side::upper)),
+      order_(moved_to(context, label, levels_of(context.host(), factors.pattern(), Side::lower, label).rows)),
       finished_(context, label, rows_),
-      lower_(context, label, rows_ * factors.dof),
-      upper_(context, label, rows_ * factors.dof),
-      pivots_(context, parts_of(rows_, shape_.factor_rows())),
-      factor_kernel_(context, source(factor_text), factor_definitions(shape_), "general_factor"),
-      lower_kernel_(context, source(solve_text), solve_definitions(shape_, false), "general_solve"),
-      upper_kernel_(context, source(solve_text), solve_definitions(shape_, true), "general_solve") {
-    if (factors.filled.place.size() > 0) {
-        place_ = copy_on(context, factors.filled.place);
-        a_diagonal_ = diagonal_places(context, *a.pattern());
-    }
-    states_ = hyperplane::copied_to(context, label, std::vector<TicketState>(3, {0, 0, 1}));
+      state_(copied_to(context, label, std::vector<TicketState>{{0, 0, 1}})),
+      pivots_(context, parts_of(rows_, shape_.rows())),
+      kernel_(context, source(text), definitions(shape_), "general_factor") {
+    if (factors.filled.place.size() == 0) return;
+    place_ = copy_on(context, factors.filled.place);
+    a_diagonal_ = diagonal_places(context, *a.pattern());
 }
 
 void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values,
@@ -102,56 +94,29 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
                                            .a_values = a.values(),
                                            .place = same ? nullptr : place_.data(),
                                            .a_diagonal = same ? nullptr : as_pointers(a_diagonal_.data()),
-                                           .order = lower_order_.data(),
+                                           .order = order_.data(),
                                            .finished = finished_.data(),
-                                           .state = states_.data(),
+                                           .state = state_.data(),
                                            .ratios = pivots_.ratios(),
                                            .rule = rule_of(rules, shape_.symmetric),
                                            .log = pivots_.log(),
                                            .shift = alpha,
                                            .rows = rows_,
-                                           .parts = parts_of(rows_, shape_.factor_rows())};
-    factor_kernel_.launch({arguments.parts}, unsigned(32 * shape_.factor_warps()), 0, arguments);
+                                           .parts = parts_of(rows_, shape_.rows())};
+    kernel_.launch({arguments.parts}, unsigned(32 * shape_.warps()), 0, arguments);
     pivots_.report(inverter);
-}
-
-void SyncFreeCuda::solve(const double* values, const Vector& r, Vector& z) const {
-    if (rows_ == 0) return;
-    GeneralSolveArguments arguments{.row_begin = as_pointers(pattern_->row_begin()),
-                                    .column = pattern_->column(),
-                                    .diagonal = as_pointers(diagonal_.data()),
-                                    .values = values,
-                                    .order = lower_order_.data(),
-                                    .in = r.data(),
-                                    .in_record = nullptr,
-                                    .records = lower_.data(),
-                                    .out = nullptr,
-                                    .state = states_.data() + 1,
-                                    .rows = rows_,
-                                    .parts = parts_of(rows_, shape_.solve_rows())};
-    lower_kernel_.launch({arguments.parts}, 128, 0, arguments);
-    arguments.order = upper_order_.data();
-    arguments.in = nullptr;
-    arguments.in_record = lower_.data();
-    arguments.records = upper_.data();
-    arguments.out = z.data();
-    arguments.state = states_.data() + 2;
-    upper_kernel_.launch({arguments.parts}, 128, 0, arguments);
 }
 
 Index SyncFreeCuda::bytes(const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape) {
     const Index rows = filled.pattern->rows();
     const bool same = filled.place.size() == 0;
-    return filled.pattern->bytes() + rows * Index(2 * sizeof(Index) + 2 * sizeof(int)) +
-           (same ? 0 : a_blocks * Index(sizeof(int)) + rows * Index(sizeof(Index))) +
-           2 * rows * shape.dof * Index(sizeof(RowRecord)) + 3 * Index(sizeof(TicketState)) +
-           PivotRecord::bytes(parts_of(rows, shape.factor_rows()));
+    return filled.pattern->bytes() + rows * Index(2 * sizeof(Index) + sizeof(int)) +
+           (same ? 0 : a_blocks * Index(sizeof(int)) + rows * Index(sizeof(Index))) + Index(sizeof(TicketState)) +
+           PivotRecord::bytes(parts_of(rows, shape.rows()));
 }
 
 rtc::Programs SyncFreeCuda::programs(const SyncFreeShape& shape) {
-    return {{source(factor_text), factor_definitions(shape)},
-            {source(solve_text), solve_definitions(shape, false), "lower"},
-            {source(solve_text), solve_definitions(shape, true), "upper"}};
+    return {{source(text), definitions(shape)}};
 }
 
 }  // namespace hyperplane

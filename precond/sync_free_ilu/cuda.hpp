@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sync_free_ilu on a GPU; factor.cuh and solve.cuh are the kernels' texts.
+// The factorisation of a general matrix on a GPU; factor.cuh is the kernel's text.
 #pragma once
 
 #include <string>
@@ -12,20 +12,19 @@
 
 namespace hyperplane {
 
-/// What the kernels are specialised on.
+/// What the kernel is specialised on.
 struct SyncFreeShape {
     int dof;
     bool symmetric;
-    int factor_lanes, solve_lanes;  ///< threads of a row
+    int lanes;  ///< threads of a row
+    int batch;  ///< rows that a short row waits for together
 
-    /// For a pattern with so many blocks a row on average.
-    static SyncFreeShape of(double mean, int dof, bool symmetric);
-    int factor_warps() const { return dof > 16 ? 2 : 4; }
-    Index factor_rows() const { return 32 * factor_warps() / factor_lanes; }  ///< of a thread block
-    Index solve_rows() const { return 128 / solve_lanes; }
+    static SyncFreeShape of(const FilledPattern& filled, int dof, bool symmetric);
+    int warps() const { return dof > 16 ? 2 : 4; }       ///< of a thread block
+    Index rows() const { return 32 * warps() / lanes; }  ///< of a thread block
 };
 
-/// The tables of one pattern, and the kernels.
+/// The tables of one pattern, and the kernel.
 class SyncFreeCuda {
 public:
     /// `factors` has its pattern in the host's memory.
@@ -33,11 +32,9 @@ public:
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`.
     void factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values, PivotInverter& inverter);
-    /// Where the factors' rows and diagonal blocks begin, on the GPU.
-    const Index* row_begin() const { return pattern_->row_begin(); }
-    const Index* diagonal() const { return diagonal_.data(); }
-    /// z = U^-1 L^-1 r.
-    void solve(const double* values, const Vector& r, Vector& z) const;
+    /// The pattern of the factors and the places of their diagonal blocks, in the GPU's memory.
+    const BlockPattern& pattern() const { return *pattern_; }
+    const Buffer<Index>& diagonal() const { return diagonal_; }
 
     /// Bytes that it holds.
     static Index bytes(const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape);
@@ -49,13 +46,11 @@ private:
     Index rows_;
     std::shared_ptr<const BlockPattern> pattern_;
     Buffer<Index> diagonal_, a_diagonal_;  ///< a_diagonal_: empty if A has the same pattern
-    Buffer<int> place_, lower_order_, upper_order_;
+    Buffer<int> place_, order_;
     Buffer<unsigned long long> finished_;
-    mutable Buffer<RowRecord> lower_, upper_;
-    mutable Buffer<TicketState> states_;  ///< of the factorisation and both solves
+    Buffer<TicketState> state_;
     PivotRecord pivots_;
-    rtc::Kernel<GeneralFactorArguments> factor_kernel_;
-    rtc::Kernel<GeneralSolveArguments> lower_kernel_, upper_kernel_;
+    rtc::Kernel<GeneralFactorArguments> kernel_;
 };
 
 }  // namespace hyperplane

@@ -9,9 +9,11 @@
 //
 // Of a symmetric matrix (SYMMETRIC) only j >= i is computed, and L_ik = U_ki^T D_k^-1. The row is in global memory; an
 // element of a block always belongs to the same lane, so only W = L_ik and the diagonal block, which other lanes read,
-// need shared memory.
+// need shared memory. Short rows are kept in registers (factor_short.cuh) or shared memory
+// (factor_short_blocks.cuh).
 //
-// Definitions: DOF, LANES (a power of two; 32 where DOF > 1), SYMMETRIC, WARPS (of a thread block).
+// Definitions: DOF, LANES (a power of two; 32 where DOF > 1), SYMMETRIC, WARPS (of a thread block), BATCH (of short
+// rows).
 
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/sync_free_ilu/waiting.cuh"
@@ -169,8 +171,41 @@ struct Row {
     }
 };
 
+}  // namespace hyperplane
+
+#define SHORT_ROWS (DOF <= 8)
+#if DOF == 1
+#include "precond/sync_free_ilu/factor_short.cuh"
+#elif SHORT_ROWS
+#include "precond/sync_free_ilu/factor_short_blocks.cuh"
+#endif
+
+namespace hyperplane {
+
+#if !SHORT_ROWS
+struct ShortRow {
+    struct Memory {};
+};
+#endif
+
+/// Factors a row; returns the smallest ratio of a pivot to A's diagonal.
+__device__ __forceinline__ double factor(const Row& row, ShortRow::Memory& memory, u64 epoch) {
+#if DOF == 1
+    if (ShortRow::takes(row)) return ShortRow(row, epoch).factor();
+#elif SHORT_ROWS
+    if (ShortRow::takes(row)) {
+        ShortRow(row, memory, epoch).factor();
+        return row.invert();
+    }
+#endif
+    row.load();
+    row.eliminate(epoch);
+    return row.invert();
+}
+
 extern "C" __global__ void __launch_bounds__(threads) general_factor(const __grid_constant__ Arguments a) {
     __shared__ double blocks[rows_of_block * size];
+    __shared__ ShortRow::Memory memory[rows_of_block];
     __shared__ double ratios[rows_of_block];
     __shared__ long long ratio_rows[rows_of_block];
     u64 epoch;
@@ -189,9 +224,7 @@ extern "C" __global__ void __launch_bounds__(threads) general_factor(const __gri
                       int(threadIdx.x % LANES),
                       lanes_of_row<LANES>(),
                       blocks + which * size};
-        row.load();
-        row.eliminate(epoch);
-        const double ratio = row.invert();
+        const double ratio = factor(row, memory[which], epoch);
         __syncwarp(row.mask);
         if (row.lane == 0) {
             publish(a.finished + at, epoch);

@@ -1,66 +1,100 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The solve with one triangle of a general matrix's factors, without synchronisation between levels.
 //
-// LANES threads of a warp have one block row: lane l takes column l mod DOF of the blocks l / DOF, l / DOF + GROUP, ...
-// It loads a block's coefficients, waits for the record {value, epoch} that it multiplies them with, and adds. The
-// lanes' sums are added pairwise, so the order of each sum follows from the pattern alone.
+// The factors lie in slices (precond/sync_free_ilu/slices.hpp), in the order of levels, and each warp has every n-th
+// slice, where n is the number of warps. A lane loads the coefficients of a batch of blocks, then the records {value,
+// epoch} that it multiplies them with, until all have this launch's epoch, and adds. The sums of a row's groups of
+// lanes are added pairwise, so the order of each sum follows from the pattern alone.
 //
-// Definitions: DOF, LANES (a power of two, DOF <= LANES <= 32), UPPER (U z = y, otherwise L y = r).
+// All thread blocks are resident (rtc::Kernel::launch_together), no row of a slice depends on another one of it, and a
+// warp works on its slices in their order. So the first unfinished slice waits for finished ones alone: there is no
+// deadlock.
+//
+// Definitions: DOF, UPPER (U z = y, otherwise L y = r).
 
+#include "precond/sync_free_ilu/slice_lane.cuh"
 #include "precond/sync_free_ilu/waiting.cuh"
 
 namespace hyperplane {
 
-constexpr int threads = 128, rows_of_block = threads / LANES, group = LANES / DOF;
+typedef GeneralSolveArguments Arguments;
+constexpr int chunk = DOF < 8 ? DOF : 8;                // columns of a block that are loaded together
+constexpr int batch = DOF == 1 ? 4 : DOF <= 3 ? 2 : 1;  // blocks that are loaded together
+constexpr int loads = batch * chunk;
 
-extern "C" __global__ void __launch_bounds__(threads) general_solve(const __grid_constant__ GeneralSolveArguments a) {
-    u64 epoch;
-    const unsigned part = take_ticket(a.state, epoch);
-    const int lane = threadIdx.x % LANES, c = lane % DOF, first = lane / DOF;
-    const unsigned mask = lanes_of_row<LANES>();
-    const long long index = (long long)part * rows_of_block + threadIdx.x / LANES;
-    if (index < a.rows) {
-        const long long row = __ldg(a.order + index), diagonal = __ldg(a.diagonal + row);
-        const long long begin = UPPER ? diagonal + 1 : __ldg(a.row_begin + row);
-        const long long end = UPPER ? __ldg(a.row_begin + row + 1) : diagonal;
-        const int mine = lane < DOF ? lane : DOF - 1;
-        const double given = UPPER ? a.in_record[row * DOF + mine].value : __ldg(a.in + row * DOF + mine);
-        double sum[DOF];
+/// Sums of the products of a batch: blocks e, ... and columns c, ... of each.
+__device__ __forceinline__ double batch_sum(const Arguments& a, const SolveSlice& slice, const SliceLane& mine,
+                                            int lane, int e, int c, u64 epoch) {
+    const RowRecord* from[batch];
+    double v[loads], x[loads];
+    unsigned left = 0;
 #pragma unroll
-        for (int r = 0; r < DOF; ++r) sum[r] = 0.0;
-        if (first < group)
-            for (long long at = begin + first; at < end; at += group) {
-                const double* const block = a.values + at * DOF * DOF + c;
-                double v[DOF];
+    for (int b = 0; b < batch; ++b) {
+        const bool there = e + b < slice.width;
+        const int column = there ? __ldcs(a.column + mine.column(slice, e + b, lane)) : -1;
+        from[b] = a.records + (long long)column * DOF + c;
 #pragma unroll
-                for (int r = 0; r < DOF; ++r) v[r] = __ldg(block + r * DOF);
-                const double x = wait_for_record(a.records + (long long)__ldg(a.column + at) * DOF + c, epoch);
-#pragma unroll
-                for (int r = 0; r < DOF; ++r) sum[r] += v[r] * x;
-            }
-        __syncwarp(mask);
-        double total = 0.0;
-#pragma unroll
-        for (int r = 0; r < DOF; ++r) {
-#pragma unroll
-            for (int distance = LANES / 2; distance > 0; distance /= 2)
-                sum[r] += __shfl_xor_sync(mask, sum[r], distance, LANES);
-            if (lane == r) total = sum[r];
-        }
-        double x = given - total;
-        if (UPPER) {
-            const double* const inverse = a.values + (diagonal * DOF + mine) * DOF;
-            double z = 0.0;
-#pragma unroll
-            for (int q = 0; q < DOF; ++q) z += __ldg(inverse + q) * __shfl_sync(mask, x, q, LANES);
-            x = z;
-        }
-        if (lane < DOF) {
-            store_record(a.records + row * DOF + lane, x, epoch);
-            if (UPPER) a.out[row * DOF + lane] = x;
+        for (int d = 0; d < chunk; ++d) {
+            const bool has = there && c + d < DOF;
+            v[b * chunk + d] = has ? __ldcs(a.values + mine.value(slice, e + b, c + d, lane)) : 0.0;
+            x[b * chunk + d] = 0.0;
+            if (has && column >= 0) left |= 1u << (b * chunk + d);
         }
     }
-    end_part(a.state, epoch, a.parts);
+    while (left) {
+        Record seen[loads] = {};  // all are loaded before the first is looked at
+#pragma unroll
+        for (int q = 0; q < loads; ++q)
+            if (left >> q & 1) seen[q] = load_record(from[q / chunk] + q % chunk);
+#pragma unroll
+        for (int q = 0; q < loads; ++q)
+            if (left >> q & 1 && u64(seen[q] >> 64) == epoch) {
+                x[q] = __longlong_as_double((long long)seen[q]);
+                left &= ~(1u << q);
+            }
+    }
+    double sum = 0.0;
+#pragma unroll
+    for (int q = 0; q < loads; ++q) sum += v[q] * x[q];
+    return sum;
+}
+
+__device__ __forceinline__ void solve_slice(const Arguments& a, const SolveSlice& slice, int lane, u64 epoch) {
+    const SliceLane mine(slice, lane);
+    if (lane >= mine.active) return;
+    const unsigned mask = mine.mask();
+    const long long from = (long long)__ldg(a.from + mine.position) * DOF + mine.r;
+    const double given = UPPER ? a.in_record[from].value : __ldg(a.in + from);
+    const long long to = UPPER ? (long long)__ldg(a.to + mine.position) * DOF + mine.r : 0;
+    double inverse[chunk];
+#pragma unroll
+    for (int c = 0; c < chunk; ++c) inverse[c] = UPPER ? __ldcs(a.inverse + mine.inverse(slice, c)) : 0.0;
+    double sum = 0.0;
+    for (int e = 0; e < slice.width; e += batch)
+        for (int c = 0; c < DOF; c += chunk) sum += batch_sum(a, slice, mine, lane, e, c, epoch);
+    __syncwarp(mask);
+    for (int distance = slice.lanes / 2; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(mask, sum, distance * DOF);
+    double x = given - sum;
+    if (UPPER) {
+        double z = 0.0;
+#pragma unroll
+        for (int c = 0; c < chunk; ++c) z += inverse[c] * __shfl_sync(mask, x, mine.first + c);
+        for (int c = chunk; c < DOF; ++c)
+            z += __ldg(a.inverse + mine.inverse(slice, c)) * __shfl_sync(mask, x, mine.first + c);
+        x = z;
+    }
+    if (mine.group > 0) return;
+    store_record(a.records + mine.position * DOF + mine.r, x, epoch);
+    if (UPPER) a.out[to] = x;
+}
+
+extern "C" __global__ void __launch_bounds__(128) general_solve(const __grid_constant__ Arguments a) {
+    const u64 epoch = *(volatile u64*)&a.state->epoch;
+    const unsigned warps = blockDim.x / 32;
+    for (unsigned at = blockIdx.x * warps + threadIdx.x / 32; at < a.count; at += gridDim.x * warps)
+        solve_slice(a, a.slices[at], threadIdx.x % 32, epoch), __syncwarp();
+    end_part(a.state, epoch, gridDim.x);
 }
 
 }  // namespace hyperplane

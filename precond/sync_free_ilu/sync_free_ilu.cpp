@@ -9,6 +9,7 @@
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
 #include "precond/sync_free_ilu/part_solve.hpp"
+#include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/sync_free_ilu/swept.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 
@@ -45,6 +46,7 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     const auto begin = std::chrono::steady_clock::now();
     served_.reset();
     part_solve_.reset();
+    sliced_.reset();
     cuda_.reset();
     swept_.reset();
     factors_ = {};
@@ -59,6 +61,9 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
             cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_);
             if (options_.parts && !options_.sweeps)
                 part_solve_ = std::make_unique<PartSolveCuda>(context_, factors_, parts_);
+            else if (!options_.sweeps)
+                sliced_ = std::make_unique<SlicedSolve>(context_, factors_.filled, a.dof(), cuda_->pattern(),
+                                                        cuda_->diagonal());
         }
     const Index work = cuda_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const bool walks = !options_.sweeps || options_.fixed_point_sweeps == 0;
@@ -95,12 +100,21 @@ SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
             : "");
 }
 
+void SyncFreeIlu::hand_on() {
+    if (swept_) swept_->take(factors_, options_.name);
+    if constexpr (cuda_built) {
+        if (sliced_) sliced_->take(factors_.values.data());
+        if (part_solve_)
+            part_solve_->take(factors_.values.data(), cuda_->pattern().row_begin(), cuda_->diagonal().data());
+    }
+}
+
 SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
     const BsrMatrix& a = general(matrix);
     analyse(a);
     const auto begin = std::chrono::steady_clock::now();
     SetupReport report = factorise(a);
-    pass_on();
+    hand_on();
     context_.synchronize();
     report.symbolic_seconds = symbolic_seconds_;
     report.numeric_seconds = seconds_since(begin);
@@ -108,17 +122,11 @@ SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
     return report;
 }
 
-void SyncFreeIlu::pass_on() {
-    if (swept_) swept_->take(factors_, options_.name);
-    if constexpr (cuda_built)
-        if (part_solve_) part_solve_->take(factors_.values.data(), cuda_->row_begin(), cuda_->diagonal());
-}
-
 void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
     if (swept_) return swept_->apply(r, z);
     if constexpr (cuda_built) {
         if (part_solve_) return part_solve_->apply(r, z);
-        if (cuda_) return cuda_->solve(factors_.values.data(), r, z);
+        if (sliced_) return sliced_->solve(r, z);
     }
     general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
     general_cpu::upper_solve(factors_, upper_, z.data());
@@ -128,7 +136,7 @@ NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
     NumericSetup numeric;
     numeric.run = [this, &a = general(matrix)] {
         factorise(a);
-        pass_on();
+        hand_on();
     };
     numeric.analysis = symbolic_seconds_;
     return numeric;
@@ -168,9 +176,14 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + 2 * walk;
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
-            const SyncFreeShape shape = SyncFreeShape::of(filled.pattern->mean(), a.dof(), a.symmetric());
+            const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric());
             plan.bytes = values + SyncFreeCuda::bytes(filled, a.pattern()->blocks(), shape);
-            if (options.parts && !options.sweeps) plan.bytes += PartSolveCuda::bytes(filled, parts, a.dof());
+            if (options.parts && !options.sweeps) {
+                plan.bytes += PartSolveCuda::bytes(filled, parts, a.dof());
+            } else if (!options.sweeps) {
+                plan.bytes += SlicedSolve::bytes(setting.context.host(), filled, a.dof());
+                plan.setup_bytes = 2 * a.block_rows() * Index(sizeof(int));
+            }
         }
     plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), filled.pattern->blocks(), a.dof());
     if (options.fixed_point_sweeps > 0) plan.bytes += general_cpu::fixed_point_bytes(filled, a.dof());
@@ -190,16 +203,19 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
         // The pattern is filled here, because it decides how many threads have a row.
         const MatrixShape& a = setting.matrix;
         GraphParts parts;
-        const double mean = pattern_of(setting.context.host(), a.pattern(), options, parts).pattern->mean();
-        const SyncFreeShape shape = SyncFreeShape::of(mean, a.dof(), a.symmetric());
-        return {{options.parts ? "subdomain_parts" : "sync_free_ilu",
+        const FilledPattern filled = pattern_of(setting.context.host(), a.pattern(), options, parts);
+        const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric());
+        const bool solves = !options.sweeps, by_parts = options.parts.has_value();
+        return {{by_parts ? "subdomain_parts" : "sync_free_ilu",
                  Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),
                  a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [shape, by_parts = options.parts && !options.sweeps] {
-                     rtc::Programs all = SyncFreeCuda::programs(shape);
-                     if (by_parts)
-                         for (const rtc::Program& program : PartSolveCuda::programs(shape.dof)) all.push_back(program);
-                     return all;
+                 [shape, solves, by_parts] {
+                     rtc::Programs programs = SyncFreeCuda::programs(shape);
+                     if (solves)
+                         std::ranges::move(by_parts ? PartSolveCuda::programs(shape.dof)
+                                                    : SlicedSolve::programs(shape.dof),
+                                           std::back_inserter(programs));
+                     return programs;
                  }}};
     }
     return {};

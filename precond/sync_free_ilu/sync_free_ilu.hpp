@@ -9,7 +9,8 @@
 //     numeric    the factors; repeated if the pivot policy says so
 //
 // On a CPU the rows of a level are shared by the threads (precond/sync_free_ilu/row_walk.hpp). On a GPU rows are handed
-// out in the order of their levels, and wait for each other (precond/sync_free_ilu/waiting.cuh).
+// out in the order of their levels, and wait for each other (precond/sync_free_ilu/waiting.cuh); the solves read a copy
+// of the factors in that order (precond/sync_free_ilu/slices.hpp).
 #pragma once
 
 #include <memory>
@@ -26,6 +27,7 @@
 namespace hyperplane {
 
 class PartSolveCuda;
+class SlicedSolve;
 class SweptFactors;
 class SyncFreeCuda;
 
@@ -65,8 +67,8 @@ private:
     static PreconditionerTraits traits(const SyncFreeOptions& options, bool symmetric);
     void analyse(const BsrMatrix& a);
     SetupReport factorise(const BsrMatrix& a);
-    /// Hands new factors to the solves that have a form of their own.
-    void pass_on();
+    /// Hands the factors to what solves with a copy of them.
+    void hand_on();
 
     Context context_;
     SyncFreeOptions options_;
@@ -78,7 +80,8 @@ private:
     general_cpu::FixedPointScratch scratch_;
     std::unique_ptr<SweptFactors> swept_;
     std::unique_ptr<SyncFreeCuda> cuda_;         ///< on a GPU
-    std::unique_ptr<PartSolveCuda> part_solve_;  ///< on a GPU, of options_.parts
+    std::unique_ptr<SlicedSolve> sliced_;        ///< on a GPU, unless sweeps or parts take the place of the solves
+    std::unique_ptr<PartSolveCuda> part_solve_;  ///< on a GPU, of options_.parts, unless there are sweeps
 };
 
 PreconditionerRow sync_free_ilu_row();

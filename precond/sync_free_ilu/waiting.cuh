@@ -57,14 +57,10 @@ __device__ __forceinline__ void store_record(RowRecord* at, double value, u64 ep
     const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
     asm volatile("st.relaxed.gpu.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
 }
-__device__ __forceinline__ double wait_for_record(const RowRecord* at, u64 epoch) {
-    Patience patience;
-    for (;;) {
-        Record record;
-        asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
-        if (u64(record >> 64) == epoch) return __longlong_as_double((long long)record);
-        patience.wait();
-    }
+__device__ __forceinline__ Record load_record(const RowRecord* at) {
+    Record record;
+    asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
+    return record;
 }
 
 /// The lanes that work on this thread's row.

@@ -6,6 +6,7 @@
 
 #include "on_device.hpp"
 #include "precond/general_cases.hpp"
+#include "precond/sync_free_ilu/slices.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -22,6 +23,8 @@ std::vector<GeneralCase> general_cases() {
     for (int dof : {1, 3, 32}) list.push_back({"dense", 1, dof, 0});
     list.push_back({"random", 6, 32, 1});
     list.push_back({"random", 1500, 1, 1});
+    for (const char* name : {"random", "arrow", "dense_row"}) list.push_back({name, 700, 3, 0});
+    list.push_back({"arrow", 2000, 1, 0});
     for (int dof : {1, 2, 4, 8})
         for (int k : {0, 1, 2}) list.push_back({dof == 1 ? "arrow" : "symmetric", 40, dof, k, true});
     for (int k : {0, 1, 2, 3}) list.push_back({"symmetric", 80, 1, k, true});
@@ -49,6 +52,7 @@ void expect_equals_reference(const Context& context, const GeneralCase& c) {
 }
 
 class SyncFreeIlu : public testing::TestWithParam<GeneralCase> {};
+class GeneralSolvesOnDevice : public DeviceTest {};
 class SyncFreeIluOnDevice : public DeviceTest, public testing::WithParamInterface<GeneralCase> {};
 
 TEST_P(SyncFreeIlu, EqualsReference) {
@@ -114,6 +118,56 @@ TEST(GraphLevels, FollowDependencies) {
                 if (side == Side::lower ? j < row : j > row) expected = std::max(expected, level[j] + 1);
             }
             EXPECT_EQ(level[row], expected) << row;
+        }
+    }
+}
+
+/// Every row has one position, its slice has room for its blocks, and no slice has rows of two levels.
+TEST(GeneralSlices, HoldEveryRowOnceAndNoRowThatItWaitsFor) {
+    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
+        for (int dof : {1, 3, 32})
+            for (const Side side : {Side::lower, Side::upper}) {
+                SCOPED_TRACE(std::string(name) + " " + std::to_string(dof));
+                const Context host = Context::cpu(1);
+                const BsrMatrix a = reference::to_bsr_matrix(
+                    host, reference::random_blocks(reference::pattern_named(name, 300, 4, 43), 1, 1));
+                const FilledPattern filled = filled_pattern(host, a.pattern(), 0, "test");
+                const SlicedOrder sliced = sliced_order(host, filled, side, dof, "test");
+                const Buffer<int> position = sliced.position(host, "test");
+                Index next = 0, places = 0;
+                for (const SolveSlice& slice : sliced.slices) {
+                    EXPECT_EQ(slice.first, next);
+                    EXPECT_EQ(slice.begin, places);
+                    EXPECT_LE(slice.rows * slice.lanes * dof, 32);
+                    for (int at = slice.first; at < slice.first + slice.rows; ++at) {
+                        const int row = sliced.row[at];
+                        EXPECT_EQ(position[row], at);
+                        const Index diagonal = filled.diagonal[row];
+                        const Index begin = side == Side::lower ? filled.pattern->row_begin()[row] : diagonal + 1;
+                        const Index end = side == Side::lower ? diagonal : filled.pattern->row_begin()[row + 1];
+                        EXPECT_LE(end - begin, Index(slice.width) * slice.lanes);
+                        for (Index block = begin; block < end; ++block)
+                            EXPECT_LT(position[filled.pattern->column()[block]], slice.first);
+                    }
+                    next += slice.rows;
+                    places += Index(slice.width) * slice.rows * slice.lanes;
+                }
+                EXPECT_EQ(next, 300);
+                EXPECT_EQ(places, sliced.places);
+            }
+}
+
+/// Factors and results have the same bits however often and in whatever company they are computed.
+TEST_F(GeneralSolvesOnDevice, RepeatTheirBits) {
+    const Context context = Context::cuda();
+    for (const GeneralCase& c : {GeneralCase{"random", 3000, 1, 1}, {"symmetric", 900, 3, 0, true}}) {
+        const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c), c.symmetric);
+        const auto m = make_general("sync_free_ilu", a, {{"fill_level", std::to_string(c.fill_level)}});
+        m->setup(a);
+        const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof), first = apply_general(*m, a, r);
+        for (int repeat = 0; repeat < 20; ++repeat) {
+            if (repeat % 5 == 0) m->setup(a);
+            EXPECT_EQ(apply_general(*m, a, r), first);
         }
     }
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One triangle of a general matrix's factors in the order in which a GPU's solves work on it.
+//
+// Rows are level by level; a row's place in this order is its position. Consecutive rows of one level with similar
+// lengths form a slice, which one warp works on. A row has `lanes` groups of dof lanes: block b of the row belongs to
+// group b mod lanes, and lane r of the group has row r of the block. Blocks are stored so that each load of a warp
+// reads adjacent values:
+//
+//     column[begin + e * rows * lanes + row of the slice * lanes + group]      position of the block's column; -1 if
+//     the
+//                                                                              row has no such block
+//     value [((begin + e * rows * lanes) * dof + c * rows * lanes) * dof + lane]
+//                                                                              of column c of the block
+//
+// with e = b div lanes, and e < width. No row of a slice depends on another one of it.
+#pragma once
+
+#include <vector>
+
+#include "precond/graph/fill.hpp"
+#include "precond/graph/levels.hpp"
+#include "precond/sync_free_ilu/arguments.hpp"
+
+namespace hyperplane {
+
+struct SlicedOrder {
+    Buffer<int> row;  ///< [position]; in the host's memory
+    std::vector<SolveSlice> slices;
+    Index places = 0;  ///< for blocks, those that stay empty included
+    Index levels = 0;
+
+    /// [row]: its position.
+    Buffer<int> position(const Context& host, const std::string& label) const;
+};
+
+/// `filled` is in the host's memory.
+SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, Side side, int dof,
+                         const std::string& label);
+
+}  // namespace hyperplane

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/sync_free_ilu/solve_cuda.hpp"
+
+#include <algorithm>
+
+#include "precond/kernel_set.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* label = "factor";
+constexpr int threads = 128, warps = threads / 32;
+static_assert(sizeof(long long) == sizeof(Index));
+
+rtc::Source source(const char* main) {
+    return {rtc::precond_texts(), main};
+}
+constexpr const char *slice_text = "precond/sync_free_ilu/slice.cuh", *solve_text = "precond/sync_free_ilu/solve.cuh";
+
+rtc::Definitions definitions(int dof, Side side) {
+    return {{"DOF", std::to_string(dof)}, {"UPPER", std::to_string(side == Side::upper)}};
+}
+
+unsigned blocks_for(Index slices) {
+    return unsigned((slices + warps - 1) / warps);
+}
+
+const long long* as_pointers(const Index* at) {
+    return reinterpret_cast<const long long*>(at);
+}
+
+/// Where the rows of the upper order lie in the lower one.
+Buffer<int> between(const Context& host, const SlicedOrder& lower, const SlicedOrder& upper) {
+    const Buffer<int> position = lower.position(host, label);
+    Buffer<int> from(host, label, position.size());
+    for (Index at = 0; at < from.size(); ++at) from[at] = position[upper.row[at]];
+    return from;
+}
+
+template <class T>
+Buffer<T> copy_on(const Context& context, const Buffer<T>& host) {
+    Buffer<T> copy(context, label, host.size());
+    copy_between(host.context(), host.data(), context, copy.data(), host.size() * Index(sizeof(T)));
+    return copy;
+}
+
+/// Thread blocks of a solve. Warps that wait load the memory, so there are no more than have the slices of the next
+/// `levels_ahead` levels.
+unsigned resident_blocks(const Context& context, const rtc::Kernel<GeneralSolveArguments>& kernel,
+                         const SlicedOrder& sliced) {
+    constexpr Index levels_ahead = 8, least = 2;
+    const Index multiprocessors = context.stream().properties().multiprocessors;
+    const Index count = Index(sliced.slices.size()), level = count / std::max<Index>(1, sliced.levels);
+    const Index wanted = (levels_ahead * level + warps * multiprocessors - 1) / (warps * multiprocessors);
+    const Index resident = std::clamp<Index>(wanted, least, std::max(least, Index(kernel.occupancy(threads, 0))));
+    return unsigned(std::min(resident * multiprocessors, Index(blocks_for(count))));
+}
+
+Index bytes_of(const SlicedOrder& sliced, int dof) {
+    const Index rows = sliced.row.size();
+    return Index(sliced.slices.size() * sizeof(SolveSlice)) + rows * Index(sizeof(int) + dof * sizeof(RowRecord)) +
+           sliced.places * Index(sizeof(int) + dof * dof * sizeof(double));
+}
+
+}  // namespace
+
+SlicedSolve::Triangle::Triangle(const Context& context, const SlicedOrder& sliced, Side side, int dof)
+    : count(Index(sliced.slices.size())),
+      places(sliced.places),
+      slices(copied_to(context, label, sliced.slices)),
+      order(copy_on(context, sliced.row)),
+      column(context, label, places),
+      values(context, label, places * dof * dof),
+      records(context, label, sliced.row.size() * dof),
+      slice(context, source(slice_text), definitions(dof, side), "slice_factors"),
+      solve(context, source(solve_text), definitions(dof, side), "general_solve"),
+      blocks(resident_blocks(context, solve, sliced)) {}
+
+SlicedSolve::SlicedSolve(const Context& context, const FilledPattern& filled, int dof, const BlockPattern& pattern,
+                         const Buffer<Index>& diagonal)
+    : SlicedSolve(context, sliced_order(context.host(), filled, Side::lower, dof, label),
+                  sliced_order(context.host(), filled, Side::upper, dof, label), dof, pattern, diagonal) {}
+
+SlicedSolve::SlicedSolve(const Context& context, const SlicedOrder& lower, const SlicedOrder& upper, int dof,
+                         const BlockPattern& pattern, const Buffer<Index>& diagonal)
+    : pattern_(pattern),
+      diagonal_(diagonal),
+      rows_(pattern.rows()),
+      lower_(context, lower, Side::lower, dof),
+      upper_(context, upper, Side::upper, dof),
+      from_(moved_to(context, label, between(context.host(), lower, upper))),
+      lower_position_(moved_to(context, label, lower.position(context.host(), label))),
+      upper_position_(moved_to(context, label, upper.position(context.host(), label))),
+      inverse_(context, label, rows_ * dof * dof),
+      states_(hyperplane::copied_to(context, label, std::vector<TicketState>(2, {0, 0, 1}))) {}
+
+void SlicedSolve::take(Triangle& triangle, const double* values, const int* position) {
+    const SliceArguments arguments{.slices = triangle.slices.data(),
+                                   .order = triangle.order.data(),
+                                   .position = position,
+                                   .row_begin = as_pointers(pattern_.row_begin()),
+                                   .column = pattern_.column(),
+                                   .diagonal = as_pointers(diagonal_.data()),
+                                   .values = values,
+                                   .sliced_column = triangle.column.data(),
+                                   .sliced = triangle.values.data(),
+                                   .inverse = inverse_.data(),
+                                   .count = triangle.count};
+    triangle.slice.launch({blocks_for(triangle.count)}, threads, 0, arguments);
+}
+
+void SlicedSolve::take(const double* values) {
+    if (rows_ == 0) return;
+    take(lower_, values, lower_position_.data());
+    take(upper_, values, upper_position_.data());
+    lower_position_ = {};
+    upper_position_ = {};
+}
+
+void SlicedSolve::solve(const Vector& r, Vector& z) const {
+    if (rows_ == 0) return;
+    const GeneralSolveArguments lower{.slices = lower_.slices.data(),
+                                      .column = lower_.column.data(),
+                                      .values = lower_.values.data(),
+                                      .inverse = nullptr,
+                                      .from = lower_.order.data(),
+                                      .to = nullptr,
+                                      .in = r.data(),
+                                      .in_record = nullptr,
+                                      .records = lower_.records.data(),
+                                      .out = nullptr,
+                                      .state = states_.data(),
+                                      .count = unsigned(lower_.count)};
+    lower_.solve.launch_together({lower_.blocks}, threads, 0, lower);
+    const GeneralSolveArguments upper{.slices = upper_.slices.data(),
+                                      .column = upper_.column.data(),
+                                      .values = upper_.values.data(),
+                                      .inverse = inverse_.data(),
+                                      .from = from_.data(),
+                                      .to = upper_.order.data(),
+                                      .in = nullptr,
+                                      .in_record = lower_.records.data(),
+                                      .records = upper_.records.data(),
+                                      .out = z.data(),
+                                      .state = states_.data() + 1,
+                                      .count = unsigned(upper_.count)};
+    upper_.solve.launch_together({upper_.blocks}, threads, 0, upper);
+}
+
+Index SlicedSolve::bytes(const Context& host, const FilledPattern& filled, int dof) {
+    return bytes_of(sliced_order(host, filled, Side::lower, dof, label), dof) +
+           bytes_of(sliced_order(host, filled, Side::upper, dof, label), dof) +
+           filled.pattern->rows() * Index(sizeof(int) + dof * dof * sizeof(double)) + 2 * Index(sizeof(TicketState));
+}
+
+rtc::Programs SlicedSolve::programs(int dof) {
+    rtc::Programs programs;
+    for (const Side side : {Side::lower, Side::upper}) {
+        const char* const title = side == Side::lower ? "lower" : "upper";
+        programs.push_back({source(slice_text), definitions(dof, side), title});
+        programs.push_back({source(solve_text), definitions(dof, side), title});
+    }
+    return programs;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The solves with a general matrix's factors on a GPU; slice.cuh and solve.cuh are the kernels' texts.
+#pragma once
+
+#include <string>
+
+#include "core/device/rtc.hpp"
+#include "core/vector/vector.hpp"
+#include "precond/sync_free_ilu/slices.hpp"
+
+namespace hyperplane {
+
+/// The slices of both triangles, with a copy of the factors in their order, and the kernels.
+class SlicedSolve {
+public:
+    /// `filled` is in the host's memory; `pattern` and `diagonal` are its copies in the context's memory, which must
+    /// exist as long as this object.
+    SlicedSolve(const Context& context, const FilledPattern& filled, int dof, const BlockPattern& pattern,
+                const Buffer<Index>& diagonal);
+
+    /// Copies factors to the slices; after each factorisation.
+    void take(const double* values);
+    /// z = U^-1 L^-1 r.
+    void solve(const Vector& r, Vector& z) const;
+
+    /// Bytes that it holds.
+    static Index bytes(const Context& host, const FilledPattern& filled, int dof);
+    static rtc::Programs programs(int dof);
+
+private:
+    struct Triangle {
+        Triangle(const Context& context, const SlicedOrder& sliced, Side side, int dof);
+
+        Index count, places;
+        Buffer<SolveSlice> slices;
+        Buffer<int> order, column;
+        Buffer<double> values;
+        mutable Buffer<RowRecord> records;
+        rtc::Kernel<SliceArguments> slice;
+        rtc::Kernel<GeneralSolveArguments> solve;
+        unsigned blocks;  ///< of a launch of `solve`
+    };
+    SlicedSolve(const Context& context, const SlicedOrder& lower, const SlicedOrder& upper, int dof,
+                const BlockPattern& pattern, const Buffer<Index>& diagonal);
+    void take(Triangle& triangle, const double* values, const int* position);
+
+    const BlockPattern& pattern_;
+    const Buffer<Index>& diagonal_;
+    Index rows_;
+    Triangle lower_, upper_;
+    Buffer<int> from_;                             ///< [position in the upper order]: that in the lower one
+    Buffer<int> lower_position_, upper_position_;  ///< [row]; until the columns are in the slices
+    Buffer<double> inverse_;
+    mutable Buffer<TicketState> states_;  ///< of both solves
+};
+
+}  // namespace hyperplane
