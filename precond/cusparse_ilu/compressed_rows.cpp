@@ -148,6 +148,38 @@ struct CopyFromRows {
     }
 };
 
+/// The same between vectors without a grid, whose rows are in one order.
+template <class From, class To>
+struct CopyPlainRows {
+    const From* from;
+    To* to;
+    int dof;
+
+    HYPERPLANE_HD void operator()(Int3, Index row) const {
+        for (int c = 0; c < dof; ++c) to[row * dof + c] = To(from[row * dof + c]);
+    }
+};
+
+struct CopyFromPlaces {
+    const Index* source;
+    const double* a;
+    double* values;
+
+    HYPERPLANE_HD void operator()(Int3, Index at) const { values[at] = source[at] < 0 ? 0.0 : a[source[at]]; }
+};
+
+/// Where the blocks of a row that are kept end in the pattern, and the number of all that are kept.
+Index end_of(const FilledPattern& pattern, RowPart part, Index row) {
+    return part == RowPart::lower ? pattern.diagonal[row] + 1 : pattern.pattern->row_begin()[row + 1];
+}
+Index blocks_of(const FilledPattern& pattern, RowPart part) {
+    return part == RowPart::lower ? pattern.lower + pattern.pattern->rows() : pattern.pattern->blocks();
+}
+
+Layout plain_rows(Index rows) {
+    return Layout(LayoutKind::natural, Grid::of_rows(rows), {});
+}
+
 int kept_entries(const Stencil& stencil, RowPart part) {
     return part == RowPart::lower ? stencil.diagonal() + 1 : stencil.size();
 }
@@ -166,13 +198,7 @@ CompressedRows::CompressedRows(const Context& context, const StructMatrix& a, co
     const Index blocks = block_count(a.grid(), pattern, kept_), scalars = blocks * dof_ * dof_;
     const Index entries = format == RowFormat::bsr ? blocks : scalars;
     const Index rows = format == RowFormat::bsr ? a.grid().points() : a.unknowns();
-    constexpr Index most = std::numeric_limits<int>::max();
-    if (entries > most || a.unknowns() >= most)
-        throw UsageError("cuSPARSE's factorisations count with 32 bits: a matrix of " + std::to_string(entries) +
-                         (format == RowFormat::bsr ? " blocks" : " entries") + " has more than " +
-                         std::to_string(most) + "; use struct_ilu or a smaller grid");
-    rows_ = int(rows);
-    entries_ = int(entries);
+    count(rows, entries, a.unknowns());
     std::vector<int> a_entry;
     for (const Int3 o : pattern.offsets()) a_entry.push_back(a.stencil().find(o));
     offsets_ = copied_to(context, "compressed rows", pattern.offsets());
@@ -181,6 +207,71 @@ CompressedRows::CompressedRows(const Context& context, const StructMatrix& a, co
     column_ = Buffer<int>(context, "compressed rows", entries);
     scalars_ = scalars;
     fill(a, true);
+}
+
+void CompressedRows::count(Index rows, Index entries, Index unknowns) {
+    constexpr Index most = std::numeric_limits<int>::max();
+    if (entries > most || unknowns >= most)
+        throw UsageError("cuSPARSE's factorisations count with 32 bits: a matrix of " + std::to_string(entries) +
+                         (format_ == RowFormat::bsr ? " blocks" : " entries") + " has more than " +
+                         std::to_string(most) + "; use struct_ilu, sync_free_ilu or a smaller system");
+    rows_ = int(rows);
+    entries_ = int(entries);
+}
+
+CompressedRows::CompressedRows(const Context& context, const BsrMatrix& a, const FilledPattern& pattern,
+                               RowFormat format, RowPart part)
+    : format_(format), dof_(a.dof()) {
+    const int m = dof_;
+    const bool blocked = format == RowFormat::bsr;
+    const BlockPattern &factors = *pattern.pattern, &own = *a.pattern();
+    const Index blocks = blocks_of(pattern, part);
+    scalars_ = blocks * m * m;
+    count(blocked ? factors.rows() : factors.rows() * m, scalars_, factors.rows() * m);
+    if (blocked) entries_ = int(blocks);
+    const Context host = context.host();
+    Buffer<int> row_begin(host, "compressed rows", rows_ + 1), column(host, "compressed rows", entries_);
+    Buffer<Index> source(host, "compressed rows", scalars_);
+    std::vector<Index> from;  // of the row's blocks: the place in a, or -1
+    Index before = 0;         // blocks of the rows before
+    for (Index row = 0; row < factors.rows(); ++row) {
+        const Index begin = factors.row_begin()[row], kept = end_of(pattern, part, row) - begin;
+        from.assign(std::size_t(kept), -1);
+        for (Index at = own.row_begin()[row]; at < own.row_begin()[row + 1]; ++at)
+            if (const Index place = pattern.place_of(row, at); place >= 0 && place < begin + kept)
+                from[place - begin] = at;
+        for (int r = 0; r < m; ++r) {
+            if (!blocked) row_begin[row * m + r] = int(before * m * m + r * kept * m);
+            for (Index k = 0; k < kept; ++k)
+                for (int c = 0; c < m; ++c) {
+                    const Index at = blocked ? ((before + k) * m + r) * m + c : before * m * m + (r * kept + k) * m + c;
+                    source[at] = from[k] < 0 ? -1 : (from[k] * m + r) * m + c;
+                    if (!blocked) column[at] = factors.column()[begin + k] * m + c;
+                }
+        }
+        if (blocked) {
+            row_begin[row] = int(before);
+            for (Index k = 0; k < kept; ++k) column[before + k] = factors.column()[begin + k];
+        }
+        before += kept;
+    }
+    row_begin[rows_] = entries_;
+    row_begin_ = moved_to(context, "compressed rows", std::move(row_begin));
+    column_ = moved_to(context, "compressed rows", std::move(column));
+    source_ = moved_to(context, "compressed rows", std::move(source));
+    assign(a);
+}
+
+void CompressedRows::assign(const BsrMatrix& a) {
+    if (values_.size() == 0) values_ = Buffer<double>(a.context(), "compressed rows", scalars_);
+    for_each_point(a.context(), plain_rows(scalars_), "compressed rows",
+                   CopyFromPlaces{source_.data(), a.values(), values_.data()});
+}
+
+Index CompressedRows::bytes(const FilledPattern& pattern, int dof, RowFormat format, RowPart part) {
+    const Index blocks = blocks_of(pattern, part), scalars = blocks * dof * dof;
+    const bool blocked = format == RowFormat::bsr;
+    return 16 * scalars + 4 * (blocked ? blocks : scalars) + 4 * (pattern.pattern->rows() * (blocked ? 1 : dof) + 1);
 }
 
 void CompressedRows::assign(const StructMatrix& a) {
@@ -221,6 +312,9 @@ Index CompressedRows::bytes(const Grid& grid, const Stencil& stencil, int dof, R
 
 template <class T>
 void to_rows(const Vector& x, T* rows, const double* square) {
+    if (!x.space().has_grid())
+        return for_each_point(x.context(), plain_rows(x.space().block_rows()), "vector to rows",
+                              CopyPlainRows<double, T>{x.data(), rows, x.dof()});
     for_each_point(x.context(), x.layout(), "vector to rows",
                    CopyToRows<T>{x.layout().grid(), view(x), rows, square, x.dof()});
 }
@@ -229,6 +323,9 @@ template void to_rows(const Vector&, float*, const double*);
 
 template <class T>
 void from_rows(const T* rows, Vector& x, const double* square) {
+    if (!x.space().has_grid())
+        return for_each_point(x.context(), plain_rows(x.space().block_rows()), "vector from rows",
+                              CopyPlainRows<T, double>{rows, x.data(), x.dof()});
     for_each_point(x.context(), x.layout(), "vector from rows",
                    CopyFromRows<T>{x.layout().grid(), rows, view(x), square, x.dof()});
 }

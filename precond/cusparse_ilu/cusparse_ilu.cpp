@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "precond/cusparse_ilu/general.hpp"
 
 namespace hyperplane {
 namespace {
@@ -12,8 +13,8 @@ const ParameterTable& cusparse_parameters() {
     using enum ParameterType;
     const std::string section = "preconditioner";
     static const ParameterTable table{
-        {section, "fill_level", integer, "0",
-         "ILU(k): the matrix is padded with zeros to the stencil's pattern of level k", "", Bound{0}, Bound{3}},
+        {section, "fill_level", integer, "0", "ILU(k): the matrix is padded with zeros to the pattern of level k", "",
+         Bound{0}, Bound{3}},
         choice_key("format", "csr", "how cuSPARSE stores the matrix: scalars (csr) or dof x dof blocks (bsr)",
                    {"csr", "bsr"})};
     return table;
@@ -37,6 +38,7 @@ void require_cusparse(const Context& context) {
 PreconditionerPlan plan_cusparse(const Parameters& parameters, const PreconditionerSetting& setting) {
     require_cusparse(setting.context);
     const CusparseOptions options = read_options(parameters);
+    if (setting.matrix.kind() == MatrixKind::general) return GeneralCusparseIlu::plan(options, setting);
     const Stencil pattern = setting.matrix.stencil().filled(options.fill_level);
     PreconditionerPlan plan;
     plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
@@ -63,6 +65,10 @@ Index CusparseIlu::fewest_bytes(const Stencil& pattern, int dof, Index points, F
     return (2 * pattern.lower_size() + 1) * unknowns * dof * value + 2 * unknowns * (value + Index(sizeof(double)));
 }
 
+Index CusparseIlu::fewest_bytes(Index blocks, int dof, Index rows) {
+    return (blocks * dof * dof + 4 * rows * dof) * Index(sizeof(double));
+}
+
 #if !HYPERPLANE_CUSPARSE_BUILT
 std::string cusparse_unavailable() {
     return cuda_built ? "this program was built without cuSPARSE's incomplete factorisations, which the CUDA toolkit "
@@ -76,11 +82,13 @@ PreconditionerRow cusparse_ilu_row() {
     row.name = "cusparse_ilu";
     row.summary = "ILU(k), or IC(k) of a symmetric matrix, by cuSPARSE: the baseline on a GPU";
     row.explanation =
-        "NVIDIA's csrilu02, csric02 and SpSV, or bsrilu02 and bsrsv2, on the matrix in natural order; the unknowns of "
-        "a point are consecutive. With storage = single the solves are cuSPARSE's in single precision, vectors and "
+        "NVIDIA's csrilu02, csric02 and SpSV, or bsrilu02 and bsrsv2, on the matrix in natural order, or on a general "
+        "matrix in the order of its rows; the unknowns of a point are consecutive. With storage = single the solves "
+        "are cuSPARSE's in single precision, vectors and "
         "arithmetic too. It needs analysis and buffers that struct_ilu does without; memory predictions leave the "
         "buffers out, because only cuSPARSE knows their size. Needs device.backend = cuda. Source: cuSPARSE library, "
         "NVIDIA, sections on incomplete factorisation and SpSV.";
+    row.kinds = {MatrixKind::structured, MatrixKind::general};
     row.parameters = cusparse_parameters();
     row.storages = {FactorStorage::double_precision, FactorStorage::single_precision};
     row.storage_note =
@@ -89,7 +97,10 @@ PreconditionerRow cusparse_ilu_row() {
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         require_cusparse(setting.context);
 #if HYPERPLANE_CUSPARSE_BUILT
-        return std::make_unique<CusparseIlu>(setting.context, read_options(parameters));
+        const CusparseOptions options = read_options(parameters);
+        if (setting.matrix.kind() == MatrixKind::general)
+            return std::make_unique<GeneralCusparseIlu>(setting.context, options);
+        return std::make_unique<CusparseIlu>(setting.context, options);
 #else
         (void)parameters;
         return nullptr;

@@ -7,10 +7,10 @@
 // With storage = single the factors are computed in double precision, then rounded. The solves, their arithmetic and
 // their vectors are in single precision; r and z are converted.
 //
-// The matrix is copied to compressed rows in natural order (compressed_rows.hpp), and in this order cuSPARSE's analysis
-// finds its levels. CUDA 13 marks the factorisations for removal. So only files that include
-// precond/cusparse_ilu/calls.hpp call cuSPARSE; if the toolkit does not have the factorisations, the program is built
-// without these files and says so.
+// A matrix on a grid is copied to compressed rows in natural order (compressed_rows.hpp), and in this order cuSPARSE's
+// analysis finds its levels; general matrices are served by GeneralCusparseIlu (general.hpp). CUDA 13 marks the
+// factorisations for removal. So only files that include precond/cusparse_ilu/calls.hpp call cuSPARSE; if the toolkit
+// does not have the factorisations, the program is built without these files and says so.
 #pragma once
 
 #include <memory>
@@ -70,6 +70,8 @@ public:
 
     /// Fewest bytes that one application moves: the factors once, r, z, and the vector between the two solves.
     static Index fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage);
+    /// The same for a general matrix, in double precision, with so many blocks of L + U.
+    static Index fewest_bytes(Index blocks, int dof, Index rows);
 
     const CusparseCosts& costs() const;
 

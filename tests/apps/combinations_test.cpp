@@ -97,6 +97,10 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::general);
          }},
+        {"cusparse_ilu keeps the factors of general matrices in double precision alone",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return shape.pattern && c.preconditioner == "cusparse_ilu" && c.key == "storage";
+         }},
         {" takes general matrices alone, and this one is on a grid",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return !shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::structured);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "precond/general_cases.hpp"
 #include "precond/support.hpp"
 
 namespace hyperplane {
@@ -228,6 +229,43 @@ TEST_F(CusparseIluOnDevice, NamesTheCellOfAZeroPivot) {
         SCOPED_TRACE(format);
         expect_error<SetupError>([&] { m->setup(pair.on_device); }, "(3,2,1)");
     }
+}
+/// cuSPARSE's scalar factors on a pattern of full blocks are those of the blocks, and its IC those of ILU.
+TEST_F(CusparseIluOnDevice, OfGeneralMatricesEqualsReference) {
+    const Context context = Context::cuda();
+    for (const GeneralCase& c : {GeneralCase{"random", 60, 1, 0},
+                                 {"random", 60, 1, 2},
+                                 {"dense_row", 60, 1, 0},
+                                 {"random", 30, 3, 1},
+                                 {"symmetric", 80, 1, 0, true},
+                                 {"symmetric", 40, 2, 1, true}})
+        for (const char* format : {"csr", "bsr"}) {
+            if (c.dof == 1 && std::string(format) == "bsr") continue;
+            SCOPED_TRACE(c.pattern + " " + std::to_string(c.dof) + " " + format);
+            reference::BlockMatrix data = data_of(c);
+            BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
+            const auto m =
+                make_general("cusparse_ilu", a, {{"fill_level", std::to_string(c.fill_level)}, {"format", format}});
+            const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+            for (const double factor : {1.0, 2.0}) {  // the second set-up updates the values alone
+                for (auto& row : data.rows)
+                    for (auto& [column, block] : row)
+                        for (double& value : block.values) value *= factor;
+                const BsrMatrix changed = reference::to_bsr_matrix(Context::cpu(1), data, c.symmetric);
+                a.assign(changed);
+                m->setup(a);
+                EXPECT_LT(reference::relative_difference(apply_general(*m, a, r),
+                                                         reference::apply_inverse(reference_of(data, c), r)),
+                          1e-11);
+            }
+            EXPECT_EQ(m->traits().symmetric, c.symmetric);
+        }
+}
+TEST_F(CusparseIluOnDevice, OfGeneralMatricesNamesRows) {
+    const Context context = Context::cuda();
+    const BsrMatrix a = reference::to_bsr_matrix(
+        context, reference::random_blocks(reference::pattern_named("no_diagonal", 5, 1, 1), 1, 3));
+    expect_error<SetupError>([&] { make_general("cusparse_ilu", a)->setup(a); }, "zero at row ");
 }
 #endif
 

@@ -37,6 +37,12 @@ inline reference::BlockMatrix data_of(const GeneralCase& c) {
     return c.symmetric ? reference::symmetric_part(a) : a;
 }
 
+/// The reference's ILU(k) or IC(k).
+inline reference::BlockIlu reference_of(const reference::BlockMatrix& a, const GeneralCase& c) {
+    const reference::Pattern filled = reference::symbolic_ilu(reference::pattern_of(a), c.fill_level);
+    return c.symmetric ? reference::block_ic(a, filled) : reference::block_ilu(a, filled);
+}
+
 /// Expects that a set-up holds what was planned, and that the bytes of an application are those planned.
 inline void expect_holds_what_it_plans(const std::string& name, const GeneralCase& c, const Settings& settings) {
     const Context context = Context::cpu(1);

@@ -31,12 +31,6 @@ std::vector<GeneralCase> general_cases() {
     return list;
 }
 
-/// The reference's ILU(k) or IC(k).
-reference::BlockIlu reference_of(const BlockMatrix& a, const GeneralCase& c) {
-    const reference::Pattern filled = reference::symbolic_ilu(reference::pattern_of(a), c.fill_level);
-    return c.symmetric ? reference::block_ic(a, filled) : reference::block_ilu(a, filled);
-}
-
 void expect_equals_reference(const Context& context, const GeneralCase& c) {
     const BlockMatrix data = data_of(c);
     const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
@@ -255,7 +249,7 @@ TEST(MatrixKinds, ThatDoNotFitAreRefusedWithNamesThatWould) {
     expect_error<UsageError>(
         [&] { make_general("struct_ilu", a); },
         "preconditioner.name = struct_ilu takes matrices on a grid alone, and this one is general; "
-        "use jacobi_sweeps, par_ilu, jacobi, sync_free_ilu, par_ilut, none");
+        "use jacobi_sweeps, par_ilu, jacobi, cusparse_ilu, sync_free_ilu, par_ilut, none");
     const PreconditionerSetting grid{Context::cpu(1), {{7, 5, 3}, Stencil::star7(), 1, true}};
     expect_error<UsageError>([&] { check_matrix(find_preconditioner("sync_free_ilu"), grid); },
                              "takes general matrices alone, and this one is on a grid (matrix.format = general makes");
