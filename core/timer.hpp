@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "core/profile.hpp"
 
 namespace hyperplane {
 
@@ -78,25 +79,31 @@ private:
 };
 
 /// Times each apply of an operator on the host. On a GPU a call returns when its work is queued, and a recorded graph
-/// repeats the work without a call, so nothing is timed there and no row is added.
+/// repeats the work without a call, so nothing is timed there and no row is added. A profile has the call as a kind of
+/// its own on either backend, under the last part of the timer's name; true residuals are the kind "residual".
 class TimedOperator : public LinearOperator {
 public:
     TimedOperator(const LinearOperator& inner, TimerTree& tree, std::string name)
         : inner_(inner), tree_(tree), name_(std::move(name)) {}
     void apply(const Vector& x, Vector& y) const override {
-        timed(y, [&] { inner_.apply(x, y); });
+        timed(y, kind(), inner_.bytes_per_apply(), [&] { inner_.apply(x, y); });
     }
     void apply_dot(const Vector& x, Vector& y, double* product) const override {
-        timed(y, [&] { inner_.apply_dot(x, y, product); });
+        const Index more = inner_.vectors_of_dot() * y.size() * Index(sizeof(double));
+        timed(y, kind(), inner_.bytes_per_apply() + more, [&] { inner_.apply_dot(x, y, product); });
     }
     void residual(const Vector& b, const Vector& x, Vector& r) const override {
-        timed(r, [&] { inner_.residual(b, x, r); });
+        const Index more = r.size() * Index(sizeof(double));
+        timed(r, "residual", inner_.bytes_per_apply() + more, [&] { inner_.residual(b, x, r); });
     }
     Index bytes_per_apply() const override { return inner_.bytes_per_apply(); }
 
 private:
+    const char* kind() const { return name_.c_str() + name_.rfind('/') + 1; }
+
     template <class Call>
-    void timed(const Vector& result, const Call& call) const {
+    void timed(const Vector& result, const char* kind, Index bytes, const Call& call) const {
+        const ProfileScope work(result.context(), kind, bytes);
         if (result.backend() == Backend::cuda) return call();
         TimerScope scope(tree_, name_, inner_.bytes_per_apply());
         call();

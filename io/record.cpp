@@ -151,6 +151,10 @@ void RecordWriter::set_performance(const TimerTree& timers, const std::map<std::
     impl_->data.predicted_total = predicted_total;
 }
 
+void RecordWriter::set_profile(const std::vector<ProfileRow>& rows) {
+    impl_->data.profile = rows;
+}
+
 void RecordWriter::set_memory_limit(double rate) {
     impl_->data.memory_limit = rate;
 }

@@ -18,6 +18,7 @@
 #include "core/interfaces/march_rows.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/interfaces/solver.hpp"
+#include "core/profile.hpp"
 #include "core/timer.hpp"
 #include "io/output_guard.hpp"
 
@@ -121,6 +122,8 @@ public:
     /// `peak_by_label` is in bytes. Timers that are running count with their current values.
     void set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label, Index peak_total,
                          Index predicted_total);
+    /// Sets the kinds of work of this part of the run (core/profile.hpp).
+    void set_profile(const std::vector<ProfileRow>& rows);
     /// Sets the bandwidth of the memory in GB/s, with which that of the timers can be compared.
     void set_memory_limit(double rate);
     void set_state(const RunState& state);
@@ -158,8 +161,9 @@ struct RecordData {
     DiagnosticTable diagnostics;
     std::vector<SnapshotRow> snapshots;
     std::vector<ErrorNorm> verification;
-    std::vector<PartRow> parts;    ///< in the order of time; at least one
-    std::vector<TimerRow> timers;  ///< of all parts together; for memory, the largest of any part
+    std::vector<PartRow> parts;       ///< in the order of time; at least one
+    std::vector<TimerRow> timers;     ///< of all parts together; for memory, the largest of any part
+    std::vector<ProfileRow> profile;  ///< of the newest part; empty without output.profile
     std::map<std::string, Index> peak_by_label;
     Index peak_total = 0, predicted_total = 0;
     double memory_limit = 0.0;  ///< GB/s; 0: not measured

@@ -262,6 +262,14 @@ void transfer_timers(const Group& g, std::vector<TimerRow>& timers) {
     g.dataset("bandwidth", {"GB/s", "bytes / seconds: what the memory had to deliver"}, rates);
 }
 
+void transfer_profile(const Group& g, std::vector<ProfileRow>& profile) {
+    g.column("name", {"1", "kind of work; kinds nest by '/'"}, profile, &ProfileRow::name);
+    g.column("seconds", {"s", "time of all calls, on a GPU between events of its stream"}, profile,
+             &ProfileRow::seconds);
+    g.column("calls", {"1", "how often it was called"}, profile, &ProfileRow::calls);
+    g.column("bytes", {"B", "fewest bytes all calls must move, 0 where not known"}, profile, &ProfileRow::bytes);
+}
+
 void transfer_memory(const Group& g, RecordData& r) {
     using Row = std::pair<std::string, Index>;
     std::vector<Row> rows(r.peak_by_label.begin(), r.peak_by_label.end());
@@ -341,6 +349,8 @@ void transfer_record(const Group& root, RecordData& r) {
         r.parts = {only_part(r)};
     const Group perf = root.group("perf");
     transfer_timers(perf.group("timers"), r.timers);
+    if (root.writing() ? !r.profile.empty() : perf.has_group("profile"))
+        transfer_profile(perf.group("profile"), r.profile);
     transfer_memory(perf.group("memory"), r);
     if (root.writing() ? r.memory_limit > 0.0 : perf.has_group("limits"))
         perf.group("limits").scalar("memory", {"GB/s", "read plus write rate of a copy as large as the run"},

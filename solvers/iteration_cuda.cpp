@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Iterations on a GPU: steps are CUDA graphs, and the host reads their scalars one step behind.
+//
+// Where the context has a profile, a slot has a graph with marks between its parts, and of few slots also one without,
+// which is replayed most of the time (core/profile.hpp): marks take about a microsecond each.
 #include <array>
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/device/cuda.hpp"
+#include "core/device/marks.hpp"
+#include "core/error.hpp"
+#include "core/profile.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "solvers/iteration.hpp"
 
@@ -25,6 +32,10 @@ public:
     }
     ~Graphs() {
         context_.stream().drain();  // a step that ran ahead may still write its scalars
+        try {
+            for (Replay& replay : replays_) read_marks(replay);
+        } catch (const Error&) {  // the GPU has failed, which is known already
+        }
         for (cudaEvent_t event : known_)
             if (event) cudaEventDestroy(event);
         cudaFreeHost(on_host_);
@@ -42,14 +53,22 @@ public:
         };
         Replay& replay = replays_[slot];
         if (!replay.ran_before) {
-            give();
+            if (Profile* profile = context_.profile())
+                profile->without_pauses(give);
+            else
+                give();
             replay.ran_before = true;
+        } else if (is_marked(replay)) {
+            queue_marked(replay, give);
         } else {
-            if (!replay.recording) replay.recording = std::make_unique<device::Recording>(context_.stream(), give);
+            if (!replay.recording) without_marks([&] { replay.recording = record(give); });
             meet_ranks(context_, true);
             replay.recording->queue();
+            ++replay.count;
+            if (replay.marks) replay.marks->skipped();
         }
         cuda::check(cudaEventRecord(known_[slot % 2], cuda::stream(context_)), "cudaEventRecord");
+        if (waited_ >= 0 && waited_ != slot) read_marks(replays_[waited_]);  // while the GPU works on the next step
     }
 
     /// A decision that depends on time.
@@ -63,6 +82,7 @@ public:
         last_step_ = std::chrono::duration<double>(now - last_wait_).count();
         last_wait_ = now;
         ++waits_;
+        waited_ = slot;
         return row(slot);
     }
 
@@ -78,12 +98,54 @@ private:
     struct Replay {
         bool ran_before = false;
         std::unique_ptr<device::Recording> recording;
+        std::unique_ptr<Profile::Graph> marks;
+        std::unique_ptr<device::Recording> marked;
+        Index count = 0;
+        bool unread = false;  ///< whether marks of a replay have not been read
     };
+
+    std::unique_ptr<device::Recording> record(const std::function<void()>& give) const {
+        return std::make_unique<device::Recording>(context_.stream(), give);
+    }
+
+    /// Whether the next replay is one with marks: the first ones of a solve, so that short solves need no second graph,
+    /// and then one in sixteen.
+    bool is_marked(const Replay& replay) const {
+        constexpr Index few = 2, first = 8, every = 16;
+        if (!context_.profile()) return false;
+        return Index(replays_.size()) > few || waits_ < first || replay.count % every == 0;
+    }
+
+    void queue_marked(Replay& replay, const std::function<void()>& give) {
+        read_marks(replay);
+        if (!replay.marks) {
+            replay.marks = std::make_unique<Profile::Graph>(*context_.profile());
+            replay.marks->recording([&] { replay.marked = record(give); });
+        }
+        meet_ranks(context_, true);
+        device::open_range("iteration");
+        replay.marked->queue();
+        device::close_range();
+        replay.unread = true;
+        ++replay.count;
+    }
+
+    void read_marks(Replay& replay) {
+        if (!std::exchange(replay.unread, false)) return;
+        replay.marks->replayed();
+    }
+
+    template <class Work>
+    void without_marks(const Work& work) {
+        if (Profile* profile = context_.profile()) return profile->without(work);
+        work();
+    }
 
     double* row(Index slot) const { return on_host_ + slot % 2 * scalars_; }
 
     Context context_;
     Index scalars_, waits_ = 0;
+    Index waited_ = -1;       ///< the slot that was last waited for
     double last_step_ = 0.0;  ///< seconds
     std::chrono::steady_clock::time_point last_wait_ = std::chrono::steady_clock::now();
     double* on_host_ = nullptr;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/profile.hpp"
 #include "core/vector/blas1.hpp"
 
 namespace hyperplane {
@@ -43,6 +44,7 @@ Newton::Newton(const Problem& problem, const NewtonOptions& options, Preconditio
 
 double Newton::evaluate(const Vector& u, const TimeLevel& level) {
     TimerScope scope(timers_, "assemble");
+    const ProfileScope work(context_, "assemble");
     assemble_right_hand_side(problem_, u, level, system_);
     return norm2(system_.b);
 }
@@ -95,10 +97,12 @@ bool Newton::refresh_due() const {
 void Newton::set_up(const Vector& u, const TimeLevel& level) {
     {
         TimerScope scope(timers_, "assemble");
+        const ProfileScope work(context_, "assemble");
         assemble_preconditioned(problem_, u, level, system_);
         context_.synchronize();
     }
     TimerScope scope(timers_, "setup");
+    const ProfileScope work(context_, "setup");
     setup_.report = hyperplane::set_up(preconditioner_, system_);
     context_.synchronize();
     setup_.level = level;
@@ -132,6 +136,7 @@ NewtonStep Newton::step(Vector& u, const TimeLevel& level, const SolveLinear& so
     if (options_.judged) done.row.before = norm_;
     {
         TimerScope scope(timers_, "assemble");
+        const ProfileScope work(context_, "assemble");
         assemble_operator(problem_, u, level, system_);
         if (!options_.judged) assemble_right_hand_side(problem_, u, level, system_);
         context_.synchronize();

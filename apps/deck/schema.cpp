@@ -120,6 +120,16 @@ ParameterTable output_parameters() {
          .description = "after the run, measure the bandwidth of a copy as large as the run, so that the report can "
                         "compare the achieved bandwidth with it; takes about 50 ms"},
         {.section = "output",
+         .key = "profile",
+         .type = ParameterType::boolean,
+         .default_value = "false",
+         .description =
+             "measure how long each kind of work takes, and how far it is from the memory's limit: products, the parts "
+             "of the preconditioner, vector operations, sums, halos, the stages of set-ups. The record and its report "
+             "have the table; NAME.profile.json beside the record shows the calls in time (Perfetto, "
+             "chrome://tracing). "
+             "The results have the same bits. Includes output.measure_limit"},
+        {.section = "output",
          .key = "checkpoint_every",
          .type = ParameterType::integer,
          .default_value = "0",

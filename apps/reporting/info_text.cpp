@@ -10,6 +10,7 @@
 
 #include "apps/backend.hpp"
 #include "apps/run/pattern_text.hpp"
+#include "apps/run/profile.hpp"
 #include "apps/run/progress.hpp"
 #include "core/counted.hpp"
 #include "io/costs.hpp"
@@ -154,7 +155,8 @@ std::string info_text(const RecordData& record) {
     text += info_line("place", costs.parts > 1 ? fmt::format("{} parts: {}", costs.parts, costs.places) : costs.places);
     text += info_line("memory", fmt::format("{} at the peak, {} predicted", in_mib(record.peak_total),
                                             in_mib(record.predicted_total)));
-    return text + info_line("verdict", fmt::format("{} (exit code {})", record.status, record.exit_code));
+    text += info_line("verdict", fmt::format("{} (exit code {})", record.status, record.exit_code));
+    return record.profile.empty() ? text : text + "\n" + profile_table(record.profile, record.memory_limit);
 }
 
 std::string info_text(const CollectedStudy& study, bool all) {

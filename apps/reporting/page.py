@@ -229,7 +229,36 @@ def costs(records):
     predicted = "; ".join(f"{record.label} {mebibytes(record.predicted_total)}" for record in records)
     parts.append(figure(plots.memory(records), bars_words("memory", "MiB", records, sizes),
                         f"At the peak. Predicted: {predicted}."))
+    parts += [profile(record) for record in records]
     return "".join(parts)
+
+
+def profile(record):
+    """Where the time went, by kind of work; empty without output.profile."""
+    if record.profile is None:
+        return ""
+    rows = list(record.profile.rows())
+    first = {row.name: number for number, row in enumerate(rows)}
+    seconds = {row.name: row.seconds for row in rows}
+
+    def place(name):
+        parts = name.split("/")
+        return [first["/".join(parts[:end + 1])] for end in range(len(parts))]
+
+    shown = []
+    for row in sorted(rows, key=lambda row: place(row.name)):
+        *outer, kind = row.name.split("/")
+        phase = seconds[row.name.split("/")[0]]
+        rate = 1e-9 * row.bytes / row.seconds if row.seconds else 0.0
+        shown.append(["\u2003" * len(outer) + kind, row.calls, number(row.seconds),
+                      f"{row.seconds / phase:.1%}" if phase else "", number(rate) if rate else "",
+                      f"{rate / record.limit:.0%}" if rate and record.limit == record.limit else ""])
+    limit = f"; the limit is that of a copy as large as the run, {number(record.limit)} GB/s" \
+        if record.limit == record.limit else ""
+    return ("<h3>Where the time went</h3>"
+            + table(f"Kinds of work of {record.label}",
+                    ["kind of work", "calls", "seconds", "share of its phase", "GB/s", "of the limit"], shown, range(1, 6))
+            + f'<p class="hint">GB/s: the fewest bytes that a kind must move, over its time{limit}.</p>')
 
 
 def particulars(record):

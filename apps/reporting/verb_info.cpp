@@ -74,6 +74,9 @@ Json record_json(const RecordData& record) {
     for (const TimerRow& row : record.timers)
         json["timers"].push_back(
             Json{{"name", row.name}, {"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}});
+    for (const ProfileRow& row : record.profile)
+        json["profile"].push_back(
+            Json{{"name", row.name}, {"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}});
     if (record.memory_limit > 0.0) json["limits"] = {{"memory", record.memory_limit}};
     json["costs"] = to_json(costs_of(record));
     json["parts"] = to_json(record.parts);

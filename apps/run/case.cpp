@@ -300,6 +300,10 @@ std::string Case::fields_path() const {
     return std::filesystem::path(record_path()).replace_extension(".vtkhdf").string();
 }
 
+std::string Case::profile_path() const {
+    return std::filesystem::path(record_path()).replace_extension(".profile.json").string();
+}
+
 std::string Case::series_path() const {
     return std::filesystem::path(record_path()).replace_extension().string() + "_series.vtkhdf";
 }
@@ -312,6 +316,7 @@ void Case::guard_outputs() const {
     guard_output(record_path(), FileKind::record, overwrite);
     guard_output(record_path() + ".part", FileKind::record, overwrite);
     if (parameters.boolean("output", "fields")) guard_output(fields_path(), FileKind::fields, overwrite);
+    if (parameters.boolean("output", "profile")) guard_output(profile_path(), FileKind::json, overwrite);
     if (parameters.integer("output", "fields_every") > 0) {
         guard_output(series_path(), FileKind::fields, overwrite);
         if (std::filesystem::exists(series_folder()) && !std::filesystem::is_directory(series_folder()))

@@ -55,6 +55,8 @@ struct Case {
     /// The names of the record and of the file of final fields beside it.
     std::string record_path() const;
     std::string fields_path() const;
+    /// The file of output.profile beside it.
+    std::string profile_path() const;
     /// The file that shows a series of fields (output.fields_every) as one, and the folder of the series' files.
     std::string series_path() const;
     std::string series_folder() const;

@@ -10,6 +10,7 @@
 #include "apps/run/linear_system.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
+#include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
 
 namespace hyperplane {
@@ -71,6 +72,7 @@ SolveReport LinearSolves::run(const Newton::LinearTask& task, const March& march
     const double solve_before = std::exchange(solve_before_, 0.0), timed_before = outcome_.timers.seconds("solve");
     const auto begin = std::chrono::steady_clock::now();
     std::optional<TimerScope> scope(std::in_place, outcome_.timers, "solve");
+    std::optional<ProfileScope> work(std::in_place, case_.context, "solve");
     SolveReport report;
     while (true) {
         SolverState reached;
@@ -81,6 +83,7 @@ SolveReport LinearSolves::run(const Newton::LinearTask& task, const March& march
         solve_so_far_ = solve_before + seconds_since(begin);
         keep_(report.iterations, state.items());
     }
+    work.reset();
     scope.reset();
     solve_so_far_ = solve_before + outcome_.timers.seconds("solve") - timed_before;
     progress_.end(report.b_norm > 0.0 ? report.true_residual / report.b_norm : report.true_residual);

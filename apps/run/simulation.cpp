@@ -16,6 +16,7 @@
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/interfaces/given_order.hpp"
+#include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/pivot_error.hpp"
 
@@ -69,6 +70,9 @@ void Simulation::resume(RecordData before) {
 
 Outcome Simulation::run() {
     outcome_.predicted = case_.memory_plan().total();
+    if (case_.parameters.boolean("output", "profile"))
+        case_.context.set_profile(
+            std::make_shared<Profile>(case_.context.backend() == Backend::cuda ? &case_.context.stream() : nullptr));
     for (const Preparation& part : case_.problem->preparation()) outcome_.timers.add(timer_of(part), part.seconds);
     try {
         march();
@@ -101,6 +105,7 @@ void Simulation::keep_costs() {
         outcome_.peak_by_label = ledger.peak_by_label();
     }
     record_.set_performance(outcome_.timers, outcome_.peak_by_label, outcome_.peak, outcome_.predicted);
+    if (Profile* profile = case_.context.profile()) record_.set_profile(profile->rows());
 }
 
 void Simulation::march() {

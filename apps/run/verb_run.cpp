@@ -18,6 +18,7 @@
 #include "apps/run/expectations.hpp"
 #include "apps/run/fields.hpp"
 #include "apps/run/mpi_ranks.hpp"
+#include "apps/run/profile.hpp"
 #include "apps/run/ranks.hpp"
 #include "apps/run/simulation.hpp"
 #include "apps/run/verdict.hpp"
@@ -118,7 +119,9 @@ Outcome compute(const Case& a_case, RecordWriter& record, Progress::Style style,
 /// Judges and finishes a run, and prints the verdict; returns the exit status.
 int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, const Invocation& invocation) {
     const Judgement judgement = judge(a_case.parameters, outcome);
-    if (a_case.parameters.boolean("output", "measure_limit")) measure_limit(a_case, outcome, record);
+    const bool profiled = a_case.parameters.boolean("output", "profile");
+    if (profiled) write_profile(a_case);
+    if (profiled || a_case.parameters.boolean("output", "measure_limit")) measure_limit(a_case, outcome, record);
 
     if (outcome.code != ExitCode::ok)
         spdlog::log(judgement.code == ExitCode::ok ? spdlog::level::info : spdlog::level::err, "{}", outcome.message);

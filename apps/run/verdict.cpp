@@ -145,7 +145,8 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
         line("memory", fmt::format("{} at the peak, {} predicted", in_mib(outcome.peak), in_mib(outcome.predicted)));
     text +=
         line("record", a_case.record_path() + (outcome.fields_file.empty() ? "" : ", fields " + outcome.fields_file) +
-                           (outcome.series_file.empty() ? "" : ", series of fields " + outcome.series_file));
+                           (outcome.series_file.empty() ? "" : ", series of fields " + outcome.series_file) +
+                           (a_case.context.profile() ? ", profile " + a_case.profile_path() : ""));
     return text + judgement_text(judgement) +
            line("verdict", fmt::format("{} (exit code {})", status_of(judgement.code), int(judgement.code)));
 }
@@ -169,6 +170,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
         {"record", a_case.record_path()},
         {"fields", outcome.fields_file},
         {"series", outcome.series_file},
+        {"profile", a_case.context.profile() ? a_case.profile_path() : ""},
         {"resumed", outcome.resumed},
         {"iterations", costs.iterations},
         {"costs", to_json(costs)},

@@ -14,6 +14,8 @@
 
 namespace hyperplane {
 
+class Profile;
+
 enum class Backend { cpu, cuda };
 
 class RankLinks;
@@ -73,6 +75,9 @@ public:
     /// What kernels of this rank need to reach the memory of the others (core/ranks/links_cuda.hpp); null until then.
     std::shared_ptr<RankLinks>& links() const { return shared_->links; }
     MemoryLedger& ledger() const { return shared_->ledger; }
+    /// Where the time of this context and its copies goes, if that is measured; otherwise null (core/profile.hpp).
+    Profile* profile() const { return shared_->profile.get(); }
+    void set_profile(std::shared_ptr<Profile> profile) const { shared_->profile = std::move(profile); }
 
     /// Waits for all queued work; throws if any of it failed.
     void synchronize() const {
@@ -100,6 +105,7 @@ private:
         std::shared_ptr<RankLinks> links = nullptr;
         MemoryLedger ledger = {};
         AllocationGate gate = {};
+        std::shared_ptr<Profile> profile = nullptr;  ///< the last member, since it refers to the stream
     };
 
     Context(Backend backend, int threads, std::unique_ptr<const device::Stream> stream = nullptr);

@@ -78,10 +78,15 @@ public:
     double seconds_of(const std::function<void()>& call) const;
 
     /// Keeps a kernel's name for the messages of later errors.
-    void note(const char* kernel) const { last_kernel_ = kernel; }
+    void note(const char* kernel) const {
+        last_kernel_ = kernel;
+        ++queued_;
+    }
     const std::string& last_kernel() const { return last_kernel_; }
     /// Whether a Recording records the work that is queued now, which then runs later and more than once.
     bool recording() const { return recording_; }
+    /// Number of kernels, copies and fills that have been queued.
+    Index queued() const { return queued_; }
 
 private:
     friend class Recording;
@@ -91,6 +96,7 @@ private:
     mutable bool recording_ = false;
     Scratch scratch_;
     mutable std::string last_kernel_ = "no kernel";
+    mutable Index queued_ = 0;
 };
 
 /// A CUDA graph of the work that a call queues: it is recorded once and can be queued again as a whole.

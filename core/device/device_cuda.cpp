@@ -197,10 +197,12 @@ void Stream::release(void* memory) const {
 }
 
 void Stream::zero(void* memory, Index bytes) const {
+    ++queued_;
     check(*this, cudaMemsetAsync(memory, 0, std::size_t(bytes), cuda_stream(*this)), "cudaMemsetAsync");
 }
 
 void Stream::copy(const void* from, void* to, Index bytes) const {
+    ++queued_;
     check(*this, cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDefault, cuda_stream(*this)),
           "cudaMemcpyAsync");
     cudaPointerAttributes a{}, b{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The functions of core/device/device.hpp in a program built without CUDA, where no device is available.
 #include "core/device/device.hpp"
+#include "core/device/marks.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane::device {
@@ -36,5 +37,19 @@ double Stream::seconds_of(const std::function<void()>&) const {
 Recording::Recording(const Stream& stream, const std::function<void()>&) : stream_(stream) {}
 Recording::~Recording() = default;
 void Recording::queue() const {}
+
+struct Marks::Events {};
+Marks::Marks(const Stream& stream) : stream_(stream) {}
+Marks::~Marks() = default;
+void Marks::reserve(int) {}
+void Marks::set(int) {}
+double Marks::seconds(int, int) const {
+    return 0.0;
+}
+double Marks::seconds_after(const Marks&, int, int) const {
+    return 0.0;
+}
+void open_range(const char*) {}
+void close_range() {}
 
 }  // namespace hyperplane::device

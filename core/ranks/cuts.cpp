@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/profile.hpp"
 #include "core/ranks/aligned.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/slab_ends.hpp"
@@ -72,6 +73,9 @@ void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& hi
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda) return cuda::exchange_ends(context, low, high, arrays);
     Communicator& ranks = *context.ranks();
+    const ProfileScope scope(
+        context, "halo exchange",
+        (low.owned + low.received + high.owned + high.received) * Index(arrays.size()) * Index(sizeof(double)));
     const int below = ranks.rank() - 1, above = ranks.rank() + 1;
     std::vector<double> message;
     const auto send = [&](int to, const SlabEnd& end) {

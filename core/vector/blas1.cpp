@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/profile.hpp"
 #include "core/vector/blas1_cuda.hpp"
 #include "core/vector/lane_sums.hpp"
 #include "core/vector/pipelined_step.hpp"
@@ -17,6 +18,11 @@ namespace {
 
 bool on_gpu(const Vector& x) {
     return cuda_built && x.backend() == Backend::cuda;
+}
+
+/// A pass that reads or writes so many vectors like x, as a kind of its own in a profile.
+ProfileScope pass(const Vector& x, const char* name, double vectors) {
+    return {x.context(), name, Index(vectors * double(x.size())) * Index(sizeof(double)), ProfileScope::whole};
 }
 
 /// The scalar that write(address) writes to an address in the memory of x's backend.
@@ -196,17 +202,20 @@ void combination_block(double sign, const double* c, Columns v, double* w, Index
 }  // namespace
 
 void set_zero(Vector& x) {
+    const ProfileScope scope = pass(x, "set_zero", 1);
     if (on_gpu(x)) return x.context().stream().zero(x.memory().data(), x.memory().size() * Index(sizeof(double)));
     fill_zero(x.context(), x.memory().data(), x.memory().size());
 }
 
 void fill(Vector& x, double value) {
+    const ProfileScope scope = pass(x, "fill", 1);
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::fill(x, value);
     update_blocks(x, [&](Index at, Index count) { std::fill_n(x.data() + at, count, value); });
 }
 
 void copy(const Vector& x, Vector& y) {
+    const ProfileScope scope = pass(x, "copy", 2);
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::copy(x, y);
     update_blocks(x, [&](Index at, Index count) {
@@ -215,6 +224,7 @@ void copy(const Vector& x, Vector& y) {
 }
 
 void scale(const Ratio& a, Vector& x) {
+    const ProfileScope scope = pass(x, "scale", 2);
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::scale(a, x);
     const double factor = a.value();
@@ -222,12 +232,14 @@ void scale(const Ratio& a, Vector& x) {
 }
 
 void divide_by_root(const double* square, Vector& x) {
+    const ProfileScope scope = pass(x, "divide_by_root", 2);
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::divide_by_root(square, x);
     if (*square != 0.0) scale(1.0 / std::sqrt(*square), x);
 }
 
 void axpy(const Ratio& a, const Vector& x, Vector& y) {
+    const ProfileScope scope = pass(x, "axpy", 3);
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::axpy(a, x, y);
     const double factor = a.value();
@@ -236,6 +248,7 @@ void axpy(const Ratio& a, const Vector& x, Vector& y) {
 }
 
 void xpby(const Vector& x, const Ratio& b, Vector& y) {
+    const ProfileScope scope = pass(x, "xpby", 3);
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::xpby(x, b, y);
     const double factor = b.value();
@@ -243,6 +256,7 @@ void xpby(const Vector& x, const Ratio& b, Vector& y) {
 }
 
 void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
+    const ProfileScope scope = pass(x, "add", 3);
     if constexpr (cuda_built)
         if (on_gpu(z)) return cuda::add(x, a, y, z);
     const double factor = a.value();
@@ -252,6 +266,7 @@ void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z) {
 }
 
 void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p) {
+    const ProfileScope scope = pass(r, "direction", 4);
     if constexpr (cuda_built)
         if (on_gpu(p)) return cuda::direction(r, c, o, v, p);
     const double factor = c.value();
@@ -263,6 +278,7 @@ void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v,
 }
 
 void dot(const Vector& x, const Vector& y, double* product) {
+    const ProfileScope scope = pass(x, "dot", &x == &y ? 1 : 2);
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::dot(x, y, product);
     *product =
@@ -278,6 +294,7 @@ double norm2(const Vector& x) {
 }
 
 void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
+    const ProfileScope scope = pass(x, "dot_norm2", 2);
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::dot_norm2(x, y, xy, yy);
     double both[2];
@@ -290,6 +307,7 @@ void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {
 }
 
 void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
+    const ProfileScope scope = pass(x, "axpy_norm2", 3);
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::axpy_norm2(a, x, y, yy);
     const double factor = a.value();
@@ -300,6 +318,7 @@ void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy) {
 }
 
 void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy) {
+    const ProfileScope scope = pass(x, "axpy_norm2_dot", 4);
     if constexpr (cuda_built)
         if (on_gpu(y)) return cuda::axpy_norm2_dot(a, x, y, u, yy, uy);
     const double factor = a.value();
@@ -314,6 +333,7 @@ void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u,
 }
 
 void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vector& p) {
+    const ProfileScope scope = pass(x, "axpy_xpby", 5);
     if constexpr (cuda_built)
         if (on_gpu(p)) return cuda::axpy_xpby(a, x, z, b, p);
     const double as = a.value(), bs = b.value();
@@ -326,6 +346,7 @@ void axpy_xpby(const Ratio& a, Vector& x, const Vector& z, const Ratio& b, Vecto
 }
 
 void dots(Columns v, const Vector& w, double* h) {
+    const ProfileScope scope = pass(w, "dots", double(v.size()) + 1);
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::dots(v, w, h);
     sum_columns(w, v.size(), Walk::up, h,
@@ -333,12 +354,14 @@ void dots(Columns v, const Vector& w, double* h) {
 }
 
 void add_combination(double sign, const double* c, Columns v, Vector& w) {
+    const ProfileScope scope = pass(w, "add_combination", double(v.size()) + 2);
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination(sign, c, v, w);
     update_blocks(w, [&](Index at, Index count) { combination_block(sign, c, v, w.data(), at, count); });
 }
 
 void add_combination(double sign, const double* c, Columns v, Vector& w, double* ww) {
+    const ProfileScope scope = pass(w, "add_combination", double(v.size()) + 2);
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination(sign, c, v, w, ww);
     *ww = sum_blocks(w, Walk::down, [&](Index at, Index count) {
@@ -348,6 +371,7 @@ void add_combination(double sign, const double* c, Columns v, Vector& w, double*
 }
 
 void add_combination_dots(double sign, const double* c, Columns v, Vector& w, double* h) {
+    const ProfileScope scope = pass(w, "add_combination_dots", double(v.size()) + 2);
     if constexpr (cuda_built)
         if (on_gpu(w)) return cuda::add_combination_dots(sign, c, v, w, h);
     sum_columns(w, v.size(), Walk::down, h, [&](Index at, Index count, double* part) {
@@ -357,6 +381,7 @@ void add_combination_dots(double sign, const double* c, Columns v, Vector& w, do
 }
 
 void sum(const Vector& x, int component, double* total) {
+    const ProfileScope scope = pass(x, "sum", 1.0 / x.dof());
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::sum(x, component, total);
     const double* const first = x.data() + x.first(component);
@@ -369,6 +394,7 @@ double sum(const Vector& x, int component) {
 }
 
 void add_constant(Vector& x, int component, const Ratio& value) {
+    const ProfileScope scope = pass(x, "add_constant", 2.0 / x.dof());
     if constexpr (cuda_built)
         if (on_gpu(x)) return cuda::add_constant(x, component, value);
     const double constant = value.value();
@@ -378,6 +404,7 @@ void add_constant(Vector& x, int component, const Ratio& value) {
 }
 
 void pipelined_step(const double* before, double* now, const PipelinedVectors& of) {
+    const ProfileScope scope = pass(of.x, "pipelined_step", 18);
     if constexpr (cuda_built)
         if (on_gpu(of.x)) return cuda::pipelined_step(before, now, of);
     PipelinedCoefficients by(before);
@@ -394,6 +421,7 @@ void pipelined_step(const double* before, double* now, const PipelinedVectors& o
 }
 
 bool all_finite(const Vector& x) {
+    const ProfileScope scope = pass(x, "all_finite", 1);
     if constexpr (cuda_built)
         if (on_gpu(x)) return waited(x, [&](double* count) { cuda::count_not_finite(x, count); }) == 0.0;
     const auto count_bad = [&](Index at, Index count) {

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"
+#include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/known_dof.hpp"
@@ -219,7 +220,10 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
     for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
         PivotInverter inverter(rules, places_of(a), a.dof(), a.symmetric(), order_of(a));
         if (a.context().backend() == Backend::cuda) inverter.set_first_row(a.space().first_block_row());
-        build(alpha, inverter);
+        {
+            const ProfileScope scope(a.context(), "factorisation", a.bytes());
+            build(alpha, inverter);
+        }
         inverter.gather(a.context());
         report.shift = alpha;
         if (inverter.failures() == 0) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/profile.hpp"
 
 namespace hyperplane {
 
@@ -62,8 +63,11 @@ SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
     check(a);
     factors_.allocate(a, pattern(a.layout(), a.stencil(), a.dof(), a.symmetric(), a.backend()));
-    solve_->analyse(factors_);
-    factorisation_->analyse(factors_);
+    {
+        const ProfileScope scope(a.context(), "symbolic");
+        solve_->analyse(factors_);
+        factorisation_->analyse(factors_);
+    }
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
         [&](double alpha, PivotInverter& inverter) {
@@ -71,6 +75,7 @@ SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
         },
         factorisation_->remark());
     if (is_reduced(options_.storage)) {
+        const ProfileScope scope(a.context(), "rounding");
         factors_.round(options_.name, report);
         factorisation_->release_scratch();
     }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/profile.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -44,6 +45,7 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
         const Coarsening grids(a.grid(), small ? Axes{false, false, false} : strong_axes(a, options.strength));
         std::optional<Interpolation>& p = parts_[grid].interpolation;
         if (p && p->grids().axes == grids.axes) {
+            const ProfileScope scope(a.context(), "interpolation");
             p->compute(a);
         } else {
             parts_.resize(grid + 1);
@@ -51,11 +53,17 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
             if (!grids.any()) return;
             const Stencil stencil = coarse_stencil(a.stencil(), grids);
             const Layout coarse = smoothers.on(grid + 1).layout(grids.coarse, stencil);
-            p.emplace(a, grids, coarse);
+            {
+                const ProfileScope scope(a.context(), "interpolation");
+                p.emplace(a, grids, coarse);
+            }
             parts_.emplace_back();
             parts_.back().matrix.emplace(a.context(), coarse, stencil, a.dof(), a.storage(), "multigrid: matrices");
         }
-        galerkin_product(a, *p, *parts_[grid + 1].matrix);
+        {
+            const ProfileScope scope(a.context(), "galerkin");
+            galerkin_product(a, *p, *parts_[grid + 1].matrix);
+        }
         if (options.rounds(grid)) p->round();
     }
 }
@@ -63,7 +71,10 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
 SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& options, const SmootherChoices& smoothers,
                              const SmootherOptions& smoothing) {
     begin(a, options);
-    coarsen(options, smoothers);
+    {
+        const ProfileScope scope(a.context(), "coarse grids");
+        coarsen(options, smoothers);
+    }
     SetupReport all;
     const int last = size() - 1;
     check_coarsest(matrix(last).grid(), a.dof());
@@ -82,8 +93,10 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
         }
         provide(parts.r);
         provide(parts.t);
+        const ProfileScope scope(a.context(), "smoothers");
         add_report(grid, parts.smoother.setup(own, smoothers.on(grid), smoothing, parts.r, parts.t), all);
     }
+    const ProfileScope scope(a.context(), "coarsest grid");
     coarsest_.emplace(matrix(last));
     all.factor_bytes += bytes();
     return all;

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multigrid/multigrid.hpp"
 
+#include <optional>
+#include <string>
+
+#include "core/profile.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/multigrid/check.hpp"
 
 namespace hyperplane {
 
 using multigrid::GridParts;
+
+namespace {
+
+/// Grids with fewer unknowns are one kind of work in a profile, with all coarser ones: their kernels are so short that
+/// marks between them would take a noticeable part of the time.
+constexpr Index least_profiled_unknowns = Index(1) << 18;
+
+}  // namespace
 
 Multigrid::Multigrid(const MultigridOptions& options, multigrid::SmootherChoices smoothers, bool symmetric)
     : options_(options), smoothers_(std::move(smoothers)) {
@@ -39,27 +51,54 @@ SetupReport Multigrid::setup(const SystemMatrix& matrix) {
 }
 
 void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero) const {
-    if (grid + 1 == hierarchy_.size()) return hierarchy_.coarsest().apply(b, x);
-    GridParts &parts = hierarchy_[grid], &next = hierarchy_[grid + 1];
-    const auto smooth = [&] { parts.smoother.smooth(b, x, parts.r, parts.t); };
-
-    int steps = options_.pre_smoothing;
-    if (from_zero && steps > 0) {
-        parts.smoother.from_zero(b, x);
-        --steps;
-    } else if (from_zero) {
-        set_zero(x);
+    const Context& context = b.context();
+    const bool coarse = grid > 0 && b.size() < least_profiled_unknowns;
+    std::optional<ProfileScope> together;
+    if (coarse) together.emplace(context, "coarse grids", Index(0), ProfileScope::whole);
+    if (grid + 1 == hierarchy_.size()) {
+        const ProfileScope scope(context, "coarsest grid", hierarchy_.coarsest().bytes(), ProfileScope::whole);
+        return hierarchy_.coarsest().apply(b, x);
     }
-    for (; steps > 0; --steps) smooth();
-
-    hierarchy_.matrix(grid).subtract_product(b, x, parts.r);
-    parts.interpolation->restrict_to(parts.r, next.b);
+    GridParts &parts = hierarchy_[grid], &next = hierarchy_[grid + 1];
+    const Index transfer = parts.interpolation->bytes();
+    const auto vectors = [&](Index on_fine, Index on_coarse) {
+        return (on_fine * b.size() + on_coarse * next.b.size()) * Index(sizeof(double));
+    };
+    const Index product = hierarchy_.matrix(grid).bytes_per_apply();
+    const Index smoothing = product + parts.smoother.preconditioner().bytes_per_apply();
+    const std::string name = context.profile() ? "grid " + std::to_string(grid) : "";
+    const auto smooth = [&] { parts.smoother.smooth(b, x, parts.r, parts.t); };
+    {
+        const ProfileScope of_grid(context, name.c_str());
+        if (int steps = options_.pre_smoothing; from_zero || steps > 0) {
+            const Index first = from_zero && steps > 0 ? product : 0;  // the step from x = 0 needs no product
+            const ProfileScope scope(context, "smoother", steps * smoothing - first, ProfileScope::whole);
+            if (from_zero && steps > 0) {
+                parts.smoother.from_zero(b, x);
+                --steps;
+            } else if (from_zero) {
+                set_zero(x);
+            }
+            for (; steps > 0; --steps) smooth();
+        }
+        {
+            const ProfileScope scope(context, "residual", product + vectors(1, 0));
+            hierarchy_.matrix(grid).subtract_product(b, x, parts.r);
+        }
+        const ProfileScope scope(context, "restriction", transfer + vectors(1, 1));
+        parts.interpolation->restrict_to(parts.r, next.b);
+    }
     cycle(grid + 1, next.b, next.x, kind, true);
     if (kind != CycleKind::v && grid + 2 < hierarchy_.size())
         cycle(grid + 1, next.b, next.x, kind == CycleKind::w ? CycleKind::w : CycleKind::v, false);
-    parts.interpolation->add_to(x, next.x);
-
-    for (steps = options_.post_smoothing; steps > 0; --steps) smooth();
+    const ProfileScope of_grid(context, name.c_str());
+    {
+        const ProfileScope scope(context, "prolongation", transfer + vectors(2, 1));
+        parts.interpolation->add_to(x, next.x);
+    }
+    if (options_.post_smoothing == 0) return;
+    const ProfileScope scope(context, "smoother", options_.post_smoothing * smoothing, ProfileScope::whole);
+    for (int steps = options_.post_smoothing; steps > 0; --steps) smooth();
 }
 
 Index Multigrid::bytes_per_apply() const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/profile.hpp"
 #include "precond/triangular/jacobi/swept_pair.hpp"
 
 namespace hyperplane {
@@ -157,6 +158,7 @@ SetupReport SubdomainIldu0::setup(const SystemMatrix& matrix) {
     layout_ = a.layout();
     symmetric_ = a.symmetric();
     if (!factors_ || !factors_->serves(partition, a)) {
+        const ProfileScope scope(context_, "symbolic");
         cuda_.reset();
         factors_.reset();
         factors_.emplace(context_, partition, a, rows_of(context_.backend(), options_.variant), options_.storage);

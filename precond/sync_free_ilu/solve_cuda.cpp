@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "core/profile.hpp"
 #include "precond/kernel_set.hpp"
+#include "precond/sync_free_ilu/cpu.hpp"
 
 namespace hyperplane {
 namespace {
@@ -131,7 +133,11 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
                                       .out = nullptr,
                                       .state = states_.data(),
                                       .count = unsigned(lower_.count)};
-    lower_.solve.launch_together({lower_.blocks}, threads, 0, lower);
+    const Index bytes = general_cpu::bytes_per_apply(rows_, pattern_.blocks(), r.dof()) / 2;  // of one solve
+    {
+        const ProfileScope scope(r.context(), "lower", bytes);
+        lower_.solve.launch_together({lower_.blocks}, threads, 0, lower);
+    }
     const GeneralSolveArguments upper{.slices = upper_.slices.data(),
                                       .column = upper_.column.data(),
                                       .values = upper_.values.data(),
@@ -144,6 +150,7 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
                                       .out = z.data(),
                                       .state = states_.data() + 1,
                                       .count = unsigned(upper_.count)};
+    const ProfileScope scope(r.context(), "upper", bytes);
     upper_.solve.launch_together({upper_.blocks}, threads, 0, upper);
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "core/profile.hpp"
 #include "core/timer.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
@@ -41,6 +42,7 @@ SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options)
 SyncFreeIlu::~SyncFreeIlu() = default;
 
 void SyncFreeIlu::analyse(const BsrMatrix& a) {
+    const ProfileScope scope(context_, "symbolic");
     symbolic_seconds_ = 0.0;
     if (served_ == a.pattern() && factors_.dof == a.dof() && factors_.symmetric == a.symmetric()) return;
     const auto begin = std::chrono::steady_clock::now();
@@ -128,7 +130,11 @@ void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
         if (part_solve_) return part_solve_->apply(r, z);
         if (sliced_) return sliced_->solve(r, z);
     }
-    general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
+    {
+        const ProfileScope scope(context_, "lower", bytes_per_apply() / 2);
+        general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
+    }
+    const ProfileScope scope(context_, "upper", bytes_per_apply() / 2);
     general_cpu::upper_solve(factors_, upper_, z.data());
 }
 

@@ -51,6 +51,7 @@ class Record:
     solves: Table = None  # a row for each linear solve, with the columns of /solves; rel_res_true, rel_res_recurrence
     history: Table = None  # solve (from 0), iteration, rel_res_recurrence, rel_res_true (NaN: not computed), seconds
     timers: Table = None  # name (nests by '/'), seconds, calls, bytes (0: not known), bandwidth [GB/s]
+    profile: Table = None  # kinds of work of output.profile: name (nests by '/'), seconds, calls, bytes; else None
     memory: Table = None  # label, peak [B]
     parts: Table = None  # a row for each part of the run: started, host, device, threads, git_sha, step, seconds, ended
     verification: dict = field(default_factory=dict)  # error norms by name
@@ -222,6 +223,8 @@ def read_performance(group, record):
     seconds = record.timers.seconds
     bandwidth = np.divide(record.timers.bytes * 1e-9, seconds, out=np.zeros(len(seconds)), where=seconds > 0.0)
     record.timers = Table({**record.timers, "bandwidth": bandwidth})
+    if "profile" in group:
+        record.profile = read_table(group["profile"], "name", "seconds", "calls", "bytes")
     record.memory = read_table(group["memory"], "label", "peak")
     record.peak_total = int(group["memory/peak_total"][()])
     record.predicted_total = int(group["memory/predicted_total"][()])

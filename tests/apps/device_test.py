@@ -196,6 +196,30 @@ class Device(ProgramTest):
         for part in ("setup", "solve"):  # the compiler takes more than a second
             self.assertLess(first[part]["seconds"], 1.5 * second[part]["seconds"] + 0.01, part)
 
+    def test_a_profile(self):
+        """The marks in the graphs change no bit, and their times add up to those of the solve."""
+        deck = self.write("a.ini", POISSON.format(cells="97 95 93"))
+        for solver, preconditioner in (("cg", "struct_ilu"), ("cg", "multigrid"), ("cg", "subdomain_ildu0"),
+                                       ("gmres", "multicolor"), ("bicgstab", "jacobi"), ("pipelined_cg", "struct_ilu")):
+            with self.subTest(solver=solver, preconditioner=preconditioner):
+                words = ("run", deck, "--backend", "cuda", "--fresh", "--set", f"solver.name={solver}", "--set",
+                         f"preconditioner.name={preconditioner}")
+                plain = self.run_json(0, *words)
+                profiled = self.run_json(0, *words, "--set", "output.profile=true")
+                for key in ("iterations", "recurrence_residual", "true_residual"):
+                    self.assertEqual(plain["solves"][0][key], profiled["solves"][0][key])
+                info = json.loads(self.expect(0, "info", "a.h5", "--json").stdout)
+                rows = {row["name"]: row for row in info["profile"]}
+                for name in ("solve/spmv", "solve/preconditioner"):
+                    self.assertGreaterEqual(rows[name]["calls"], profiled["iterations"], name)
+                    self.assertGreater(rows[name]["seconds"], 0.0)
+                parts = sum(row["seconds"] for name, row in rows.items() if name.count("/") == 1 and name[:6] == "solve/")
+                self.assertLessEqual(parts, 1.02 * rows["solve"]["seconds"])
+                self.assertGreater(parts, 0.5 * rows["solve"]["seconds"])
+                # The last event may wait for other processes that use the GPU.
+                self.assertLessEqual(rows["solve"]["seconds"], 1.5 * profiled["solves"][0]["solve_seconds"] + 1e-2)
+                json.loads((self.folder / "a.profile.json").read_text())
+
     def test_self_test(self):
         self.expect(0, "selftest", "--backend", "cuda")
 

@@ -100,6 +100,11 @@ TEST(Record, ComesBackAsItWas) {
     EXPECT_EQ(r.timers[1].seconds, 2.0);
     EXPECT_EQ(r.timers[1].calls, 1);
     EXPECT_EQ(r.timers[1].bytes, 4000000000);
+    ASSERT_EQ(r.profile.size(), 2u);
+    EXPECT_EQ(r.profile[1].name, "solve/spmv");
+    EXPECT_EQ(r.profile[1].seconds, 2.0);
+    EXPECT_EQ(r.profile[1].calls, 7);
+    EXPECT_EQ(r.profile[1].bytes, 4000000000);
     EXPECT_EQ(r.peak_by_label, (std::map<std::string, Index>{{"factors", 200}, {"matrix", 100}}));
     EXPECT_EQ(r.peak_total, 300);
     EXPECT_EQ(r.predicted_total, 301);

@@ -36,7 +36,8 @@ def make_record(path, **options):
 
 
 def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,), rate=0.7, status="ok", exit_code=0,
-            message="converged", schema=1, cells=64, limit=None, gpu=False, march=None, device=None):
+            message="converged", schema=1, cells=64, limit=None, gpu=False, march=None, device=None,
+            profile=()):
     file.attrs.update(schema_version=schema, code_version="0.1.0", git_sha="0123456789ab", status=status,
                       exit_code=exit_code, message=message)
     file["deck/source"] = "[problem]\nname = poisson\n"
@@ -59,6 +60,8 @@ def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,)
                      ("solve/preconditioner", 0.45 * solve, sum(iterations), 21_000_000 * sum(iterations))]
     for name, column in zip(("name", "seconds", "calls", "bytes"), zip(*rows)):
         timers[name] = list(column)
+    for name, column in zip(("name", "seconds", "calls", "bytes"), zip(*profile)):
+        file[f"perf/profile/{name}"] = list(column)
     memory = file.create_group("perf/memory")
     memory["label"] = ["matrix", "factors", "krylov vectors"]
     memory["peak"] = np.array([14_680_064, 2_097_152, 12_582_912])

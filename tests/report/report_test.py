@@ -219,6 +219,19 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(table["solve, its parts not timed"], 0.0)
         self.assertAlmostEqual(table["vector operations"], 0.15 * 2e-3 * 53)
 
+    def test_where_the_time_went(self):
+        """Each kind stands before those within it, whatever the order in which they first occurred."""
+        profile = [("setup", 0.5, 1, 0), ("solve", 2.0, 1, 0), ("solve/spmv", 0.5, 53, 10**10), ("setup/symbolic", 0.25, 1, 0),
+                   ("solve/preconditioner", 1.0, 53, 0), ("solve/preconditioner/lower", 0.6, 53, 6 * 10**9)]
+        words = Outline(self.page(self.record("a.h5", limit=40.0, profile=profile))).texts
+        words = [word.strip("\u2003 ") for word in words]
+        kinds = ["setup", "symbolic", "solve", "spmv", "preconditioner", "lower"]
+        begin = words.index("kind of work")
+        self.assertEqual([word for word in words[begin:] if word in kinds][:6], kinds)
+        for word in ("Where the time went", "25.0%", "50%", "20", "30.0%"):
+            self.assertIn(word, words[begin - 20:])
+        self.assertNotIn("kind of work", Outline(self.page(self.record("b.h5"))).texts)
+
     def read(self, **options):
         return hyperplane.load_all([self.record("a.h5", **options)])
 

@@ -3,11 +3,20 @@
 
 #include <vector>
 
+#include "core/profile.hpp"
 #include "core/vector/plane_sums.hpp"
 #include "precond/triangular/wavefront/solve_cpu.hpp"
 #include "precond/triangular/wavefront/solve_cuda.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// One of the two solves in a profile: half of what both must move.
+ProfileScope one_solve(const IluFactors& factors, const char* name) {
+    return {factors.context(), name, IluFactors::bytes_per_apply(factors.pattern()) / 2};
+}
+
+}  // namespace
 
 WavefrontSolve::WavefrontSolve(const StructIluTuning& tuning) : tuning_(tuning) {}
 WavefrontSolve::~WavefrontSolve() = default;
@@ -23,12 +32,14 @@ void WavefrontSolve::analyse([[maybe_unused]] const IluFactors& factors) {
 }
 
 void WavefrontSolve::lower(const IluFactors& factors, const Vector& r, Vector& y) const {
+    const ProfileScope scope = one_solve(factors, "lower");
     if constexpr (cuda_built)
         if (cuda_) return cuda_->lower(wavefront_cuda::addresses_of(factors), r.data(), y.data(), nullptr);
     factors.reduced() ? wavefront_cpu::lower_reduced(factors, r, y) : wavefront_cpu::lower(factors, r, y);
 }
 
 void WavefrontSolve::upper(const IluFactors& factors, Vector& z) const {
+    const ProfileScope scope = one_solve(factors, "upper");
     if constexpr (cuda_built)
         if (cuda_) return cuda_->upper(wavefront_cuda::addresses_of(factors), z.data(), z.data(), nullptr);
     factors.reduced() ? wavefront_cpu::upper_reduced(factors, z) : wavefront_cpu::upper(factors, z);
@@ -42,21 +53,24 @@ bool WavefrontSolve::dot_is_free(const IluFactors& factors) {
 
 void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vector& z, double* rz) const {
     if (!dot_is_free(factors)) return ExactSolve::apply_dot(factors, r, z, rz);
-    if constexpr (cuda_built)
-        if (cuda_) {
-            const wavefront_cuda::FactorAddresses addresses = wavefront_cuda::addresses_of(factors);
-            cuda_->lower(addresses, r.data(), z.data(), rz);
-            return cuda_->upper(addresses, z.data(), z.data(), rz);
-        }
-    const Layout& layout = factors.matrix().layout();
-    std::vector<double> of_line(std::size_t(layout.grid().ny) * layout.planes());
-    if (factors.reduced()) {
-        wavefront_cpu::lower_reduced(factors, r, z);
-        wavefront_cpu::upper_reduced(factors, z, &of_line);
-    } else {
-        wavefront_cpu::lower(factors, r, z, &of_line);
-        wavefront_cpu::upper(factors, z);
+    const bool on_gpu = factors.matrix().backend() == Backend::cuda;
+    std::vector<double> of_line;
+    if (!on_gpu) of_line.resize(std::size_t(factors.matrix().layout().grid().ny) * factors.matrix().layout().planes());
+    {
+        const ProfileScope scope = one_solve(factors, "lower");
+        if constexpr (cuda_built)
+            if (on_gpu) cuda_->lower(wavefront_cuda::addresses_of(factors), r.data(), z.data(), rz);
+        if (!on_gpu)
+            factors.reduced() ? wavefront_cpu::lower_reduced(factors, r, z)
+                              : wavefront_cpu::lower(factors, r, z, &of_line);
     }
+    {
+        const ProfileScope scope = one_solve(factors, "upper");
+        if constexpr (cuda_built)
+            if (on_gpu) return cuda_->upper(wavefront_cuda::addresses_of(factors), z.data(), z.data(), rz);
+        factors.reduced() ? wavefront_cpu::upper_reduced(factors, z, &of_line) : wavefront_cpu::upper(factors, z);
+    }
+    const Layout& layout = factors.matrix().layout();
     PlaneSums::of_lines(layout).add_up(factors.context(), of_line, 1, rz);
 }
 

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""output.profile: the same results, and a table of where the time went in record, info, report and NAME.profile.json."""
+
+import json
+import sys
+import unittest
+
+from program import POISSON, TRANSPORT, ProgramTest
+
+ON = ("--set", "output.profile=true")
+
+
+def direct(rows, outer):
+    """The kinds directly within one."""
+    return [row for row in rows if row["name"].startswith(outer + "/") and "/" not in row["name"][len(outer) + 1:]]
+
+
+class Profile(ProgramTest):
+    backend = ()
+
+    def run_once(self, *words, deck=None):
+        deck = deck or self.write("a.ini", POISSON.format(cells="33 31 29"))
+        return self.run_json(0, "run", deck, *self.backend, "--fresh", *words)
+
+    def info(self):
+        return json.loads(self.expect(0, "info", "a.h5", "--json").stdout)
+
+    def rows(self):
+        return {row["name"]: row for row in self.info()["profile"]}
+
+    def test_results_have_the_same_bits(self):
+        for solver in ("cg", "pipelined_cg", "gmres", "bicgstab", "richardson"):
+            with self.subTest(solver=solver):
+                words = ("--set", f"solver.name={solver}", "--set", "solver.max_iterations=40", "--set", "solver.rtol=1e-3",
+                         "--set", "preconditioner.name=multigrid")
+                plain, profiled = self.run_once(*words), self.run_once(*words, *ON)
+                for key in ("iterations", "recurrence_residual", "true_residual"):
+                    self.assertEqual(plain["solves"][0][key], profiled["solves"][0][key])
+
+    def test_kinds_add_up_to_the_solve(self):
+        verdict = self.run_once(*ON)
+        rows, info = self.rows(), self.info()
+        iterations = verdict["iterations"]
+        for name in ("assemble", "setup/factorisation", "solve/spmv", "solve/preconditioner/lower",
+                     "solve/preconditioner/upper", "solve/axpy_xpby", "solve/axpy_norm2", "solve/residual"):
+            self.assertGreater(rows[name]["seconds"], 0.0, name)
+        for name in ("solve/spmv", "solve/preconditioner/lower", "solve/preconditioner/upper"):
+            self.assertIn(rows[name]["calls"] - iterations, (0, 1), name)
+            self.assertGreater(rows[name]["bytes"], 0)
+        solve = rows["solve"]["seconds"]
+        parts = sum(row["seconds"] for row in direct(info["profile"], "solve"))
+        self.assertLessEqual(parts, 1.02 * solve)
+        self.assertGreater(parts, 0.5 * solve)
+        timed = next(row["seconds"] for row in info["timers"] if row["name"] == "solve")
+        self.assertLessEqual(solve, 1.001 * timed)  # the timer encloses it; a busy machine may stop between the two
+        self.assertGreater(solve, 0.5 * timed)
+        self.assertGreater(info["limits"]["memory"], 0.0)
+
+    def test_multigrid_by_grids(self):
+        deck = self.write("a.ini", POISSON.format(cells=65))
+        self.run_once(*ON, "--set", "preconditioner.name=multigrid", deck=deck)
+        rows = self.rows()
+        for name in ("setup/coarse grids/galerkin", "setup/coarse grids/interpolation", "setup/smoothers",
+                     "solve/preconditioner/grid 0/smoother", "solve/preconditioner/grid 0/residual",
+                     "solve/preconditioner/grid 0/restriction", "solve/preconditioner/grid 0/prolongation",
+                     "solve/preconditioner/coarse grids"):
+            self.assertGreater(rows[name]["seconds"], 0.0, name)
+
+    def test_calls_in_time(self):
+        verdict = self.run_once(*ON)
+        self.assertEqual(verdict["profile"], "a.profile.json")
+        file = json.loads((self.folder / "a.profile.json").read_text())
+        events = [event for event in file["traceEvents"] if event["ph"] == "X"]
+        self.assertIn("lower", {event["name"] for event in events})
+        ends = []  # events of a thread nest
+        for event in events:
+            end = event["ts"] + event["dur"]
+            while ends and ends[-1] <= event["ts"] + 1e-4:
+                ends.pop()
+            self.assertGreaterEqual(event["dur"], 0.0)
+            if ends:
+                self.assertLessEqual(end, ends[-1] + 1e-4)
+            ends.append(end)
+
+    def test_a_march(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=12, steps=3))
+        self.run_once(*ON, deck=deck)
+        rows = self.rows()
+        self.assertEqual(rows["solve"]["calls"], 3)
+        self.assertIn("solve/dots", rows)
+
+    def test_where_it_is_shown(self):
+        self.run_once(*ON)
+        text = self.expect(0, "info", "a.h5").stdout
+        for words in ("kind of work", "of limit", "    lower", "limit: a copy as large as the run"):
+            self.assertIn(words, text)
+        self.run_once()
+        self.assertNotIn("kind of work", self.expect(0, "info", "a.h5").stdout)
+        self.assertNotIn("profile", self.info())
+
+    def test_a_file_of_another_program_is_kept(self):
+        (self.folder / "a.profile.json").write_text("{}")
+        self.expect(7, "run", self.write("a.ini", POISSON.format(cells=9)), *self.backend, *ON, says="a.profile.json")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
