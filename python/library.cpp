@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Python module hyperplane._library: hyperplane/linear_solver.hpp for python/hyperplane/linear.py, which checks and
-// converts what users give. Arrays have the types named here and are read where they are; others are refused.
+// converts what users give. Arrays have the types named here and are read where they are; others are refused. Arrays in
+// a GPU's memory are given by address and length (python/hyperplane/on_gpu.py).
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -27,6 +28,14 @@ std::span<const T> span_of(const Array<T>& array) {
 
 std::span<double> writable_span_of(Array<double>& array) {
     return {array.mutable_data(), std::size_t(array.size())};  // throws where Python may not write
+}
+
+/// An array in a GPU's memory: its address and the number of its elements.
+using Place = std::pair<std::uintptr_t, std::size_t>;
+
+template <class T>
+std::span<T> span_at(const Place& place) {
+    return {reinterpret_cast<T*>(place.first), place.second};  // NOLINT(performance-no-int-to-ptr): Python's address
 }
 
 /// Whether a signal such as Ctrl-C has arrived and Python has set an exception for it. It is called by a thread without
@@ -65,19 +74,24 @@ public:
         values_ = std::move(values);
     }
 
-    SolveResult solve(const Array<double>& b, Array<double>& x) {
-        SolveResult result;
-        const auto from = span_of(b);
-        const auto to = writable_span_of(x);
-        alone([&] { result = solver_->solve(from, to); });
-        if (PyErr_Occurred()) throw py::error_already_set();
-        return result;
-    }
+    SolveResult solve(const Array<double>& b, Array<double>& x) { return solve(span_of(b), writable_span_of(x)); }
+    void precondition(const Array<double>& r, Array<double>& z) { precondition(span_of(r), writable_span_of(z)); }
 
-    void precondition(const Array<double>& r, Array<double>& z) {
-        const auto from = span_of(r);
-        const auto to = writable_span_of(z);
-        alone([&] { solver_->precondition(from, to); });
+    // The same with arrays in a GPU's memory, which the caller keeps.
+
+    Solver(const SparseMatrix& a, SolverSettings settings) {
+        settings.interrupted = Signals();
+        const py::gil_scoped_release released;
+        solver_ = std::make_unique<LinearSolver>(a, settings);
+    }
+    void update_there(const SparseMatrix& a) {
+        alone([&] { solver_->update(a); });
+    }
+    SolveResult solve_there(const Place& b, const Place& x) {
+        return solve(span_at<const double>(b), span_at<double>(x));
+    }
+    void precondition_there(const Place& r, const Place& z) {
+        precondition(span_at<const double>(r), span_at<double>(z));
     }
 
     const LinearSolver& solver() const { return *solver_; }
@@ -87,6 +101,16 @@ private:
     static SparseMatrix matrix(const Array<Pointer>& row_begin, const Array<std::int32_t>& columns,
                                const Array<double>& values, int block) {
         return {span_of(row_begin), span_of(columns), span_of(values), block};
+    }
+
+    SolveResult solve(std::span<const double> b, std::span<double> x) {
+        SolveResult result;
+        alone([&] { result = solver_->solve(b, x); });
+        if (PyErr_Occurred()) throw py::error_already_set();
+        return result;
+    }
+    void precondition(std::span<const double> r, std::span<double> z) {
+        alone([&] { solver_->precondition(r, z); });
     }
 
     /// Releases the GIL, waits until no other thread uses the solver, and calls `work`.
@@ -118,6 +142,38 @@ void define_with(py::class_<Solver>& solver) {
              py::arg("block"));
 }
 
+/// A matrix whose arrays lie in a GPU's memory; `bytes` is the size of a row pointer.
+SparseMatrix matrix_there(const Place& row_begin, int bytes, const Place& columns, const Place& values, int block) {
+    SparseMatrix a{
+        .columns = span_at<const std::int32_t>(columns), .values = span_at<const double>(values), .block = block};
+    if (bytes == 4)
+        a.row_begin = span_at<const std::int32_t>(row_begin);
+    else
+        a.row_begin = span_at<const std::int64_t>(row_begin);
+    return a;
+}
+
+void define_there(py::class_<Solver>& solver) {
+    const auto arrays = [](const char* name) { return py::arg(name); };
+    solver
+        .def_static(
+            "there",
+            [](const Place& row_begin, int bytes, const Place& columns, const Place& values, int block,
+               std::map<std::string, std::string> keys, int threads, std::optional<int> gpu) {
+                return std::make_unique<Solver>(
+                    matrix_there(row_begin, bytes, columns, values, block),
+                    SolverSettings{.keys = std::move(keys), .threads = threads, .gpu = gpu});
+            },
+            arrays("row_begin"), arrays("bytes"), arrays("columns"), arrays("values"), arrays("block"), arrays("keys"),
+            arrays("threads"), arrays("gpu"))
+        .def("update_there",
+             [](Solver& self, const Place& row_begin, int bytes, const Place& columns, const Place& values, int block) {
+                 self.update_there(matrix_there(row_begin, bytes, columns, values, block));
+             })
+        .def("solve_there", &Solver::solve_there)
+        .def("precondition_there", &Solver::precondition_there);
+}
+
 /// Raises hyperplane.SolveError for an Error.
 // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 wants it by value
 void raise_as_solve_error(std::exception_ptr thrown) {
@@ -146,8 +202,15 @@ PYBIND11_MODULE(_library, module) {
     py::class_<Solver> solver(module, "Solver");
     define_with<std::int32_t>(solver);
     define_with<std::int64_t>(solver);
-    solver.def("solve", &Solver::solve, py::arg("b").noconvert(), py::arg("x").noconvert())
-        .def("precondition", &Solver::precondition, py::arg("r").noconvert(), py::arg("z").noconvert())
+    define_there(solver);
+    module.def("gpu_of", [](std::uintptr_t address) {
+        return gpu_of(reinterpret_cast<const void*>(address));  // NOLINT(performance-no-int-to-ptr)
+    });
+    using Vectors = SolveResult (Solver::*)(const Array<double>&, Array<double>&);
+    using Apply = void (Solver::*)(const Array<double>&, Array<double>&);
+    solver.def("solve", static_cast<Vectors>(&Solver::solve), py::arg("b").noconvert(), py::arg("x").noconvert())
+        .def("precondition", static_cast<Apply>(&Solver::precondition), py::arg("r").noconvert(),
+             py::arg("z").noconvert())
         .def_property_readonly("setup_seconds", [](const Solver& self) { return self.solver().setup_seconds(); })
         .def_property_readonly("peak_memory", [](const Solver& self) { return self.solver().peak_memory(); });
 }

@@ -12,6 +12,7 @@
 #include "apps/library/settings.hpp"
 #include "apps/library/sparse_pattern.hpp"
 #include "apps/library/stencil_values.hpp"
+#include "core/device/place.hpp"
 #include "core/interfaces/solver.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/timer.hpp"
@@ -35,8 +36,11 @@ GivenShape given_shape(const StencilMatrix& a) {
 
 /// The values say whether the matrix is symmetric, as in a deck.
 GivenShape given_shape(const SparseMatrix& a, const Context& context) {
-    const auto pattern = pattern_of(context.host(), a);
-    return {{pattern, a.block, equals_transpose(BsrMatrix(pattern, a.block, false, a.values.data()))}, "SparseMatrix"};
+    if (context.backend() == Backend::cuda) device::wait_for_all_work(context.stream().properties().ordinal);
+    const auto pattern = pattern_of(context, a);
+    const Context& where = lies_there(context, a) ? context : pattern->context();
+    const BsrMatrix matrix(where, pattern, a.block, false, a.values.data());
+    return {{pattern, a.block, equals_transpose(matrix)}, "SparseMatrix"};
 }
 
 void check_length(const char* function, const char* name, std::size_t length, Index rows) {
@@ -95,14 +99,21 @@ struct LinearSolver::State {
 
     /// The matrix has the pattern of the first one.
     void set_up(const SparseMatrix& from) {
+        const bool there = lies_there(context, from);
+        if (a && there != reads_there)
+            throw UsageError(
+                "LinearSolver::update: the first matrix lay in the host's memory and this one lies in a GPU's, or the "
+                "other way round; make a new LinearSolver for it");
         ready = false;
-        auto made = std::make_unique<BsrMatrix>(given.shape.pattern(), given.shape.dof(), given.shape.symmetric(),
-                                                from.values.data());
+        reads_there = there;
+        const Context& where = there ? context : given.shape.pattern()->context();
+        auto made = std::make_unique<BsrMatrix>(where, given.shape.pattern(), given.shape.dof(),
+                                                given.shape.symmetric(), from.values.data());
         if (a && given.shape.symmetric() && !equals_transpose(*made))
             throw UsageError(
                 "LinearSolver::update: the matrix was symmetric to the last bit, and is not any more; make "
                 "a new LinearSolver for it");
-        if (context.backend() == Backend::cpu) {
+        if (context.backend() == Backend::cpu || there) {
             set_up_preconditioner(*made);
             a = std::move(made);  // until its set-up the preconditioner may read the earlier matrix
         } else {
@@ -120,11 +131,31 @@ struct LinearSolver::State {
         ready = true;
     }
 
+    /// Takes a vector from the host's memory, or from the GPU's.
+    void take(std::span<const double> from, const char* name, Vector& to) const {
+        if (!there(from.data(), name)) return from_natural(from, to);
+        context.stream().copy(from.data(), to.data(), to.size() * Index(sizeof(double)));
+    }
+    void give(const Vector& from, std::span<double> to, const char* name) const {
+        if (there(to.data(), name))
+            return context.stream().copy(from.data(), to.data(), from.size() * Index(sizeof(double)));
+        const std::vector<double> values = to_natural(from);
+        std::copy(values.begin(), values.end(), to.begin());
+    }
+    bool there(const void* vector, const char* name) const {
+        if (!lies_there(context, vector, name)) return false;
+        if (stencil)
+            throw UsageError(
+                fmt::format("{} lies in a GPU's memory; the vectors of a StencilMatrix lie in the host's", name));
+        return true;
+    }
+
     void check(const char* function, std::span<const double> in, const char* in_name, std::span<const double> out,
                const char* out_name) const {
         if (!ready) throw UsageError(fmt::format("{}: the last update failed; update the matrix first", function));
         check_length(function, in_name, in.size(), b.size());
         check_length(function, out_name, out.size(), b.size());
+        if (context.backend() == Backend::cuda) device::wait_for_all_work(context.stream().properties().ordinal);
     }
 
     Parameters parameters;
@@ -140,7 +171,8 @@ struct LinearSolver::State {
     std::unique_ptr<SystemMatrix> a;
     Vector b, x;
     double setup_seconds = 0.0;
-    bool ready = false;  ///< whether matrix and preconditioner belong together
+    bool reads_there = false;  ///< whether the values of a SparseMatrix lie in the GPU's memory
+    bool ready = false;        ///< whether matrix and preconditioner belong together
 };
 
 LinearSolver::LinearSolver(const StencilMatrix& a, const SolverSettings& settings)
@@ -164,8 +196,10 @@ void LinearSolver::update(const StencilMatrix& a) {
 }
 
 void LinearSolver::update(const SparseMatrix& a) {
+    const Context& context = state_->context;
+    if (context.backend() == Backend::cuda) device::wait_for_all_work(context.stream().properties().ordinal);
     const MatrixShape& before = state_->given.shape;
-    if (!before.pattern() || a.block != before.dof() || !has_pattern(a, *before.pattern()) ||
+    if (!before.pattern() || a.block != before.dof() || !has_pattern(context, a, *before.pattern()) ||
         Index(a.values.size()) != before.pattern()->blocks() * a.block * a.block)
         throw UsageError("LinearSolver::update: the matrix has another pattern; make a new LinearSolver for it");
     state_->set_up(a);
@@ -174,18 +208,17 @@ void LinearSolver::update(const SparseMatrix& a) {
 void LinearSolver::precondition(std::span<const double> r, std::span<double> z) {
     State& s = *state_;
     s.check("LinearSolver::precondition", r, "r", z, "z");
-    from_natural(r, s.b);
+    s.take(r, "r", s.b);
     s.preconditioner->apply(s.b, s.x);
+    s.give(s.x, z, "z");
     s.context.synchronize();
-    const std::vector<double> result = to_natural(s.x);
-    std::copy(result.begin(), result.end(), z.begin());
 }
 
 SolveResult LinearSolver::solve(std::span<const double> b, std::span<double> x) {
     State& s = *state_;
     s.check("LinearSolver::solve", b, "b", x, "x");
-    from_natural(b, s.b);
-    from_natural(x, s.x);
+    s.take(b, "b", s.b);
+    s.take(x, "x", s.x);
 
     History history;
     history.set_interrupt(s.interrupted);
@@ -204,8 +237,8 @@ SolveResult LinearSolver::solve(std::span<const double> b, std::span<double> x) 
                        .seconds = seconds_since(begin),
                        .history = {}};
     for (const HistoryEntry& entry : history.entries()) result.history.push_back(entry.recurrence);
-    const std::vector<double> solution = to_natural(s.x);
-    std::copy(solution.begin(), solution.end(), x.begin());
+    s.give(s.x, x, "x");
+    s.context.synchronize();
     return result;
 }
 
@@ -223,6 +256,10 @@ const std::string& LinearSolver::solver() const {
 
 const std::string& LinearSolver::preconditioner() const {
     return state_->parameters.text("preconditioner", "name");
+}
+
+std::optional<int> gpu_of(const void* memory) {
+    return device::place_of(memory);
 }
 
 const char* version() {

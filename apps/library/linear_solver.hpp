@@ -58,10 +58,11 @@ public:
     /// work, coefficients that lead outside the grid and matrices that are not as symmetric as their shape says;
     /// SetupError for pivots that cannot be used; DeviceError; OutOfMemory.
     explicit LinearSolver(const StencilMatrix& a, const SolverSettings& settings = {});
-    /// Prepares a matrix without a grid in the same way. On a CPU its values are read where they are: they must exist,
-    /// unchanged, as long as this object or until the next update; on a GPU they are copied there. Rows and columns are
-    /// copied. Throws UsageError also if the arrays are not as SparseMatrix describes them. Whether the matrix is
-    /// symmetric, as cg needs it, follows from its values, bit for bit.
+    /// Prepares a matrix without a grid in the same way. Its values are read where they are, on a CPU or on the GPU
+    /// that solves: they must exist, unchanged, as long as this object or until the next update; from the host's memory
+    /// to a GPU they are copied. Rows and columns are copied. Throws UsageError also if the arrays are not as
+    /// SparseMatrix describes them. Whether the matrix is symmetric, as cg needs it, follows from its values, bit for
+    /// bit.
     explicit LinearSolver(const SparseMatrix& a, const SolverSettings& settings = {});
     ~LinearSolver();
     LinearSolver(LinearSolver&& other) noexcept;
@@ -76,6 +77,10 @@ public:
 
     /// Solves A x = b, beginning with the given x. Both have an element for each row, point by point in natural order,
     /// and within a point unknown by unknown. Throws UsageError if they have another length.
+    ///
+    /// The vectors of a SparseMatrix may also lie in the memory of the GPU that solves; none of their values then
+    /// passes through the host. Arrays there are read after all work that the process has given to this GPU, and
+    /// results are complete on return, so the program's own streams need not be synchronised.
     [[nodiscard]] SolveResult solve(std::span<const double> b, std::span<double> x);
 
     /// z = M^-1 r, one application of the preconditioner. Throws UsageError if r or z has another length than b in
@@ -91,6 +96,9 @@ private:
     struct State;
     std::unique_ptr<State> state_;
 };
+
+/// Number of the GPU in whose memory an address lies; empty for the host's memory.
+std::optional<int> gpu_of(const void* memory);
 
 /// The version of the library, "0.2.0".
 const char* version();

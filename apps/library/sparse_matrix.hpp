@@ -9,7 +9,9 @@
 
 namespace hyperplane {
 
-/// A square matrix in compressed rows of blocks (BSR; with blocks of 1 x 1: CSR). Its arrays belong to the program:
+/// A square matrix in compressed rows of blocks (BSR; with blocks of 1 x 1: CSR). Its arrays belong to the program;
+/// they lie in the host's memory, or all three in the memory of the GPU SolverSettings::gpu, where the values then
+/// stay:
 ///
 ///   the blocks of block row i are row_begin[i], ..., row_begin[i + 1] - 1; block k lies in block column columns[k];
 ///   its coefficient in row r and column c of the block is values[(k * block + r) * block + c]

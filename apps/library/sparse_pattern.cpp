@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "core/device/place.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -60,9 +63,41 @@ std::string fault_of(const SparseMatrix& a, std::span<const Pointer> row_begin, 
     return "";
 }
 
-}  // namespace
+/// The rows and columns of a matrix in the host's memory: the matrix itself, or a copy of those on a GPU.
+class OnHost {
+public:
+    OnHost(const Context& context, const SparseMatrix& a) : matrix_(a) {
+        if (!lies_there(context, a)) return;
+        std::visit([&](auto row_begin) { take(context, row_begin); }, a.row_begin);
+        columns_ = copied(context, a.columns);
+        matrix_.columns = columns_;
+    }
+    OnHost(const OnHost&) = delete;
+    OnHost& operator=(const OnHost&) = delete;
+    const SparseMatrix& operator*() const { return matrix_; }
 
-std::shared_ptr<const BlockPattern> pattern_of(const Context& host, const SparseMatrix& a) {
+private:
+    template <class T>
+    static std::vector<T> copied(const Context& context, std::span<const T> from) {
+        std::vector<T> made(from.size());
+        context.stream().copy(from.data(), made.data(), Index(from.size() * sizeof(T)));
+        return made;
+    }
+    void take(const Context& context, std::span<const std::int64_t> from) {
+        wide_ = copied(context, from);
+        matrix_.row_begin = std::span<const std::int64_t>(wide_);
+    }
+    void take(const Context& context, std::span<const std::int32_t> from) {
+        narrow_ = copied(context, from);
+        matrix_.row_begin = std::span<const std::int32_t>(narrow_);
+    }
+
+    SparseMatrix matrix_;
+    std::vector<std::int64_t> wide_;
+    std::vector<std::int32_t> narrow_, columns_;
+};
+
+std::shared_ptr<const BlockPattern> pattern_on_host(const Context& host, const SparseMatrix& a) {
     return std::visit(
         [&](auto row_begin) {
             check_lengths(a, row_begin);
@@ -82,7 +117,38 @@ std::shared_ptr<const BlockPattern> pattern_of(const Context& host, const Sparse
         a.row_begin);
 }
 
-bool has_pattern(const SparseMatrix& a, const BlockPattern& pattern) {
+}  // namespace
+
+bool lies_there(const Context& context, const void* array, const char* name) {
+    if (context.backend() == Backend::cpu) return false;
+    const std::optional<int> gpu = device::place_of(array);
+    const int own = context.stream().properties().ordinal;
+    if (gpu && *gpu != own)
+        throw UsageError(
+            fmt::format("{} lies in the memory of GPU {}, and the solver works on GPU {}; give SolverSettings::gpu the "
+                        "number of the GPU that has the arrays",
+                        name, *gpu, own));
+    return gpu.has_value();
+}
+
+bool lies_there(const Context& context, const SparseMatrix& a) {
+    const void* const rows =
+        std::visit([](auto row_begin) { return static_cast<const void*>(row_begin.data()); }, a.row_begin);
+    const bool there = lies_there(context, rows, "SparseMatrix::row_begin");
+    if (lies_there(context, a.columns.data(), "SparseMatrix::columns") != there ||
+        lies_there(context, a.values.data(), "SparseMatrix::values") != there)
+        throw UsageError(
+            "SparseMatrix: some of its arrays lie in the host's memory and some in a GPU's; all three must lie in one");
+    return there;
+}
+
+std::shared_ptr<const BlockPattern> pattern_of(const Context& context, const SparseMatrix& a) {
+    return pattern_on_host(context.host(), *OnHost(context, a));
+}
+
+bool has_pattern(const Context& context, const SparseMatrix& given, const BlockPattern& pattern) {
+    const OnHost on_host(context, given);
+    const SparseMatrix& a = *on_host;
     return std::visit(
         [&](auto row_begin) {
             return std::equal(row_begin.begin(), row_begin.end(), pattern.row_begin(),

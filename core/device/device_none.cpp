@@ -2,6 +2,7 @@
 // The functions of core/device/device.hpp in a program built without CUDA, where no device is available.
 #include "core/device/device.hpp"
 #include "core/device/marks.hpp"
+#include "core/device/place.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane::device {
@@ -51,5 +52,10 @@ double Marks::seconds_after(const Marks&, int, int) const {
 }
 void open_range(const char*) {}
 void close_range() {}
+
+std::optional<int> place_of(const void*) {
+    return std::nullopt;
+}
+void wait_for_all_work(int) {}
 
 }  // namespace hyperplane::device

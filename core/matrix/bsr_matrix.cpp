@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"
+#include "core/matrix/bsr_symmetry_cuda.hpp"
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {
@@ -47,6 +48,13 @@ BsrMatrix::BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool 
 BsrMatrix::BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, const double* values)
     : SystemMatrix(pattern->context(), IndexSpace::plain(pattern->rows()), dof, symmetric),
       pattern_(std::move(pattern)),
+      read_(values) {}
+
+BsrMatrix::BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric,
+                     const double* values)
+    : SystemMatrix(context, IndexSpace::plain(pattern->rows()), dof, symmetric),
+      pattern_(std::move(pattern)),
+      here_(device_copy(context, *pattern_, "matrix")),
       read_(values) {}
 
 Index BsrMatrix::bytes(const BlockPattern& pattern, int dof, Backend backend) {
@@ -161,6 +169,8 @@ CsrMatrix csr_of(const SystemMatrix& a) {
 }
 
 bool equals_transpose(const BsrMatrix& a) {
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda) return cuda::equals_transpose(a);
     const BlockPattern& p = *a.pattern();
     const int dof = a.dof();
     Index differing = 0;

@@ -29,6 +29,9 @@ public:
     /// Reads values in the host's memory that the caller owns; they must exist as long as this matrix. It cannot change
     /// them, and the ledger does not count them.
     BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, const double* values);
+    /// The same with values in the memory of `context`, which may be a GPU's.
+    BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric,
+              const double* values);
 
     /// As the host reads it. Matrices with the same pattern may share it.
     const std::shared_ptr<const BlockPattern>& pattern() const { return pattern_; }
@@ -74,7 +77,7 @@ ReorderedPattern in_order(const BlockPattern& pattern, std::shared_ptr<const Row
 std::unique_ptr<BsrMatrix> in_order(const BsrMatrix& a, std::shared_ptr<const RowOrder> order,
                                     const std::string& label);
 
-/// Whether A, which the host can read, equals its transpose to the last bit, explicit zeros included.
+/// Whether A equals its transpose to the last bit, explicit zeros included; computed where its values are.
 bool equals_transpose(const BsrMatrix& a);
 
 /// The general matrix that `a` is. Throws Error (internal) if it is of another kind.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solves A x = b for SciPy's sparse matrices in this process, with the library that the program is made of
-(docs/python.md). Arrays of CSR and BSR matrices are read where they are."""
+"""Solves A x = b for SciPy's and CuPy's sparse matrices in this process, with the library that the program is made of
+(docs/python.md). Arrays of CSR and BSR matrices are read where they are, in the host's memory or in a GPU's."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import show
+from . import on_gpu, show
 from .program import value_text
 
 MOST_ROWS_OF_A_BLOCK = 32
@@ -50,30 +50,58 @@ class Solution:
 class LinearSolver:
     """A matrix with its preconditioner, for many right-hand sides or changing values.
 
-    A: a square sparse matrix of SciPy, or anything with its attributes. Values of CSR and BSR in float64 are read where
-    they are, and must not change before `update`. solver, preconditioner, scaling: names as in a deck; **keys: their keys,
-    as in a deck, such as rtol=1e-10 or fill_level=1. threads: 0 leaves their number to OpenMP. backend: "cpu", or
-    "cuda" for the GPU `device`, to which arrays are copied. Raises SolveError.
+    A: a square sparse matrix of SciPy or CuPy, or anything with its attributes. Values of CSR and BSR in float64 are read
+    where they are, and must not change before `update`. solver, preconditioner, scaling: names as in a deck; **keys: their
+    keys, as in a deck, such as rtol=1e-10 or fill_level=1. threads: 0 leaves their number to OpenMP. backend: "cpu", or
+    "cuda" for the GPU `device`, to which SciPy's arrays are copied; None: where A lies. Where A lies in a GPU's memory,
+    vectors do so, too. Raises SolveError.
     """
 
-    def __init__(self, A, *, solver="gmres", preconditioner="sync_free_ilu", scaling="none", threads=0, backend="cpu",
-                 device=0, **keys):
-        if backend not in ("cpu", "cuda"):
+    def __init__(self, A, *, solver="gmres", preconditioner="sync_free_ilu", scaling="none", threads=0, backend=None,
+                 device=None, **keys):
+        if backend not in (None, "cpu", "cuda"):
             raise SolveError(USAGE, f"backend: expected cpu or cuda, got '{backend}'")
+        self.on_gpu = _lies_there(A)
+        if self.on_gpu and backend == "cpu":
+            raise SolveError(USAGE, "A lies in a GPU's memory, and backend is cpu; leave out backend, or copy the matrix: "
+                                    "A.get() of CuPy")
         keys = {"solver.name": solver, "preconditioner.name": preconditioner, "scaling.name": scaling, **keys}
-        self._solver = _library().Solver(*_arrays(A), keys={key: value_text(value) for key, value in keys.items()},
-                                         threads=threads, gpu=device if backend == "cuda" else None)
+        settings = {"keys": {key: value_text(value) for key, value in keys.items()}, "threads": threads}
+        if self.on_gpu:
+            self._held, places = _arrays_there(A)
+            gpu = _library().gpu_of(places[3][0])
+            if gpu is None:
+                raise SolveError(NO_DEVICE, "A says that it lies in a GPU's memory, and CUDA finds no GPU there: the module "
+                                            "was built without CUDA, or no driver works (hyperplane info device)")
+            if device not in (None, gpu):
+                raise SolveError(USAGE, f"A lies in the memory of GPU {gpu}, and device is {device}; leave out device")
+            self._solver = _library().Solver.there(*places, **settings, gpu=gpu)
+        else:
+            self._solver = _library().Solver(*_arrays(A), **settings, gpu=(device or 0) if backend == "cuda" else None)
         self.shape, self.dtype = A.shape, np.dtype(np.float64)
 
     def update(self, A):
         """Takes new values of a matrix of the same pattern; what follows from the pattern alone is kept."""
-        self._solver.update(*_arrays(A))
+        if _lies_there(A) != self.on_gpu:
+            raise SolveError(USAGE, "A lies in the host's memory, and the first matrix in a GPU's" if self.on_gpu else
+                             "A lies in a GPU's memory, and the first matrix in the host's")
+        if self.on_gpu:
+            held, places = _arrays_there(A)
+            self._solver.update_there(*places)
+            self._held = held
+        else:
+            self._solver.update(*_arrays(A))
 
     def solve(self, b, x0=None):
         """Solves A x = b, beginning with x0 or zero; returns the Solution, also where it did not converge."""
-        b = _vector(b, "b")
-        x = np.zeros(b.shape) if x0 is None else _vector(x0, "x0").copy()
-        result = self._solver.solve(b, x)
+        if self.on_gpu:
+            b = self._vector_there(b, "b")
+            x = on_gpu.zeros_like(b, "b", _refusal) if x0 is None else on_gpu.copy_of(self._vector_there(x0, "x0"))
+            result = self._solver.solve_there(on_gpu.place_of(b), on_gpu.place_of(x))
+        else:
+            b = _vector(b, "b")
+            x = np.zeros(b.shape) if x0 is None else _vector(x0, "x0").copy()
+            result = self._solver.solve(b, x)
         return Solution(x=x.reshape(b.shape), converged=result.converged, reason=result.reason,
                         explanation=result.explanation, iterations=result.iterations,
                         right_hand_side=result.right_hand_side, residual=result.residual,
@@ -82,10 +110,20 @@ class LinearSolver:
 
     def precondition(self, r):
         """M^-1 r, one application of the preconditioner."""
+        if self.on_gpu:
+            r = self._vector_there(r, "r")
+            z = on_gpu.zeros_like(r, "r", _refusal)
+            self._solver.precondition_there(on_gpu.place_of(r), on_gpu.place_of(z))
+            return z
         r = _vector(r, "r")
         z = np.empty(r.shape)
         self._solver.precondition(r, z)
         return z
+
+    def _vector_there(self, values, name):
+        if not on_gpu.lies_there(values):
+            raise SolveError(USAGE, f"{name} lies in the host's memory, and A in a GPU's: cupy.asarray({name}) copies it")
+        return on_gpu.of_type(values, on_gpu.DOUBLE, name, _refusal)
 
     @property
     def setup_seconds(self):
@@ -104,8 +142,12 @@ def solve(A, b, *, x0=None, **settings):
 
 
 def preconditioner(A, name="sync_free_ilu", **settings):
-    """M^-1 as a LinearOperator for SciPy's solvers: scipy.sparse.linalg.cg(A, b, M=hyperplane.preconditioner(A))."""
-    from scipy.sparse.linalg import LinearOperator
+    """M^-1 as a LinearOperator for SciPy's solvers: scipy.sparse.linalg.cg(A, b, M=hyperplane.preconditioner(A)). For a
+    matrix of CuPy it is one of cupyx.scipy.sparse.linalg."""
+    if _lies_there(A):
+        from cupyx.scipy.sparse.linalg import LinearOperator
+    else:
+        from scipy.sparse.linalg import LinearOperator
 
     made = LinearSolver(A, preconditioner=name, **{"solver": "fgmres", **settings})  # fgmres takes any preconditioner
     return LinearOperator(made.shape, matvec=made.precondition, dtype=made.dtype)
@@ -122,11 +164,38 @@ def _library():
     return library
 
 
+def _refusal(reason):
+    return SolveError(USAGE, reason)
+
+
+def _lies_there(A):
+    """Whether a matrix lies in a GPU's memory."""
+    return on_gpu.lies_there(A) or on_gpu.lies_there(getattr(A, "data", None))
+
+
+def _arrays_there(A):
+    """The arrays of a matrix in a GPU's memory, and what Solver.there takes of them. What is not CSR with ascending columns
+    and values in float64 is copied on the GPU."""
+    if not hasattr(A, "tocsr"):
+        raise SolveError(USAGE, f"A is a {type(A).__name__} in a GPU's memory; expected a sparse matrix of cupyx.scipy.sparse")
+    if A.shape[0] != A.shape[1]:
+        raise SolveError(USAGE, f"A has {A.shape[0]} rows and {A.shape[1]} columns; it must be square")
+    if A.format != "csr":
+        A = A.tocsr()
+    if not getattr(A, "has_canonical_format", True):
+        A = A.copy()
+        A.sum_duplicates()
+    wide = on_gpu.imported(A.indptr, "A.indptr", _refusal).__cuda_array_interface__["typestr"] == on_gpu.INT64
+    arrays = [on_gpu.of_type(A.indptr, on_gpu.INT64 if wide else on_gpu.INT32, "A.indptr", _refusal),
+              on_gpu.of_type(A.indices, on_gpu.INT32, "A.indices", _refusal),
+              on_gpu.of_type(A.data, on_gpu.DOUBLE, "A", _refusal)]
+    rows, columns, values = map(on_gpu.place_of, arrays)
+    return arrays, (rows, 8 if wide else 4, columns, values, 1)
+
+
 def _arrays(A):
     """Row pointers, columns, values and block size. SciPy's arrays are passed on as they are, but values of other types
     than float64, columns of 64 bits, other formats, columns that do not ascend and blocks that are not square are copied."""
-    _check_place(A, "A")
-    _check_place(getattr(A, "data", None), "A")
     if not hasattr(A, "tocsr"):
         raise SolveError(USAGE, f"A is a {type(A).__name__}; expected a sparse matrix of scipy.sparse")
     if A.shape[0] != A.shape[1]:
@@ -155,7 +224,6 @@ def _vector(values, name):
 
 def _check_place(array, name):
     """Refuses arrays in a GPU's memory."""
-    device = getattr(array, "__dlpack_device__", lambda: (1, 0))()  # 1: the host's memory, 3: the host's, pinned
-    if hasattr(array, "__cuda_array_interface__") or device[0] not in (1, 3):
-        raise SolveError(USAGE, f"{name} lies in a GPU's memory; arrays must lie in the host's ({name}.get() of CuPy): "
-                                "backend='cuda' copies them to the GPU")
+    if on_gpu.lies_there(array):
+        raise SolveError(USAGE, f"{name} lies in a GPU's memory, and A in the host's: {name}.get() of CuPy copies it, and a "
+                                "matrix of CuPy (cupyx.scipy.sparse) is solved with on its GPU")

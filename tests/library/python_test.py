@@ -41,6 +41,17 @@ def unsymmetric(rows=300, seed=1):
     return (a + sparse.diags(1.0 + np.asarray(abs(a).sum(axis=1)).ravel())).tocsr()
 
 
+def claimed(array):
+    """An object that says that an array of the host lies in a GPU's memory."""
+    interface = {**array.__array_interface__, "strides": array.strides}
+    return type("array", (), {"__cuda_array_interface__": interface})()
+
+
+def claimed_matrix(a, shape=None):
+    parts = {name: claimed(getattr(a, name)) for name in ("data", "indices", "indptr")}
+    return type("csr_matrix", (), {**parts, "format": "csr", "shape": shape or a.shape, "tocsr": lambda self: self})()
+
+
 def right_hand_side(a):
     return np.random.default_rng(5).standard_normal(a.shape[0])
 
@@ -189,14 +200,22 @@ class Refusals(unittest.TestCase):
         self.assertIn("b is complex", self.refusal(2, a, b * 1j))
 
     def test_arrays_on_a_gpu(self):
+        """Objects that say so are refused with a reason where they do not fit; python_device_test.py has real ones."""
         a, b = laplacian(), np.ones(144)
-        on_gpu = type("array", (), {"__cuda_array_interface__": {}})()
+        on_gpu = claimed(b)
         exported = type("array", (), {"__dlpack_device__": lambda self: (2, 0)})()
-        matrix = type("csr_matrix", (), {"data": on_gpu, "format": "csr", "shape": (144, 144), "tocsr": lambda self: self})()
-        self.assertIn("A lies in a GPU's memory", self.refusal(2, matrix, b))
         for array in (on_gpu, exported):
-            self.assertIn("b lies in a GPU's memory; arrays must lie in the host's", self.refusal(2, a, array))
+            self.assertIn("b lies in a GPU's memory, and A in the host's", self.refusal(2, a, array))
             self.assertIn("x0 lies in", self.refusal(2, a, b, x0=array))
+        self.assertIn("A says that it lies in a GPU's memory, and CUDA finds no GPU there",
+                      self.refusal(9, claimed_matrix(a), on_gpu))
+        self.assertIn("and backend is cpu", self.refusal(2, claimed_matrix(a), on_gpu, backend="cpu"))
+        self.assertIn("must be square", self.refusal(2, claimed_matrix(a, shape=(144, 143)), on_gpu))
+        self.assertIn("expected a sparse matrix of cupyx", self.refusal(2, on_gpu, on_gpu))
+        self.assertIn("A is complex", self.refusal(2, claimed_matrix(a * 1j), on_gpu))
+        self.assertIn("has elements of type <f4", self.refusal(2, claimed_matrix(a.astype(np.float32)), on_gpu))
+        for gaps, dense in ((b, True), (b[::2], False), (np.ones((3, 4)), True), (np.ones((4, 3)).T, False)):
+            self.assertEqual(hyperplane.on_gpu.is_dense(claimed(gaps).__cuda_array_interface__), dense)
 
     def test_pivots(self):
         a = sparse.csr_matrix(np.array([[0.0, 1.0], [1.0, 0.0]]))
