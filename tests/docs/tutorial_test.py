@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs every command of docs/tutorial.md and docs/slurm.md in order, and compares the output with what they say."""
+"""Runs every command of docs/tutorial.md, docs/slurm.md and docs/own_matrix.md in order, and compares the output with what they say."""
 
 import subprocess
 import unittest
@@ -36,6 +36,9 @@ class Tutorial(DocumentTest):
 
     def test_slurm(self):
         self.assertEqual(self.run_commands("slurm.md"), 5)
+
+    def test_own_matrix(self):
+        self.assertEqual(self.run_commands("own_matrix.md"), 7)
 
     def test_every_command(self):
         """The first block, marked sh, installs and builds the program, which has already been done."""
