@@ -15,6 +15,8 @@ namespace {
 
 constexpr int max_columns = 64, max_in_registers = 32, blocks_per_multiprocessor = 3;
 constexpr int columns_per_warp = max_columns / block_warps;
+/// Values of a piece of a sum: the sums of many columns over a thread block cost as much as several hundred rows.
+constexpr Index long_pieces = 16384;
 
 static_assert(Index(SumOrder::most_planes) * max_columns <= device::Scratch::sums);
 
@@ -233,7 +235,7 @@ void run_fitting(const Context& context, const char* name, Arguments& a) {
 
 template <bool combine, Reduce reduce>
 void run(const char* name, Columns v, Vector& w, double sign, const double* c, double* result) {
-    Arguments a{.tail = {SumOrder(w.space(), w.dof()), {}, AddPlanes::own, {}, {}}};
+    Arguments a{.tail = {SumOrder(w.space(), w.dof(), long_pieces), {}, AddPlanes::own, {}, {}}};
     a.columns = int(v.size());
     a.pairs = a.tail.order.even() && reinterpret_cast<std::uintptr_t>(w.data()) % 16 == 0;
     for (int m = 0; m < a.columns; ++m) {

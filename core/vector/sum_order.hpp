@@ -23,9 +23,9 @@ struct SumOrder {
     int pieces = 1;       ///< of a plane
     Index length = 0;     ///< values of a piece in each component; the last one of a plane may have fewer
 
-    /// For sums over `components` components of an index space.
-    SumOrder(const IndexSpace& space, int of_components) {
-        constexpr Index least = 2048, wanted = 2048, together = 512;
+    /// For sums over `of_components` components of an index space, in pieces of about `least` values or more.
+    SumOrder(const IndexSpace& space, int of_components, Index least = 2048) {
+        constexpr Index shortest = 2048, few = 128, many = 2048, together = 512;
         if (follows_planes(space)) {
             const Layout& layout = space.layout();
             plane = layout.slots_of_plane();
@@ -37,10 +37,13 @@ struct SumOrder {
         } else {
             plane = space.block_rows() * of_components;
         }
-        const Index most = std::max<Index>(1, wanted / all_planes);
-        const Index count = std::clamp<Index>((plane * components + least - 1) / least, 1, most);
-        length = ((plane + count - 1) / count + together - 1) / together * together;
-        pieces = int(std::max<Index>(1, (plane + length - 1) / std::max<Index>(1, length)));
+        const auto parts = [](Index whole, Index part) { return (whole + part - 1) / part; };
+        const Index values = plane * components;
+        // A GPU has more than a hundred multiprocessors, so fewer pieces are shorter, but not too short.
+        Index count = std::max(parts(values, least), std::min(parts(few, all_planes), parts(values, shortest)));
+        count = std::clamp<Index>(count, 1, std::max<Index>(1, many / all_planes));
+        length = parts(parts(plane, count), together) * together;
+        pieces = int(std::max<Index>(1, parts(plane, std::max<Index>(1, length))));
     }
     static bool follows_planes(const IndexSpace& space) {
         return space.has_grid() && space.layout().kind() == LayoutKind::natural &&

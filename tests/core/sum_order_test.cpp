@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order of sums on a GPU, as far as it can be seen without one.
+#include "core/vector/sum_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace hyperplane {
+namespace {
+
+using cuda::SumOrder;
+
+Layout natural_layout_of(int nx, int ny, int nz) {
+    Grid grid;
+    grid.nx = nx, grid.ny = ny, grid.nz = nz;
+    return {LayoutKind::natural, grid, {}};
+}
+
+TEST(SumOrder, PiecesHaveEveryValueOfAPlaneOnce) {
+    for (const int nx : {1, 3, 17, 70, 129, 512})
+        for (const int ny : {1, 5, 67, 128, 513})
+            for (const int nz : {1, 2, 13, 300, SumOrder::most_planes, SumOrder::most_planes + 1})
+                for (const Index least : {2048, 16384}) {
+                    const SumOrder order(natural_layout_of(nx, ny, nz), 3, least);
+                    Index next = order.first(0);
+                    for (Index block = 0; block < order.pieces; ++block) {
+                        EXPECT_EQ(order.first(block), next);
+                        EXPECT_GT(order.count(block), 0);
+                        next += order.count(block);
+                    }
+                    EXPECT_EQ(next, order.plane);
+                    EXPECT_EQ(order.plane * order.planes * order.components, Index(nx) * ny * nz * 3);
+                    EXPECT_LE(order.blocks(), SumOrder::most_planes);
+                }
+}
+
+TEST(SumOrder, OfARankIsThatOfTheWholeGrid) {
+    for (const int nz : {4, 13, 64, 300, 1024}) {
+        const Layout whole = natural_layout_of(33, 65, nz);
+        const SumOrder one(whole, 2);
+        for (const auto& [begin, end] : std::vector<std::pair<int, int>>{{0, 1}, {1, nz / 2}, {nz / 2, nz}}) {
+            const SumOrder part(whole.of_planes(begin, end, 1), 2);
+            EXPECT_EQ(part.pieces, one.pieces);
+            EXPECT_EQ(part.length, one.length);
+            EXPECT_EQ(part.first_plane, begin);
+            EXPECT_EQ(part.planes, end - begin);
+            EXPECT_TRUE(part.is_part());
+            for (const int columns : {1, 5, 64}) EXPECT_EQ(part.lanes(columns), one.lanes(columns));
+        }
+        EXPECT_FALSE(one.is_part());
+    }
+}
+
+TEST(SumOrder, PlainRowsAndTheHyperplaneLayoutAreOnePlane) {
+    const SumOrder rows(IndexSpace::plain(1000), 3);
+    EXPECT_EQ(rows.plane, 3000);
+    EXPECT_EQ(rows.all_planes, 1);
+    Grid grid;
+    grid.nx = 7, grid.ny = 5, grid.nz = 9;
+    const SumOrder levels(Layout(LayoutKind::hyperplane, grid, {1, 1}), 1);
+    EXPECT_EQ(levels.plane, grid.points());
+    EXPECT_EQ(levels.planes, 1);
+}
+
+}  // namespace
+}  // namespace hyperplane
