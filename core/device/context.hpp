@@ -130,17 +130,8 @@ public:
         swap(other);
         return *this;
     }
-    /// `size` values at `data`, which somebody else owns and keeps as long as this buffer exists.
-    static Buffer borrowed(const Context& context, T* data, Index size) {
-        Buffer buffer;
-        buffer.context_ = std::make_shared<const Context>(context);
-        buffer.data_ = data;
-        buffer.size_ = size;
-        buffer.owns_ = false;
-        return buffer;
-    }
     ~Buffer() {
-        if (data_ && owns_) context_->release(label_, data_, size_ * Index(sizeof(T)));
+        if (data_) context_->release(label_, data_, size_ * Index(sizeof(T)));
     }
 
     T* data() { return data_; }
@@ -162,14 +153,12 @@ private:
         std::swap(label_, other.label_);
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
-        std::swap(owns_, other.owns_);
     }
 
     std::shared_ptr<const Context> context_;
     std::string label_;
     T* data_ = nullptr;
     Index size_ = 0;
-    bool owns_ = true;
 };
 
 /// Sets [data, data + size) to zero with the threads that will use it (first touch).

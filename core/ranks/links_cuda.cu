@@ -27,12 +27,12 @@ T* as_address(double value) {
     return address;
 }
 
-/// The addresses that all ranks give, in this rank's memory.
+/// Writes the addresses that all ranks give to `to`, in this rank's memory.
 template <class T>
-Buffer<T*> addresses_of_all(const Context& context, const T* mine) {
+void put_addresses(const Context& context, const T* mine, T** to) {
     std::vector<T*> all;
     for (const double value : gathered(context, {as_value(mine)})) all.push_back(as_address<T>(value));
-    return copied_to(context, "ranks: addresses", all);
+    context.stream().copy(all.data(), to, Index(all.size() * sizeof(T*)));
 }
 
 }  // namespace
@@ -50,11 +50,9 @@ void check_peers(const std::vector<int>& ordinals) {
         }
 }
 
-RankLinks::RankLinks(const Context& context)
-    : gathered_(context, "ranks: sums", 2 * device::Scratch::sums),
-      flags_(context, "ranks: flags", context.ranks()->size() + cuda::flags_of_halos),
-      epochs_(context, "ranks: flags", 2) {
-    const int mine = context.stream().properties().ordinal;
+RankLinks::RankLinks(const Context& context) {
+    const device::Stream& stream = context.stream();
+    const int mine = stream.properties().ordinal, ranks = context.ranks()->size();
     cuda::stream(context);
     for (const double other : gathered(context, {double(mine)})) {
         if (int(other) == mine) continue;
@@ -65,11 +63,18 @@ RankLinks::RankLinks(const Context& context)
         else
             cuda::check(error, "cudaDeviceEnablePeerAccess");
     }
-    all_gathered_ = addresses_of_all(context, gathered_.data());
-    all_flags_ = addresses_of_all(context, flags_.data());
+    memory_ = {context.allocate("exchange between ranks", bytes(ranks)),
+               [&stream](void* memory) { stream.release(memory); }};
+    stream.zero(memory_.get(), bytes(ranks));
+    auto* const sums = static_cast<double*>(memory_.get());
+    auto** const all_sums = reinterpret_cast<double**>(sums + 2 * device::Scratch::sums);
+    auto** const all_flags = reinterpret_cast<unsigned**>(all_sums + ranks);
+    auto* const flags = reinterpret_cast<unsigned*>(all_flags + ranks);
+    put_addresses(context, sums, all_sums);
+    put_addresses(context, flags, all_flags);
     context.synchronize();
     meet_ranks(context, true);  // all flags are zero, and all memory is accessible
-    view_ = {context.ranks()->rank(), context.ranks()->size(), epochs_.data(), all_gathered_.data(), all_flags_.data()};
+    view_ = {context.ranks()->rank(), ranks, flags + ranks + cuda::flags_of_halos, all_sums, all_flags};
 }
 
 const RankLinks& links_of(const Context& context) {

@@ -9,6 +9,8 @@
 // kernels that wait occupy a few thread blocks only. One that waits for longer than 20 s ends with an error.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "core/device/context.hpp"
@@ -48,10 +50,8 @@ public:
     }
 
 private:
-    Buffer<double> gathered_;
-    Buffer<unsigned> flags_, epochs_;
-    Buffer<double*> all_gathered_;
-    Buffer<unsigned*> all_flags_;
+    // Not a Buffer, which would keep the context alive that keeps this.
+    std::unique_ptr<void, std::function<void(void*)>> memory_;
     cuda::LinkView view_;
 };
 

@@ -235,19 +235,16 @@ void run_fitting(const Context& context, const char* name, Arguments& a) {
 
 template <bool combine, Reduce reduce>
 void run(const char* name, Columns v, Vector& w, double sign, const double* c, double* result) {
-    Arguments a{.tail = {SumOrder(w.space(), w.dof(), long_pieces), {}, AddPlanes::own, {}, {}}};
-    a.columns = int(v.size());
-    a.pairs = a.tail.order.even() && reinterpret_cast<std::uintptr_t>(w.data()) % 16 == 0;
+    const SumOrder order(w.space(), w.dof(), long_pieces);
+    Arguments a{{}, int(v.size()), w.data(), sign, c, 0, false, {order, {}, AddPlanes::own, {}, {}}};
+    a.pairs = order.even() && reinterpret_cast<std::uintptr_t>(w.data()) % 16 == 0;
     for (int m = 0; m < a.columns; ++m) {
         a.v[m] = v[m]->data();
         a.pairs = a.pairs && reinterpret_cast<std::uintptr_t>(a.v[m]) % 16 == 0;
     }
-    a.w = w.data();
-    a.sign = sign;
-    a.c = c;
     Results results;
     results.together = result;
-    if (reduce != Reduce::nothing) a.tail = tail_of(w.context(), a.tail.order, results);
+    if (reduce != Reduce::nothing) a.tail = tail_of(w.context(), order, results);
     run_fitting<combine, reduce>(w.context(), name, a);
     if (reduce != Reduce::nothing) complete_sums(w.context(), a.tail, reduce == Reduce::norm ? 1 : a.columns);
 }

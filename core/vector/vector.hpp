@@ -19,15 +19,6 @@ public:
     Vector(const Context& context, const IndexSpace& space, int dof, std::string label)
         : space_(space), dof_(dof), values_(context, std::move(label), space.slots_in_memory() * dof) {}
 
-    /// A vector whose values, halos included, lie in memory that somebody else owns, and keeps.
-    static Vector borrowed(const Context& context, const IndexSpace& space, int dof, double* values) {
-        Vector x;
-        x.space_ = space;
-        x.dof_ = dof;
-        x.values_ = Buffer<double>::borrowed(context, values, space.slots_in_memory() * dof);
-        return x;
-    }
-
     const IndexSpace& space() const { return space_; }
     /// Throws Error (internal) if there is no grid.
     const Layout& layout() const { return space_.layout(); }
