@@ -54,7 +54,7 @@ unsigned resident_blocks(const Context& context, const rtc::Kernel<GeneralSolveA
     const Index multiprocessors = context.stream().properties().multiprocessors;
     const Index count = Index(sliced.slices.size()), level = count / std::max<Index>(1, sliced.levels);
     const Index wanted = (levels_ahead * level + warps * multiprocessors - 1) / (warps * multiprocessors);
-    const Index resident = std::clamp<Index>(wanted, least, std::max(least, Index(kernel.occupancy(threads, 0))));
+    const Index resident = std::min(std::max(wanted, least), Index(kernel.occupancy(threads, 0)));
     return unsigned(std::min(resident * multiprocessors, Index(blocks_for(count))));
 }
 
