@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) pack_parts(const __grid_co
 }
 
 /// x = T^-1 x for a unit triangle T of the part.
-__device__ void solve_side(const PartSide& side, int part, int base, double* x) {
+__device__ void solve_side(const PartSide& side, int part, double* x) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, i = lane / DOF, r = lane % DOF;
     const int last_level = side.part_levels[part + 1];
     for (int level = side.part_levels[part]; level < last_level; ++level) {
@@ -108,16 +108,17 @@ __device__ void scale(const PartArguments& a, int part, double* x) {
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) solve_parts(const __grid_constant__ PartArguments a) {
-    extern __shared__ double x[];
+    extern __shared__ double part_vector[];
+    double* const x = part_vector;
     const int part = blockIdx.x, base = a.part_rows[part], values = (a.part_rows[part + 1] - base) * DOF;
     for (int at = threadIdx.x; at < values; at += THREADS) {
         const int place = base + at / DOF, c = at % DOF;
         x[a.places[place] * DOF + c] = __ldg(a.in + (long long)a.rows[place] * DOF + c);
     }
     __syncthreads();
-    solve_side(a.lower, part, base, x);
+    solve_side(a.lower, part, x);
     scale(a, part, x);
-    solve_side(a.upper, part, base, x);
+    solve_side(a.upper, part, x);
     for (int at = threadIdx.x; at < values; at += THREADS) {
         const int place = base + at / DOF, c = at % DOF;
         a.out[(long long)a.rows[place] * DOF + c] = x[a.places[place] * DOF + c];

@@ -51,6 +51,13 @@ void launch(int blocks, const Body& body) {
 #define __ldg(at) (*(at))
 #define __ldcs(at) (*(at))
 
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+
+/// The shared memory of a thread block.
+extern "C" {
+double part_vector[16384];
+}
+
 // The kernels' text, for several numbers of unknowns.
 namespace unknowns_1 {
 using ::hyperplane::PartArguments, ::hyperplane::PartSide, ::hyperplane::PartSlice;
@@ -61,9 +68,6 @@ using ::hyperplane::PartArguments, ::hyperplane::PartSide, ::hyperplane::PartSli
 #undef DOF
 #undef pack_parts
 #undef solve_parts
-namespace hyperplane {
-double x[16384];
-}
 }  // namespace unknowns_1
 namespace unknowns_3 {
 using ::hyperplane::PartArguments, ::hyperplane::PartSide, ::hyperplane::PartSlice;
@@ -74,9 +78,6 @@ using ::hyperplane::PartArguments, ::hyperplane::PartSide, ::hyperplane::PartSli
 #undef DOF
 #undef pack_parts
 #undef solve_parts
-namespace hyperplane {
-double x[16384];
-}
 }  // namespace unknowns_3
 
 namespace hyperplane {
