@@ -135,10 +135,9 @@ std::vector<double> solved_by_kernels(const GeneralFactors& factors, const Graph
 
 TEST(PartSolveText, SolvesWhatACpuSolves) {
     for (const GeneralCase& c :
-         {GeneralCase{"random", 300, 1, 0}, GeneralCase{"random", 61, 3, 0}, GeneralCase{"dense_row", 90, 1, 0},
-          GeneralCase{"arrow", 50, 3, 0}, GeneralCase{"symmetric", 70, 1, 0, true},
-          GeneralCase{"symmetric", 41, 3, 0, true}, GeneralCase{"empty_rows", 33, 1, 0}, GeneralCase{"dense", 1, 3, 0}})
-        for (const Index most : {1, 7, 40, 400}) {
+         {GeneralCase{"random", 80, 1, 0}, GeneralCase{"random", 25, 3, 0}, GeneralCase{"dense_row", 40, 1, 0},
+          GeneralCase{"symmetric", 30, 3, 0, true}, GeneralCase{"empty_rows", 33, 1, 0}})
+        for (const Index most : {9, 100}) {
             SCOPED_TRACE(c.pattern + ", " + std::to_string(most));
             const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(c), c.symmetric);
             const auto m =
