@@ -97,10 +97,6 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::general);
          }},
-        {"cusparse_ilu keeps the factors of general matrices in double precision alone",
-         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
-             return shape.pattern && c.preconditioner == "cusparse_ilu" && c.key == "storage";
-         }},
         {" takes general matrices alone, and this one is on a grid",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return !shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::structured);
@@ -146,6 +142,10 @@ const std::vector<Refusal>& refusals() {
         {"cusparse_ilu cannot be used: ",
          [](const Combination& c, const std::string&, Backend, const SystemShape&) {
              return c.preconditioner == "cusparse_ilu" && !cusparse_unavailable().empty();
+         }},
+        {"cusparse_ilu keeps the factors of general matrices in double precision alone",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return shape.pattern && c.preconditioner == "cusparse_ilu" && c.key == "storage";
          }},
         {"is a way in which threads of a GPU wait for each other",
          [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {
