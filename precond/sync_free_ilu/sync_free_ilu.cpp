@@ -214,13 +214,12 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
         const bool solves = !options.sweeps, by_parts = options.parts.has_value();
         return {{by_parts ? "subdomain_parts" : "sync_free_ilu",
                  Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),
-                 a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [shape, solves, by_parts] {
+                 a.dof(), a.symmetric(), FactorStorage::double_precision, [shape, solves, by_parts] {
                      rtc::Programs programs = SyncFreeCuda::programs(shape);
                      if (solves)
-                         std::ranges::move(by_parts ? PartSolveCuda::programs(shape.dof)
-                                                    : SlicedSolve::programs(shape.dof),
-                                           std::back_inserter(programs));
+                         std::ranges::move(
+                             by_parts ? PartSolveCuda::programs(shape.dof) : SlicedSolve::programs(shape.dof),
+                             std::back_inserter(programs));
                      return programs;
                  }}};
     }
