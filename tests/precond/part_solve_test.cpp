@@ -38,6 +38,7 @@ void launch(int blocks, const Body& body) {
 
 }  // namespace emulated
 
+// NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
 #define THREADS 64
 #define __global__
 #define __device__
@@ -50,6 +51,7 @@ void launch(int blocks, const Body& body) {
 #define __syncwarp() emulated::warps[emulated::thread_place.x / 32].arrive_and_wait()
 #define __ldg(at) (*(at))
 #define __ldcs(at) (*(at))
+// NOLINTEND(bugprone-reserved-identifier)
 
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 
