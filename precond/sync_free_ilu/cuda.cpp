@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "precond/graph/levels.hpp"
 #include "precond/kernel_set.hpp"
@@ -63,7 +64,8 @@ SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symme
         if (longer * 20 <= pattern.rows()) break;
     }
     const double lower = pattern.rows() > 0 ? double(filled.lower) / double(pattern.rows()) : 0.0;
-    return {dof, symmetric, lanes, std::clamp(int(std::bit_ceil(unsigned(lower + 0.5))), 2, std::min(lanes, 16))};
+    return {dof, symmetric, lanes,
+            std::clamp(int(std::bit_ceil(unsigned(std::lround(lower)))), 2, std::min(lanes, 16))};
 }
 
 SyncFreeCuda::SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors)
