@@ -35,11 +35,10 @@ Simulation::Simulation(const Case& a_case, RecordWriter& record, Progress progre
       record_(record),
       checkpoints_(a_case, record),
       series_(a_case, record),
-      solves_(a_case, record, outcome_, checkpoints_, std::move(progress),
-              [this](Index iterations, const SolverItems& krylov) {
-                  keep_costs();
-                  checkpoints_.write(state(true, iterations, krylov));
-              }) {}
+      solves_(a_case, record, outcome_, checkpoints_, progress, [this](Index iterations, const SolverItems& krylov) {
+          keep_costs();
+          checkpoints_.write(state(true, iterations, krylov));
+      }) {}
 
 void Simulation::resume(RecordData before) {
     outcome_.resumed = true;

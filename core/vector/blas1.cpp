@@ -403,21 +403,21 @@ void add_constant(Vector& x, int component, const Ratio& value) {
                   [&](Index at, Index count) { add_constant_block(constant, first + at * x.step(), x.step(), count); });
 }
 
-void pipelined_step(const double* before, double* now, const PipelinedVectors& of) {
-    const ProfileScope scope = pass(of.x, "pipelined_step", 18);
+void pipelined_step(const double* before, double* now, const PipelinedVectors& vectors) {
+    const ProfileScope scope = pass(vectors.x, "pipelined_step", 18);
     if constexpr (cuda_built)
-        if (on_gpu(of.x)) return cuda::pipelined_step(before, now, of);
+        if (on_gpu(vectors.x)) return cuda::pipelined_step(before, now, vectors);
     PipelinedCoefficients by(before);
     now[used_ru] = before[sum_ru];
     now[used_alpha] = by.alpha;
-    if (by.beta == 0.0 || by.alpha == 0.0) axpy(by.alpha_before, of.p, of.x);
+    if (by.beta == 0.0 || by.alpha == 0.0) axpy(by.alpha_before, vectors.p, vectors.x);
     if (by.alpha == 0.0) return void(std::copy_n(before, pipelined_sums, now));
     if (by.beta == 0.0) {
         by.alpha_before = 0.0;
-        for (Vector* direction : {&of.p, &of.s, &of.q, &of.z}) set_zero(*direction);
+        for (Vector* direction : {&vectors.p, &vectors.s, &vectors.q, &vectors.z}) set_zero(*direction);
     }
-    sum_columns(of.x, pipelined_sums, Walk::down, now,
-                [&](Index first, Index count, double* sum) { pipelined_block(of, by, first, count, sum); });
+    sum_columns(vectors.x, pipelined_sums, Walk::down, now,
+                [&](Index first, Index count, double* sum) { pipelined_block(vectors, by, first, count, sum); });
 }
 
 bool all_finite(const Vector& x) {

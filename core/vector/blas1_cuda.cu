@@ -396,16 +396,17 @@ void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u,
     run_sums("axpy_norm2_dot", AxpyNorm2Dot{{{{x.data(), y.data(), u.data()}, {yy, uy}}, a, 0.0}}, x);
 }
 
-void pipelined_step(const double* before, double* now, const PipelinedVectors& of) {
-    const PipelinedStep step{{{of.v.data(), of.n.data(), of.x.data(), of.r.data(), of.u.data(), of.w.data(),
-                               of.p.data(), of.s.data(), of.q.data(), of.z.data()},
-                              {now, now + 1, now + 2, now + 3, now + 4}},
-                             before,
-                             now,
-                             0.0,
-                             0.0,
-                             0.0};
-    run_sums("pipelined_step", step, of.x);
+void pipelined_step(const double* before, double* now, const PipelinedVectors& vectors) {
+    const PipelinedStep step{
+        {{vectors.v.data(), vectors.n.data(), vectors.x.data(), vectors.r.data(), vectors.u.data(), vectors.w.data(),
+          vectors.p.data(), vectors.s.data(), vectors.q.data(), vectors.z.data()},
+         {now, now + 1, now + 2, now + 3, now + 4}},
+        before,
+        now,
+        0.0,
+        0.0,
+        0.0};
+    run_sums("pipelined_step", step, vectors.x);
 }
 
 void sum(const Vector& x, int component, double* total) {
