@@ -7,12 +7,12 @@
 
 #include "precond/graph/levels.hpp"
 #include "precond/kernel_set.hpp"
+#include "precond/sync_free_ilu/on_gpu.hpp"
 
 namespace hyperplane {
 namespace {
 
 constexpr const char* label = "factor";
-static_assert(sizeof(long long) == sizeof(Index));
 
 rtc::Source source(const char* main) {
     return {rtc::precond_texts(), main};
@@ -38,17 +38,6 @@ Buffer<Index> diagonal_places(const Context& context, const BlockPattern& a) {
     return moved_to(context, label, std::move(places));
 }
 
-template <class T>
-Buffer<T> copy_on(const Context& context, const Buffer<T>& host) {
-    Buffer<T> copy(context, label, host.size());
-    copy_between(host.context(), host.data(), context, copy.data(), host.size() * Index(sizeof(T)));
-    return copy;
-}
-
-const long long* as_pointers(const Index* at) {
-    return reinterpret_cast<const long long*>(at);
-}
-
 }  // namespace
 
 SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symmetric) {
@@ -72,14 +61,14 @@ SyncFreeCuda::SyncFreeCuda(const Context& context, const BsrMatrix& a, const Gen
     : shape_(SyncFreeShape::of(factors.filled, factors.dof, factors.symmetric)),
       rows_(factors.pattern().rows()),
       pattern_(factors.pattern().copied_to(context, label)),
-      diagonal_(copy_on(context, factors.filled.diagonal)),
+      diagonal_(copy_on(context, label, factors.filled.diagonal)),
       order_(moved_to(context, label, levels_of(context.host(), factors.pattern(), Side::lower, label).rows)),
       finished_(context, label, rows_),
       state_(copied_to(context, label, std::vector<TicketState>{{0, 0, 1}})),
       pivots_(context, parts_of(rows_, shape_.rows())),
       kernel_(context, source(text), definitions(shape_), "general_factor") {
     if (factors.filled.place.size() == 0) return;
-    place_ = copy_on(context, factors.filled.place);
+    place_ = copy_on(context, label, factors.filled.place);
     a_diagonal_ = diagonal_places(context, *a.pattern());
 }
 

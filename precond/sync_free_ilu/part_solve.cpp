@@ -2,6 +2,7 @@
 #include "precond/sync_free_ilu/part_solve.hpp"
 
 #include "precond/kernel_set.hpp"
+#include "precond/sync_free_ilu/on_gpu.hpp"
 #include "precond/sync_free_ilu/part_tables.hpp"
 
 namespace hyperplane {
@@ -60,10 +61,9 @@ PartSide PartSolveCuda::Packed::arguments() {
 }
 
 void PartSolveCuda::take(const double* values, const Index* row_begin, const Index* diagonal) {
-    static_assert(sizeof(long long) == sizeof(Index));
     PartArguments arguments = arguments_;
-    arguments.row_begin = reinterpret_cast<const long long*>(row_begin);
-    arguments.diagonal = reinterpret_cast<const long long*>(diagonal);
+    arguments.row_begin = as_pointers(row_begin);
+    arguments.diagonal = as_pointers(diagonal);
     arguments.factors = values;
     const Index slices = lower_.slices.size() + upper_.slices.size(), each = threads / 32;
     if (slices > 0) pack_kernel_.launch({unsigned((slices + each - 1) / each)}, threads, 0, arguments);

@@ -6,13 +6,13 @@
 #include "core/profile.hpp"
 #include "precond/kernel_set.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
+#include "precond/sync_free_ilu/on_gpu.hpp"
 
 namespace hyperplane {
 namespace {
 
 constexpr const char* label = "factor";
 constexpr int threads = 128, warps = threads / 32;
-static_assert(sizeof(long long) == sizeof(Index));
 
 rtc::Source source(const char* main) {
     return {rtc::precond_texts(), main};
@@ -27,23 +27,12 @@ unsigned blocks_for(Index slices) {
     return unsigned((slices + warps - 1) / warps);
 }
 
-const long long* as_pointers(const Index* at) {
-    return reinterpret_cast<const long long*>(at);
-}
-
 /// Where the rows of the upper order lie in the lower one.
 Buffer<int> between(const Context& host, const SlicedOrder& lower, const SlicedOrder& upper) {
     const Buffer<int> position = lower.position(host, label);
     Buffer<int> from(host, label, position.size());
     for (Index at = 0; at < from.size(); ++at) from[at] = position[upper.row[at]];
     return from;
-}
-
-template <class T>
-Buffer<T> copy_on(const Context& context, const Buffer<T>& host) {
-    Buffer<T> copy(context, label, host.size());
-    copy_between(host.context(), host.data(), context, copy.data(), host.size() * Index(sizeof(T)));
-    return copy;
 }
 
 /// Thread blocks of a solve. Warps that wait load the memory, so there are no more than have the slices of the next
@@ -70,7 +59,7 @@ SlicedSolve::Triangle::Triangle(const Context& context, const SlicedOrder& slice
     : count(Index(sliced.slices.size())),
       places(sliced.places),
       slices(copied_to(context, label, sliced.slices)),
-      order(copy_on(context, sliced.row)),
+      order(copy_on(context, label, sliced.row)),
       column(context, label, places),
       values(context, label, places * dof * dof),
       records(context, label, sliced.row.size() * dof),

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "precond/general_cases.hpp"
+#include "precond/sync_free_ilu/on_gpu.hpp"
 #include "precond/sync_free_ilu/part_tables.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "reference/subdomains.hpp"
@@ -111,9 +112,8 @@ std::vector<double> solved_by_kernels(const GeneralFactors& factors, const Graph
     const PartTables tables(factors.filled, parts, dof);
     EmulatedSide lower(tables.lower, dof), upper(tables.upper, dof);
     std::vector<double> inverse(std::size_t(factors.pattern().rows()) * dof * dof, NAN), z(r.size(), NAN);
-    const auto* const begin = reinterpret_cast<const long long*>(factors.pattern().row_begin());
-    const PartArguments arguments{.row_begin = begin,
-                                  .diagonal = reinterpret_cast<const long long*>(factors.filled.diagonal.data()),
+    const PartArguments arguments{.row_begin = as_pointers(factors.pattern().row_begin()),
+                                  .diagonal = as_pointers(factors.filled.diagonal.data()),
                                   .factors = factors.values.data(),
                                   .part_rows = tables.part_rows.data(),
                                   .rows = parts.vertices.data(),
