@@ -50,12 +50,9 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$folder" ] || usage
 
-program=$build/apps/hyperplane
-[ -x "$program" ] || { echo "$program does not exist: build it, or name another folder with --build" >&2; exit 2; }
-sha=$("$program" info build --json | sed -n 's/.*"git_sha": *"\([^"]*\)".*/\1/p')
-case $sha in
-    *-dirty | unknown | '') echo "the program was built from '$sha': commit first, then build" >&2; exit 2 ;;
-esac
+# shellcheck source=docs/results/program_of_commit.sh
+source "$root/docs/results/program_of_commit.sh"
+program_of_commit "$build"
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 if [ -e "$folder/SHA" ] && [ "$(cat "$folder/SHA")" != "$sha" ]; then

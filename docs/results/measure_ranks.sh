@@ -28,12 +28,9 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$folder" ] || usage
 
-program=$build/apps/hyperplane
-[ -x "$program" ] || { echo "$program does not exist: build it, or name another folder with --build" >&2; exit 2; }
-sha=$("$program" info build --json | sed -n 's/.*"git_sha": *"\([^"]*\)".*/\1/p')
-case $sha in
-    *-dirty | unknown | '') echo "the program was built from '$sha': commit first, then build" >&2; exit 2 ;;
-esac
+# shellcheck source=docs/results/program_of_commit.sh
+source "$root/docs/results/program_of_commit.sh"
+program_of_commit "$build"
 if [ -z "$gpus" ]; then
     all=$(nvidia-smi --list-gpus | wc -l)
     for ((n = 1; n <= all; n *= 2)); do gpus="$gpus $n"; done
