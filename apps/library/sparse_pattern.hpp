@@ -18,7 +18,7 @@ bool has_pattern(const Context& context, const SparseMatrix& given, const BlockP
 /// Whether an array lies in the memory of the context's GPU. Throws UsageError if it lies in that of another one;
 /// `name` is what the message calls it.
 bool lies_there(const Context& context, const void* array, const char* name);
-/// The same for the arrays of a matrix, which must lie in one place.
+/// Whether the arrays of a matrix lie there; they must lie in one place.
 bool lies_there(const Context& context, const SparseMatrix& a);
 
 }  // namespace hyperplane

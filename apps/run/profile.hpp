@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is told of the profile of a run (output.profile, core/profile.hpp).
+// The table and the timeline of a run's profile (output.profile, core/profile.hpp).
 #pragma once
 
 #include <string>

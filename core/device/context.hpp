@@ -52,7 +52,7 @@ public:
     /// The context of GPU `ordinal`; throws DeviceError if there is none. Its ledger counts device memory. The host's
     /// part of the work uses `threads` OpenMP threads (0: OpenMP's default).
     static Context cuda(int ordinal = 0, int threads = 0);
-    /// The same for one of several ranks of a run, which are threads of one process.
+    /// Makes the context of one of several ranks of a run, which are threads of one process.
     static Context cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks);
 
     Backend backend() const { return backend_; }
@@ -72,7 +72,7 @@ public:
     void set_least_parallel_work(Index unknowns) const { shared_->least_parallel_work = unknowns; }
     /// The ranks of the run, if there are several; otherwise null.
     Communicator* ranks() const { return shared_->ranks.get(); }
-    /// What kernels of this rank need to reach the memory of the others (core/ranks/links_cuda.hpp); null until then.
+    /// The way of this rank's kernels to the memory of the others (core/ranks/links_cuda.hpp); null until it is made.
     std::shared_ptr<RankLinks>& links() const { return shared_->links; }
     MemoryLedger& ledger() const { return shared_->ledger; }
     /// Where the time of this context and its copies goes, if that is measured; otherwise null (core/profile.hpp).

@@ -23,7 +23,7 @@ public:
     void set(int number);
     /// Seconds from one mark to a later one; waits for the later one.
     double seconds(int from, int to) const;
-    /// The same from a mark of `others` on this GPU.
+    /// Seconds from a mark of `others`, on the same GPU, to a later one of these; waits for the later one.
     double seconds_after(const Marks& others, int from, int to) const;
 
 private:

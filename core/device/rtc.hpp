@@ -134,7 +134,7 @@ public:
                 bool early = false) const {
         AnyKernel::launch(blocks, threads, shared_bytes, &arguments, early ? Start::early : Start::in_turn);
     }
-    /// The same for thread blocks that wait for each other: all are resident at a time, or the launch throws.
+    /// Launches thread blocks that wait for each other: all are resident at a time, or the launch throws.
     void launch_together(Blocks blocks, unsigned threads, Index shared_bytes, const Arguments& arguments) const {
         AnyKernel::launch(blocks, threads, shared_bytes, &arguments, Start::together);
     }

@@ -66,7 +66,7 @@ public:
         alone.last_neighbour_ = end_plane_;
         return alone;
     }
-    /// The same planes as a grid of their own, counted from 0, whose slot 0 is this layout's. If there are other
+    /// These planes as a grid of their own, counted from 0, whose slot 0 is this layout's. If there are other
     /// planes, it is periodic along z: what is made for it drops the couplings to them, as it drops those around an
     /// axis.
     Layout as_own_grid() const {

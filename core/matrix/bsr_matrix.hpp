@@ -29,7 +29,7 @@ public:
     /// Reads values in the host's memory that the caller owns; they must exist as long as this matrix. It cannot change
     /// them, and the ledger does not count them.
     BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, const double* values);
-    /// The same with values in the memory of `context`, which may be a GPU's.
+    /// Reads values that the caller owns in the memory of `context`, which may be a GPU's, in the same way.
     BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric,
               const double* values);
 

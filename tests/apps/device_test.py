@@ -57,11 +57,14 @@ class Device(ProgramTest):
                 here, there = (self.run_json(0, "run", str(deck), "--backend", backend, "--fresh")
                                for backend in ("cpu", "cuda"))
                 self.assertTrue(there["device"].startswith("cuda, "))
-                if "block_async" in deck.read_text():  # asynchronous sweeps vary; both have met the deck's [expect]
-                    continue
+                # With asynchronous sweeps M varies from call to call, and more where more blocks run at a time, so
+                # the counts of the two backends say little of each other: both have met the deck's [expect].
+                varies = "block_async" in deck.read_text()
                 self.assertEqual(len(here["solves"]), len(there["solves"]), there["message"])
                 for a, b in zip(here["solves"], there["solves"]):
                     self.assertEqual(a["stop_reason"], b["stop_reason"])
+                    if varies:
+                        continue
                     # Sums are rounded differently: hundreds of iterations may differ by two.
                     self.assertLessEqual(abs(a["iterations"] - b["iterations"]), max(1, 0.0125 * a["iterations"]))
                 for name, error in here.get("errors", {}).items():
@@ -85,6 +88,7 @@ class Device(ProgramTest):
                 words += ("--set", "matrix.format=general")
                 refused = self.run_program("check", *words).stderr
             if "factors on a CPU alone" in refused:
+                self.assertEqual(preconditioner, "par_ilut")
                 continue
             with self.subTest(solver=solver, preconditioner=preconditioner):
                 predicted = self.run_json(0, "check", *words)["memory"]["predicted"]
