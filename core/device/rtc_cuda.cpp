@@ -13,11 +13,12 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
-#include <regex>
+#include <string_view>
 #include <thread>
 
 #include "core/device/cuda.hpp"
 #include "core/device/nvrtc.hpp"
+#include "core/device/ptxas_log.hpp"
 #include "core/device/rtc.hpp"
 #include "core/error.hpp"
 #include "core/timer.hpp"
@@ -38,38 +39,22 @@ std::string log_of(nvrtcProgram program) {
     return log;
 }
 
-/// ptxas -v, which NVRTC passes on: "Compiling entry function 'f' ...", "Function properties for f", "... bytes stack
-/// frame, ... spill stores", "Used 40 registers, ... bytes smem". Functions that f calls have properties too.
-std::vector<KernelResources> read_resources(const std::string& log) {
-    std::vector<KernelResources> rows;
-    static const std::regex entry(R"(entry function '([^']*)')"), properties(R"(Function properties for (\S+))"),
-        stack(R"((\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads)"),
-        used(R"(Used (\d+) registers)"), shared(R"((\d+) bytes smem)");
-    std::smatch match;
-    std::string function;
-    std::size_t begin = 0;
-    while (begin < log.size()) {
-        const std::size_t end = std::min(log.find('\n', begin), log.size());
-        const std::string line = log.substr(begin, end - begin);
-        begin = end + 1;
-        if (std::regex_search(line, match, entry)) rows.push_back({.name = match[1]});
-        if (rows.empty()) continue;
-        if (std::regex_search(line, match, properties)) function = match[1];
-        if (function == rows.back().name && std::regex_search(line, match, stack)) {
-            rows.back().local_bytes = std::stoll(match[1]);
-            rows.back().spill_bytes = std::stoll(match[2]) + std::stoll(match[3]);
-        }
-        if (std::regex_search(line, match, used)) rows.back().registers = std::stoi(match[1]);
-        if (std::regex_search(line, match, shared)) rows.back().shared_bytes = std::stoll(match[1]);
-    }
-    return rows;
-}
-
 /// The names in the lines `#include "name"` of a text, whatever conditions they stand under.
 std::vector<std::string> includes_of(const char* text) {
-    static const std::regex line(R"re((^|\n)[ \t]*#[ \t]*include[ \t]*"([^"\n]+)")re");
     std::vector<std::string> names;
-    for (std::cregex_iterator at(text, text + std::strlen(text), line), end; at != end; ++at) names.push_back((*at)[2]);
+    const auto remove_blanks = [](std::string_view& line) {
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    };
+    for_lines(text, [&names, &remove_blanks](std::string_view line) {
+        for (const std::string_view word : {std::string_view("#"), std::string_view("include")}) {
+            remove_blanks(line);
+            if (line.substr(0, word.size()) != word) return;
+            line.remove_prefix(word.size());
+        }
+        remove_blanks(line);
+        const std::string_view name = line.substr(0, 1) == "\"" ? word_after(line, "\"", "\"") : "";
+        if (!name.empty()) names.emplace_back(name);
+    });
     return names;
 }
 
@@ -120,7 +105,7 @@ std::vector<char> compile(const CompilerInput& source, const std::string& archit
         Nvrtc::get().destroy(&program);
         throw Error(ExitCode::internal, fmt::format("{} does not compile for {}:\n{}", source.name, architecture, log));
     }
-    if (resources) *resources = read_resources(log);
+    if (resources) *resources = read_ptxas_log(log);
     std::size_t size = 0;
     check(Nvrtc::get().cubin_size(program, &size), "nvrtcGetCUBINSize");
     std::vector<char> code(size);
