@@ -39,7 +39,7 @@ class Test:
     @property
     def measures(self):
         """Whether it judges times, and so needs the GPU for itself."""
-        return not self.is_gtest and "bench" in self.name
+        return not self.is_gtest and ("bench" in self.name or "profile" in self.name)
 
 
 @dataclasses.dataclass
@@ -84,11 +84,16 @@ def tests_of(build, rooms, pattern, variables):
         if not rooms or room in rooms:
             tests += [Test(room, name, (str(binary),)) for name in listed(binary, pattern, variables)]
     if pattern == "*OnDevice*" and (not rooms or "program" in rooms) and (build / "apps/hyperplane").exists():
-        text = PROGRAM_TESTS.read_text()
-        suite = re.search(r"^class (\w+)\(ProgramTest\)", text, re.M).group(1)
-        tests += [Test("program", f"{suite}.{name}", (sys.executable, "-B", str(PROGRAM_TESTS)))
-                  for name in re.findall(r"^    def (test_\w+)\(", text, re.M)]
+        tests += [Test("program", name, (sys.executable, "-B", str(PROGRAM_TESTS)))
+                  for name in unittests(PROGRAM_TESTS.read_text())]
     return tests
+
+
+def unittests(text):
+    """The names SUITE.test_NAME in a file of Python, in its order."""
+    suites = re.split(r"^class (\w+)\(ProgramTest\):$", text, flags=re.M)[1:]
+    return [f"{suite}.{name}" for suite, body in zip(suites[::2], suites[1::2])
+            for name in re.findall(r"^    def (test_\w+)\(", body, re.M)]
 
 
 def sanitized(build, rooms, variables):

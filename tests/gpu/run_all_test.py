@@ -1,15 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tests/gpu/run_all.sh on a build folder whose only tests are those of harness/probe.cpp. $PROBE_PROGRAM is that binary."""
 
+import ast
 import json
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import catalogue  # noqa: E402
+
+
+class Catalogue(unittest.TestCase):
+    def test_the_programs_tests_are_called_by_their_own_class(self):
+        text = catalogue.PROGRAM_TESTS.read_text()
+        there = {f"{suite.name}.{test.name}" for suite in ast.parse(text).body if isinstance(suite, ast.ClassDef)
+                 for test in suite.body if isinstance(test, ast.FunctionDef) and test.name.startswith("test_")}
+        self.assertEqual(set(catalogue.unittests(text)), there)
+        self.assertGreater(len({name.split(".")[0] for name in there}), 1)
 
 
 class RunAll(unittest.TestCase):
