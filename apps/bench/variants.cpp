@@ -41,12 +41,15 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
     if (!cuda) return list;
     list.push_back(
         {"by level", "a launch for each level instead of tiles that wait for each other (4.1)", {.by_level = true}});
-    if (older && !dilu)
-        list.push_back({"not pipelined",
-                        "no terms are summed a level ahead (4.2.1)",
-                        {.tuning = {.pipelined = false}},
+    if (older && !dilu) {  // one of these is the default
+        list.push_back(
+            {"not pipelined", "no terms are summed a level ahead (4.2.1)", {.tuning = {.pipelined = 0}}, own, solves});
+        list.push_back({"pipelined",
+                        "terms of older levels are summed a level ahead (4.2.1)",
+                        {.tuning = {.pipelined = 1}},
                         own,
                         solves});
+    }
     if (setting.dof <= 2 && (dilu || stencil.lower_size() >= 6))
         list.push_back({"no factor ring",
                         "neighbours' factors are read from global memory, not from shared memory",

@@ -27,6 +27,7 @@ PIECES = {
     "no D-ILU": "D-ILU",
     "both triangles": "one triangle",
 }
+WITH = {"not pipelined": "pipelined"}  # a piece that is not in every default, and the variant that has it
 
 
 def table(head, rows):
@@ -122,9 +123,11 @@ def ablation(data):
         without = []
         for case in data["cases"]:
             row = dict.fromkeys(columns)
-            for variant in case["variants"]:
-                if kernel in variant["kernels"]:
-                    row[PIECES[variant["name"]]] = median(variant["kernels"][kernel]) / median(case["kernels"][kernel])
+            times = {variant["name"]: median(variant["kernels"][kernel]) for variant in case["variants"]
+                     if kernel in variant["kernels"]}
+            for left_out in times.keys() - WITH.values():
+                whole = times.get(WITH.get(left_out), median(case["kernels"][kernel]))
+                row[PIECES[left_out]] = times[left_out] / whole
             without.append(row)
         kept = [column for column in columns if any(row[column] is not None for row in without)]
         tables[name] = table([f"{name}, without", *kept],

@@ -19,7 +19,7 @@ struct StructIluTuning {
     int factor_blocks = 0;           ///< `blocks` of the factorisation
     bool factor_ring = true;         ///< factorisations with a thread a row keep neighbours' factors in shared memory
     bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
-    bool pipelined = true;           ///< terms of earlier levels are summed in advance (section 4.2.1)
+    int pipelined = -1;              ///< 1: terms of earlier levels are summed in advance (section 4.2.1); 0: not
     bool edges_meet = false;         ///< threads that load edges wait where arriving suffices, for racecheck
 };
 

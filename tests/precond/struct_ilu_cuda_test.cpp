@@ -95,11 +95,13 @@ std::vector<Case> cases() {
     }
     for (const StructIluTuning& tuning : std::vector<StructIluTuning>{{.tile_j = 1, .tile_k = 1},
                                                                       {.tile_j = 4, .tile_k = 4, .stages = 0},
-                                                                      {.tile_j = 8, .tile_k = 2, .pipelined = false},
+                                                                      {.tile_j = 8, .tile_k = 2, .pipelined = 0},
                                                                       {.tile_j = 16, .tile_k = 3, .lookahead = 1},
                                                                       {.tile_j = 4, .tile_k = 3, .lookahead = 4},
                                                                       {.tile_j = 5, .tile_k = 2, .stages = 1}})
         for (const char* stencil : {"star7", "diamond25"}) add(stencil, 2, 0, turn / 2, tuning);
+    for (const char* stencil : {"diamond25", "box27"})  // not the default there
+        for (int form : {0, 2}) add(stencil, 1, 0, form, {.tile_j = 8, .tile_k = 2, .pipelined = 1});
     for (const StructIluTuning& tuning :
          std::vector<StructIluTuning>{{.factor_j = 3, .factor_k = 5},
                                       {.factor_j = 7, .factor_k = 1},

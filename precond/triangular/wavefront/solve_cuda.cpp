@@ -14,16 +14,23 @@ namespace wavefront_cuda {
 namespace {
 
 /// The terms of a row, sorted into groups. Group 0 has the newest ones, of level l - 1; the older ones are distributed
-/// evenly to groups of about that size (StructILU paper, table 2).
+/// evenly to groups of about that size (StructILU paper, table 2), or belong to group 0, too.
 struct Groups {
     std::vector<int> terms, begin{0};
 
-    Groups(const IluPattern& system, const Geometry& g, bool pipelined) {
+    Groups(const IluPattern& system, const Geometry& g, int pipelined) {
+        sort(g, pipelined != 0 && !system.shares);
+        if (pipelined < 0 && !pays(system)) sort(g, false);
+    }
+    int count() const { return int(begin.size()) - 1; }
+
+private:
+    void sort(const Geometry& g, bool ahead) {
         std::vector<int> older;
-        for (int m = 0; m < g.lower; ++m)
-            (g.level[m] == -1 || !pipelined || system.shares ? terms : older).push_back(m);
+        terms.clear();
+        for (int m = 0; m < g.lower; ++m) (g.level[m] == -1 || !ahead ? terms : older).push_back(m);
         const int newest = int(terms.size());
-        begin.push_back(newest);
+        begin = {0, newest};
         if (older.empty()) return;
         const int wanted = std::max(newest, 3);
         const int groups = std::min(4, (int(older.size()) + wanted - 1) / wanted);
@@ -33,7 +40,9 @@ struct Groups {
             begin.push_back(int(terms.size()));
         }
     }
-    int count() const { return int(begin.size()) - 1; }
+    /// With one unknown in double precision, five groups (diamond25, box27) leave threads for small tiles only: without
+    /// groups a solve takes 5 to 20 % less, from 48 to 336 points a side (docs/log/struct_ilu_solve.md).
+    bool pays(const IluPattern& system) const { return system.dof > 1 || is_reduced(system.storage) || count() <= 4; }
 };
 
 constexpr Index shared_limit = 220 * 1024;
