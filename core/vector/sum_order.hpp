@@ -53,6 +53,10 @@ struct SumOrder {
     bool is_part() const { return planes < all_planes; }
     /// Whether all pieces begin at even places, so that two values can be loaded together.
     bool even() const { return (all_planes == 1 && components == 1) || plane % 2 == 0; }
+    /// 1 where a block's values of a component begin at an odd place of the whole grid's vector, otherwise 0.
+    HYPERPLANE_HD int head(Index block, int c) const {
+        return int((Index(c) * all_planes + first_plane + block / pieces) * plane + block % pieces * length) & 1;
+    }
     HYPERPLANE_HD Index blocks() const { return Index(planes) * pieces; }
     /// The first value of a block, in component 0, and the number of its values in each component.
     HYPERPLANE_HD Index first(Index block) const { return block / pieces * plane + block % pieces * length; }

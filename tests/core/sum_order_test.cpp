@@ -48,6 +48,12 @@ TEST(SumOrder, OfARankIsThatOfTheWholeGrid) {
             EXPECT_EQ(part.planes, end - begin);
             EXPECT_TRUE(part.is_part());
             for (const int columns : {1, 5, 64}) EXPECT_EQ(part.lanes(columns), one.lanes(columns));
+            const Index before = Index(begin) * one.pieces;
+            for (Index block = 0; block < part.blocks(); ++block)
+                for (const int c : {0, 1}) {
+                    EXPECT_EQ(part.head(block, c), one.head(before + block, c));
+                    EXPECT_EQ(one.head(before + block, c), (c * one.component + one.first(before + block)) % 2);
+                }
         }
         EXPECT_FALSE(one.is_part());
     }
