@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/multigrid/keys.hpp"
+
+#include "core/error.hpp"
+#include "precond/multigrid/dense_solve.hpp"
+
+namespace hyperplane::multigrid {
+
+ParameterTable parameters() {
+    using enum ParameterType;
+    return {
+        {section,
+         "cycle",
+         choice,
+         "v",
+         "how often a cycle visits the next grid: once (v), twice (w), or by an F-cycle and then a V-cycle (f). An "
+         "F-cycle is not symmetric, so cg does not take it",
+         "",
+         {},
+         {},
+         {"v", "w", "f"}},
+        {section, "pre_smoothing", integer, "1", "smoothing steps before the visit of the next grid", "", Bound{0},
+         Bound{20}},
+        {section, "post_smoothing", integer, "1",
+         "smoothing steps after it; cg needs as many as before, for a symmetric cycle", "", Bound{0}, Bound{20}},
+        {section, "strength", real, "0.5",
+         "an axis is coarsened if its couplings are at least this times those of the axis with the strongest ones; 0 "
+         "coarsens all axes, 1 the strongest alone",
+         "", Bound{0.0}, Bound{1.0}},
+        {section, "coarsest_points", integer, "150",
+         "a grid of at most so many points is the last one, whose matrix is inverted densely", "", Bound{1},
+         Bound{double(most_dense_unknowns)}},
+        {section, "grids", integer, "32", "at most so many grids, the finest included", "", Bound{1}, Bound{32}},
+        {section,
+         "damping",
+         real,
+         "auto",
+         "omega, the part of a smoother's correction that is used. auto: min(1, 1.7 / lambda) on each grid, with "
+         "lambda "
+         "the largest eigenvalue of M^-1 A that the power method finds; 1 for incomplete factorisations of M-matrices",
+         "",
+         Bound{0.0, true},
+         Bound{2.0, true},
+         {"auto"}},
+        {section, "power_steps", integer, "12", "steps of the power method on each grid, for damping = auto", "",
+         Bound{1}, Bound{1000}},
+        factor_storage_parameter({std::begin(all_factor_storages), std::end(all_factor_storages)},
+                                 "of the smoothers' factors, unless smoother.storage says otherwise, and of "
+                                 "interpolation weights, which are in single precision for half_scaled, too"),
+        {section, "storage_from", integer, "0",
+         "the first grid for which storage = single or half_scaled holds; finer ones are stored in double precision",
+         "", Bound{0}, Bound{32}},
+        {section, "coarse_smoother", text, "same",
+         "the smoother of all grids but the finest: same, which is that of [smoother] with its keys, or another "
+         "preconditioner with its keys' defaults for smoothing"},
+        {smoother_section, "name", text, "struct_ilu",
+         "the smoother: any preconditioner but multigrid (hyperplane list preconditioners), with its keys"},
+    };
+}
+
+MultigridOptions options_of(const Parameters& parameters) {
+    MultigridOptions options;
+    const std::string& cycle = parameters.text(section, "cycle");
+    options.cycle = cycle == "w" ? CycleKind::w : cycle == "f" ? CycleKind::f : CycleKind::v;
+    options.pre_smoothing = int(parameters.integer(section, "pre_smoothing"));
+    options.post_smoothing = int(parameters.integer(section, "post_smoothing"));
+    if (options.pre_smoothing + options.post_smoothing == 0)
+        throw UsageError(parameters.where(section, "post_smoothing") +
+                         ": a cycle without smoothing does not reduce errors that vary from point to point; set "
+                         "pre_smoothing or post_smoothing to 1 or more");
+    const int from = int(parameters.integer(section, "storage_from"));
+    if (is_reduced(factor_storage(parameters)))
+        options.coarsening.rounded_from = from;
+    else if (from > 0)
+        throw UsageError(parameters.where(section, "storage_from") +
+                         " means nothing with preconditioner.storage = double; leave it out, or set "
+                         "preconditioner.storage = single");
+    options.coarsening.strength = parameters.real(section, "strength");
+    options.coarsening.coarsest_points = int(parameters.integer(section, "coarsest_points"));
+    options.coarsening.grids = int(parameters.integer(section, "grids"));
+    if (parameters.text(section, "damping") != "auto") options.smoothing.damping = parameters.real(section, "damping");
+    options.smoothing.power_steps = int(parameters.integer(section, "power_steps"));
+    return options;
+}
+
+}  // namespace hyperplane::multigrid
