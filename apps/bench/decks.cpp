@@ -6,6 +6,8 @@
 #include "apps/backend.hpp"
 #include "apps/bench/heading.hpp"
 #include "apps/bench/kernels.hpp"
+#include "apps/deck/named_deck.hpp"
+#include "apps/run/build_case.hpp"
 #include "apps/run/verdict.hpp"
 #include "core/error.hpp"
 

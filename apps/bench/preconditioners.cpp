@@ -8,6 +8,7 @@
 
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/rows.hpp"
+#include "apps/run/build_case.hpp"
 #include "core/error.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/registry.hpp"

@@ -9,6 +9,7 @@
 #include "apps/build_info.hpp"
 #include "apps/compare/text.hpp"
 #include "apps/deck/identity.hpp"
+#include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
 #include "apps/run/fingerprint.hpp"
 #include "apps/run/verdict.hpp"

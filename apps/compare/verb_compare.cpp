@@ -16,6 +16,7 @@
 
 #include "apps/compare/data.hpp"
 #include "apps/compare/text.hpp"
+#include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
 #include "apps/output_lock.hpp"
 #include "apps/run/verdict.hpp"

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "apps/deck/schema.hpp"
-#include "apps/run/case.hpp"
+#include "apps/run/build_case.hpp"
 #include "apps/run/reference.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"

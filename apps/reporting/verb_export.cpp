@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "apps/run/build_case.hpp"
 #include "apps/run/linear_system.hpp"
 #include "apps/verbs.hpp"
 #include "core/interfaces/given_order.hpp"

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "apps/deck/schema.hpp"
+#include "apps/run/build_case.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "apps/deck/named_deck.hpp"
 #include "core/interfaces/given_order.hpp"
 
 namespace hyperplane {

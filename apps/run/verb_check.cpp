@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "apps/run/build_case.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/fields.hpp"
 #include "apps/run/verdict.hpp"

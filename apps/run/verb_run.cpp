@@ -11,9 +11,11 @@
 #include <optional>
 
 #include "apps/build_info.hpp"
+#include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
 #include "apps/output_lock.hpp"
 #include "apps/run/beginning.hpp"
+#include "apps/run/build_case.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/expectations.hpp"
 #include "apps/run/fields.hpp"

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/deck/named_deck.hpp"
+#include "apps/run/build_case.hpp"
 #include "apps/run/linear_system.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"

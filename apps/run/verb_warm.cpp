@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/deck/named_deck.hpp"
+#include "apps/run/build_case.hpp"
 #include "apps/run/kernels.hpp"
 #include "apps/study/study.hpp"
 #include "apps/verbs.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/deck/identity.hpp"
-#include "apps/run/case.hpp"
+#include "apps/run/build_case.hpp"
 #include "apps/study/sweep.hpp"
 
 namespace hyperplane {

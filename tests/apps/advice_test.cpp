@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Advice names only what the deck accepts and what can help, whatever solver and preconditioner met whatever end.
 #include "apps/run/advice.hpp"
+#include "apps/run/build_case.hpp"
 
 #include <gtest/gtest.h>
 

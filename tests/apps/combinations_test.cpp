@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "apps/run/build_case.hpp"
 #include "apps/run/linear_system.hpp"
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"

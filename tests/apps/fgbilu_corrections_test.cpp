@@ -3,6 +3,7 @@
 // preconditioner fgbilu gives the same sums of squares of the residual as sequential block ILU (its Table 1).
 #include <gtest/gtest.h>
 
+#include "apps/run/build_case.hpp"
 #include "apps/run/linear_system.hpp"
 #include "core/vector/blas1.hpp"
 #include "on_device.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/fingerprint.hpp"
+#include "apps/run/build_case.hpp"
 
 #include <gtest/gtest.h>
 

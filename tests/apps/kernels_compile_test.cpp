@@ -11,7 +11,7 @@
 
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/preconditioners.hpp"
-#include "apps/run/case.hpp"
+#include "apps/run/build_case.hpp"
 #include "apps/study/study.hpp"
 #include "core/error.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "apps/deck/schema.hpp"
+#include "apps/run/build_case.hpp"
 #include "apps/run/simulation.hpp"
 #include "core/vector/blas1.hpp"
 #include "on_device.hpp"

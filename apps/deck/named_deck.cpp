@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/deck/named_deck.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "apps/deck/schema.hpp"
+#include "core/error.hpp"
+#include "io/record.hpp"
+#include "io/rival_names.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Throws a UsageError that names the section if --set has a key without one, or a section without a key.
+void check_section(const std::string& text) {
+    const std::string word = text.substr(0, text.find('=')), rest = text.substr(word.size());
+    if (word.empty() || word.find('.') != word.npos) return;
+    std::vector<std::string> meant;
+    const auto look_at = [&](const ParameterSpec& spec) {
+        if (spec.key == word || (spec.section == word && spec.key == "name"))
+            if (std::find(meant.begin(), meant.end(), spec.name()) == meant.end()) meant.push_back(spec.name());
+    };
+    const DeckSchema schema = deck_schema();
+    for (const ParameterSpec& spec : schema.common) look_at(spec);
+    for (const auto& component : schema.components)
+        for (const ParameterSpec& spec : component.parameters) look_at(spec);
+    if (const std::string rival = rival_name(word); meant.empty() && !rival.empty()) meant = {rival};
+    if (meant.empty()) return;
+    for (std::string& name : meant) name += rest;
+    throw UsageError(
+        fmt::format("--set '{}': expected section.key=value; did you mean {}?", text, fmt::join(meant, " or ")));
+}
+
+/// Turns the lines `key = value  ; default` in records of version 0.1 into lines `key ?= value`.
+std::string with_defaults_marked(const std::string& resolved) {
+    constexpr std::string_view mark = "  ; default";
+    std::string text;
+    std::istringstream lines(resolved);
+    for (std::string line; std::getline(lines, line); text += line + '\n')
+        if (const std::size_t equals = line.find(" = "); equals != line.npos && line.ends_with(mark))
+            line.replace(equals, 3, " ?= ");
+    return text;
+}
+
+/// Whether a file begins as files of results do, behind a seal (io/sealed_file.hpp) or as HDF5; a deck never does.
+bool holds_results(const std::string& path) {
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(path, none)) return false;  // a FIFO can be read once
+    std::array<char, 11> bytes{};
+    std::ifstream(path, std::ios::binary).read(bytes.data(), bytes.size());
+    const std::string_view head(bytes.data(), bytes.size());
+    return head == "hyperplane " || head.substr(0, 4) == "\x89HDF";
+}
+
+}  // namespace
+
+std::vector<std::string> deck_overrides(const Invocation& invocation) {
+    std::vector<std::string> overrides = invocation.values("set");
+    for (const std::string& text : overrides) check_section(text);
+    if (invocation.has("threads"))
+        overrides.push_back(fmt::format("device.threads={}", parse_count("threads", invocation.value("threads"), 1)));
+    if (invocation.has("backend")) overrides.push_back("device.backend=" + invocation.value("backend"));
+    return overrides;
+}
+
+std::string folder_of(const Deck& deck) {
+    return deck.folder.empty() ? std::filesystem::path(deck.file).parent_path().string() : deck.folder;
+}
+
+std::string absolute_folder_of(const Deck& deck) {
+    const std::string folder = folder_of(deck);  // of a.ini alone: none, which std::filesystem::absolute refuses
+    return (folder.empty() ? std::filesystem::current_path() : std::filesystem::absolute(folder)).string();
+}
+
+Deck read_deck_or_record(const std::string& path) {
+    if (!holds_results(path)) return read_deck(path);
+    const RecordData record = read_record(path);
+    Deck deck = parse_deck(with_defaults_marked(record.deck_resolved), path);
+    std::erase_if(deck.entries, [](const DeckEntry& entry) { return entry.name() == "output.file"; });
+    deck.folder = record.deck_folder.empty() ? std::filesystem::path(record.deck_file).parent_path().string()
+                                             : record.deck_folder;
+    deck.of_record = true;
+    return deck;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The deck and the overrides that a command line names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/command_line.hpp"
+#include "io/deck.hpp"
+
+namespace hyperplane {
+
+/// The overrides "section.key=value" of --set, --threads and --backend.
+std::vector<std::string> deck_overrides(const Invocation& invocation);
+
+/// Reads a deck from its file or from a record. A record gives the resolved deck of that run, and the new run's record
+/// will be NAME_again.h5 unless --set says otherwise. Throws FileError.
+Deck read_deck_or_record(const std::string& path);
+
+/// The folder of the files that a deck names; empty for the working folder.
+std::string folder_of(const Deck& deck);
+std::string absolute_folder_of(const Deck& deck);
+
+}  // namespace hyperplane

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/run/build_case.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "apps/deck/named_deck.hpp"
+#include "apps/deck/schema.hpp"
+#include "apps/run/initial_state.hpp"
+#include "apps/run/ranks.hpp"
+#include "core/graph/orderings.hpp"
+#include "core/ranks/aligned.hpp"
+#include "io/matrix_files.hpp"
+#include "precond/scaling/scaled.hpp"
+#include "problems/general_form.hpp"
+#include "problems/on_ranks.hpp"
+#include "problems/registry.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Runs several steps and combines the UsageErrors of all of them into one.
+class Contradictions {
+public:
+    template <class Step>
+    void collect(const Step& step) {
+        try {
+            step();
+        } catch (const UsageError& error) {
+            add(error.what());
+        }
+    }
+    /// Several parts of a case may find the same contradiction.
+    void add(const std::string& message) {
+        if (text_.find(message) == text_.npos) text_ += (text_.empty() ? "" : "\n") + message;
+    }
+    void report() const {
+        if (!text_.empty()) throw UsageError(text_);
+    }
+
+private:
+    std::string text_;
+};
+
+/// The files of a deck, whose names are relative to the deck's folder.
+InputFiles files_of(const Deck& deck, int threads) {
+    const std::filesystem::path folder = folder_of(deck);
+    const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
+    return {
+        .matrix = [resolve, threads](const std::string& path,
+                                     FileSymmetry symmetry) { return read_matrix(resolve(path), symmetry, threads); },
+        .vector = [resolve](const std::string& path) { return read_vector(resolve(path)); },
+        .doubles = [resolve](const std::string& path, Index count) { return read_doubles(resolve(path), count); },
+    };
+}
+
+IndexSpace choose_space(const Parameters& parameters, const PreconditionerPlan& plan) {
+    const std::string& asked = parameters.text("device", "layout");
+    if (asked == "auto" || asked == plan.space.name()) return plan.space;
+    if (!plan.space.has_grid())
+        throw UsageError(parameters.where("device", "layout") +
+                         ": a general matrix has plain rows and no layout; leave the key out");
+    const Layout& layout = plan.space.layout();
+    if (layout.is_part())
+        throw UsageError(parameters.where("device", "layout") +
+                         ": several ranks need the natural layout; leave the key out");
+    return Layout(asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, layout.grid(), layout.levels());
+}
+
+void check_expectations(const Parameters& p, Contradictions& found) {
+    const auto given = [&](const char* key) { return p.is_set("expect", key); };
+    if (given("min_iterations") && given("max_iterations") &&
+        p.integer("expect", "min_iterations") > p.integer("expect", "max_iterations"))
+        found.add(p.where("expect", "min_iterations") + ": is above expect.max_iterations; no run can meet both");
+    if (given("iterations") && (given("min_iterations") || given("max_iterations")))
+        found.add(p.where("expect", "iterations") + ": give it, or expect.min_iterations and max_iterations, not both");
+    if (given("min_error") && given("max_error") && p.real("expect", "min_error") > p.real("expect", "max_error"))
+        found.add(p.where("expect", "min_error") + ": is above expect.max_error; no run can meet both");
+}
+
+/// Refuses keys that count time steps where there are none.
+void check_counts_of_steps(const Parameters& p, const Problem& problem) {
+    if (problem.shape().regime != Regime::steady) return;
+    for (const auto& [key, instead] :
+         {std::pair("checkpoint_every", "checkpoint_minutes makes checkpoints within a solve"),
+          std::pair("fields_every", "fields = true writes the solution")})
+        if (p.is_given("output", key))
+            throw UsageError(fmt::format("{}: {} is steady, so there are no time steps to count; output.{}",
+                                         p.where("output", key), p.text("problem", "name"), instead));
+}
+
+std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
+    return find_row(problems(), "problem", parameters.text("problem", "name"))
+        .create(parameters, context, files_of(deck, context.threads()));
+}
+
+/// Makes context and problem again if the preconditioners of some cases do not allow every cut between ranks. Which
+/// cuts they allow depends on the problem's shape.
+void align_cuts(Foundation& foundation, const Deck& deck, const std::vector<const Parameters*>& cases,
+                const std::shared_ptr<Communicator>& ranks) {
+    const MatrixShape matrix = foundation.problem->shape().matrix();
+    if (matrix.kind() != MatrixKind::structured) return;
+    int planes = 1;
+    for (const Parameters* parameters : cases)
+        if (const auto& row = find_preconditioner(parameters->text("preconditioner", "name")); row.planes_together)
+            planes = std::lcm(planes, row.planes_together(*parameters, {foundation.context, matrix}));
+    if (planes == 1) return;
+    foundation = {make_context(*cases.front(), std::make_shared<AlignedRanks>(ranks, planes)), nullptr};
+    foundation.problem = make_problem(deck, *cases.front(), foundation.context);
+}
+
+/// The problem in the form that matrix.format asks for.
+std::shared_ptr<const Problem> in_format(const std::shared_ptr<const Problem>& problem, const Parameters& parameters,
+                                         const Context& context) {
+    const std::string& format = parameters.text("matrix", "format");
+    const bool general = problem->shape().matrix().kind() == MatrixKind::general;
+    if (format == "structured" && general)
+        throw UsageError(fmt::format("{}: {} has no grid, so its matrix is general; leave the key out",
+                                     parameters.where("matrix", "format"), parameters.text("problem", "name")));
+    if (format != "general" || general) return problem;
+    return general_form(problem, context);
+}
+
+/// The problem in the order that [ordering] asks for.
+std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& problem, const Parameters& parameters) {
+    if (parameters.text("ordering", "name") == orderings().front().name) return problem;
+    if (!problem->shape().pattern)
+        throw UsageError(
+            fmt::format("{}: rows on a grid have the order of the grid; set matrix.format = general, or "
+                        "leave the key out",
+                        parameters.where("ordering", "name")));
+    return problem->in_order(make_order(*problem->shape().pattern, parameters));
+}
+
+/// The problem in the form and order that the deck asks for, made once for all cases that agree about them.
+std::shared_ptr<const Problem> in_form(const Foundation& foundation, const Parameters& parameters) {
+    std::string key;
+    for (const Parameters::Value& value : parameters.all())
+        if (value.spec.section == "matrix" || value.spec.section == "ordering")
+            key += value.spec.name() + '=' + value.text + '\n';
+    std::shared_ptr<const Problem>& made = (*foundation.forms)[key];
+    if (made) return made;
+    made = in_order(in_format(foundation.problem, parameters, foundation.context), parameters);
+    if (foundation.context.ranks()) made = on_ranks(made);
+    return made;
+}
+
+/// Makes solver and preconditioner; the preconditioner only if there is a problem. Throws the contradictions found.
+Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
+              Contradictions& found) {
+    const Context& context = foundation.context;
+    std::shared_ptr<const Problem> problem;
+    if (foundation.problem) found.collect([&] { problem = in_form(foundation, parameters); });
+    if (problem) set_regime_defaults(parameters, problem->shape());
+    std::unique_ptr<Solver> solver;
+    std::unique_ptr<Preconditioner> preconditioner;
+    PreconditionerPlan plan;
+    NewtonOptions newton;
+    TimeOptions time;
+    const auto& row = find_preconditioner(parameters.text("preconditioner", "name"));
+    found.collect(
+        [&] { solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context); });
+    if (problem) {
+        found.collect([&] { newton = newton_options(parameters, problem->shape()); });
+        found.collect([&] { time = time_options(parameters, problem->shape()); });
+        found.collect([&] {
+            const PreconditionerSetting setting{context, problem->shape().matrix()};
+            check_storage(row, parameters);
+            check_matrix(row, scaled_setting(parameters, setting));
+            plan = plan_scaled(row, parameters, setting);
+            preconditioner = create_scaled(row, parameters, setting);
+        });
+    }
+    if (solver && preconditioner)
+        found.collect([&] {
+            solver->check_operator(parameters.text("problem", "name"), problem->shape().symmetric);
+            solver->check(row.name, plan.traits);
+        });
+    found.report();
+
+    IndexSpace space = choose_space(parameters, plan);
+    const StopCriteria criteria = stop_criteria(parameters);
+    return {std::move(deck),
+            overrides,
+            std::move(parameters),
+            context,
+            describe(context),
+            problem,
+            space,
+            plan,
+            std::move(preconditioner),
+            std::move(solver),
+            criteria,
+            newton,
+            time};
+}
+
+}  // namespace
+
+/// Throws UsageError if the deck is a study.
+Deck read_deck_of_case(const Invocation& invocation) {
+    Deck deck = read_deck_or_record(invocation.arguments.at(0));
+    for (const DeckLine& section : deck.sections)
+        if (section.text == "sweep")
+            throw UsageError(
+                fmt::format("{0}:{1}: with a section [sweep] this is a study: hyperplane study run {0} runs "
+                            "its cases, hyperplane run {0} --case NAME one of them",
+                            deck.file, section.line));
+    return deck;
+}
+
+Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks) {
+    const std::vector<std::string> overrides = deck_overrides(invocation);
+    Case made = build_case(read_deck_of_case(invocation), overrides, ranks);
+    made.overwrite = invocation.overwrite();
+    return made;
+}
+
+Case build_case(Deck deck, const std::vector<std::string>& overrides, const std::shared_ptr<Communicator>& ranks) {
+    std::vector<DeckEntry> entries;
+    for (const std::string& text : overrides) entries.push_back(parse_override(text));
+    Parameters parameters = resolve(deck, entries, deck_schema());
+    Contradictions found;
+    check_expectations(parameters, found);
+    Foundation foundation{make_context(parameters, ranks), nullptr};
+    if (ranks) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
+    found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
+    if (ranks && foundation.problem) found.collect([&] { align_cuts(foundation, deck, {&parameters}, ranks); });
+    if (foundation.problem) found.collect([&] { check_counts_of_steps(parameters, *foundation.problem); });
+    Case built = build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
+    check_initial_file(built);
+    return built;
+}
+
+Foundation build_foundation(const Deck& deck, const Parameters& parameters, const std::shared_ptr<Communicator>& ranks,
+                            const std::vector<const Parameters*>& cases) {
+    const Context context = make_context(parameters, ranks);
+    Foundation made{context, make_problem(deck, parameters, context)};
+    if (ranks) align_cuts(made, deck, cases, ranks);
+    return made;
+}
+
+Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
+                const Foundation& foundation) {
+    Contradictions found;
+    if (foundation.context.ranks()) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
+    return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
+}
+
+}  // namespace hyperplane

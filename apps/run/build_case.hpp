@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Builds cases: constructs the components that a deck names and checks them against each other.
+#pragma once
+
+#include "apps/run/case.hpp"
+
+namespace hyperplane {
+
+/// Reads the deck named first on the command line and its overrides, and builds
+/// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.
+/// With `ranks` that of one of several ranks; what does not work on them is among the contradictions.
+Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks = nullptr);
+Case build_case(Deck deck, const std::vector<std::string>& overrides,
+                const std::shared_ptr<Communicator>& ranks = nullptr);
+
+/// What does not depend on the solver and the preconditioner for a deck's problem.
+struct Foundation {
+    Context context;
+    std::shared_ptr<const Problem> problem;  ///< as it was constructed
+    /// The problem in the forms and orders that cases have asked for, by the keys that decide. Cases share them.
+    std::shared_ptr<std::map<std::string, std::shared_ptr<const Problem>>> forms =
+        std::make_shared<std::map<std::string, std::shared_ptr<const Problem>>>();
+};
+/// With `ranks` the foundation belongs to one of several ranks, and the grid is cut only where the preconditioners of
+/// all `cases` allow a cut.
+/// Throws UsageError, DeviceError, FileError.
+Foundation build_foundation(const Deck& deck, const Parameters& parameters,
+                            const std::shared_ptr<Communicator>& ranks = nullptr,
+                            const std::vector<const Parameters*>& cases = {});
+/// Makes the case of resolved parameters for a problem that has been constructed. Throws one UsageError that lists
+/// every contradiction between problem, solver and preconditioner.
+Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
+                const Foundation& foundation);
+
+}  // namespace hyperplane
