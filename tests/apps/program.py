@@ -114,4 +114,15 @@ class ProgramTest(unittest.TestCase):
         return json.loads(self.expect(0, "info", name, "--json").stdout)
 
 
-__all__ = ["INPUTS", "MATRIX", "POISSON", "PROGRAM", "TRANSPORT", "ProgramTest", "signal"]
+class CompareTest(ProgramTest):
+    """A test of `hyperplane compare`."""
+
+    def compare(self, code, *words, says=()):
+        """The table as JSON."""
+        return json.loads(self.expect(code, "compare", *words, "--json", "-", "--quiet", says=says).stdout)
+
+    def poisson(self, cells=12):
+        return self.write("a.ini", POISSON.format(cells=cells))
+
+
+__all__ = ["INPUTS", "MATRIX", "POISSON", "PROGRAM", "TRANSPORT", "CompareTest", "ProgramTest", "signal"]
