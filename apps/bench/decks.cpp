@@ -13,6 +13,12 @@
 
 namespace hyperplane {
 
+Deck read_bench_deck(const std::string& path, const Invocation& invocation) {
+    Deck deck = read_deck(path);
+    leave_out_keys_of_runs(deck, deck_overrides(invocation), "bench");
+    return deck;
+}
+
 int bench_decks(const Invocation& invocation, const std::string& kind, int repeats,
                 const std::function<std::string(const std::string& machine, double gigabytes)>& title,
                 const BenchDeck& bench) {
@@ -23,7 +29,7 @@ int bench_decks(const Invocation& invocation, const std::string& kind, int repea
     double rate = 0.0;
     for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
         const std::string& deck = invocation.arguments[at];
-        const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
+        const Case a_case = build_case(read_bench_deck(deck, invocation), deck_overrides(invocation));
         if (json.empty()) {
             json = heading(kind, a_case.context);
             json["copy_rate"] = rate = copy_rate(a_case.context, repeats);

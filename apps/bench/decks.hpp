@@ -11,6 +11,9 @@
 
 namespace hyperplane {
 
+/// Reads a deck; what bench leaves out of it is refused or said. Throws UsageError, FileError.
+Deck read_bench_deck(const std::string& path, const Invocation& invocation);
+
 /// A function that measures one deck of `bench KIND DECK...`, prints its lines if it is told to, and returns its JSON.
 /// `rate` is that of a copy, in bytes a second.
 using BenchDeck = std::function<nlohmann::json(const std::string& deck, const Case& a_case, double rate, bool print)>;

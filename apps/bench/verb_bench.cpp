@@ -180,7 +180,7 @@ int bench_solves(const Invocation& invocation, int repeats) {
         int dof = 1;
         bool beside_cusparse = false;
         {
-            const Case a_case = build_case(read_deck(deck), deck_overrides(invocation));
+            const Case a_case = build_case(read_bench_deck(deck, invocation), deck_overrides(invocation));
             if (json.empty()) {
                 json = heading("solve", a_case.context);
                 json["copy_rate"] = rate = copy_rate(a_case.context, repeats);
@@ -312,7 +312,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
         add_clocks(json, system.context());
     };
     for (const std::string& path : decks) {
-        const Deck deck = read_deck(path);
+        const Deck deck = read_bench_deck(path, invocation);
         const AskedFor candidates = candidates_of_deck(invocation, deck);
         time(*deck_system(deck, candidates.deck()), candidates);
     }

@@ -218,7 +218,9 @@ int compare_verb(const Invocation& invocation) {
         rules.field = 3.0;
     }
     const Deck deck = read_deck_or_record(invocation.arguments.at(0));
-    const Candidates candidates = read_candidates(deck, deck_overrides(invocation), lists);
+    const std::vector<std::string> overrides = deck_overrides(invocation);
+    const Candidates candidates = read_candidates(deck, overrides, lists);
+    leave_out_keys_of_runs(deck, overrides, "compare");
     guard_json(invocation.value("json"), invocation.overwrite());
     const Task task{invocation,
                     deck,

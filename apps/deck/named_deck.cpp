@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -69,6 +70,21 @@ std::vector<std::string> deck_overrides(const Invocation& invocation) {
         overrides.push_back(fmt::format("device.threads={}", parse_count("threads", invocation.value("threads"), 1)));
     if (invocation.has("backend")) overrides.push_back("device.backend=" + invocation.value("backend"));
     return overrides;
+}
+
+void leave_out_keys_of_runs(const Deck& deck, const std::vector<std::string>& overrides, const std::string& verb) {
+    const auto of_runs = [](const DeckEntry& entry) { return entry.section == "output" || entry.section == "expect"; };
+    for (const std::string& text : overrides)
+        if (const DeckEntry entry = parse_override(text); of_runs(entry))
+            throw UsageError(
+                fmt::format("--set {}: [{}] applies to hyperplane run, and {} would ignore it; leave it out", text,
+                            entry.section, verb));
+    std::vector<std::string> given;
+    for (const DeckEntry& entry : deck.entries)
+        if (of_runs(entry) && !entry.is_default) given.push_back(entry.name());
+    if (!given.empty())
+        spdlog::info("{}: {} {} to hyperplane run; {} leaves {} out", deck.file, fmt::join(given, ", "),
+                     given.size() == 1 ? "applies" : "apply", verb, given.size() == 1 ? "it" : "them");
 }
 
 std::string folder_of(const Deck& deck) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "apps/deck/named_deck.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/linear_system.hpp"
 #include "apps/verbs.hpp"
@@ -29,6 +30,7 @@ std::filesystem::path make_folder(const std::string& name) {
 
 int export_verb(const Invocation& invocation) {
     const Case a_case = read_case(invocation);
+    leave_out_keys_of_runs(a_case.deck, a_case.overrides, "export");
     const auto folder = make_folder(invocation.value("output", "."));
     const RowOrder* const order = a_case.shape().order();
     std::vector<const char*> names{"A.mtx", "b.mtx", "x.mtx"};

@@ -35,6 +35,17 @@ class Bench(ProgramTest):
         self.expect(2, "bench", "kernels", "--cases", "table4", says=["table3-a100", "figure9"])
         self.expect(2, "bench", "kernels", "--cases", "levles", says="'levles'")
 
+    def test_keys_of_runs(self):
+        """What only run does is refused on the command line, and said of a deck."""
+        self.write("a.ini", POISSON.format(cells=6) + "[output]\nprofile = true\n")
+        for kind in ("solve", "assembly", "preconditioners"):
+            with self.subTest(kind=kind):
+                self.expect(2, "bench", kind, "a.ini", "--repeats", "1", "--set", "output.profile=true",
+                            says="--set output.profile=true: [output] applies to hyperplane run, and bench would ignore it")
+                words = ("--preconditioners", "jacobi") if kind == "preconditioners" else ()
+                self.expect(0, "bench", kind, "a.ini", "--repeats", "1", *words,
+                            says="a.ini: output.profile applies to hyperplane run; bench leaves it out")
+
     def test_each_piece_is_left_out_where_a_case_has_it(self):
         def pieces(case):
             variants = self.bench("kernels", "--cases", case, "--ablate")["cases"][0]["variants"]

@@ -162,6 +162,19 @@ class BadInput(CompareTest):
         self.refused("--solvers", "gmres", "--set", "solver.name=cg", says="named by --solvers or --auto")
         self.refused("--solvers", "gmres", "--set", "solver.max_iteration=1", says="did you mean solver.max_iterations?")
 
+    def test_keys_of_runs(self):
+        """What only run does is refused on the command line, and said of a deck."""
+        for key in ("output.profile=true", "output.file=b.h5", "expect.iterations=3"):
+            self.refused("--preconditioners", "jacobi", "--set", key,
+                         says=f"--set {key}: [{key.split('.')[0]}] applies to hyperplane run, and compare would ignore it")
+        self.write("b.ini", POISSON.format(cells=6) + "[output]\nprofile = true\n[expect]\nmax_iterations = 2\n")
+        self.expect(0, "compare", "b.ini", "--preconditioners", "jacobi", "--reps", "1",
+                    says="b.ini: output.profile, expect.max_iterations apply to hyperplane run; compare leaves them out")
+        self.expect(0, "run", "b.ini", "--quiet", "--set", "expect.max_iterations=200")
+        done = self.expect(0, "compare", "b.h5", "--preconditioners", "jacobi", "--reps", "1")
+        self.assertIn("output.profile", done.stderr)
+        self.assertNotIn("output.fields", done.stderr)  # a default of the record's deck
+
     def test_baseline(self):
         self.refused("--preconditioners", "jacobi,none", "--baseline", "ilu",
                      says="there is no such candidate; there are cg+jacobi, cg+none")
