@@ -89,32 +89,65 @@ std::optional<RecordData> finished_record(const Case& a_case) {
     return record;
 }
 
-/// The newest usable checkpoint of this deck. A damaged slot is reported on the log.
-std::optional<RecordData> newest_checkpoint(const Case& a_case, bool required) {
-    CheckpointSlots::Found found = CheckpointSlots(a_case.record_path()).read();
-    for (const std::string& damaged : found.damaged) {
-        if (found.valid.empty())
-            spdlog::warn("{}", damaged);
-        else
-            spdlog::warn("{}; taking the other slot, {}", damaged, found.valid.front().path);
+/// The checkpoints beside a record. Damaged slots are reported on the log.
+class CheckpointsBeside {
+public:
+    explicit CheckpointsBeside(const Case& a_case) : slots_(CheckpointSlots(a_case.record_path()).read()) {
+        for (const std::string& damaged : slots_.damaged) {
+            if (slots_.valid.empty())
+                spdlog::warn("{}", damaged);
+            else
+                spdlog::warn("{}; taking the other slot, {}", damaged, slots_.valid.front().path);
+        }
+        for (RecordData& record : slots_.valid) {
+            const auto differing = differences(a_case, record);
+            if (differing.empty()) {
+                newest_ = std::move(record);
+                return;
+            }
+            other_deck_ =
+                fmt::format("{} is a checkpoint of a different deck ({})", record.path, fmt::join(differing, "; "));
+        }
     }
-    std::string other_deck;
-    for (RecordData& record : found.valid) {
-        const auto differing = differences(a_case, record);
-        if (differing.empty()) return std::move(record);
-        other_deck =
-            fmt::format("{} is a checkpoint of a different deck ({})", record.path, fmt::join(differing, "; "));
+
+    /// The newest usable one of this deck.
+    std::optional<RecordData>& newest() { return newest_; }
+    /// Whether it was written after a record.
+    bool are_newer_than(const std::string& record) const {
+        using std::filesystem::last_write_time;
+        return newest_ &&
+               (!std::filesystem::exists(record) || last_write_time(newest_->path) > last_write_time(record));
     }
-    if (!required) return std::nullopt;
-    if (!other_deck.empty())
-        throw UsageError(other_deck + "; leave --restart out to start over, or set output.file to another name");
-    if (!found.damaged.empty())
-        throw FileError(fmt::format("no checkpoint can be used:\n{}\nLeave --restart out to start over",
-                                    fmt::join(found.damaged, "\n")));
-    throw FileError(
-        fmt::format("there is nothing to restart from: {} has neither a checkpoint beside it nor a "
-                    "preempted state; output.checkpoint_every makes checkpoints",
-                    a_case.record_path()));
+    /// Says why there is none of this deck.
+    [[noreturn]] void refuse(const std::string& record) const {
+        if (!other_deck_.empty())
+            throw UsageError(other_deck_ + "; leave --restart out to start over, or set output.file to another name");
+        if (!slots_.damaged.empty())
+            throw FileError(fmt::format("no checkpoint can be used:\n{}\nLeave --restart out to start over",
+                                        fmt::join(slots_.damaged, "\n")));
+        throw FileError(
+            fmt::format("there is nothing to restart from: {} has neither a checkpoint beside it nor a "
+                        "preempted state; output.checkpoint_every makes checkpoints",
+                        record));
+    }
+
+private:
+    CheckpointSlots::Found slots_;
+    std::optional<RecordData> newest_;
+    std::string other_deck_;
+};
+
+/// The most advanced state of an earlier run of this deck. A checkpoint that was written after the record is of a run
+/// that replaces the record's.
+std::optional<RecordData> most_advanced(const Case& a_case, Restart restart) {
+    CheckpointsBeside checkpoints(a_case);
+    if (checkpoints.are_newer_than(a_case.record_path())) return std::move(checkpoints.newest());
+    auto found = preempted_record(a_case);
+    if (!found && restart == Restart::required) found = finished_record(a_case);
+    auto& checkpoint = checkpoints.newest();
+    if (!found && !checkpoint && restart == Restart::required) checkpoints.refuse(a_case.record_path());
+    const auto reached = [](const RecordData& r) { return std::tie(r.state.step, r.state.newton, r.state.iterations); };
+    return checkpoint && (!found || reached(*found) < reached(*checkpoint)) ? std::move(checkpoint) : std::move(found);
 }
 
 void announce(const Case& a_case, const RecordData& from, Restart restart) {
@@ -138,18 +171,14 @@ void announce(const Case& a_case, const RecordData& from, Restart restart) {
 
 std::optional<RecordData> find_beginning(const Case& a_case, Restart restart) {
     if (restart == Restart::never) return std::nullopt;
-    auto found = preempted_record(a_case);
+    std::optional<RecordData> found;
     if (restart == Restart::preempted) {
+        found = preempted_record(a_case);
         if (!found && CheckpointSlots(a_case.record_path()).exist())
             spdlog::warn("starting over, though there are checkpoints beside {}: --restart goes on from them",
                          a_case.record_path());
     } else {
-        if (!found && restart == Restart::required) found = finished_record(a_case);
-        auto checkpoint = newest_checkpoint(a_case, restart == Restart::required && !found);
-        const auto reached = [](const RecordData& r) {
-            return std::tie(r.state.step, r.state.newton, r.state.iterations);
-        };
-        if (checkpoint && (!found || reached(*found) < reached(*checkpoint))) found = std::move(checkpoint);
+        found = most_advanced(a_case, restart);
     }
     if (found) announce(a_case, *found, restart);
     return found;

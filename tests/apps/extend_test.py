@@ -3,7 +3,7 @@
 
 import unittest
 
-from program import POISSON, ProgramTest
+from program import POISSON, ProgramTest, signal
 
 MIXTURE = """
 [problem]
@@ -33,6 +33,23 @@ class Extend(ProgramTest):
         self.expect(0, "run", self.deck, "--restart", "--set", "time.steps=7", says="ended after 4 steps")
         self.expect(0, "diff", "a.h5", "long.h5", "--tolerance", "0")
         self.assertEqual((self.folder / "a.vtkhdf").read_bytes(), (self.folder / "long.vtkhdf").read_bytes())
+
+    def test_a_checkpoint_newer_than_a_finished_run_comes_first(self):
+        """--fresh over a record that is there, killed: --restart goes on with the new run, whatever the record holds."""
+        often = ("--set", "output.checkpoint_every=1")
+        for changed in ((), ("--set", "time.time_step=1e-5"), ("--set", "time.steps=6")):
+            with self.subTest(changed=changed):
+                whole = self.run_json(0, "run", self.deck, "--fresh", *changed, "--set", "output.file=whole.h5")
+                self.expect(0, "run", self.deck, "--fresh")
+                killed = self.run_program("run", self.deck, "--fresh", *often, *changed, stop_at=f"20:{int(signal.SIGKILL)}")
+                self.assertEqual(killed.returncode, -signal.SIGKILL)
+                rest = self.run_json(0, "run", self.deck, "--restart", *often, *changed)
+                self.assertTrue(rest["resumed"])
+                self.assertEqual(rest["solves"][-1], whole["solves"][-1] | {
+                    key: rest["solves"][-1][key] for key in ("setup_seconds", "solve_seconds")})
+        # A run that has ended is newer than its checkpoints.
+        self.expect(8, "run", self.deck, "--fresh", *often, "--set", "expect.iterations=1")
+        self.expect(2, "run", self.deck, "--restart", *often, says="has taken 4 steps")
 
     def test_what_may_not_change_is_told(self):
         self.expect(0, "run", self.deck)
