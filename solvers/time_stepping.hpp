@@ -65,6 +65,8 @@ public:
     std::optional<EndReason> ended() const { return ended_; }
     Index steps_done() const { return done_; }
     double time() const { return time_; }
+    /// With pseudo-transient steps, ||F|| of the initial state.
+    double first_norm() const { return first_norm_; }
     /// Begins the next attempt at a step, from u.
     TimeLevel next(const Vector& u);
     /// A time level for which the time derivative at u is zero, so that the residual is that of the steady problem.

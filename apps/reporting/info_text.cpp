@@ -113,7 +113,7 @@ std::string case_line(const CollectedCase& row) {
 
 }  // namespace
 
-std::string info_text(const RecordData& record) {
+std::string info_text(const RecordData& record, bool all) {
     const auto values = values_of(record);
     const Grid& g = record.grid;
     std::string text = info_line("file", record.path);
@@ -156,7 +156,8 @@ std::string info_text(const RecordData& record) {
     text += info_line("memory", fmt::format("{} at the peak, {} predicted", in_mib(record.peak_total),
                                             in_mib(record.predicted_total)));
     text += info_line("verdict", fmt::format("{} (exit code {})", record.status, record.exit_code));
-    return record.profile.empty() ? text : text + "\n" + profile_table(record.profile, record.memory_limit);
+    return record.profile.empty() ? text
+                                  : text + "\n" + profile_table(record.profile, record.memory_limit, all ? 0.0 : 0.01);
 }
 
 std::string info_text(const CollectedStudy& study, bool all) {

@@ -11,7 +11,8 @@ namespace hyperplane {
 
 /// The totals of a run: problem, method, how it ended, steps, diagnostics, errors, costs. A checkpoint, which has a
 /// state and has not ended, also says where it goes on.
-std::string info_text(const RecordData& record);
+/// Of a profile, lines below 1 % of the whole only with `all`.
+std::string info_text(const RecordData& record, bool all);
 
 /// How many cases ended how, and what the done ones cost together; with `all` a line for each case, otherwise the
 /// fastest and the slowest.

@@ -148,7 +148,8 @@ int info_verb(const Invocation& invocation) {
     if (json)
         print(record_json(record));
     else
-        fmt::print("{}", all ? info_text(record) + "\n" + outline(record_json(record), 0) : info_text(record));
+        fmt::print("{}",
+                   all ? info_text(record, true) + "\n" + outline(record_json(record), 0) : info_text(record, false));
     return 0;
 }
 

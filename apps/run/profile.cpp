@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/run/verdict.hpp"
+#include "core/counted.hpp"
 
 namespace hyperplane {
 namespace {
@@ -86,10 +87,19 @@ std::vector<ProfileLine> profile_lines(const std::vector<ProfileRow>& rows) {
     return lines;
 }
 
-std::string profile_table(const std::vector<ProfileRow>& rows, double limit) {
+std::string profile_table(const std::vector<ProfileRow>& rows, double limit, double least_share) {
+    const std::vector<ProfileLine> lines = profile_lines(rows);
+    double whole = 0.0;
+    for (const ProfileLine& line : lines)
+        if (line.depth == 0) whole += line.seconds;
+    Index left_out = 0;
     std::string text = fmt::format("{:<30} {:>9} {:>11} {:>8} {:>9} {:>10}\n", "kind of work", "calls", "seconds",
                                    "share", "GB/s", limit > 0.0 ? "of limit" : "");
-    for (const ProfileLine& line : profile_lines(rows)) {
+    for (const ProfileLine& line : lines) {
+        if (line.seconds < least_share * whole) {
+            ++left_out;
+            continue;
+        }
         const std::string calls = line.calls > 0 ? fmt::format("{}", line.calls) : "";
         const std::string rate = line.rate > 0.0 ? fmt::format("{:.1f}", line.rate) : "";
         const std::string of_limit =
@@ -98,6 +108,9 @@ std::string profile_table(const std::vector<ProfileRow>& rows, double limit) {
                             std::string(std::size_t(2 * line.depth), ' ') + line.kind, calls, line.seconds,
                             100.0 * line.share, rate, of_limit);
     }
+    if (left_out > 0)
+        text += fmt::format("{} below {:g} % of the whole: hyperplane info --all\n", counted(left_out, "line"),
+                            100.0 * least_share);
     if (limit > 0.0) text += fmt::format("limit: a copy as large as the run, {:.0f} GB/s\n", limit);
     return text;
 }

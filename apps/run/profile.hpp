@@ -23,8 +23,8 @@ struct ProfileLine {
 /// The lines in the order of the work, each kind before those within it.
 std::vector<ProfileLine> profile_lines(const std::vector<ProfileRow>& rows);
 
-/// A table of the lines. `limit`: the memory's bandwidth in GB/s; 0: not measured.
-std::string profile_table(const std::vector<ProfileRow>& rows, double limit);
+/// A table of the lines that take this share of the whole. `limit`: the memory's bandwidth in GB/s; 0: not measured.
+std::string profile_table(const std::vector<ProfileRow>& rows, double limit, double least_share = 0.0);
 
 /// Writes the calls of a case's profile to Case::profile_path() as events of the Chrome trace format. Throws FileError.
 void write_profile(const Case& a_case);

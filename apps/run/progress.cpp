@@ -120,6 +120,7 @@ std::string Progress::march_line(const HistoryEntry& entry) const {
             std::isnan(march_.cfl) ? fmt::format("  t {:.4g}", march_.time) : fmt::format("  CFL {:.4g}", march_.cfl);
         text += fmt::format("  dt {:.3g}  ", march_.dt);
     }
+    if (!std::isnan(march_.to_steady)) text += fmt::format("||F||/||F initial|| {:.1e}  ", march_.to_steady);
     if (march_.judged)
         text += fmt::format("Newton {}  ||F||/||F0|| {:.1e}  ", march_.newton,
                             march_.first_norm > 0.0 ? march_.norm / march_.first_norm : 0.0);

@@ -26,10 +26,12 @@ struct March {
     double time = 0.0, dt = 0.0;
     double end_time = std::numeric_limits<double>::infinity();
     double cfl = std::numeric_limits<double>::quiet_NaN();  ///< of a pseudo-transient step, else NaN
-    Index newton = 0;                                       ///< Newton step within the time step, from 1
-    double norm = 0.0, first_norm = 0.0;                    ///< ||F|| before this solve, and of the first
-    bool linear = true;                                     ///< each step takes one solve
-    bool judged = false;                                    ///< whether ||F|| decides
+    /// Before a pseudo-transient step, ||F|| over that of the initial state; else NaN.
+    double to_steady = std::numeric_limits<double>::quiet_NaN();
+    Index newton = 0;                     ///< Newton step within the time step, from 1
+    double norm = 0.0, first_norm = 0.0;  ///< ||F|| before this solve, and of the first
+    bool linear = true;                   ///< each step takes one solve
+    bool judged = false;                  ///< whether ||F|| decides
     bool many_steps() const { return !steps || *steps > 1; }
     /// Whether there is more than one solve.
     bool many() const { return many_steps() || judged; }

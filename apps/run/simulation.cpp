@@ -228,6 +228,13 @@ NewtonStep Simulation::newton_step(const TimeLevel& level, const StepRow& row) {
     return done;
 }
 
+double Simulation::to_steady() const {
+    if (!case_.time.pseudo()) return not_known;
+    for (auto step = outcome_.steps.rbegin(); step != outcome_.steps.rend(); ++step)
+        if (step->accepted) return step->steady_residual / stepper_->first_norm();
+    return 1.0;
+}
+
 March Simulation::march_at(const StepRow& row) const {
     return {.step = row.step,
             .attempt = row.attempt,
@@ -237,6 +244,7 @@ March Simulation::march_at(const StepRow& row) const {
             .dt = row.dt,
             .end_time = case_.time.end_time,
             .cfl = case_.time.pseudo() ? row.cfl : not_known,
+            .to_steady = to_steady(),
             .newton = newton_->taken() + 1,
             .norm = newton_->norm(),
             .first_norm = newton_->first_norm(),

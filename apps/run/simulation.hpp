@@ -40,6 +40,8 @@ private:
     bool solve_step(const TimeLevel& level, StepRow& row);
     NewtonStep newton_step(const TimeLevel& level, const StepRow& row);
     /// The place of the next linear solve, for the progress.
+    /// March::to_steady
+    double to_steady() const;
     March march_at(const StepRow& row) const;
     /// Accepts the attempt or rejects it.
     void conclude(StepRow& row);

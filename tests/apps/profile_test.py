@@ -98,6 +98,23 @@ class Profile(ProgramTest):
         self.assertNotIn("kind of work", self.expect(0, "info", "a.h5").stdout)
         self.assertNotIn("profile", self.info())
 
+    def test_info_takes_a_screen(self):
+        """Kinds below a hundredth of the whole are left to --all."""
+        deck = self.write("a.ini", TRANSPORT.format(cells=24, steps=3))
+        self.run_once(*ON, deck=deck)
+        text, whole = self.expect(0, "info", "a.h5").stdout, self.expect(0, "info", "a.h5", "--all").stdout
+        self.assertLessEqual(len(text.splitlines()), 40)
+        self.assertIn("info --all", text)
+        rows = self.info()["profile"]
+        total = sum(row["seconds"] for row in rows if "/" not in row["name"])
+        table = text[text.index("kind of work"):]
+        for row in rows:
+            kind = row["name"].split("/")[-1]
+            self.assertIn(f" {kind} ", whole.replace("\n", " \n "), row["name"])
+            if row["seconds"] >= 0.01 * total:
+                self.assertIn(kind, table)
+        self.assertNotRegex(table, r"(?m)^all_finite ")
+
     def test_a_file_of_another_program_is_kept(self):
         (self.folder / "a.profile.json").write_text("{}")
         self.expect(7, "run", self.write("a.ini", POISSON.format(cells=9)), *self.backend, *ON, says="a.profile.json")

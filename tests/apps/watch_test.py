@@ -21,6 +21,20 @@ name = gmres
 rtol = 1e-4
 """
 
+CAVITY = """
+[problem]
+name = artificial_compressibility
+reynolds = 100
+[grid]
+cells = 17 16 15
+[time]
+cfl = 10
+steady_rtol = 1e-4
+[solver]
+name = gmres
+rtol = 1e-2
+"""
+
 
 class Progress(ProgramTest):
     def test_a_nonlinear_transient_run(self):
@@ -33,6 +47,20 @@ class Progress(ProgramTest):
         self.assertRegex(lines[-1], r"ETA \S+ s")
         norms = [float(re.search(r"F0\|\| (\S+)", line)[1]) for line in lines if "Newton 2" in line]
         self.assertTrue(norms and max(norms) < 1.0)
+
+    def test_a_run_to_a_steady_state(self):
+        deck = self.write("a.ini", CAVITY)
+        shown = self.shown_on_terminal("run", deck, stdout=subprocess.DEVNULL).decode()
+        lines = [line for line in re.split(r"[\r\n]", shown) if "elapsed" in line]
+        for line in lines:
+            self.assertRegex(line, r"^step +\d+ of at most 500  CFL \S+  dt \S+  \|\|F\|\|/\|\|F initial\|\| \S+  iterations")
+        norms = [float(re.search(r"initial\|\| (\S+)", line)[1]) for line in lines]
+        self.assertEqual(norms[0], 1.0)
+        self.assertLess(norms[-1], 1e-2)
+        # A run that goes on knows the norms of its steps.
+        self.run_program("run", deck, "--fresh", stop_at=40)
+        again = self.expect(0, "run", deck).stderr
+        self.assertLess(float(re.search(r"initial\|\| (\S+)", again)[1]), 1.0)
 
     def test_linear_iterations_of_a_step_are_added_up(self):
         deck = self.write("a.ini", PULSE)
