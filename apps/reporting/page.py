@@ -72,7 +72,7 @@ def summary(records):
         ("grid", lambda record: f"{record.grid}, {record.stencil}" + (f", {record.dof} DoF" * (record.dof > 1))),
         ("unknowns", lambda record: f"{record.unknowns:,}"),
         ("method", lambda record: record.method),
-        ("ended", lambda record: record.stop_reason or "none"),
+        ("ended", lambda record: record.ended or "none"),
         ("solves", lambda record: len(record.solves)),
         ("iterations", lambda record: record.iterations),
         ("true residual / ‖b‖", residual("rel_res_true")),

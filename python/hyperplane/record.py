@@ -127,6 +127,12 @@ class Record:
         return str(self.solves.stop_reason[-1]) if self.solves else ""
 
     @property
+    def ended(self):
+        """Why the run ended, in a word: "steady_state", or of a single solve "converged_rtol"."""
+        word = self.message.split(":")[0]
+        return word if ":" in self.message and word.isidentifier() else self.stop_reason
+
+    @property
     def relative_residual(self):
         """||b - A x|| / ||b|| at the end of the last solve; NaN if there is none."""
         return float(self.solves.rel_res_true[-1]) if self.solves else float("nan")

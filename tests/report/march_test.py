@@ -93,6 +93,14 @@ class MarchTest(unittest.TestCase):
         self.assertIn("mass − (3)", panels)
         self.assertAlmostEqual(panels["mass − (3)"].curves[0][1][-1], 2e-12, delta=1e-15)
 
+    def test_the_run_ended_as_a_whole(self):
+        """The table says why the run ended, not its last solve."""
+        ended = lambda **how: self.load({"iterations": (7, 5, 6), "march": {}, **how})[0].ended
+        self.assertEqual(ended(message="steady_state: ||F|| is small"), "steady_state")
+        self.assertEqual(ended(message="a.ini: no such file"), "converged_rtol")
+        drawn = page.render(self.load({"iterations": (7, 5, 6), "march": {}, "message": "steady_state: ||F|| is small"}))
+        self.assertTrue(">ended</th><td class=\"number\">steady_state</td>" in drawn)
+
     def test_the_page_opens_on_it(self):
         drawn = page.render(self.load({"iterations": (7, 5, 6), "march": {}}))
         places = [drawn.index(part) for part in ("How it went", "The run</caption>", "How it converged")]
