@@ -43,11 +43,23 @@ def value_text(value):
     return str(value)
 
 
-def to_deck(sections):
+def sections_of(deck):
+    """{"problem": {"name": "poisson"}} of a dictionary, in which that may also be "problem.name": "poisson"."""
+    sections = {}
+    for name, value in deck.items():
+        section, dot, key = str(name).partition(".")
+        if not dot and not isinstance(value, dict):
+            raise RunError(2, f"deck: '{name}' is {value!r}; expected sections with keys, as in "
+                              '{"problem": {"name": "poisson"}, "grid": {"cells": 64}}')
+        sections.setdefault(section, {}).update({key: value} if dot else value)
+    return sections
+
+
+def to_deck(deck):
     """The text of a deck from {"problem": {"name": "poisson"}, "grid": {"cells": 64}, ...}. In "sweep" a list is a list
     of values, and its elements may be lists."""
     lines = []
-    for section, keys in sections.items():
+    for section, keys in sections_of(deck).items():
         lines.append(f"[{section}]")
         for key, value in keys.items():
             many = section == "sweep" and isinstance(value, (list, tuple))
@@ -59,6 +71,9 @@ def to_deck(sections):
 def deck_file(deck):
     """The path of a deck. A dictionary becomes a file in the current folder, to which the names in it refer."""
     if not isinstance(deck, dict):
+        if not isinstance(deck, (str, os.PathLike)):
+            raise RunError(2, f"deck: expected the name of a file, or a dictionary such as "
+                              f'{{"problem": {{"name": "poisson"}}}}; got a {type(deck).__name__}')
         yield os.fspath(deck)
         return
     with tempfile.NamedTemporaryFile("w", suffix=".ini", prefix="hyperplane-", dir=".", encoding="utf-8") as file:
@@ -68,8 +83,9 @@ def deck_file(deck):
 
 
 def settings(changes):
-    """--set words of {"solver.rtol": 1e-10}, or of ["solver.rtol=1e-10"]."""
-    pairs = changes.items() if isinstance(changes, dict) else (text.split("=", 1) for text in changes or ())
+    """--set words of {"solver.rtol": 1e-10}, of ["solver.rtol=1e-10"], or of "solver.rtol=1e-10"."""
+    texts = [changes] if isinstance(changes, str) else changes or ()
+    pairs = changes.items() if isinstance(changes, dict) else (text.split("=", 1) for text in texts)
     return [word for key, value in pairs for word in ("--set", f"{key}={value_text(value)}")]
 
 
@@ -112,7 +128,7 @@ def compare(deck, *, preconditioners=(), solvers=(), auto=False, reps=None, set=
         path = os.fspath(output) if output else os.path.join(scratch, "compare.h5")
         words = ["compare", file, "-o", path, *settings(set)] + ["--auto"] * auto
         for option, names in (("--preconditioners", preconditioners), ("--solvers", solvers)):
-            words += [option, ",".join(names)] if names else []
+            words += [option, names if isinstance(names, str) else ",".join(names)] if names else []
         words += ["--reps", str(reps)] if reps else []
         start(words, progress, WITH_RECORD)
         return load(path)
@@ -123,7 +139,8 @@ def study(deck, *, jobs=1, progress=False, output=None):
     where `deck` is a file; those of a dictionary are only read."""
     with deck_file(deck) as file, tempfile.TemporaryDirectory() as scratch:
         if isinstance(deck, dict):
-            deck = {**deck, "sweep": {**deck.get("sweep", {}), "folder": os.path.join(scratch, "cases")}}
+            deck = sections_of(deck)
+            deck["sweep"] = {**deck.get("sweep", {}), "folder": os.path.join(scratch, "cases")}
             Path(file).write_text(to_deck(deck), encoding="utf-8")
         path = os.fspath(output).removesuffix(".h5") if output else os.path.join(scratch, "study")
         start(["study", "run", file, "--jobs", str(jobs)], progress, (0, 8))

@@ -48,6 +48,20 @@ class Python(unittest.TestCase):
             self.assertLess(len(repr(names[name])), 120)
         self.assertEqual(os.listdir(), [])  # nothing is left behind
 
+    def test_decks_settings_and_names_in_other_words(self):
+        plain = hyperplane.run(POISSON, set={"solver.rtol": 1e-6})
+        flat = {"problem.name": "poisson", "grid.cells": 6, "solver": {"name": "cg"}}
+        for deck, changes in ((flat, ["solver.rtol=1e-6"]), (POISSON, "solver.rtol=1e-6")):
+            self.assertEqual(hyperplane.run(deck, set=changes).relative_residual, plain.relative_residual)
+        names = [hyperplane.compare(flat, preconditioners=names, solvers=solvers, reps=1).table.name.tolist()
+                 for names, solvers in ((["jacobi", "none"], ["cg"]), ("jacobi, none", "cg"))]
+        self.assertEqual(*map(sorted, names))
+        for wrong in ({"problem": "poisson"}, {"problem": {"name": "poisson"}, "cells": 6}, 3):
+            with self.subTest(deck=wrong), self.assertRaises(hyperplane.RunError) as caught:
+                hyperplane.run(wrong)
+            self.assertEqual(caught.exception.exit_code, 2)
+            self.assertIn('{"problem": {"name": "poisson"}', str(caught.exception))
+
     def test_it_installs_as_documented(self):
         """The commands of docs/python.md but apt-get, without a network, then a record is read by what was installed."""
         if subprocess.run([sys.executable, "-c", "import ensurepip, pip"], capture_output=True).returncode:
