@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/vector/blas1_cuda.hpp"
-#include "core/vector/elementwise_cuda.cuh"
+#include "core/vector/passes_cuda.cuh"
 
 namespace hyperplane::cuda {
 namespace {

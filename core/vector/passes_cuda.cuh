@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels that apply an operation to vectors, element by element, with or without sums (blas1_cuda.cu has the
-// operations). Two neighbouring values are loaded together where that is possible.
+// Passes over vectors on a GPU: an operation on the elements of arrays, with or without sums, in one kernel.
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
 #include "core/device/cuda.hpp"
 #include "core/vector/reduce_cuda.cuh"
-#include "core/vector/vector.hpp"
 
 namespace hyperplane::cuda {
 
