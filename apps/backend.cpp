@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 
@@ -48,8 +49,10 @@ int gpu_of(const Parameters& parameters, int rank) {
     return (int(parameters.integer("device", "gpu")) + rank) % int(device::all().size());
 }
 
-/// Ranks on the same cores share the machine's threads unless the deck says how many each has.
+/// Ranks on the same cores share the machine's threads unless the deck says how many each has, or, to a process that
+/// is a rank, OMP_NUM_THREADS.
 Context context_of_rank(const Parameters& parameters, int threads, std::shared_ptr<Communicator> ranks) {
+    if (threads == 0 && launched_processes() > 1 && std::getenv("OMP_NUM_THREADS")) threads = Context::cpu().threads();
     if (threads == 0) threads = std::max(1, Context::cpu().threads() / ranks->sharing_cores());
     if (choose_backend(parameters) == Backend::cpu) return Context::cpu(threads, std::move(ranks));
     if (launched_processes() > 1)

@@ -36,7 +36,7 @@ const std::vector<Verb>& verbs() {
           {"case", "CASE", "run this case of a study, by name, number or hash; one that has ended is left alone"},
           {"ranks", "N",
            "cut the grid along z into the parts of N ranks, threads of this process, on CPUs or a GPU each; the same "
-           "bits"},
+           "bits; short for --set device.ranks=N"},
           {"restart", "", "go on from the newest checkpoint, or extend a finished run: --restart --set time.steps=200"},
           wait,
           force,

@@ -209,7 +209,6 @@ int compare_on_ranks(const Task& task, int ranks) {
 
 int compare_verb(const Invocation& invocation) {
     catch_stop_signals();
-    const int ranks = invocation.has("ranks") ? parse_count("ranks", invocation.value("ranks"), 1) : 1;
     const CandidateLists lists = lists_of(invocation);
     CompareRules rules;
     rules.turns = parse_count("reps", invocation.value("reps", "5"), 1);
@@ -228,7 +227,8 @@ int compare_verb(const Invocation& invocation) {
                     rules,
                     {output_path(invocation, deck), baseline_of(invocation, candidates), lists.all}};
     const OutputLock lock(lock_request(task.setting.path, invocation));
-    if (ranks > 1) return compare_on_ranks(task, ranks);
+    if (const int ranks = int(candidates.deck.integer("device", "ranks")); ranks > 1)
+        return compare_on_ranks(task, ranks);
 
     CompareProgress progress(Progress::style_for_stderr(invocation.has("quiet")));
     Comparison comparison(task.deck, task.candidates.deck, task.candidates.list, task.rules, progress);

@@ -68,17 +68,22 @@ std::vector<std::string> deck_overrides(const Invocation& invocation) {
     for (const std::string& text : overrides) check_section(text);
     if (invocation.has("threads"))
         overrides.push_back(fmt::format("device.threads={}", parse_count("threads", invocation.value("threads"), 1)));
+    if (invocation.has("ranks"))
+        overrides.push_back(fmt::format("device.ranks={}", parse_count("ranks", invocation.value("ranks"), 1)));
     if (invocation.has("backend")) overrides.push_back("device.backend=" + invocation.value("backend"));
     return overrides;
 }
 
 void leave_out_keys_of_runs(const Deck& deck, const std::vector<std::string>& overrides, const std::string& verb) {
-    const auto of_runs = [](const DeckEntry& entry) { return entry.section == "output" || entry.section == "expect"; };
+    const auto of_runs = [&verb](const DeckEntry& entry) {
+        return entry.section == "output" || entry.section == "expect" ||
+               (verb == "bench" && entry.name() == "device.ranks");
+    };
     for (const std::string& text : overrides)
         if (const DeckEntry entry = parse_override(text); of_runs(entry))
             throw UsageError(
-                fmt::format("--set {}: [{}] applies to hyperplane run, and {} would ignore it; leave it out", text,
-                            entry.section, verb));
+                fmt::format("--set {}: {} applies to hyperplane run, and {} would ignore it; leave it out", text,
+                            entry.section == "device" ? entry.name() : fmt::format("[{}]", entry.section), verb));
     std::vector<std::string> given;
     for (const DeckEntry& entry : deck.entries)
         if (of_runs(entry) && !entry.is_default) given.push_back(entry.name());

@@ -40,6 +40,15 @@ ParameterTable device_parameters() {
          .minimum = Bound{0},
          .maximum = Bound{4096}},
         {.section = "device",
+         .key = "ranks",
+         .type = ParameterType::integer,
+         .default_value = "1",
+         .description =
+             "number of ranks that each have a part of the grid, cut along z: threads of one process, on CPUs "
+             "or a GPU each. Results do not depend on it. mpirun and srun start ranks as processes instead",
+         .minimum = Bound{1},
+         .maximum = Bound{65536}},
+        {.section = "device",
          .key = "layout",
          .type = ParameterType::choice,
          .default_value = "auto",

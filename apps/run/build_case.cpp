@@ -198,7 +198,11 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             time};
 }
 
-}  // namespace
+Parameters resolved(const Deck& deck, const std::vector<std::string>& overrides) {
+    std::vector<DeckEntry> entries;
+    for (const std::string& text : overrides) entries.push_back(parse_override(text));
+    return resolve(deck, entries, deck_schema());
+}
 
 /// Throws UsageError if the deck is a study.
 Deck read_deck_of_case(const Invocation& invocation) {
@@ -212,17 +216,26 @@ Deck read_deck_of_case(const Invocation& invocation) {
     return deck;
 }
 
+}  // namespace
+
+AskedDeck read_asked(const Invocation& invocation) {
+    std::vector<std::string> overrides = deck_overrides(invocation);
+    return {read_deck_of_case(invocation), std::move(overrides)};
+}
+
+int ranks_of(const AskedDeck& asked) {
+    return int(resolved(asked.deck, asked.overrides).integer("device", "ranks"));
+}
+
 Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks) {
-    const std::vector<std::string> overrides = deck_overrides(invocation);
-    Case made = build_case(read_deck_of_case(invocation), overrides, ranks);
+    AskedDeck asked = read_asked(invocation);
+    Case made = build_case(std::move(asked.deck), asked.overrides, ranks);
     made.overwrite = invocation.overwrite();
     return made;
 }
 
 Case build_case(Deck deck, const std::vector<std::string>& overrides, const std::shared_ptr<Communicator>& ranks) {
-    std::vector<DeckEntry> entries;
-    for (const std::string& text : overrides) entries.push_back(parse_override(text));
-    Parameters parameters = resolve(deck, entries, deck_schema());
+    Parameters parameters = resolved(deck, overrides);
     Contradictions found;
     check_expectations(parameters, found);
     Foundation foundation{make_context(parameters, ranks), nullptr};

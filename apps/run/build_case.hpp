@@ -6,6 +6,16 @@
 
 namespace hyperplane {
 
+/// A deck, and what the command line sets in it.
+struct AskedDeck {
+    Deck deck;
+    std::vector<std::string> overrides;
+};
+/// Reads the deck named first on the command line. Throws UsageError if it is a study, FileError.
+AskedDeck read_asked(const Invocation& invocation);
+/// The number of ranks that run a deck, device.ranks. Throws UsageError if a key or a value of the deck is wrong.
+int ranks_of(const AskedDeck& asked);
+
 /// Reads the deck named first on the command line and its overrides, and builds
 /// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.
 /// With `ranks` that of one of several ranks; what does not work on them is among the contradictions.

@@ -10,14 +10,12 @@
 #include <optional>
 #include <utility>
 
-#include "apps/run/build_case.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/fields.hpp"
+#include "apps/run/largest_rank.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/counted.hpp"
-#include "core/ranks/planned.hpp"
-#include "precond/registry.hpp"
 
 namespace hyperplane {
 namespace {
@@ -56,16 +54,10 @@ struct Needs {
     bool fit_on_disk() const { return !disk || disk->at_most || disk->bytes() <= disk_left; }
 };
 
-/// Ranks have one GPU after the other (apps/backend.cpp).
-int most_ranks_on_a_gpu(int ranks) {
-    const int gpus = int(device::all().size());
-    return (ranks + gpus - 1) / gpus;
-}
-
 Needs needs_of(const Case& a_case) {
     const int ranks = a_case.context.ranks() ? a_case.context.ranks()->size() : 1;
     Needs needs{.ranks = ranks,
-                .sharing = a_case.context.backend() == Backend::cuda ? most_ranks_on_a_gpu(ranks) : ranks,
+                .sharing = ranks_sharing_memory(a_case),
                 .memory = a_case.memory_plan(),
                 .memory_left = available_memory(a_case.parameters),
                 .disk = {},
@@ -148,23 +140,10 @@ void print_text(const Case& a_case, const Needs& needs) {
     if (needs.time) fmt::print("{}", estimate_text(a_case, *needs.time));
 }
 
-/// The case of the rank that needs the most memory: the last rank, unless the preconditioner restricts the cuts.
-Case case_of_largest_rank(const Invocation& invocation, int ranks) {
-    if (ranks == 1) return read_case(invocation);
-    const auto of_rank = [&](int rank) { return read_case(invocation, std::make_shared<PlannedRank>(rank, ranks)); };
-    Case largest = of_rank(ranks - 1);
-    if (!find_preconditioner(largest.parameters.text("preconditioner", "name")).planes_together) return largest;
-    for (int rank = ranks - 2; rank >= 0; --rank)
-        if (Case other = of_rank(rank); other.memory_plan().total() > largest.memory_plan().total())
-            largest = std::move(other);
-    return largest;
-}
-
 }  // namespace
 
 int check_verb(const Invocation& invocation) {
-    const int ranks = invocation.has("ranks") ? parse_count("ranks", invocation.value("ranks"), 1) : 1;
-    const Case a_case = case_of_largest_rank(invocation, ranks);
+    const Case a_case = case_of_largest_rank(read_asked(invocation));
     const Needs needs = needs_of(a_case);
     for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
     if (invocation.has("json")) {

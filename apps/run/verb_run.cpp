@@ -9,6 +9,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "apps/build_info.hpp"
 #include "apps/deck/named_deck.hpp"
@@ -175,30 +176,60 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
     return conclude(a_case, outcome, record, invocation);
 }
 
-/// On the processes that mpirun or srun has started.
+/// What a run computes: a deck, or a case of a study.
+struct Task {
+    AskedDeck asked;
+    std::map<std::string, std::string> labels{};  ///< added to the record's environment
+    std::unique_ptr<OutputLock> lock{};           ///< of a case's record
+    std::optional<int> ended{};                   ///< the exit code with which a case has ended before
+
+    Case build(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks) const {
+        Case made = build_case(asked.deck, asked.overrides, ranks);
+        made.overwrite = invocation.overwrite();
+        return made;
+    }
+};
+
+Task read_task(const Invocation& invocation) {
+    if (!invocation.has("case")) return {read_asked(invocation)};
+    OneCase taken = take_case(invocation);
+    if (taken.ended)
+        spdlog::info("{} has ended with exit code {} before (--fresh computes it again)", taken.name, *taken.ended);
+    return {{std::move(taken.deck), {}},
+            {{"study", taken.study}, {"case", taken.name}},
+            std::move(taken.lock),
+            taken.ended};
+}
+
+/// On the processes that mpirun or srun has started. The first rank alone takes a case of a study and locks its record.
 int run_launched(const Invocation& invocation) {
     return run_launched_rank([&](const std::shared_ptr<Communicator>& communicator) {
-        if (invocation.has("case") || invocation.has("ranks"))
-            throw UsageError(
-                "mpirun or srun has started several processes, each of which is a rank; neither --ranks nor --case "
-                "works "
-                "then, leave it out or start one process");
+        Task task = communicator->rank() == 0 || !invocation.has("case") ? read_task(invocation)
+                                                                         : Task{{find_case(invocation).deck, {}}};
+        const double not_ended = -1.0, mine = task.ended ? double(*task.ended) : not_ended;
+        std::vector<double> all(std::size_t(communicator->size()));
+        communicator->all_gather({&mine, 1}, all);
+        if (all[0] != not_ended) return int(all[0]);
+        if (const int ranks = ranks_of(task.asked); ranks != 1 && ranks != communicator->size())
+            throw UsageError(fmt::format(
+                "mpirun or srun has started {} processes, each of which is a rank, and device.ranks (--ranks) asks for "
+                "{}; start as many processes, or leave it out",
+                communicator->size(), ranks));
         Beginning beginning;
-        return run_case(read_case(invocation, communicator), {}, invocation, beginning);
+        beginning.lock = std::move(task.lock);
+        return run_case(task.build(invocation, communicator), task.labels, invocation, beginning);
     });
 }
 
-int run_on_ranks(const Invocation& invocation, int ranks) {
-    if (invocation.has("case")) throw UsageError("--ranks: a case of a study runs on one rank; leave out --ranks");
-    Beginning beginning;
+int run_on_ranks(const Task& task, int ranks, const Invocation& invocation, Beginning& beginning) {
     std::mutex building;  // problems may read files through HDF5 and print
     int status = 0;
     run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
         const Case a_case = [&] {
             const std::lock_guard lock(building);
-            return read_case(invocation, communicator);
+            return task.build(invocation, communicator);
         }();
-        const int mine = run_case(a_case, {}, invocation, beginning);
+        const int mine = run_case(a_case, task.labels, invocation, beginning);
         if (communicator->rank() == 0) status = mine;
     });
     return status;
@@ -209,19 +240,12 @@ int run_on_ranks(const Invocation& invocation, int ranks) {
 int run_verb(const Invocation& invocation) {
     catch_stop_signals();
     if (launched_processes() > 1) return run_launched(invocation);
-    if (const int ranks = invocation.has("ranks") ? parse_count("ranks", invocation.value("ranks"), 1) : 1; ranks > 1)
-        return run_on_ranks(invocation, ranks);
+    Task task = read_task(invocation);
+    if (task.ended) return *task.ended;
     Beginning beginning;
-    if (!invocation.has("case")) return run_case(read_case(invocation), {}, invocation, beginning);
-    OneCase taken = take_case(invocation);
-    if (taken.ended) {
-        spdlog::info("{} has ended with exit code {} before (--fresh computes it again)", taken.name, *taken.ended);
-        return *taken.ended;
-    }
-    Case a_case = build_case(taken.deck, {});
-    a_case.overwrite = invocation.overwrite();
-    beginning.lock = std::move(taken.lock);
-    return run_case(a_case, {{"study", taken.study}, {"case", taken.name}}, invocation, beginning);
+    beginning.lock = std::move(task.lock);
+    if (const int ranks = ranks_of(task.asked); ranks > 1) return run_on_ranks(task, ranks, invocation, beginning);
+    return run_case(task.build(invocation, nullptr), task.labels, invocation, beginning);
 }
 
 }  // namespace hyperplane

@@ -25,14 +25,27 @@ bool ended(const StudyCase& found, const Invocation& invocation, bool locked, On
 
 }  // namespace
 
-OneCase take_case(const Invocation& invocation) {
-    for (const char* option : {"set", "threads"})
+namespace {
+
+const StudyCase& find_in(const Study& study, const Invocation& invocation) {
+    for (const char* option : {"set", "threads", "backend", "ranks"})
         if (invocation.has(option))
             throw UsageError(fmt::format(
                 "--{} would make it another case than the one that --case names; edit the study instead", option));
-    const Study study = read_study(invocation.arguments.at(0));
     const StudyCase& found = study.find(invocation.value("case"));
     if (!found.error.empty()) throw UsageError(found.error);
+    return found;
+}
+
+}  // namespace
+
+StudyCase find_case(const Invocation& invocation) {
+    return find_in(read_study(invocation.arguments.at(0)), invocation);
+}
+
+OneCase take_case(const Invocation& invocation) {
+    const Study study = read_study(invocation.arguments.at(0));
+    const StudyCase& found = find_in(study, invocation);
     OneCase taken{study.file, found.name, {}, {}, found.deck};
     if (ended(found, invocation, false, taken)) return taken;
     study.make_folder();

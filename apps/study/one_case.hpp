@@ -18,6 +18,10 @@ struct OneCase {
     Deck deck;
 };
 
+/// The case that --case names by hash, name or number. Throws UsageError if there is no such case, or its deck is
+/// wrong.
+StudyCase find_case(const Invocation& invocation);
+
 /// Takes the case that --case names by hash, name or number: creates its folder and its lock. Throws UsageError if
 /// there is no such case, or its record is of an earlier version of the study, and LockedError if another process runs
 /// it and --wait is not given. With --fresh an existing record is not continued.

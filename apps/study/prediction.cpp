@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "apps/run/largest_rank.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -16,7 +17,8 @@ Prediction predict(const StudyCase& a_case) {
     found.error = a_case.error;
     if (!found.error.empty()) return found;
     try {
-        found.bytes = a_case.build().memory_plan().total();
+        const Case of_rank = case_of_largest_rank({a_case.deck, {}});
+        found.bytes = ranks_sharing_memory(of_rank) * of_rank.memory_plan().total();
     } catch (const UsageError& error) {
         found.error = error.what();
     } catch (const FileError& error) {

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "apps/quoting.hpp"
 #include "apps/study/study.hpp"
+#include "core/error.hpp"
 #include "io/output_guard.hpp"
 
 namespace hyperplane {
@@ -38,8 +40,15 @@ std::string log_pattern(const Study& study) {
     return pattern + "/slurm-%A_%a.log";
 }
 
-std::string directives(const Study& study, std::size_t cases, std::optional<Index> memory) {
+Index ranks_of(const StudyCase& a_case) {
+    return a_case.parameters.integer("device", "ranks");
+}
+
+std::string directives(const Study& study, const std::vector<const StudyCase*>& cases, std::optional<Index> memory) {
     const Parameters& p = study.slurm;
+    const bool processes = p.boolean("slurm", "processes");
+    Index most_ranks = 1;
+    for (const StudyCase* a_case : cases) most_ranks = std::max(most_ranks, ranks_of(*a_case));
     std::string text;
     const auto add = [&](const std::string& option) { text += "#SBATCH --" + option + "\n"; };
     const auto add_word = [&](const std::string& option, const std::string& word, const std::string& what) {
@@ -49,10 +58,11 @@ std::string directives(const Study& study, std::size_t cases, std::optional<Inde
         if (p.is_set("slurm", name)) add_word(option, p.text("slurm", name), p.where("slurm", name));
     };
     add_word("job-name", one_line(study.name), study.file);
-    add(fmt::format("array=0-{}", cases - 1) +
+    add(fmt::format("array=0-{}", cases.size() - 1) +
         (p.is_set("slurm", "max_running") ? "%" + p.text("slurm", "max_running") : ""));
-    for (const char* name : {"partition", "account", "qos", "time", "gpus"}) pass_on(name, name);
-    pass_on("cpus", "cpus-per-task");
+    for (const char* name : {"partition", "account", "qos", "time", "gpus", "nodes"}) pass_on(name, name);
+    if (processes) add(fmt::format("ntasks={}", most_ranks));
+    add(fmt::format("cpus-per-task={}", p.integer("slurm", "cpus") * (processes ? 1 : most_ranks)));
     if (p.is_set("slurm", "memory"))
         add_word("mem", p.text("slurm", "memory"), p.where("slurm", "memory"));
     else if (memory)
@@ -70,6 +80,9 @@ std::string directives(const Study& study, std::size_t cases, std::optional<Inde
 // program can keep its state is delayed: by the shell until the process exists, then blocked by env (coreutils 8.31)
 // until the program handles signals. A case that a signal ends is queued again and continues from the state that it has
 // kept.
+// srun passes signals on to the processes. One that reaches them before they can keep their state ends them.
+constexpr const char* launch_processes =
+    "srun --mpi=pmix --ntasks=${ranks[$SLURM_ARRAY_TASK_ID]} --cpus-per-task=$OMP_NUM_THREADS --kill-on-bad-exit=1";
 constexpr const char* body = R"(
 hold=(env --block-signal=USR1 --block-signal=TERM --block-signal=HUP)
 "${{hold[@]}}" true 2>/dev/null || hold=()
@@ -80,7 +93,7 @@ pass_on() {{ signal=$1; [ -z "$run" ] || kill -"$1" "$run" 2>/dev/null; }}
 trap 'requeue=yes; pass_on USR1' USR1
 trap 'pass_on TERM' TERM
 trap 'pass_on HUP' HUP
-"${{hold[@]}}" {program} run {study} --case "${{cases[$SLURM_ARRAY_TASK_ID]}}" &
+{launch} {program} run {study} --case "${{cases[$SLURM_ARRAY_TASK_ID]}}" &
 run=$!
 [ -z "$signal" ] || kill -"$signal" "$run" 2>/dev/null
 wait $run
@@ -105,7 +118,12 @@ ParameterTable slurm_parameters() {
             "time limit of a case, as Slurm writes it (HH:MM:SS); a case that needs more is stopped, "
             "keeps its state and is queued again"),
         key("gpus", T::integer, "GPUs of a case"),
-        key("cpus", T::integer, "processors of a case, and its OpenMP threads", "1"),
+        key("cpus", T::integer, "processors of a rank of a case (device.ranks), and its OpenMP threads", "1"),
+        key("processes", T::boolean,
+            "whether the ranks of a case are processes, started by srun --mpi=pmix, which may be on several nodes; "
+            "otherwise they are threads of one process",
+            "false"),
+        key("nodes", T::integer, "nodes of a case; more than one only with processes; unset: Slurm's choice"),
         key("memory", T::text,
             "memory of a case, as Slurm writes it (4G); unset: what the largest case is predicted to "
             "need and a quarter more"),
@@ -122,20 +140,29 @@ ParameterTable slurm_parameters() {
 }
 
 std::string slurm_script(const Study& study, const std::vector<const StudyCase*>& cases, std::optional<Index> memory) {
-    std::string text =
-        fmt::format("#!/bin/bash\n# {} study submit\n", made_by_mark) + directives(study, cases.size(), memory);
+    const bool processes = study.slurm.boolean("slurm", "processes");
+    if (study.slurm.is_set("slurm", "nodes") && study.slurm.integer("slurm", "nodes") > 1 && !processes)
+        throw UsageError(study.slurm.where("slurm", "nodes") +
+                         ": ranks that are threads of one process are on one node; set slurm.processes = true");
+    std::string text = fmt::format("#!/bin/bash\n# {} study submit\n", made_by_mark) + directives(study, cases, memory);
     text += fmt::format("\n# Cases of {} by the hashes of their decks.\ncases=(\n", one_line(study.file));
     for (const StudyCase* a_case : cases) text += fmt::format("    {}  # {}\n", a_case->hash, one_line(a_case->name));
-    text += ")\n";
+    text += ")\n# The ranks of each.\nranks=(";
+    for (const StudyCase* a_case : cases) text += fmt::format(" {}", ranks_of(*a_case));
+    text += " )\n";
     if (takes_no_pattern(study))  // bash can open the log all the same
         text +=
             fmt::format("mkdir -p {0}\nexec >>{0}/\"slurm-${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID.log\" 2>&1\n",
                         shell_word(std::filesystem::absolute(study.folder).string()));
-    text += "export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\n";
+    text += fmt::format(
+        "export OMP_NUM_THREADS={}\n",
+        processes ? study.slurm.text("slurm", "cpus")
+                  : fmt::format("$(({} * ${{ranks[$SLURM_ARRAY_TASK_ID]}}))", study.slurm.text("slurm", "cpus")));
     if (study.slurm.is_set("slurm", "setup")) text += study.slurm.text("slurm", "setup") + "\n";
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
     return text + fmt::format(body, fmt::arg("folder", shell_word(std::filesystem::current_path().string())),
                               fmt::arg("program", shell_word(program)),
+                              fmt::arg("launch", processes ? launch_processes : "\"${hold[@]}\""),
                               fmt::arg("study", shell_word(as_argument(study.file))));
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "apps/deck/identity.hpp"
-#include "apps/run/build_case.hpp"
 #include "apps/study/sweep.hpp"
+#include "io/deck.hpp"
 
 namespace hyperplane {
 
@@ -28,8 +28,6 @@ struct StudyCase {
 
     /// The file beside the record, FOLDER/NAME with this extension.
     std::string beside(const std::string& extension) const;
-    /// Throws UsageError, DeviceError, FileError, OutOfMemory.
-    Case build() const { return build_case(deck, {}); }
 };
 
 struct Study {

@@ -67,7 +67,7 @@ class Mpi(ProgramTest):
     def test_errors_are_told_once_and_have_their_exit_code(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         for words, code, text in ((("--set", "preconditioner.name=multigrid"), 2, "does not work on several ranks"),
-                                  (("--ranks", "2"), 2, "leave it out"),
+                                  (("--ranks", "3"), 2, "started 2 processes"),
                                   (("--set", "solver.max_iterations=2"), 3, "max_iterations"),
                                   (("--set", "expect.max_iterations=1"), 8, "expect")):
             with self.subTest(words):

@@ -156,6 +156,26 @@ class Ranks(ProgramTest):
         done = json.loads(self.expect(0, *words).stdout)
         self.assertEqual([row["outcome"] for row in done["candidates"]], ["converged_rtol"] * 2)
 
+    def test_the_deck_says_the_number_of_ranks_and_a_study_sweeps_it(self):
+        deck = POISSON.format(cells="7 5 9") + "[device]\nbackend = cpu\n"
+        self.expect(0, "run", self.write("two.ini", deck + "ranks = 2\n"), "--quiet")
+        self.assertEqual(self.record("two.h5")["environment"]["ranks"], "2")
+        self.expect(0, "run", "two.h5", "--ranks", "3", "--set", "output.file=three.h5", "--quiet")
+        self.assertEqual(self.record("three.h5")["environment"]["ranks"], "3")
+        self.expect(2, "run", "two.ini", "--set", "device.ranks=10", says="9 ranks or fewer")
+        self.expect(0, "bench", "assembly", "two.ini", "--repeats", "1", says="device.ranks applies to hyperplane run; bench leaves it out")
+        self.expect(2, "bench", "assembly", "two.ini", "--set", "device.ranks=2", says="bench would ignore it")
+
+        study = self.write("scaling.ini", deck + "[sweep]\nfolder = s\ndevice.ranks = 1, 2, 3\n")
+        plan = json.loads(self.expect(0, "study", "plan", study, "--json").stdout)["cases"]
+        self.assertLess(plan[0]["memory"], plan[1]["memory"])
+        self.assertEqual(plan[1]["memory"], 2 * json.loads(self.expect(0, "check", "two.ini", "--json").stdout)["memory"]["predicted"])
+        self.expect(0, "study", "run", study, "--quiet")
+        self.expect(2, "run", study, "--case", "ranks=2", "--ranks", "3", says="edit the study instead")
+        for ranks in (1, 2, 3):
+            self.assertEqual(self.record(f"s/ranks={ranks}.h5")["environment"].get("ranks", "1"), str(ranks))
+            self.expect(0, "diff", "two.h5", f"s/ranks={ranks}.h5", "--tolerance", "0")
+
     def test_error_on_one_rank_ends_all(self):
         deck = self.write("deck.ini", POISSON.format(cells="33 35 31"))
         # Rank 0 has 15 of the planes and rank 1 has 16, so that a little more than rank 0 needs is too little for rank 1.

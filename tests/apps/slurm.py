@@ -37,6 +37,7 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SchedulerType=sched/builtin
+SchedulerParameters=sched_interval=2,batch_sched_delay=1
 ReturnToService=2
 KillWait=5
 OverTimeLimit=0

@@ -118,6 +118,32 @@ class JobArray(study_test.StudyTest):
         self.assertTrue(all(self.record(row["record"])["environment"]["slurm_job"] for row in rows))
         self.expect_the_bits_of_plain_runs()
 
+    def test_ranks_are_processes_that_srun_starts(self):
+        self.text = self.study("[output]\nfields = true\ncheckpoint_every = 4\n[sweep]\ndevice.ranks = 1, 2\n"
+                               "[slurm]\nprocesses = true\n", TRANSPORT.format(cells=32, steps=60))
+        job = self.submit()
+        slots = [self.file_of("ranks=2", f"{slot}.checkpoint") for slot in (0, 1)]
+        self.wait_until(lambda: all(slot.exists() for slot in slots), "two processes to work")
+        shell = parent_of(next(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self.is_srun(pid)))
+        os.kill(shell, signal.SIGUSR1)
+        self.wait_until(lambda: not self.cluster.tasks(job), "the array to end")
+        self.assertEqual(self.status(self.text), {"ranks=1": "done", "ranks=2": "done"})
+        self.assertIn("was preempted: going on from step", (self.folder / "s" / f"slurm-{job}_1.log").read_text())
+        self.assertEqual(self.record("s/ranks=2.h5")["environment"]["ranks"], "2")
+        self.expect(0, "diff", "s/ranks=1.h5", "s/ranks=2.h5", "--tolerance", "0")
+        self.assertEqual(self.file_of("ranks=1", "vtkhdf").read_bytes(), self.file_of("ranks=2", "vtkhdf").read_bytes())
+
+    def is_srun(self, pid):
+        """Whether a process is an srun of this cluster whose parent is the job's shell."""
+        try:
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            parent = pathlib.Path(f"/proc/{parent_of(pid)}/cmdline").read_bytes()
+        except OSError:
+            return False
+        return (words[0].endswith(b"srun") and b"--ntasks=2" in words and not parent.startswith(b"srun") and
+                f"SLURM_CONF={self.cluster.conf}".encode() in variables)
+
     def expect_the_bits_of_plain_runs(self):
         deck = self.write("plain.ini", TRANSPORT.format(cells=32, steps=60))
         for name in (NAMES[KILLED], NAMES[PREEMPTED], NAMES[SIGNALLED], NAMES[5]):

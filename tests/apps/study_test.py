@@ -330,6 +330,19 @@ class Submit(StudyTest):
         self.expect(0, "study", "run", study)
         self.expect(0, "study", "submit", study, says="nothing to submit")
 
+    def test_script_for_ranks(self):
+        sweep = "[sweep]\ndevice.ranks = 1, 3\n[slurm]\ncpus = 2\n"
+        threads = self.expect(0, "study", "submit", self.study(sweep), "--print").stdout
+        self.assertIn("#SBATCH --cpus-per-task=6\n", threads)
+        self.assertIn("\nranks=( 1 3 )\nexport OMP_NUM_THREADS=$((2 * ${ranks[$SLURM_ARRAY_TASK_ID]}))\n", threads)
+        self.assertNotIn("srun", threads)
+        self.expect(2, "study", "submit", self.study(sweep + "nodes = 2\n"), "--print", says="slurm.processes = true")
+        processes = self.expect(0, "study", "submit", self.study(sweep + "nodes = 2\nprocesses = true\n"), "--print").stdout
+        for line in ("--ntasks=3", "--cpus-per-task=2", "--nodes=2"):
+            self.assertIn(f"#SBATCH {line}\n", processes)
+        self.assertIn("\nexport OMP_NUM_THREADS=2\n", processes)
+        self.assertIn("srun --mpi=pmix --ntasks=${ranks[$SLURM_ARRAY_TASK_ID]}", processes)
+
     def test_memory_that_is_not_known_here_is_left_to_the_cluster(self):
         study = self.study("[sweep]\ngrid.cells = 8, 12\n[device]\nbackend = cuda\n")
         if self.run_program("run", study, "--case", "0").returncode != 9:

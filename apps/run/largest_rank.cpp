@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/run/largest_rank.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "core/ranks/planned.hpp"
+#include "precond/registry.hpp"
+
+namespace hyperplane {
+
+/// It is the last rank, unless the preconditioner restricts the cuts.
+Case case_of_largest_rank(const AskedDeck& asked) {
+    const int ranks = ranks_of(asked);
+    if (ranks == 1) return build_case(asked.deck, asked.overrides);
+    const auto of_rank = [&](int rank) {
+        return build_case(asked.deck, asked.overrides, std::make_shared<PlannedRank>(rank, ranks));
+    };
+    Case largest = of_rank(ranks - 1);
+    if (!find_preconditioner(largest.parameters.text("preconditioner", "name")).planes_together) return largest;
+    for (int rank = ranks - 2; rank >= 0; --rank)
+        if (Case other = of_rank(rank); other.memory_plan().total() > largest.memory_plan().total())
+            largest = std::move(other);
+    return largest;
+}
+
+int ranks_sharing_memory(const Case& a_case) {
+    const int ranks = a_case.context.ranks() ? a_case.context.ranks()->size() : 1;
+    if (a_case.context.backend() == Backend::cpu) return ranks;
+    const int gpus = int(device::all().size());
+    return (ranks + gpus - 1) / gpus;
+}
+
+}  // namespace hyperplane
