@@ -12,6 +12,7 @@ import time
 
 import inputs
 import interruptions
+import ranks
 import records
 from program import Program
 
@@ -33,6 +34,7 @@ FAULTS = [
     ("inputs", "a hostile name of deck and record; `run`", inputs.hostile_names, 15, 30),
     ("interruptions", "killed at a random iteration; the same command", interruptions.killed, 20, 1000),
     ("interruptions", "a signal at a random iteration; the same command", interruptions.signalled, 20, 1000),
+    ("ranks", "one of three ranks under mpirun killed at a random moment; the same run on two", ranks.killed, 6, 200),
     ("interruptions", "files limited to a random size", interruptions.full_disk, 20, 500),
     ("interruptions", "memory limited to a random size", interruptions.little_memory, 20, 500),
 ]
@@ -58,7 +60,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--long", action="store_true", help="hours instead of minutes")
     parser.add_argument("--write", action="store_true", help="put the table into docs/reliability.md")
-    parser.add_argument("--only", default="", help="records, inputs or interruptions")
+    parser.add_argument("--only", default="", help="records, inputs, interruptions or ranks")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rows, failures = [], []
