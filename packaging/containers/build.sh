@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=cmake/setup.sh
 source cmake/setup.sh
 
-install_missing "${program_packages[@]}" dpkg-dev git
+install_missing "${program_packages[@]}" dpkg-dev file git  # CPack needs dpkg-dev and file
 cmake --preset release -B build/container -DHYPERPLANE_NATIVE=OFF -DHYPERPLANE_CUDA=OFF
 cmake --build build/container --target installable -j "$(build_jobs)"
 cd build/container

@@ -30,6 +30,7 @@ trap tidy_up EXIT
 [ "$(id -u)" -eq 0 ] || missing "changing the root needs root's rights"
 command -v debootstrap >/dev/null || missing "debootstrap is missing"
 command -v dpkg-shlibdeps >/dev/null || missing "dpkg-shlibdeps is missing (Debian: dpkg-dev)"
+command -v file >/dev/null || missing "file is missing, which CPack needs"
 
 say "packages of $build"
 (cd "$scratch" && cpack -G DEB --config "$build/CPackConfig.cmake" -B "$scratch/packages" >"$scratch/cpack.log" 2>&1) ||
