@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """No writer replaces a file that the program did not write, whatever kind of file has the name of its output."""
 
+import functools
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ SWEEP = "[sweep]\ngrid.cells = 6, 8\n"
 KEPT = "[problem]\nname = poisson\n; hours of work\n"
 
 
+@functools.cache
 def can_draw():
     return any(shutil.which(python) and subprocess.run([python, "-c", "import h5py, matplotlib"],
                                                        capture_output=True).returncode == 0
