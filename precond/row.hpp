@@ -75,8 +75,6 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// Keys of [preconditioner], each with the only value that works on several ranks.
     std::vector<std::pair<std::string, std::string>> only_on_ranks;
     bool on_gpu_ranks = false;  ///< runs on several ranks on GPUs, too
-    /// The same as only_on_ranks for ranks on GPUs, in addition.
-    std::vector<std::pair<std::string, std::string>> only_on_gpu_ranks;
     /// If ranks may be cut only at multiples of some number of planes, that number (core/ranks/aligned.hpp).
     std::function<int(const Parameters&, const PreconditionerSetting&)> planes_together;
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals

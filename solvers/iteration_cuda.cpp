@@ -52,7 +52,7 @@ public:
                         "cudaMemcpyAsync");
         };
         Replay& replay = replays_[slot];
-        if (!replay.ran_before) {
+        if (!replay.ran_before || !records()) {
             if (Profile* profile = context_.profile())
                 profile->without_pauses(give);
             else
@@ -103,6 +103,9 @@ private:
         Index count = 0;
         bool unread = false;  ///< whether marks of a replay have not been read
     };
+
+    /// Whether steps become graphs. Ranks that share a GPU may have to exchange through the host.
+    bool records() const { return !context_.links() || context_.links()->records(); }
 
     std::unique_ptr<device::Recording> record(const std::function<void()>& give) const {
         return std::make_unique<device::Recording>(context_.stream(), give);

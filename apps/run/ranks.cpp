@@ -43,15 +43,11 @@ void check_ranks(const Parameters& parameters, Backend backend) {
                            "rank",
                            row.name, fmt::join(names, ", ")));
     }
-    const auto require = [&](const auto& values, const char* where, const char* instead) {
-        for (const auto& [key, value] : values)
-            if (parameters.text("preconditioner", key) != value)
-                refuse("preconditioner", key.c_str(),
-                       fmt::format("{} does not work on several ranks{}; take {}{}, or one rank",
-                                   parameters.text("preconditioner", key), where, value, instead));
-    };
-    require(row.only_on_ranks, "", "");
-    if (on_gpus && row.on_gpu_ranks) require(row.only_on_gpu_ranks, " on GPUs", ", device.backend = cpu");
+    for (const auto& [key, value] : row.only_on_ranks)
+        if (parameters.text("preconditioner", key) != value)
+            refuse("preconditioner", key.c_str(),
+                   fmt::format("{} does not work on several ranks; take {}, or one rank",
+                               parameters.text("preconditioner", key), value));
     if (parameters.has("preconditioner", "storage") && parameters.text("preconditioner", "storage") != "double")
         refuse("preconditioner", "storage",
                "on several ranks factors are stored in double precision alone; leave the key out, or take one rank");

@@ -14,28 +14,28 @@
 namespace hyperplane {
 namespace {
 
-/// Addresses travel between ranks as values.
-double as_value(const void* address) {
-    double value;
-    std::memcpy(&value, &address, sizeof(value));
-    return value;
-}
-template <class T>
-T* as_address(double value) {
-    T* address;
-    std::memcpy(&address, &value, sizeof(value));
-    return address;
-}
-
 /// Writes the addresses that all ranks give to `to`, in this rank's memory.
 template <class T>
 void put_addresses(const Context& context, const T* mine, T** to) {
     std::vector<T*> all;
-    for (const double value : gathered(context, {as_value(mine)})) all.push_back(as_address<T>(value));
+    for (const double value : gathered(context, {address_as_value(mine)}))
+        all.push_back(static_cast<T*>(address_of_value(value)));
     context.stream().copy(all.data(), to, Index(all.size() * sizeof(T*)));
 }
 
 }  // namespace
+
+double address_as_value(const void* address) {
+    double value;
+    std::memcpy(&value, &address, sizeof(value));
+    return value;
+}
+
+void* address_of_value(double value) {
+    void* address;
+    std::memcpy(&address, &value, sizeof(value));
+    return address;
+}
 
 void check_peers(const std::vector<int>& ordinals) {
     for (const int one : ordinals)
@@ -54,7 +54,10 @@ RankLinks::RankLinks(const Context& context) {
     const device::Stream& stream = context.stream();
     const int mine = stream.properties().ordinal, ranks = context.ranks()->size();
     cuda::stream(context);
-    for (const double other : gathered(context, {double(mine)})) {
+    std::vector<double> ordinals = gathered(context, {double(mine)});
+    std::sort(ordinals.begin(), ordinals.end());
+    shared_ = std::adjacent_find(ordinals.begin(), ordinals.end()) != ordinals.end();
+    for (const double other : ordinals) {
         if (int(other) == mine) continue;
         check_peers({mine, int(other)});
         const cudaError_t error = cudaDeviceEnablePeerAccess(int(other), 0);
@@ -163,7 +166,7 @@ void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& h
     x.arrived = context.stream().scratch().arrived;
     std::vector<double> addresses(arrays.size());
     const auto send = [&](int to, const SlabEnd& end) {
-        for (std::size_t at = 0; at < arrays.size(); ++at) addresses[at] = as_value(arrays[at] + end.halo);
+        for (std::size_t at = 0; at < arrays.size(); ++at) addresses[at] = address_as_value(arrays[at] + end.halo);
         if (to >= 0) ranks.send(to, addresses);
     };
     const auto make = [&](Push& push, int to, const SlabEnd& end) {
@@ -173,7 +176,7 @@ void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& h
         ranks.receive(to, addresses);
         for (std::size_t at = 0; at < arrays.size(); ++at) {
             push.from[at] = arrays[at] + end.own;
-            push.to[at] = as_address<double>(addresses[at]);
+            push.to[at] = static_cast<double*>(address_of_value(addresses[at]));
         }
     };
     send(below, low);

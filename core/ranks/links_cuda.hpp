@@ -43,6 +43,11 @@ public:
     /// All ranks must make theirs at the same time. Throws DeviceError if a GPU cannot reach another one's memory.
     explicit RankLinks(const Context& context);
     const cuda::LinkView& view() const { return view_; }
+    /// Called, by all ranks, where kernels that fill a GPU are going to wait for those of other ranks. If ranks share a
+    /// GPU, no step may be recorded from then on, since such kernels could wait for ever.
+    void keep_to_host_if_shared() const { records_ = !shared_; }
+    /// Whether steps may be recorded as graphs.
+    bool records() const { return records_; }
     /// Device memory of one of `ranks` ranks.
     static Index bytes(int ranks) {
         return Index(2 * device::Scratch::sums * sizeof(double)) +
@@ -53,6 +58,8 @@ private:
     // Not a Buffer, which would keep the context alive that keeps this.
     std::unique_ptr<void, std::function<void(void*)>> memory_;
     cuda::LinkView view_;
+    bool shared_ = false;  ///< whether any two ranks have the same GPU
+    mutable bool records_ = true;
 };
 
 /// The links of a context's rank, made at the first call outside a recording, which all ranks must make together.
@@ -60,6 +67,10 @@ const RankLinks& links_of(const Context& context);
 
 /// Waits until all ranks have come here, and returns the first rank's `decision`. Without ranks it is the decision.
 bool meet_ranks(const Context& context, bool decision);
+
+/// Addresses travel between ranks as values.
+double address_as_value(const void* address);
+void* address_of_value(double value);
 
 /// Throws DeviceError unless the GPUs with these ordinals can reach each other's memory.
 void check_peers(const std::vector<int>& ordinals);

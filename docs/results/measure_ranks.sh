@@ -3,15 +3,16 @@
 # Measures how runs scale over this machine's GPUs: strong and weak scaling of Poisson (star7, CG), and whether all
 # numbers of GPUs give the same bits.
 #   docs/results/measure_ranks.sh [--build DIR] [--gpus "1 2"] [--cells "512 768"] [--turns 5] [--iterations 150]
-#       [--kinds "strong weak"] [--preconditioners "jacobi subdomain_ildu0 struct_ilu"] FOLDER
+#       [--kinds "strong weak"] [--preconditioners "jacobi struct_ilu:rank"] FOLDER
+# struct_ilu:rank is struct_ilu with scope = rank.
 # FOLDER/ranks.csv gets a line for each run: what was measured, grid, preconditioner, GPUs, turn, iterations and seconds
 # an iteration; FOLDER/ranks.txt the medians, with the speed-up over one GPU of the same call. Grids that do not fit one
 # GPU are measured on the numbers of GPUs that they fit. It refuses a program built from uncommitted changes.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build/release gpus='' cells='512 768' turns=5 iterations=150 folder=''
-kinds='strong weak' preconditioners='jacobi subdomain_ildu0 struct_ilu'
-usage() { sed -n '3,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+kinds='strong weak' preconditioners='jacobi subdomain_ildu0 struct_ilu struct_ilu:rank'
+usage() { sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
         --build) build=$2; shift ;;
@@ -58,7 +59,7 @@ run_once() { # kind cells gpus turn preconditioner [settings...]
     local kind=$1 grid=$2 count=$3 turn=$4 name=$5 code=0
     shift 5
     "$program" run deck.ini --backend cuda --ranks "$count" --quiet --force --json --set "grid.cells=$grid" \
-        --set "preconditioner.name=$name" "$@" --set "output.file=$kind$count.h5" > out.json 2> err.txt || code=$?
+        --set "preconditioner.name=${name%:rank}" "$@" --set "output.file=$kind$count.h5" > out.json 2> err.txt || code=$?
     if [ $code -ne 0 ] && [ $code -ne 3 ]; then
         echo "$kind, $grid, $name on $count GPUs: exit code $code: $(head -c 300 err.txt | tr '\n' ' ')" >> "$folder/ranks.txt"
         return 1
@@ -70,8 +71,15 @@ print(",".join([*sys.argv[1:], str(run["iterations"]), repr(run["solve_seconds"]
 END
 }
 
+# On ranks sums follow the planes of the natural layout, which struct_ilu takes on one GPU only if it is told to.
 same_bits() { # kind cells gpus preconditioner
-    if "$program" diff "${1}1.h5" "$1$3.h5" --tolerance 0 > /dev/null 2>&1; then
+    local one=${1}1.h5
+    if [ "$4" = struct_ilu ]; then
+        "$program" run deck.ini --backend cuda --quiet --force --set "grid.cells=$2" --set preconditioner.name=struct_ilu \
+            --set device.layout=natural --set output.file=natural.h5 > /dev/null 2>&1 || true
+        one=natural.h5
+    fi
+    if "$program" diff "$one" "$1$3.h5" --tolerance 0 > /dev/null 2>&1; then
         echo "$1, $2, $4 on $3 GPUs: the bits of one" >> "$folder/ranks.txt"
     else
         echo "$1, $2, $4 on $3 GPUs: OTHER bits than on one" >> "$folder/ranks.txt"
@@ -85,7 +93,7 @@ measure() { # kind preconditioner [settings...]: grids are "$(grid_on N)"
         for count in $gpus; do
             run_once "$kind" "$(grid_on "$count")" "$count" "$turn" "$name" "$@" || continue
             if [ "$kind" = strong ] && [ "$turn" = 1 ] && [ "$count" != 1 ] && [ -e strong1.h5 ] &&
-                [ "$name" != struct_ilu ]; then
+                [ "$name" != struct_ilu:rank ]; then
                 same_bits "$kind" "$(grid_on "$count")" "$count" "$name"
             fi
         done
@@ -96,7 +104,7 @@ measure() { # kind preconditioner [settings...]: grids are "$(grid_on N)"
 choices() { # kind
     local name
     for name in $preconditioners; do
-        if [ "$name" = struct_ilu ]; then
+        if [ "$name" = struct_ilu:rank ]; then
             measure "$1" "$name" --set preconditioner.scope=rank
         else
             measure "$1" "$name"

@@ -24,6 +24,10 @@ struct IluPattern {
     bool symmetric = false;                                   ///< one triangle is stored
     bool shares = false;                                      ///< D-ILU: E and F are the matrix's own entries
     FactorStorage storage = FactorStorage::double_precision;  ///< of the factors that solves read
+    /// On a GPU, of one of several ranks: the layout's grid is its planes and, at either end, `halo` planes that the
+    /// ranks beside it compute.
+    bool of_rank = false;
+    int halo = 0;
 
     /// Number of entries of the factors that are stored.
     int kept() const { return shares ? 1 : symmetric ? stencil.diagonal() + 1 : stencil.size(); }
@@ -32,7 +36,8 @@ struct IluPattern {
     friend bool operator==(const IluPattern& a, const IluPattern& b) {
         return a.layout == b.layout && a.layout.grid().periodic == b.layout.grid().periodic &&
                a.stencil.offsets() == b.stencil.offsets() && a.a_stencil.offsets() == b.a_stencil.offsets() &&
-               a.dof == b.dof && a.symmetric == b.symmetric && a.shares == b.shares && a.storage == b.storage;
+               a.dof == b.dof && a.symmetric == b.symmetric && a.shares == b.shares && a.storage == b.storage &&
+               a.of_rank == b.of_rank && a.halo == b.halo;
     }
 };
 

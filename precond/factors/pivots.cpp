@@ -80,7 +80,7 @@ void PivotInverter::adopt(const PivotLog& log, const PivotRatio& smallest) {
     for (int at = 0; at < log.boosted_size; ++at) boosted.push_back(event(log.boosted[at], log.boosted_value[at]));
     adopt(Index(log.failures), log.failures ? event(log.failed[0], log.failed_value[0]) : PivotEvent{},
           Index(log.boosts), std::move(boosted), smallest);
-    smallest_.row += first_row_;
+    smallest_.row = std::max<Index>(0, smallest_.row + first_row_);  // if no pivot shrank, that of the first point
 }
 
 void PivotInverter::gather(const Context& context) {

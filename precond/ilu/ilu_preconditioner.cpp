@@ -37,12 +37,46 @@ IluPreconditioner::IluPreconditioner(const Context& context, const IluOptions& o
                                      std::unique_ptr<TriangularSolve> solve)
     : options_(options), factors_(context), factorisation_(std::move(factorisation)), solve_(std::move(solve)) {}
 
-IluPattern IluPreconditioner::pattern(const Layout& layout, const Stencil& a, int dof, bool symmetric,
-                                      Backend backend) const {
-    const Layout planes = !options_.within_rank      ? layout
-                          : backend == Backend::cuda ? layout.as_own_grid()
-                                                     : layout.without_neighbours();
-    return ilu_pattern(planes, a, options_.fill_level, dof, symmetric, backend, options_.storage, options_.may_share);
+bool IluPreconditioner::on_copies(const Context& context, Backend backend) const {
+    return context.ranks() && backend == Backend::cuda && solve_->layout(backend) == LayoutKind::hyperplane;
+}
+
+IluPattern IluPreconditioner::pattern(const Context& context, const Layout& layout, const Stencil& a, int dof,
+                                      bool symmetric, Backend backend) const {
+    const auto on = [&](const Layout& points) {
+        return ilu_pattern(points, a, options_.fill_level, dof, symmetric, backend, options_.storage,
+                           options_.may_share);
+    };
+    if constexpr (cuda_built)
+        if (on_copies(context, backend)) {
+            const Stencil filled = a.filled(options_.fill_level);
+            const int halo = HyperplaneCopy::halo(filled, options_.within_rank);
+            IluPattern own = on(HyperplaneCopy::layout(layout, filled, halo));
+            own.of_rank = true;
+            own.halo = halo;
+            return own;
+        }
+    return on(options_.within_rank ? layout.without_neighbours() : layout);
+}
+
+Layout IluPreconditioner::layout(const PreconditionerSetting& setting, Backend backend) const {
+    const LevelMap levels = setting.matrix.stencil().filled(options_.fill_level).level_map();
+    return setting.layout(setting.context.ranks() ? LayoutKind::natural : solve_->layout(backend), levels);
+}
+
+IluPattern IluPreconditioner::pattern(const PreconditionerSetting& setting, Backend backend) const {
+    const MatrixShape& a = setting.matrix;
+    return pattern(setting.context, layout(setting, backend), a.stencil(), a.dof(), a.symmetric(), backend);
+}
+
+void IluPreconditioner::copy_matrix([[maybe_unused]] const StructMatrix& a) {
+    if constexpr (cuda_built) {
+        const Stencil filled = a.stencil().filled(options_.fill_level);
+        const int halo = HyperplaneCopy::halo(filled, options_.within_rank);
+        if (!copy_ || !copy_->serves(a, HyperplaneCopy::layout(a.layout(), filled, halo)))
+            copy_ = std::make_unique<HyperplaneCopy>(a, filled, options_.within_rank);
+        copy_->take(a);
+    }
 }
 
 void IluPreconditioner::check(const StructMatrix& a) const {
@@ -62,7 +96,9 @@ void IluPreconditioner::check(const StructMatrix& a) const {
 SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
     check(a);
-    factors_.allocate(a, pattern(a.layout(), a.stencil(), a.dof(), a.symmetric(), a.backend()));
+    if (on_copies(a.context(), a.backend())) copy_matrix(a);
+    factors_.allocate(copy_ ? copy_->matrix() : a,
+                      pattern(a.context(), a.layout(), a.stencil(), a.dof(), a.symmetric(), a.backend()));
     {
         const ProfileScope scope(a.context(), "symbolic");
         solve_->analyse(factors_);
@@ -71,6 +107,7 @@ SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
         [&](double alpha, PivotInverter& inverter) {
+            if (copy_) inverter.set_first_row(copy_->first_row());
             factorisation_->compute(alpha, options_.pivots.rules, factors_, inverter);
         },
         factorisation_->remark());
@@ -84,17 +121,35 @@ SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
     return report;
 }
 
+void IluPreconditioner::apply(const Vector& r, Vector& z) const {
+    if constexpr (cuda_built)
+        if (copy_) {
+            Vector& v = copy_->in_hyperplanes(r);
+            exact_solve().lower(factors_, v, v);
+            exact_solve().upper(factors_, v);
+            return copy_->to_natural(z);
+        }
+    solve_->apply(factors_, r, z);
+}
+
+void IluPreconditioner::apply_dot(const Vector& r, Vector& z, double* rz) const {
+    if (!copy_) return solve_->apply_dot(factors_, r, z, rz);
+    apply(r, z);
+    dot(r, z, rz);
+}
+
 PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting) const {
     const Backend backend = setting.context.backend();
-    const LevelMap levels = setting.matrix.stencil().filled(options_.fill_level).level_map();
     PreconditionerPlan plan;
-    const LayoutKind kind = setting.context.ranks() ? LayoutKind::natural : solve_->layout(backend);
-    const Layout layout = setting.layout(kind, levels);
-    plan.space = layout;
-    const IluPattern p =
-        pattern(layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(), backend);
+    const IluPattern p = pattern(setting, backend);
+    plan.space = layout(setting, backend);
     const FactorisationMemory memory = factorisation_->memory(p, setting.context);
     plan.bytes = IluFactors::bytes(p, backend) + memory.kept + solve_->bytes(p, backend);
+    if constexpr (cuda_built)
+        if (on_copies(setting.context, backend)) {
+            const Index entries = p.symmetric ? p.a_stencil.diagonal() + 1 : p.a_stencil.size();
+            plan.bytes += HyperplaneCopy::bytes(p.layout, entries * p.dof * p.dof, p.dof);
+        }
     if (is_reduced(p.storage))
         plan.setup_bytes = IluFactors::bytes_in_double(p) + memory.scratch;
     else
@@ -105,12 +160,7 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
 }
 
 std::vector<KernelSet> IluPreconditioner::kernels(const PreconditionerSetting& setting) const {
-    const LevelMap levels = setting.matrix.stencil().filled(options_.fill_level).level_map();
-    const Layout layout = setting.context.ranks()
-                              ? setting.layout(LayoutKind::natural, levels)
-                              : Layout(solve_->layout(Backend::cuda), setting.matrix.grid(), levels);
-    const IluPattern p =
-        pattern(layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(), Backend::cuda);
+    const IluPattern p = pattern(setting, Backend::cuda);
     std::vector<KernelSet> sets = factorisation_->kernels(p), solves = solve_->kernels(p);
     sets.insert(sets.end(), solves.begin(), solves.end());
     return sets;
@@ -128,6 +178,7 @@ Index IluPreconditioner::bytes_per_apply() const {
 
 ApplicationCheck IluPreconditioner::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                                       const MakeInDouble& /*in_double*/) const {
+    if (copy_) return {.unchecked = "the factors of ranks on GPUs are in another layout than the vectors"};
     const Buffer<Int3> offsets = copied_to(a.context(), "check", factors_.stencil().offsets());
     return solve_->check(a.context(), factors_.triangle_factors(offsets.data()), r, z);
 }

@@ -9,6 +9,8 @@
 //     3. The numeric part of the factorisation is called, and repeated if the pivot policy says so.
 //     4. The factors are rounded if their storage is in reduced precision.
 //     5. The solve accepts the factors, or refuses them with an error.
+//
+// Of several ranks on GPUs each factors and solves in the hyperplane layout, on copies (HyperplaneCopy).
 #pragma once
 
 #include <memory>
@@ -17,6 +19,7 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/ilu/factorisation.hpp"
+#include "precond/ilu/hyperplane_copy.hpp"
 #include "precond/row.hpp"
 #include "precond/triangular/triangular_solve.hpp"
 
@@ -40,9 +43,9 @@ public:
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
-    void apply(const Vector& r, Vector& z) const override { solve_->apply(factors_, r, z); }
+    void apply(const Vector& r, Vector& z) const override;
     /// For a symmetric matrix r^T z is a by-product of most exact solves.
-    void apply_dot(const Vector& r, Vector& z, double* rz) const override { solve_->apply_dot(factors_, r, z, rz); }
+    void apply_dot(const Vector& r, Vector& z, double* rz) const override;
     int vectors_of_dot() const override { return solve_->vectors_of_dot(factors_); }
     SweepCounts sweeps() const override;
     void set_setup_sweeps(int count) override { factorisation_->set_sweeps(count); }
@@ -66,12 +69,20 @@ public:
 
 private:
     /// The pattern of the factors of a matrix with these properties.
-    IluPattern pattern(const Layout& layout, const Stencil& a, int dof, bool symmetric, Backend backend) const;
+    IluPattern pattern(const Context& context, const Layout& layout, const Stencil& a, int dof, bool symmetric,
+                       Backend backend) const;
+    IluPattern pattern(const PreconditionerSetting& setting, Backend backend) const;
+    /// The layout of matrix and vectors.
+    Layout layout(const PreconditionerSetting& setting, Backend backend) const;
+    /// Whether factors and solves have copies of matrix and vectors in hyperplane layout.
+    bool on_copies(const Context& context, Backend backend) const;
+    void copy_matrix(const StructMatrix& a);
     PreconditionerTraits traits(bool symmetric) const;
     const ExactSolve& exact_solve() const;
     void check(const StructMatrix& a) const;
 
     IluOptions options_;
+    std::unique_ptr<HyperplaneCopy> copy_;
     IluFactors factors_;
     std::unique_ptr<Factorisation> factorisation_;
     std::unique_ptr<TriangularSolve> solve_;

@@ -38,7 +38,7 @@ FactorisationMemory Elimination::memory([[maybe_unused]] const IluPattern& patte
 std::vector<KernelSet> Elimination::kernels(const IluPattern& pattern) const {
     if constexpr (cuda_built) {
         const IluPattern p = as_factored(pattern);
-        return {{"elimination", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
+        return {{p.of_rank ? "elimination of ranks" : "elimination", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
                  [p, tuning = tuning_] { return wavefront_cuda::Factorisation::programs(p, Geometry(p), tuning); }}};
     }
     return {};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/device/cuda.hpp"
 #include "core/grid/grid_point.hpp"
 #include "precond/factors/coefficient_order.hpp"
 #include "precond/factors/eliminations.hpp"
@@ -182,7 +183,7 @@ Factorisation::Factorisation(const Context& context, const IluPattern& system, c
                              const StructIluTuning& tuning)
     : system_(system),
       shape_(system, g, tuning),
-      tiles_(system.layout, g.skew, shape_.tile),
+      tiles_(system.layout, g.skew, shape_.tile, system.halo),
       reach_j_((g.halo_j + shape_.tile.j - 1) / shape_.tile.j),
       reach_k_((g.halo_k + shape_.tile.k - 1) / shape_.tile.k),
       device_tiles_(context, tiles_),
@@ -199,6 +200,7 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     // An entry that leaves the grid is zero and is multiplied by the value of some other point, which must be a number.
     if (spoilt_) kernel_.stream().zero(x.values(0) - x.space().halo_slots(), x.bytes());
     reset();
+    if (system_.halo > 0) planes_from_below(x);
     const Grid& g = system_.layout.grid();
     Arguments arguments{.a = a.values(0),
                         .x = x.values(0),
@@ -231,7 +233,56 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     }
     kernel_.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, arguments);
     record_.report(inverter);
+    if (system_.halo > 0) planes_to_others(x);
     spoilt_ = inverter.failures() > 0;
+}
+
+std::vector<double> Factorisation::copy_planes(StructMatrix& x, int first, const std::vector<double>* values) {
+    const Grid& g = system_.layout.grid();
+    const std::size_t plane = std::size_t(g.ny) * system_.dof * system_.dof;
+    const std::size_t width = plane * system_.halo, pitch = plane * g.nz;
+    const cudaStream_t stream = cuda::stream(x.context());
+    std::vector<double> found(values ? 0 : std::size_t(system_.kept()) * g.nx * width);
+    // Of an entry and a level modulo nx the values of these planes are contiguous. Ranks count planes and levels from
+    // different ones, so in a message levels are counted from its first plane, which turns their order.
+    const int turn = system_.layout.levels().z * first % g.nx;
+    const auto copy = [&](int entry, int level, int to, int count) {
+        const std::size_t row = std::size_t(entry) * g.nx, there = (row + to) * width;
+        double* const on_gpu = x.values(0) + (row + level) * pitch + plane * first;
+        constexpr std::size_t value = sizeof(double);
+        cuda::check(values ? cudaMemcpy2DAsync(on_gpu, pitch * value, values->data() + there, width * value,
+                                               width * value, std::size_t(count), cudaMemcpyHostToDevice, stream)
+                           : cudaMemcpy2DAsync(found.data() + there, width * value, on_gpu, pitch * value,
+                                               width * value, std::size_t(count), cudaMemcpyDeviceToHost, stream),
+                    "cudaMemcpy2DAsync");
+    };
+    for (int entry = 0; entry < system_.kept(); ++entry) {
+        copy(entry, turn, 0, g.nx - turn);
+        if (turn > 0) copy(entry, 0, g.nx - turn, turn);
+    }
+    x.context().synchronize();
+    return found;
+}
+
+void Factorisation::receive_planes(StructMatrix& x, int first, int from) {
+    std::vector<double> message(std::size_t(system_.kept()) * system_.dof * system_.dof * system_.halo *
+                                system_.layout.slots_of_plane());
+    x.context().ranks()->receive(from, message);
+    copy_planes(x, first, &message);
+}
+
+void Factorisation::planes_from_below(StructMatrix& x) {
+    if (const int rank = x.context().ranks()->rank(); rank > 0) receive_planes(x, 0, rank - 1);
+}
+
+void Factorisation::planes_to_others(StructMatrix& x) {
+    Communicator& ranks = *x.context().ranks();
+    const int rank = ranks.rank(), halo = system_.halo, end = system_.layout.grid().nz;
+    const bool is_last = rank + 1 == ranks.size();
+    if (!is_last) ranks.send(rank + 1, copy_planes(x, end - 2 * halo));
+    if (!system_.symmetric || system_.shares) return;
+    if (rank > 0) ranks.send(rank - 1, copy_planes(x, halo));
+    if (!is_last) receive_planes(x, end - halo, rank + 1);
 }
 
 void Factorisation::reset() {
@@ -243,7 +294,7 @@ void Factorisation::reset() {
 
 Index Factorisation::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
     const FactorShape shape(system, g, tuning);
-    const Tiles tiles(system.layout, g.skew, shape.tile);
+    const Tiles tiles(system.layout, g.skew, shape.tile, system.halo);
     return tiles.bytes() + tiles.count() * Index(sizeof(int)) + PivotRecord::bytes(tiles.count()) +
            shape.scratch(system, g, tiles) * Index(sizeof(double)) + Index(sizeof(unsigned));
 }

@@ -51,6 +51,14 @@ public:
 
 private:
     void reset();
+    /// Copies as many planes as the halo has, from plane `first` on, of all entries: `values` to x, or what is returned
+    /// from x.
+    std::vector<double> copy_planes(StructMatrix& x, int first, const std::vector<double>* values = nullptr);
+    void receive_planes(StructMatrix& x, int first, int from);
+    /// Ranks factor one after the other: each begins when the one below has sent the factors of its last planes.
+    void planes_from_below(StructMatrix& x);
+    /// Sends those to the rank above. If one triangle is stored, the upper solve reads W of the first planes there.
+    void planes_to_others(StructMatrix& x);
 
     const IluPattern system_;
     FactorShape shape_;

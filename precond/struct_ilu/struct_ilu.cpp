@@ -38,7 +38,6 @@ PreconditionerRow struct_ilu_row() {
     row.aliases = {"ilu"};
     row.regular_splitting = true;
     row.on_ranks = row.on_gpu_ranks = true;
-    row.only_on_gpu_ranks = {{"scope", "rank"}};
     row.summary = "ILU(k), or IC(k) of a symmetric matrix; exact, parallel over hyperplanes";
     row.explanation =
         "Incomplete LU with fill level k on the stencil's level-k pattern, equal to sequential ILU(k) to rounding. "

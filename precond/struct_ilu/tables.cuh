@@ -68,7 +68,7 @@ struct EarlierTiles {
 
     __device__ EarlierTiles(const Arguments& a, const Tile& tile, int lane) {
         const int dj = lane % (a.reach_j + 1), dk = lane / (a.reach_j + 1);
-        const int tj = tile.j / TJ - dj, tk = tile.k / TK - dk;
+        const int tj = tile.j / TJ - dj, tk = tile_row_of(tile.k) - dk;
         const int other = lane > 0 && dk <= a.reach_k && tj >= 0 && tk >= 0 ? a.tile_at[tk * a.tiles_j + tj] : -1;
         at = a.progress + other;
         known = other < 0 ? finished : -1;

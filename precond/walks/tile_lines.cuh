@@ -3,10 +3,11 @@
 //
 // A tile is TJ x TK lines on the skewed coordinate J = j + SKEW k and walks the levels l = i + B j + C k; a line has
 // one point, i = l - B j - C k, at a level. The upper solve (UPPER) sees the grid from its far corner, p -> n - 1 - p:
-// coordinates and levels are of that view, slots are the grid's own.
+// coordinates and levels are of that view, slots are the grid's own. Where HALO_PLANES > 0, so many planes at either
+// end of the grid are computed by other ranks; tiles begin behind them.
 //
 // Definitions: DOF, OFFSET_X, OFFSET_Y, OFFSET_Z {coordinates of the entries' offsets, from the first entry on}, B, C,
-// SKEW, TJ, TK, UPPER, NATURAL (the layout), UNROLLED.
+// SKEW, TJ, TK, HALO_PLANES, UPPER, NATURAL (the layout), UNROLLED.
 #pragma once
 
 #include "core/grid/slots.hpp"
@@ -27,13 +28,13 @@ struct Line {
 
     template <class Arguments>
     __device__ Line(const Arguments& a, int skewed, int k_) : j(skewed - SKEW * k_), k(k_), start(B * j + C * k_) {
-        valid = j >= 0 && j < a.ny && k >= 0 && k < a.nz;
+        valid = j >= 0 && j < a.ny && k >= 0 && k < a.nz - HALO_PLANES;
     }
     /// Line `cell` of a tile.
     template <class Arguments>
     __device__ Line(const Arguments& a, const Tile& tile, int cell, bool exists)
         : j(tile.j + cell % TJ - SKEW * (tile.k + cell / TJ)), k(tile.k + cell / TJ), start(B * j + C * k) {
-        valid = exists && cell < TJ * TK && j >= 0 && j < a.ny && k < a.nz;
+        valid = exists && cell < TJ * TK && j >= 0 && j < a.ny && k < a.nz - HALO_PLANES;
     }
 
     template <class Arguments>
@@ -76,6 +77,11 @@ __device__ __forceinline__ void to_next_level(int& slot, int level_slots, int sl
     } else {
         slot = wrapped_slot(slot + level_slots, slots);
     }
+}
+
+/// The row of tiles to which plane k belongs.
+__device__ constexpr int tile_row_of(int k) {
+    return (k - HALO_PLANES) / TK;
 }
 
 /// Number of threads of a tile if each warp has `warp_cells` lines.

@@ -26,13 +26,13 @@ TileShape TileShape::of(double wanted) {
     return tile;
 }
 
-Tiles::Tiles(const Layout& layout, int skew, TileShape shape_) : shape(shape_) {
+Tiles::Tiles(const Layout& layout, int skew, TileShape shape_, int halo) : shape(shape_) {
     const Grid& g = layout.grid();
     const auto [tj, tk] = shape;
     const LevelMap levels = layout.levels();
     const int width = g.ny + skew * (g.nz - 1);
     tiles_j = (width + tj - 1) / tj;
-    const int tiles_k = (g.nz + tk - 1) / tk;
+    const int end = g.nz - halo, tiles_k = (end - halo + tk - 1) / tk;
     at.assign(std::size_t(tiles_j) * tiles_k, -1);
     struct Keyed {
         int key;
@@ -42,12 +42,12 @@ Tiles::Tiles(const Layout& layout, int skew, TileShape shape_) : shape(shape_) {
     std::vector<Keyed> found;
     for (int K = 0; K < tiles_k; ++K)
         for (int J = 0; J < tiles_j; ++J) {
-            Tile tile{J * tj, K * tk, std::numeric_limits<int>::max(), -1};
-            for (int k = tile.k; k < std::min(g.nz, tile.k + tk); ++k) {
-                const int begin = std::max(0, tile.j - skew * k), end = std::min(g.ny, tile.j + tj - skew * k);
-                if (begin >= end) continue;
-                tile.first = std::min(tile.first, levels.level({0, begin, k}));
-                tile.last = std::max(tile.last, levels.level({g.nx - 1, end - 1, k}));
+            Tile tile{J * tj, halo + K * tk, std::numeric_limits<int>::max(), -1};
+            for (int k = tile.k; k < std::min(end, tile.k + tk); ++k) {
+                const int first = std::max(0, tile.j - skew * k), last = std::min(g.ny, tile.j + tj - skew * k) - 1;
+                if (first > last) continue;
+                tile.first = std::min(tile.first, levels.level({0, first, k}));
+                tile.last = std::max(tile.last, levels.level({g.nx - 1, last, k}));
             }
             if (tile.last < 0) continue;
             const int key = levels.y * tile.j + (levels.z - levels.y * skew) * tile.k;
@@ -91,6 +91,7 @@ rtc::Definitions line_definitions(const IluPattern& system, const Geometry& g, T
             {"SKEW", n(g.skew)},
             {"TJ", n(tile.j)},
             {"TK", n(tile.k)},
+            {"HALO_PLANES", n(system.halo)},
             {"UPPER", n(upper)},
             {"NATURAL", n(system.layout.kind() == LayoutKind::natural)}};
 }

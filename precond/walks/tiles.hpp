@@ -32,14 +32,15 @@ struct TileShape {
     static TileShape of(double wanted);
 };
 
-/// Lines of points along x, in tiles ordered by their lowest level.
+/// Lines of points along x, in tiles ordered by their lowest level. The grid has `halo` planes at either end whose
+/// lines are in no tile.
 struct Tiles {
     TileShape shape;
     int tiles_j = 0;
     std::vector<Tile> tiles;
     std::vector<int> at;  ///< [K][J]: position in `tiles`, -1 where a tile has no line
 
-    Tiles(const Layout& layout, int skew, TileShape shape);
+    Tiles(const Layout& layout, int skew, TileShape shape, int halo);
     Index count() const { return Index(tiles.size()); }
     Index bytes() const { return count() * Index(sizeof(Tile)) + Index(at.size() * sizeof(int)); }
 };

@@ -247,6 +247,10 @@ class GpuRanks(ProgramTest):
         cases = {(name, choices[0]): text for name, text in bases.items()}
         cases |= {("poisson", choice): bases["poisson"] for choice in choices}
         cases |= {("transport", choice): bases["transport"] for choice in choices if "chebyshev" not in choice}
+        # Sums follow the planes of the natural layout, which one GPU must be told to take.
+        natural = "\n[device]\nlayout = natural"
+        cases |= {(name, "name = struct_ilu" + natural): text for name, text in bases.items()}
+        cases["transport", "name = struct_ilu\nfill_level = 1" + natural] = bases["transport"]
         cases["poisson_periodic", choices[0]] = RANKS_DECKS["poisson_periodic"]
         for (name, choice), text in cases.items():
             with self.subTest(name=name, choice=choice):
@@ -262,8 +266,9 @@ class GpuRanks(ProgramTest):
 
     def test_larger_grids_of_even_and_odd_planes(self):
         for cells in ("64 64 64", "65 63 61"):
-            for name in ("jacobi", "subdomain_ildu0"):
-                deck = self.write("deck.ini", POISSON.format(cells=cells) + f"[preconditioner]\nname = {name}\n")
+            for name in ("jacobi", "subdomain_ildu0", "struct_ilu"):
+                deck = self.write("deck.ini", POISSON.format(cells=cells) + f"[preconditioner]\nname = {name}\n"
+                                  "[device]\nlayout = natural\n")
                 self.assertEqual(self.run_ranks(deck, 1, "one.h5").returncode, 0)
                 for turn in range(3):
                     several = self.run_ranks(deck, 2, "several.h5")
@@ -289,9 +294,9 @@ class GpuRanks(ProgramTest):
         self.assertEqual(len(environment["gpus"].split(", ")), 3)
 
     def test_memory_of_a_rank_is_predicted(self):
-        for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "struct_ilu"):
-            deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n"
-                              + ("scope = rank\n" if name == "struct_ilu" else ""))
+        for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "struct_ilu", "struct_ilu\nscope = rank",
+                     "struct_ilu\nfill_level = 1"):
+            deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n")
             with self.subTest(name=name):
                 plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)
                 memory = json.loads(self.run_ranks(deck, 2, "two.h5", "--json").stdout)["memory"]
@@ -300,9 +305,9 @@ class GpuRanks(ProgramTest):
 
     def test_refusals_name_key_and_remedy(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
-        for setting, expected in (("preconditioner.scope=global", "preconditioner.scope"),
+        for setting, expected in (("preconditioner.fill_level=3", "preconditioner.fill_level"),
                                   ("preconditioner.name=fgbilu", "device.backend = cpu")):
-            refused = self.run_ranks(deck, 2, "refused.h5", "--set", setting)
+            refused = self.run_ranks(deck, 4, "refused.h5", "--set", setting)
             self.assertEqual(refused.returncode, 2, refused.stderr)
             self.assertIn(expected, refused.stderr)
             self.assertFalse((self.folder / "refused.h5").exists())

@@ -16,6 +16,7 @@
 #include "core/error.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
+#include "core/ranks/planned.hpp"
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/registry.hpp"
@@ -94,6 +95,11 @@ Demand make_demand() {
             if (row.kernels && row.name != "multigrid" && row.takes(MatrixKind::structured) &&
                 (one.symmetric || !row.needs_symmetry))
                 demand.add(row, parameters_of(row), setting);
+        // Those of a rank that has one below and one above.
+        const PreconditionerSetting of_rank{Context::cpu(1, std::make_shared<PlannedRank>(1, 3)), setting.matrix};
+        const PreconditionerRow& row = find_preconditioner("struct_ilu");
+        if (one.stencil.name() == "star7" && one.dof <= 4)
+            for (const KernelSet& set : row.kernels(parameters_of(row), of_rank)) demand.add(set);
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
         if (const std::string file = entry.path().string(); entry.path().extension() == ".ini") {

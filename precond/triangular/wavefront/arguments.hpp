@@ -29,6 +29,8 @@ struct SolveArguments {
     const Tile* tiles;
     const int* tile_at;  // [K][J], -1 where a tile has no line
     Edge* edges;         // [tile][i'][cell][component]
+    const Edge* before;  // [i'][plane][j][component]: from the rank that computes the grid's first planes, or null
+    Edge* after;         // the same in the memory of the rank that comes next, or null
     SolveState* state;
     double* partial;  // [tile]
     double* dot;
@@ -38,6 +40,6 @@ struct SolveArguments {
     int shift[lower];                // slot of p + o minus slot of p, modulo the slots
 };
 static_assert(sizeof(Edge) == 16 && sizeof(SolveState) == 16);
-static_assert(sizeof(SolveArguments<const double, 3>) == 136);
+static_assert(sizeof(SolveArguments<const double, 3>) == 152);
 
 }  // namespace hyperplane

@@ -89,7 +89,7 @@ struct Producer {
             const int low = max(max(j[q], max(0, -dy[q])), floor_div(rest - g.nx + B));
             const int high = min(min(j[q] + run, min(g.ny, g.ny - dy[q])), floor_div(rest) + 1);
             bytes[q] = 0;
-            if (low < high && k[q] < g.nz && k[q] + dz[q] >= 0) {
+            if (low < high && k[q] < g.nz - HALO_PLANES && k[q] + dz[q] >= 0) {
                 int here = plane + dl[q];
                 if (here >= g.nx) here %= g.nx;
                 const int there_k = k[q] + dz[q];

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Edges, which pass values between tiles: a {value, epoch} record for each point that other tiles need. Definitions:
-// precond/triangular/wavefront/solve.cuh.
+// Edges, which pass values between tiles: a {value, epoch} record for each point that other tiles need. Where the grid
+// is that of one of several ranks (HALO_PLANES > 0), records of its last planes go to the next rank, into the memory of
+// its GPU. Definitions: precond/triangular/wavefront/solve.cuh.
 #pragma once
 
+#if HALO_PLANES > 0
+#include "core/ranks/waiting_cuda.cuh"
+#endif
 #include "precond/triangular/wavefront/tile_memory.cuh"
 
 namespace hyperplane {
@@ -15,6 +19,7 @@ constexpr int halo_records = halo_cells * DOF;
 constexpr int plane_records = edge_cells * DOF;  // records of one level
 constexpr int halo_share = HALO_THREADS > 0 ? (halo_records + HALO_THREADS - 1) / HALO_THREADS : 0;
 constexpr int halo_places = halo_share > 0 ? halo_share : 1;
+static_assert(HALO_PLANES == 0 || HALO_PLANES == HALO_K);
 
 /// A record as four registers. It is loaded as one value, so that the thread waits only where it uses the record.
 typedef unsigned __int128 Record;
@@ -29,6 +34,14 @@ __device__ __forceinline__ Record load_edge(const Edge* at) {
     asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
     return record;
 }
+#if HALO_PLANES > 0
+/// The same for a record in another rank's memory.
+__device__ __forceinline__ void store_edge_there(Edge* at, double value, u64 epoch) {
+    const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
+    asm volatile("st.relaxed.sys.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
+}
+#endif
+
 __device__ __forceinline__ u64 epoch_of(Record record) {
     return u64(record >> 64);
 }
@@ -43,12 +56,42 @@ __device__ __forceinline__ int edge_cell_right(int tj, int tk) {
     return (tj - (TJ - edge_j)) * TK + tk;
 }
 
+/// The records that another rank stores of a line in one of its last planes, here plane k < HALO_PLANES.
+template <class Pointer>
+__device__ __forceinline__ Pointer edge_between_ranks(const Arguments& a, Pointer records, int k, int j) {
+    return records + ((long long)k * a.ny + j) * DOF;
+}
+/// The number of these records of one level.
+__device__ __forceinline__ int records_between_ranks(const Arguments& a) {
+    return HALO_PLANES * a.ny * DOF;
+}
+
+/// Waits for a record of this solve. One that comes from another rank is not waited for longer than 20 s: then the
+/// kernel ends with an error.
+template <class Pause>
+__device__ __forceinline__ Record wait_for_edge(const Edge* at, u64 epoch, const Pause& pause) {
+    Record record = load_edge(at);
+#if HALO_PLANES > 0
+    if (epoch_of(record) == epoch) return record;
+    constexpr u64 patience = 20'000'000'000ull;
+    const u64 begin = cuda::nanoseconds();
+#endif
+    for (int tries = 0; epoch_of(record) != epoch;) {
+        pause(++tries);
+#if HALO_PLANES > 0
+        if (tries % 1024 == 0 && cuda::nanoseconds() - begin > patience) __trap();
+#endif
+        record = load_edge(at);
+    }
+    return record;
+}
+
 /// Copies edges of other tiles to the ring, those of a level while the consumers compute this tile's values of the same
 /// level. Each of LOOKAHEAD sets of HALO_THREADS has every LOOKAHEAD-th level and polls its records while other sets
 /// write theirs. A thread waits for all loads that it has issued, so it polls one level at a time.
 __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, int set, int lane) {
     const Edge* at[halo_places];
-    int start[halo_places], place[halo_places];
+    int start[halo_places], place[halo_places], of_level[halo_places];
 #pragma unroll
     for (int h = 0; h < halo_share; ++h) {
         const int record = lane + h * HALO_THREADS;
@@ -61,10 +104,17 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
         const Line line(a, skewed, k);
         start[h] = 1 << 30;
         at[h] = a.edges;
+        of_level[h] = plane_records;
         place[h] = (row * columns + column) * DOF + component;
-        if (record < halo_records && line.valid && skewed >= 0) {
-            const int from = a.tile_at[(k / TK) * a.tiles_j + skewed / TJ];
-            const int tj = skewed % TJ, tk = k % TK;
+        if (HALO_PLANES > 0 && k < HALO_PLANES) {
+            if (record < halo_records && line.valid && a.before) {
+                at[h] = edge_between_ranks(a, a.before, k, line.j) + component;
+                of_level[h] = records_between_ranks(a);
+                start[h] = line.start;
+            }
+        } else if (record < halo_records && line.valid && skewed >= 0) {
+            const int from = a.tile_at[tile_row_of(k) * a.tiles_j + skewed / TJ];
+            const int tj = skewed % TJ, tk = (k - HALO_PLANES) % TK;
             const int edge = left ? edge_cell_right(tj, tk) : edge_cell_below(tj, tk);
             at[h] += (long long)from * a.nx * plane_records + edge * DOF + component;
             start[h] = line.start;
@@ -80,11 +130,12 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
         const unsigned candidates = __activemask();
         if (lane % 32 == __ffs(candidates) - 1) {
             const Edge* from = at[0];
+            int step = of_level[0];
 #pragma unroll
             for (int h = 1; h < halo_share; ++h)
-                if (start[h] == first) from = at[h];
-            from += (long long)(first % a.nx) * plane_records;
-            while (epoch_of(load_edge(from)) != epoch) __nanosleep(150);
+                if (start[h] == first) from = at[h], step = of_level[h];
+            from += (long long)(first % a.nx) * step;
+            wait_for_edge(from, epoch, [](int) { __nanosleep(150); });
         }
     }
     __syncwarp();
@@ -97,12 +148,10 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
 #pragma unroll
         for (int h = 0; h < halo_share; ++h)
             if (unsigned(level - start[h]) < unsigned(a.nx)) {
-                Record record = load_edge(at[h] + (long long)plane * plane_records);
-                for (int tries = 0; epoch_of(record) != epoch;) {
-                    if (++tries > 32) __nanosleep(40);
-                    record = load_edge(at[h] + (long long)plane * plane_records);
-                }
-                values[h] = value_of(record);
+                const Edge* const from = at[h] + (long long)plane * of_level[h];
+                values[h] = value_of(wait_for_edge(from, epoch, [](int tries) {
+                    if (tries > 32) __nanosleep(40);
+                }));
             }
         __syncwarp();
         if (LOOKAHEAD > 1) sync_level(level);

@@ -146,6 +146,10 @@ int run_of_points(const IluPattern& system, const Geometry& g, TileShape tile) {
 
 }  // namespace
 
+bool computes_dot(const IluPattern& system) {
+    return system.symmetric && !system.of_rank && system.layout.kind() == LayoutKind::hyperplane;
+}
+
 SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning)
     : tile{tuning.tile_j, tuning.tile_k} {
     const int dof = system.dof;
@@ -201,7 +205,7 @@ int SolveShape::edge_records(const Geometry& g, int dof) const {
 Solves::Solves(const Context& context, const IluPattern& system, const Geometry& g, const StructIluTuning& tuning)
     : system_(system),
       shape_(system, g, tuning),
-      tiles_(system.layout, g.skew, shape_.tile),
+      tiles_(system.layout, g.skew, shape_.tile, system.halo),
       device_tiles_(context, tiles_),
       edges_(context, "preconditioner: edges",
              tiles_.count() * system.layout.grid().nx * shape_.edge_records(g, system.dof)),
@@ -214,7 +218,8 @@ Solves::Solves(const Context& context, const IluPattern& system, const Geometry&
     };
     lower_ = load(false, false);
     upper_ = load(true, false);
-    if (system.symmetric) dotting_ = load(!system.shares, true);
+    if (computes_dot(system)) dotting_ = load(!system.shares, true);
+    if (system.halo > 0) between_ranks_ = std::make_unique<EdgesBetweenRanks>(context, system);
 }
 
 FactorAddresses addresses_of(const IluFactors& factors) {
@@ -246,6 +251,8 @@ void Solves::launch(const Kernel& kernel, bool upper, const FactorAddresses& f, 
                         .tiles = device_tiles_.tiles.data(),
                         .tile_at = device_tiles_.at.data(),
                         .edges = edges_.data(),
+                        .before = nullptr,
+                        .after = nullptr,
                         .state = state_.data(),
                         .partial = partial_.data(),
                         .dot = dot,
@@ -263,15 +270,23 @@ void Solves::launch(const Kernel& kernel, bool upper, const FactorAddresses& f, 
     for (int m = 0; m < system_.stencil.lower_size(); ++m)
         offsets.push_back(upper ? -system_.stencil[m] : system_.stencil[m]);
     slot_deltas(system_.layout, offsets, arguments.shift);
-    kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, arguments);
+    const auto queue = [&](const Edge* before, Edge* after) {
+        arguments.before = before;
+        arguments.after = after;
+        kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, arguments);
+    };
+    if (between_ranks_)
+        between_ranks_->solve(upper, queue);
+    else
+        queue(nullptr, nullptr);
 }
 
 Index Solves::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
     const SolveShape shape(system, g, tuning);
-    const Tiles tiles(system.layout, g.skew, shape.tile);
+    const Tiles tiles(system.layout, g.skew, shape.tile, system.halo);
     const Index edges = system.layout.grid().nx * shape.edge_records(g, system.dof);
     return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + Index(sizeof(double))) +
-           Index(sizeof(SolveState));
+           Index(sizeof(SolveState)) + EdgesBetweenRanks::bytes(system);
 }
 
 rtc::Programs Solves::programs(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
@@ -280,7 +295,7 @@ rtc::Programs Solves::programs(const IluPattern& system, const Geometry& g, cons
         return rtc::Program{source(), definitions(system, g, shape, upper, dot, tuning), title};
     };
     rtc::Programs all{program("lower", false, false), program("upper", true, false)};
-    if (system.symmetric) all.push_back(program("r^T z", !system.shares, true));
+    if (computes_dot(system)) all.push_back(program("r^T z", !system.shares, true));
     return all;
 }
 

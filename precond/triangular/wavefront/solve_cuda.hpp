@@ -3,14 +3,20 @@
 // precond/triangular/wavefront/solve.cuh.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "precond/factors/ilu_factors.hpp"
 #include "precond/triangular/wavefront/arguments.hpp"
+#include "precond/triangular/wavefront/between_ranks.hpp"
 #include "precond/walks/tiles.hpp"
 
 namespace hyperplane::wavefront_cuda {
+
+/// Whether the solves compute r^T z, too. It is summed by tiles, an order that only the hyperplane layout of one rank
+/// has; in the natural layout and on several ranks sums follow the planes.
+bool computes_dot(const IluPattern& system);
 
 /// How a solve is divided into tiles and threads, and how much shared memory a tile takes.
 struct SolveShape {
@@ -64,7 +70,8 @@ private:
     Buffer<Edge> edges_;
     Buffer<SolveState> state_;
     Buffer<double> partial_;
-    Kernel lower_, upper_, dotting_;  ///< `dotting_`: the solve that also computes the dot product
+    Kernel lower_, upper_, dotting_;                    ///< `dotting_`: the solve that also computes the dot product
+    std::unique_ptr<EdgesBetweenRanks> between_ranks_;  ///< where ranks have planes of each other
 };
 
 }  // namespace hyperplane::wavefront_cuda

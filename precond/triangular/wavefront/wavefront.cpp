@@ -47,7 +47,8 @@ void WavefrontSolve::upper(const IluFactors& factors, Vector& z) const {
 
 bool WavefrontSolve::dot_is_free(const IluFactors& factors) {
     const StructMatrix& a = factors.matrix();
-    if (a.backend() == Backend::cuda) return a.symmetric() && !a.layout().is_part();  // tiles add up their own part
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda) return wavefront_cuda::computes_dot(factors.pattern());
     return a.symmetric() && a.layout().kind() == LayoutKind::natural;
 }
 
@@ -83,7 +84,8 @@ Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_
 
 std::vector<KernelSet> WavefrontSolve::kernels(const IluPattern& p) const {
     if constexpr (cuda_built)
-        return {{"wavefront", p.layout, p.stencil, p.dof, p.symmetric, p.storage, [p, tuning = tuning_] {
+        return {{p.of_rank ? "wavefront of ranks" : "wavefront", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
+                 [p, tuning = tuning_] {
                      return wavefront_cuda::Solves::programs(p, wavefront_cuda::Geometry(p), tuning);
                  }}};
     return {};

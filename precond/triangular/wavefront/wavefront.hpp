@@ -27,7 +27,8 @@ public:
     void analyse(const IluFactors& factors) override;
     void lower(const IluFactors& factors, const Vector& r, Vector& y) const override;
     void upper(const IluFactors& factors, Vector& z) const override;
-    /// For a symmetric matrix r^T z is a by-product of one of the solves, except in the hyperplane layout on a CPU.
+    /// For a symmetric matrix r^T z is a by-product of one of the solves: on a CPU in the natural layout, on a GPU in
+    /// the hyperplane layout of one rank.
     void apply_dot(const IluFactors& factors, const Vector& r, Vector& z, double* rz) const override;
     int vectors_of_dot(const IluFactors& factors) const override { return dot_is_free(factors) ? 0 : 2; }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The records {value, epoch} that wavefront solves of neighbouring ranks on GPUs exchange (Edge).
+//
+// Where a solve is recorded as a graph, the kernel of a rank stores records straight into the memory of the rank that
+// comes next, whose kernel runs at the same time and waits for them. A solve that is queued once goes through the host:
+// a rank receives all records, runs its kernel, and sends those that the kernel has stored in its own memory. Both give
+// the same values.
+#pragma once
+
+#include "core/device/context.hpp"
+#include "precond/factors/pattern.hpp"
+#include "precond/triangular/wavefront/arguments.hpp"
+
+namespace hyperplane::wavefront_cuda {
+
+class EdgesBetweenRanks {
+public:
+    /// All ranks must make theirs at the same time. Where ranks share a GPU, kernels that fill it must not wait for
+    /// each other, so from then on no steps of the context are recorded (RankLinks::keep_to_host).
+    EdgesBetweenRanks(const Context& context, const IluPattern& system);
+
+    /// Calls launch(before, after) to queue the kernel of a solve: SolveArguments has the meaning of the two addresses.
+    template <class Launch>
+    void solve(bool upper, const Launch& launch) {
+        const int from = rank_beside(!upper), to = rank_beside(upper);
+        const Edge* const before = from >= 0 ? received_[upper].data() : nullptr;
+        if (context_.stream().recording()) return launch(before, to >= 0 ? there_[upper] : nullptr);
+        if (from >= 0) receive(from, received_[upper]);
+        launch(before, to >= 0 ? sent_.data() : nullptr);
+        if (to >= 0) send(to);
+    }
+
+    /// Device memory held.
+    static Index bytes(const IluPattern& system) { return 3 * count(system) * Index(sizeof(Edge)); }
+
+private:
+    static Index count(const IluPattern& system) { return system.halo * system.layout.slots_of_plane() * system.dof; }
+    /// The rank below or above this one; -1 if there is none.
+    int rank_beside(bool below) const;
+    void receive(int from, Buffer<Edge>& records);
+    void send(int to);
+
+    Context context_;
+    Buffer<Edge> received_[2], sent_;  ///< received: in the lower solve and in the upper one
+    Edge* there_[2]{};                 ///< where the next rank receives
+};
+
+}  // namespace hyperplane::wavefront_cuda

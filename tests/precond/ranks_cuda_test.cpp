@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// struct_ilu on ranks on GPUs: with scope = global the bits of one GPU, queued once and recorded as a graph; with scope
+// = rank what ranks on a CPU compute.
+#include "core/ranks/links_cuda.hpp"
+#include "core/vector/scalars.hpp"
+#include "on_device.hpp"
+#include "on_ranks.hpp"
+#include "precond/support.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::StencilMatrix;
+using Values = std::vector<double>;
+
+struct GpuRankCase {
+    std::string stencil;
+    int dof, fill_level;
+    bool symmetric;
+    Box box;
+};
+
+std::vector<GpuRankCase> gpu_rank_cases() {
+    std::vector<GpuRankCase> list;
+    for (const bool symmetric : {false, true}) {
+        for (const int dof : {1, 2, 3, 4, 9}) list.push_back({"star7", dof, 0, symmetric, {7, 6, 9}});
+        for (const int dof : {1, 3}) list.push_back({"star7", dof, 1, symmetric, {13, 21, 11}});
+        for (const int dof : {1, 3}) list.push_back({"box27", dof, 0, symmetric, {13, 21, 11}});
+        for (const int dof : {1, 2}) list.push_back({"star13", dof, 0, symmetric, {7, 6, 9}});
+        list.push_back({"scattered11", 1, 0, symmetric, {13, 21, 11}});
+        list.push_back({"star7", 1, 0, symmetric, {33, 70, 29}});
+        list.push_back({"star7", 1, 0, symmetric, {64, 32, 32}});
+    }
+    return list;
+}
+
+class StructIluRanksOnDevice : public DeviceTest, public testing::WithParamInterface<GpuRankCase> {
+protected:
+    StencilMatrix data() const {
+        const auto offsets = reference::stencil_named(GetParam().stencil).offsets;
+        return GetParam().symmetric ? reference::random_spd_matrix(GetParam().box, offsets, GetParam().dof, 7)
+                                    : reference::random_matrix(GetParam().box, offsets, GetParam().dof, 7);
+    }
+    /// A rank's part of the matrix in its context, in natural layout; without ranks the whole one in `kind`.
+    StructMatrix part(const Context& context, const StencilMatrix& of, LayoutKind kind) const {
+        const Layout whole = layout_for(kind, of, GetParam().stencil, GetParam().fill_level);
+        const Layout mine = part_of(context, whole, radius(of.offsets));
+        return in_context(context, reference::to_struct_matrix(context.host(), mine, of, storages[GetParam().symmetric],
+                                                               GetParam().stencil));
+    }
+    std::unique_ptr<Preconditioner> make_for(const StructMatrix& a, const char* scope) const {
+        return make("struct_ilu", a, {{"fill_level", std::to_string(GetParam().fill_level)}, {"scope", scope}});
+    }
+    Vector right_hand_side(const Context& context, const StructMatrix& a) const {
+        const Vector on_host = reference::to_vector(context.host(), a.layout(), a.dof(), values);
+        return in_context(context, on_host);
+    }
+    /// M^-1 r, and, on ranks, what 20 replays of the same as a graph found, each of which must have the same bits.
+    Values applied(const Context& context, const StencilMatrix& of, const char* scope) const {
+        const bool on_gpu_ranks = context.ranks() && context.backend() == Backend::cuda;
+        const bool natural = context.ranks() || context.backend() == Backend::cpu;
+        const StructMatrix a = part(context, of, natural ? LayoutKind::natural : LayoutKind::hyperplane);
+        const auto m = make_for(a, scope);
+        m->setup(a);
+        const Vector r = right_hand_side(context, a);
+        Vector z(context, a.layout(), a.dof(), "z");
+        m->apply(r, z);
+        const Values once = to_natural(z);
+        if (!on_gpu_ranks) return once;
+        Scalars rz(context, "r^T z", 1);
+        const auto step = [&] { m->apply_dot(r, z, rz.data()); };
+        step();
+        const Values product = rz.get(0, 1);
+        const device::Recording recording(context.stream(), step);
+        for (int replay = 0; replay < 20; ++replay) {
+            meet_ranks(context, true);
+            recording.queue();
+            context.synchronize();
+            EXPECT_EQ(to_natural(z), once) << "replay " << replay << " on rank " << context.ranks()->rank();
+            EXPECT_EQ(rz.get(0, 1), product);
+        }
+        return once;
+    }
+    Values on_gpu_ranks(int ranks, const StencilMatrix& of, const char* scope) const {
+        Values found;
+        on_each_gpu_rank(ranks, [&](const Context& context) {
+            Values mine = applied(context, of, scope);
+            if (is_first_rank(context)) found = std::move(mine);
+        });
+        return found;
+    }
+
+    Values values = reference::Random(3).vector(GetParam().box.points() * GetParam().dof);
+};
+
+INSTANTIATE_TEST_SUITE_P(All, StructIluRanksOnDevice, testing::ValuesIn(gpu_rank_cases()), [](const auto& info) {
+    const GpuRankCase& c = info.param;
+    return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
+           reference::name_of(c.box) + (c.symmetric ? "_spd" : "");
+});
+
+TEST_P(StructIluRanksOnDevice, GlobalScopeHasTheBitsOfOneGpu) {
+    const StencilMatrix of = data();
+    const Values one = applied(Context::cuda(), of, "global");
+    EXPECT_LT(reference::relative_difference(one, applied(Context::cpu(1), of, "global")), 1e-12);
+    for (const int ranks : {2, 3}) EXPECT_EQ(on_gpu_ranks(ranks, of, "global"), one) << ranks << " ranks";
+}
+
+TEST_P(StructIluRanksOnDevice, ScopeRankIsThatOfRanksOnACpu) {
+    const StencilMatrix of = data();
+    for (const int ranks : {2, 3}) {
+        const Values expected = on_first_of(ranks, [&](const Context& c) { return applied(c, of, "rank"); });
+        EXPECT_LT(reference::relative_difference(on_gpu_ranks(ranks, of, "rank"), expected), 1e-12) << ranks;
+    }
+}
+
+struct PivotsOfRanksOnDevice : DeviceTest {
+    /// The message of a set-up, or counts, places and values of the pivots that it changed.
+    static std::string outcome(const Context& context, const StencilMatrix& of, const char* policy) {
+        const Layout mine = part_of(context, layout_for(LayoutKind::natural, of, "star7", 0), 1);
+        const StructMatrix a =
+            in_context(context, reference::to_struct_matrix(context.host(), mine, of, MatrixStorage::full, "star7"));
+        try {
+            const SetupReport report = make("struct_ilu", a, {{"pivot_policy", policy}})->setup(a);
+            std::string text = std::to_string(report.pivots_modified) + " of " +
+                               std::to_string(mine.grid().row(report.smallest_pivot_cell));
+            for (const PivotEvent& event : report.modified)
+                text += " " + std::to_string(mine.grid().row(event.cell)) + ":" + std::to_string(event.value);
+            return text;
+        } catch (const SetupError& error) {
+            return error.what();
+        }
+    }
+};
+
+TEST_F(PivotsOfRanksOnDevice, AreReportedAsOnOneRank) {
+    const Box box{5, 4, 6};
+    StencilMatrix of = reference::random_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
+    const auto expect_equal = [&](const char* policy) {
+        const std::string one = outcome(Context::cpu(1), of, policy);
+        for (const int ranks : {2, 3})
+            on_each_gpu_rank(ranks, [&](const Context& c) { EXPECT_EQ(outcome(c, of, policy), one) << ranks; });
+    };
+    expect_equal("fail");  // no pivot fails
+    for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})
+        for (auto& [offset, block] : of.blocks[box.row(p)]) block(0, 0) = 0.0;
+    for (const char* policy : {"fail", "shift"}) expect_equal(policy);
+    for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})
+        of.blocks[box.row(p)].at({})(0, 0) = 1e-300;
+    expect_equal("boost");
+}
+
+}  // namespace
+}  // namespace hyperplane
