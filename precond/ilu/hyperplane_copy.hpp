@@ -19,10 +19,10 @@ public:
     /// For the matrix `a` of a rank and factors on the stencil `filled`.
     HyperplaneCopy(const StructMatrix& a, const Stencil& filled, bool within_rank);
 
-    /// Planes at either end of the grid of the copies that other ranks compute.
+    /// Planes at either end of the grid of the copies that other ranks compute: as many as products read, since fill
+    /// extends a stencil along x and y alone.
     static int halo(const Stencil& filled, bool within_rank) { return within_rank ? 0 : filled.planes(); }
-    /// The layout of the copies for a rank's part of the grid. Throws UsageError if a rank has fewer planes than
-    /// `halo`.
+    /// The layout of the copies for a rank's part of the grid.
     static Layout layout(const Layout& part, const Stencil& filled, int halo);
     /// Device memory held, for coefficients `coefficients` of a matrix.
     static Index bytes(const Layout& copy, Index coefficients, int dof) {

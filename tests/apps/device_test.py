@@ -305,9 +305,9 @@ class GpuRanks(ProgramTest):
 
     def test_refusals_name_key_and_remedy(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
-        for setting, expected in (("preconditioner.fill_level=3", "preconditioner.fill_level"),
+        for setting, expected in (("preconditioner.name=multicolor", "device.backend = cpu"),
                                   ("preconditioner.name=fgbilu", "device.backend = cpu")):
-            refused = self.run_ranks(deck, 4, "refused.h5", "--set", setting)
+            refused = self.run_ranks(deck, 2, "refused.h5", "--set", setting)
             self.assertEqual(refused.returncode, 2, refused.stderr)
             self.assertIn(expected, refused.stderr)
             self.assertFalse((self.folder / "refused.h5").exists())
