@@ -22,7 +22,7 @@
 // last one, zero takes its place.
 //
 // Definitions: THREADS (of a thread block), DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (the layout of r
-// and z), MOST_TERMS, STORAGE (precond/factors/reduced_values.cuh).
+// and z), MOST_TERMS, AHEAD (precond/multicolor/ahead.cuh), STORAGE (precond/factors/reduced_values.cuh).
 
 #include "precond/factors/reduced_values.cuh"
 #include "precond/multicolor/arguments.hpp"
@@ -168,10 +168,15 @@ __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], in
     subtract_terms<of_g>(s, sum, first, place, s.w);
 }
 
-/// Lets the next kernel's thread blocks begin, and waits until what the kernel before has written is there.
-__device__ __forceinline__ void follow() {
+/// Lets the next kernel's thread blocks begin.
+__device__ __forceinline__ void let_next_begin() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+/// Waits until what the kernel before has written is there.
+__device__ __forceinline__ void wait_for_last() {
+#if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
@@ -189,28 +194,21 @@ __device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
     }
 }
 
-extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
-    follow();
-    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
-    __shared__ double points_of_block[shared_values];
-    if (through_shared) {
-        for_points_of_block(s, [&](int at, int slot) { points_of_block[at] = __ldg(s.r + slot); });
-        __syncthreads();
-    }
-    if (place >= s.stride) return;
+/// The step `enter` at one place; `points_of_thread` are r at its points if they were copied through shared memory.
+__device__ __forceinline__ void enter_place(const Step& s, int place, int first, const double* points_of_thread) {
     Point p(s, COLOURS * place);
 #pragma unroll
     for (int colour = 0; colour < COLOURS; ++colour) {
         const bool inside = p.inside(s);
-        const int home = inside && !through_shared ? p.slot(s) : 0;
+        const int home = inside && !points_of_thread ? p.slot(s) : 0;
         double sum[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
             if (!inside || (DOF % ROWS != 0 && first + r >= DOF))
                 sum[r] = 0.0;
             else
-                sum[r] = through_shared ? points_of_block[threadIdx.x * pitch + colour]
-                                        : __ldg(s.r + (long long)(first + r) * s.points + home);
+                sum[r] =
+                    points_of_thread ? points_of_thread[colour] : __ldg(s.r + (long long)(first + r) * s.points + home);
         if (colour == 1) {
             change_units<of_w, false>(s, sum, first, place);
 #pragma unroll(unrolled_terms)
@@ -229,9 +227,31 @@ extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
     }
 }
 
-extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
-    follow();
+}  // namespace hyperplane
+
+#include "precond/multicolor/ahead.cuh"
+
+namespace hyperplane {
+
+extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
+    let_next_begin();
+    wait_for_last();
     const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    __shared__ double points_of_block[shared_values];
+    if (through_shared) {
+        for_points_of_block(s, [&](int at, int slot) { points_of_block[at] = __ldg(s.r + slot); });
+        __syncthreads();
+    }
+    if (place >= s.stride) return;
+    enter_place(s, place, first, through_shared ? points_of_block + threadIdx.x * pitch : nullptr);
+}
+
+extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
+    let_next_begin();
+    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    Ahead ahead;
+    if (place < s.stride) ahead.load<of_w>(s, place, false);
+    wait_for_last();
     if (place >= s.stride) return;
     double sum[ROWS];
 #pragma unroll
@@ -239,25 +259,31 @@ extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
         sum[r] = DOF % ROWS == 0 || first + r < DOF
                      ? s.v[(long long)(first + r) * s.slots + s.colour * s.stride + place]
                      : 0.0;
-    subtract_terms<of_w>(s, sum, first, place, s.v);
+    ahead.subtract<of_w>(s, sum, first, place, s.v);
     finish_lower(s, sum, first, place);
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS upper(const __grid_constant__ Step s) {
-    follow();
+    let_next_begin();
     const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    Ahead ahead;
+    if (place < s.stride) ahead.load<of_g>(s, place, true);
+    wait_for_last();
     if (place >= s.stride) return;
     double sum[ROWS] = {};
-    upper_sum(s, sum, first, place);
+    ahead.upper_sum(s, sum, first, place);
     store(s.w, sum, first, s.slots, s.colour * s.stride + place);
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
-    follow();
+    let_next_begin();
     const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     const bool has_place = place < s.stride;
+    Ahead ahead;
+    if (has_place) ahead.load<of_g>(s, place, true);
+    wait_for_last();
     double sum[ROWS] = {};
-    if (has_place) upper_sum(s, sum, first, place);
+    if (has_place) ahead.upper_sum(s, sum, first, place);
     __shared__ double points_of_block[shared_values];
     if (through_shared) {
 #pragma unroll

@@ -13,6 +13,14 @@
 
 namespace hyperplane {
 
+/// How a solve is distributed to launches. The results have the same bits.
+enum class ColourLaunches {
+    fastest,   ///< of those below that are possible
+    each,      ///< a launch for each step
+    ahead,     ///< the same, loading coefficients ahead
+    together,  ///< one launch
+};
+
 /// The kernels for one shape, and their arguments.
 class MulticolorCuda {
 public:
@@ -21,7 +29,7 @@ public:
 
     /// `layout` is that of r and z.
     MulticolorCuda(const Context& context, const ColouredPoints& points, const Layout& layout, int dof, bool symmetric,
-                   FactorStorage storage);
+                   FactorStorage storage, ColourLaunches launches = ColourLaunches::fastest);
 
     /// z = M^-1 r, with factors in the given storage and the exponents of scaled rows; v and w are vectors in coloured
     /// order.
@@ -34,6 +42,7 @@ public:
 
 private:
     using Arguments = ColourArguments<const void, most_colour_terms>;
+    using AllArguments = AllColours<const void, 26>;
     /// One launch. apply() sets the factors and vectors in its arguments.
     struct Step {
         rtc::Kernel<Arguments> kernel;
@@ -44,6 +53,8 @@ private:
     Index stride_;  ///< number of slots of a colour
     int threads_;   ///< of a thread block
     std::vector<Step> steps_;
+    rtc::Kernel<AllArguments> together_;  ///< of all steps, where one launch computes them
+    Index fetched_bytes_ = 0;             ///< of shared memory, for the coefficients of a step
 };
 
 }  // namespace hyperplane

@@ -320,6 +320,23 @@ TEST(MulticolorOfFewerThreads, CompilesWithoutSpills) {
     }
 }
 
+/// Small grids, whose steps load their coefficients ahead; from sm_90 on also all steps in one launch.
+TEST(MulticolorOfSmallGrids, CompilesWithoutSpills) {
+    const Stencil stencil = Stencil::box27();
+    for (const LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane})
+        for (const FactorStorage storage : {FactorStorage::double_precision, FactorStorage::single_precision})
+            for (const bool symmetric : {false, true}) {
+                const Layout layout(kind, {32, 32, 32}, stencil.level_map());
+                const auto rows =
+                    rtc::compile(MulticolorCuda::programs(layout, stencil, 1, symmetric, storage), "sm_90");
+                EXPECT_EQ(rows.size(), 5u);
+                for (const auto& row : rows) {
+                    EXPECT_GT(row.registers, 0) << row.name;
+                    EXPECT_EQ(row.spill_bytes, 0) << row.name;
+                }
+            }
+}
+
 /// Products of general matrices: each width of a row, and blocks of 1 to 32 unknowns.
 TEST(GeneralProducts, CompileWithoutSpills) {
     for (const auto& [mean, dof] : {std::pair{5.0, 1}, {80.0, 1}, {7.0, 3}, {7.0, 8}, {7.0, 32}})
