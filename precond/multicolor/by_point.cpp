@@ -53,6 +53,7 @@ struct FactorPoint {
     Index count;
     double alpha;
     PivotJudge judge;
+    bool eliminates;
     double* ratios;
 
     static constexpr int room = m > 0 ? m : max_dof;
@@ -98,9 +99,17 @@ struct FactorPoint {
         }
     }
 
-    /// W_l(p) = E_l(p) D^-1(q), and X_e(p) -= E_l(p) G_u(q) for all u that lead from q to a later colour, with
-    /// e = l + u.
+    /// X_e(p) -= E_l(p) G_u(q) for all u that lead from q to a later colour, with e = l + u; then W_l(p) = E_l(p)
+    /// D^-1(q).
     HYPERPLANE_HD void eliminate(Place own, Int3 p, int l, Place q) const {
+        if (eliminates) subtract(own, p, l, q);
+        double row[room];
+        for (int r = 0; r < size(); ++r) {
+            product_with_pivot(own, l, q, r, row);
+            for (int c = 0; c < size(); ++c) x(own, l, q, r, c) = row[c];
+        }
+    }
+    HYPERPLANE_HD void subtract(Place own, Int3 p, int l, Place q) const {
         const int back = points.entries - 1 - l;
         const bool mirrored = !points.keeps(q.colour, back);  // G of q is the transpose of W of p
         double row[room];
@@ -124,10 +133,6 @@ struct FactorPoint {
                     for (int k = 0; k < size(); ++k) sum += x(own, l, q, r, k) * x(q, u, end, k, c);
                     x(own, e, end, r, c) -= sum;
                 }
-        }
-        for (int r = 0; r < size(); ++r) {
-            product_with_pivot(own, l, q, r, row);
-            for (int c = 0; c < size(); ++c) x(own, l, q, r, c) = row[c];
         }
     }
     /// Computes row r of E_l(p) D^-1(q).
@@ -180,7 +185,8 @@ struct FactorPoint {
 
 template <int m>
 void run(const Context& context, const Layout& places, const FactorPoint<0>& f) {
-    const FactorPoint<m> body{f.points, f.a, f.values, f.dof, f.colour, f.count, f.alpha, f.judge, f.ratios};
+    const FactorPoint<m> body{f.points, f.a,     f.values, f.dof,        f.colour,
+                              f.count,  f.alpha, f.judge,  f.eliminates, f.ratios};
     for_each_point(context, places, "multicolour factorisation", body);
 }
 
@@ -232,7 +238,7 @@ struct RoundPoint {
 }  // namespace
 
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
-            const PivotRules& rules, PivotLog* log, double* ratios, double* values) {
+            const PivotRules& rules, PivotLog* log, bool eliminates, double* ratios, double* values) {
     FactorPoint<0> f{};
     f.points = points.view();
     f.a = {a.layout(), block_view(a), a.stencil().diagonal(), a.stored_entries(), a_entry};
@@ -240,6 +246,7 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
     f.dof = a.dof();
     f.alpha = alpha;
     f.judge = {rule_of(rules, a.symmetric()), log};
+    f.eliminates = eliminates;
     f.ratios = ratios;
     for (f.colour = 0; f.colour < points.colours(); ++f.colour) {
         f.count = points.count(f.colour);

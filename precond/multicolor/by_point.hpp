@@ -13,13 +13,13 @@ namespace hyperplane::multicolor {
 
 /// Computes values = W, D^-1 and G of A + alpha diag(A), colour by colour, point by point. `a_entry` holds A's entry of
 /// each offset of the colouring. `ratios` receives for each point, in natural order, its smallest |pivot| / |diagonal
-/// of A|.
+/// of A|. Without elimination X stays A + alpha diag(A): Gauss-Seidel.
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
-            const PivotRules& rules, PivotLog* log, double* ratios, double* values);
+            const PivotRules& rules, PivotLog* log, bool eliminates, double* ratios, double* values);
 
 /// The same on a CPU for a linear colouring, many points at a time (precond/multicolor/factor_cpu.cpp).
 void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
-                   PivotInverter& inverter, double* values);
+                   PivotInverter& inverter, bool eliminates, double* values);
 
 /// Addresses of the stored factors: one of the first three, by storage, and the exponents of half_scaled
 /// (ColouredShape::exponents).

@@ -50,12 +50,13 @@ template <int m>
 class ColourFactors {
 public:
     ColourFactors(const StructMatrix& a, const ColouredView& points, const Index* a_entry, double alpha,
-                  PivotInverter& inverter, double* values, int colour)
+                  PivotInverter& inverter, bool eliminates, double* values, int colour)
         : a_(a),
           points_(points),
           a_entry_(a_entry),
           alpha_(alpha),
           inverter_(inverter),
+          eliminates_(eliminates),
           values_(values),
           colour_(colour),
           dof_(a.dof()) {
@@ -161,7 +162,7 @@ private:
             }
     }
 
-    /// X_e(p) -= E_l(p) G_u(p+l), then W_l(p) = E_l(p) D^-1(p+l).
+    /// X_e(p) -= E_l(p) G_u(p+l), but for Gauss-Seidel, then W_l(p) = E_l(p) D^-1(p+l).
     void eliminate(int l) {
         const Range near = range(l);
         const int back = points_.entries - 1 - l;
@@ -172,6 +173,7 @@ private:
         product_.assign(std::size_t(dof()) * dof() * count_, 0.0);
         const RunBlocks<double> w{product_.data(), Index(dof()) * count_, count_};
         add_products<+1, m>(dof(), own, inverse, w, near.begin, near.end);
+        if (!eliminates_) return store(w, own, near, inside(l));
         if (points_.keeps(next(l), back))
             subtract_products<m>(dof(), own, blocks_of_neighbour(l, back, points_.entries), blocks(points_.entries),
                                  inside(l), near.begin, near.end);
@@ -225,6 +227,7 @@ private:
     const Index* const a_entry_;
     const double alpha_;
     PivotInverter& inverter_;
+    const bool eliminates_;
     double* const values_;
     const int colour_, dof_;
     std::vector<int> lower_;  ///< entries that lead to earlier colours, sorted by colour
@@ -251,7 +254,7 @@ std::vector<double*> coefficients_of(const ColouredView& points, int colour, int
 }  // namespace
 
 void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
-                   PivotInverter& inverter, double* values) {
+                   PivotInverter& inverter, bool eliminates, double* values) {
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(a.dof(), [&](auto m) {
         using Factors = ColourFactors<m.value>;
         const Index piece = Factors::piece_length(a.dof());
@@ -260,7 +263,7 @@ void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const In
             const Index begin = owned.begin, end = owned.end, blocks = (end - begin) * (points.host().entries + 1);
 #pragma omp parallel num_threads(a.context().threads_for(blocks* a.dof() * a.dof()))
             {
-                Factors factors(a, points.host(), a_entry, alpha, inverter, values, colour);
+                Factors factors(a, points.host(), a_entry, alpha, inverter, eliminates, values, colour);
 #pragma omp for schedule(static)
                 for (Index first = begin; first < end; first += piece)
                     factors.factor_piece(first, int(std::min(piece, end - first)));

@@ -14,6 +14,12 @@ namespace {
 
 ParameterTable multicolor_parameters() {
     ParameterTable table = pivot_parameters();
+    table.push_back(choice_key(
+        "factors", "ilu0",
+        "ilu0: exact incomplete factorisation without fill, ILU(0) or IC(0). gauss_seidel: the triangles of the "
+        "matrix itself, M = (D + L) D^-1 (D + U), so that an application is a forward and a backward "
+        "Gauss-Seidel sweep from zero in the order of the colours",
+        {"ilu0", "gauss_seidel"}));
     table.push_back(
         choice_key("colours", "stencil",
                    "stencil: the fewest colours of a linear colouring (i + y j + z k) mod C, which follows from the "
@@ -28,7 +34,8 @@ ParameterTable multicolor_parameters() {
 
 MulticolorOptions multicolor_options(const Parameters& parameters, const PreconditionerSetting& /*setting*/) {
     const std::string& rule = parameters.text("preconditioner", "colours");
-    const MulticolorOptions options{rule == "greedy"   ? ColourRule::greedy
+    const MulticolorOptions options{parameters.text("preconditioner", "factors") == "gauss_seidel",
+                                    rule == "greedy"   ? ColourRule::greedy
                                     : rule == "hashed" ? ColourRule::hashed
                                                        : ColourRule::stencil,
                                     pivot_options(parameters), factor_storage(parameters)};
@@ -169,11 +176,12 @@ multicolor::Kept Multicolor::kept() const {
 
 void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inverter) {
     if (!by_point(points_->shape(), a.backend()))
-        return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, factors_.data());
+        return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, !options_.gauss_seidel,
+                                         factors_.data());
     const Layout natural(LayoutKind::natural, a.grid(), {});
     record_->clear_log();
     multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
-                       ratios_->view(natural).values, factors_.data());
+                       !options_.gauss_seidel, ratios_->view(natural).values, factors_.data());
     const PointValue smallest = ratios_->smallest(natural);
     record_->report(inverter, {smallest.value, a.grid().row(smallest.point)});
 }
@@ -230,7 +238,8 @@ PreconditionerRow multicolor_row() {
         "Exact incomplete factorisation of the matrix whose points are sorted by colour, such that no neighbours have "
         "the same one: 2 colours for star7, 3 for star13, 4 for diamond13, 7 for diamond25, 8 for box27. A solve has "
         "one step for each colour, in which all its points are computed at the same time, but M is worse than in "
-        "natural order. A symmetric matrix is factored as incomplete Cholesky, of which one triangle is stored. "
+        "natural order. A symmetric matrix is factored as incomplete Cholesky, of which one triangle is stored. With "
+        "factors = gauss_seidel it is symmetric Gauss-Seidel in the same order. "
         "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; Saad, "
         "Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();

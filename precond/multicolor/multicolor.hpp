@@ -19,6 +19,9 @@
 //     lower   v(p) = r(p) - sum_l W_l(p) v(p+l)                 colours ascending; v = r at the first
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)         colours descending; z = D^-1 v at the last
 //
+// Symmetric Gauss-Seidel (factors = gauss_seidel) leaves out the subtraction, so that X = F throughout and, with the
+// triangles L and U of F and its diagonal D, M = (D + L) D^-1 (D + U).
+//
 // For a symmetric matrix G_u(p) is the transpose of W_-u(p+u), and G is not stored (incomplete Cholesky). v and z are
 // in coloured order (precond/multicolor/coloured_points.hpp). On a GPU the first step reads r, and the last step writes
 // z, in the matrix's layout; on a CPU r and z are reordered by passes of their own. Offsets that leave the grid or wrap
@@ -42,6 +45,7 @@
 namespace hyperplane {
 
 struct MulticolorOptions {
+    bool gauss_seidel = false;  ///< the triangles of A itself; else an incomplete factorisation
     ColourRule colours = ColourRule::stencil;
     PivotOptions pivots;
     FactorStorage storage = FactorStorage::double_precision;  ///< reduced precision only with a linear colouring

@@ -30,21 +30,21 @@ public:
         for (const Int3 o : shape_.offsets) entry_.push_back(a.stencil().find(o));
     }
 
-    ColouredFactors by_pieces(double alpha) const {
+    ColouredFactors by_pieces(double alpha, bool eliminates = true) const {
         ColouredFactors f = empty();
         PivotInverter inverter({}, a_.grid(), a_.dof(), a_.symmetric());
-        multicolor::factor_pieces(a_, points_, entry_.data(), alpha, inverter, f.values.data());
+        multicolor::factor_pieces(a_, points_, entry_.data(), alpha, inverter, eliminates, f.values.data());
         SetupReport report;
         inverter.add_to(report);
         f.failures = inverter.failures();
         f.smallest = {report.smallest_pivot_ratio, a_.grid().row(report.smallest_pivot_cell)};
         return f;
     }
-    ColouredFactors by_points(double alpha) const {
+    ColouredFactors by_points(double alpha, bool eliminates = true) const {
         ColouredFactors f = empty();
         std::vector<double> ratios(std::size_t(a_.grid().points()));
         PivotLog log = empty_pivot_log();
-        multicolor::factor(a_, points_, entry_.data(), alpha, {}, &log, ratios.data(), f.values.data());
+        multicolor::factor(a_, points_, entry_.data(), alpha, {}, &log, eliminates, ratios.data(), f.values.data());
         f.failures = Index(log.failures);
         for (std::size_t row = 0; row < ratios.size(); ++row) f.smallest.take(ratios[row], Index(row));
         return f;
