@@ -188,10 +188,11 @@ const std::vector<Verb>& verbs() {
           verbose},
          export_verb},
         {"bench",
-         "[kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|vectors]",
+         "[kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|vectors|hpcg [NX NY NZ]]",
          0,
          -1,
-         "Time kernels, preconditioners, assembly or vectors against the memory's limit, or whole solves",
+         "Time kernels, preconditioners, assembly or vectors against the memory's limit, whole solves, or HPCG's "
+         "problem",
          {{"cases", "LIST",
            "STENCIL:DOF:N[:sym],..., a file with such cases, table3[:DOF], table3-a100, table3-small, figure9, "
            "levels or ablation"},

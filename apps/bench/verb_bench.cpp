@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|vectors]
+// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|vectors|hpcg]
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "apps/bench/assembly.hpp"
 #include "apps/bench/decks.hpp"
 #include "apps/bench/heading.hpp"
+#include "apps/bench/hpcg.hpp"
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/multigrid.hpp"
 #include "apps/bench/preconditioner_table.hpp"
@@ -338,10 +339,11 @@ int bench_verb(const Invocation& invocation) {
     if (kind == "assembly") return bench_assemblies(invocation, repeats);
     if (kind == "vectors") return bench_all_vectors(invocation, repeats);
     if (kind == "multigrid") return bench_multigrids(invocation, repeats);
+    if (kind == "hpcg") return bench_hpcg_verb(invocation, repeats);
     if (kind != "kernels" || invocation.arguments.size() > 1)
         throw UsageError(
             "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...`, `bench "
-            "assembly DECK...`, `bench multigrid DECK...` or `bench vectors`");
+            "assembly DECK...`, `bench multigrid DECK...`, `bench vectors` or `bench hpcg [NX NY NZ]`");
     return bench_kernel_cases(invocation, repeats);
 }
 

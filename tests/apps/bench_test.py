@@ -110,6 +110,25 @@ class Bench(ProgramTest):
         shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", names[1], "--repeats", "1").stdout
         self.assertIn(names[1], shown)
 
+    def test_hpcg(self):
+        found = self.bench("hpcg", "32", "16", "48")
+        self.assertTrue(found["unofficial"] and found["passed"] and found["same_bits"])
+        # Sweeps by colour converge differently, and the figure counts the reference's iterations.
+        self.assertLessEqual(found["residual"], found["reference"]["residual"])
+        self.assertTrue(40 < found["iterations"] < 65)
+        n, count, sum_of = (32, 16, 48), found["iterations"], 0
+        for grid in range(4):
+            nonzeros = math.prod(3 * extent - 2 for extent in n)
+            if grid == 0:
+                sum_of += 4 * (3 * count + 1) * math.prod(n) + 2 * (count + 1) * nonzeros
+            sum_of += count * (10 if grid < 3 else 4) * nonzeros
+            n = tuple(extent // 2 for extent in n)
+        self.assertAlmostEqual(found["operations"] / (sum_of * 50 / count), 1.0)
+        self.assertAlmostEqual(found["gigaflops"] * found["solve"]["median"] / found["operations"], 1e-9)
+        self.assertIn("unofficial", self.expect(0, "bench", "hpcg", "16", "16", "16", "--repeats", "1").stdout)
+        self.expect(2, "bench", "hpcg", "16", "20", "16", says="one is 20")
+        self.expect(2, "bench", "hpcg", "16", "16", says="three extents")
+
     def test_a_set_up_that_fails_is_a_row(self):
         deck = self.write("a.ini", POISSON.format(cells=24))
         rows = self.bench("preconditioners", deck, "--preconditioners", "struct_ilu:fill_level=3,none", "--set",
