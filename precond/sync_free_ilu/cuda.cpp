@@ -40,7 +40,7 @@ Buffer<Index> diagonal_places(const Context& context, const BlockPattern& a) {
 
 }  // namespace
 
-SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symmetric) {
+SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symmetric, FactorVariant variant) {
     if (dof > 1) return {dof, symmetric, 32, 1};
     const BlockPattern& pattern = *filled.pattern;
     // Most rows should have a lane for each entry; few lanes stay idle in the others.
@@ -53,30 +53,42 @@ SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symme
         if (longer * 20 <= pattern.rows()) break;
     }
     const double lower = pattern.rows() > 0 ? double(filled.lower) / double(pattern.rows()) : 0.0;
-    return {dof, symmetric, lanes,
-            std::clamp(int(std::bit_ceil(unsigned(std::lround(lower)))), 2, std::min(lanes, 16))};
+    SyncFreeShape shape{dof, symmetric, lanes,
+                        std::clamp(int(std::bit_ceil(unsigned(std::lround(lower)))), 2, std::min(lanes, 16))};
+    if (variant == FactorVariant::search) return shape;
+    const TableShape table = table_shape(filled, symmetric);
+    if (variant == FactorVariant::table || tables_pay(filled, table)) shape.table = table;
+    return shape;
 }
 
-SyncFreeCuda::SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors)
-    : shape_(SyncFreeShape::of(factors.filled, factors.dof, factors.symmetric)),
+SyncFreeCuda::Search::Search(const Context& context, const GeneralFactors& factors, const SyncFreeShape& shape)
+    : order(moved_to(context, label, levels_of(context.host(), factors.pattern(), Side::lower, label).rows)),
+      finished(context, label, factors.pattern().rows()),
+      state(copied_to(context, label, std::vector<TicketState>{{0, 0, 1}})),
+      pivots(context, parts_of(factors.pattern().rows(), shape.rows())),
+      kernel(context, source(text), definitions(shape), "general_factor") {}
+
+SyncFreeCuda::SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
+                           FactorVariant variant)
+    : shape_(SyncFreeShape::of(factors.filled, factors.dof, factors.symmetric, variant)),
       rows_(factors.pattern().rows()),
       pattern_(factors.pattern().copied_to(context, label)),
-      diagonal_(copy_on(context, label, factors.filled.diagonal)),
-      order_(moved_to(context, label, levels_of(context.host(), factors.pattern(), Side::lower, label).rows)),
-      finished_(context, label, rows_),
-      state_(copied_to(context, label, std::vector<TicketState>{{0, 0, 1}})),
-      pivots_(context, parts_of(rows_, shape_.rows())),
-      kernel_(context, source(text), definitions(shape_), "general_factor") {
+      diagonal_(copy_on(context, label, factors.filled.diagonal)) {
+    if (shape_.table)
+        table_ = std::make_unique<TableFactor>(context, factors.filled, *shape_.table, *pattern_, diagonal_);
+    else
+        search_ = std::make_unique<Search>(context, factors, shape_);
     if (factors.filled.place.size() == 0) return;
     place_ = copy_on(context, label, factors.filled.place);
-    a_diagonal_ = diagonal_places(context, *a.pattern());
+    if (search_) a_diagonal_ = diagonal_places(context, *a.pattern());
 }
 
 void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values,
                           PivotInverter& inverter) {
     if (rows_ == 0) return;
-    pivots_.clear_log();
     const bool same = place_.size() == 0;
+    if (table_) return table_->factor(a, same ? nullptr : place_.data(), alpha, rules, values, inverter);
+    search_->pivots.clear_log();
     const GeneralFactorArguments arguments{.row_begin = as_pointers(pattern_->row_begin()),
                                            .column = pattern_->column(),
                                            .diagonal = as_pointers(diagonal_.data()),
@@ -85,28 +97,32 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
                                            .a_values = a.values(),
                                            .place = same ? nullptr : place_.data(),
                                            .a_diagonal = same ? nullptr : as_pointers(a_diagonal_.data()),
-                                           .order = order_.data(),
-                                           .finished = finished_.data(),
-                                           .state = state_.data(),
-                                           .ratios = pivots_.ratios(),
+                                           .order = search_->order.data(),
+                                           .finished = search_->finished.data(),
+                                           .state = search_->state.data(),
+                                           .ratios = search_->pivots.ratios(),
                                            .rule = rule_of(rules, shape_.symmetric),
-                                           .log = pivots_.log(),
+                                           .log = search_->pivots.log(),
                                            .shift = alpha,
                                            .rows = rows_,
                                            .parts = parts_of(rows_, shape_.rows())};
-    kernel_.launch({arguments.parts}, unsigned(32 * shape_.warps()), 0, arguments);
-    pivots_.report(inverter);
+    search_->kernel.launch({arguments.parts}, unsigned(32 * shape_.warps()), 0, arguments);
+    search_->pivots.report(inverter);
 }
 
-Index SyncFreeCuda::bytes(const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape) {
+Index SyncFreeCuda::bytes(const Context& host, const FilledPattern& filled, Index a_blocks,
+                          const SyncFreeShape& shape) {
     const Index rows = filled.pattern->rows();
     const bool same = filled.place.size() == 0;
-    return filled.pattern->bytes() + rows * Index(2 * sizeof(Index) + sizeof(int)) +
-           (same ? 0 : a_blocks * Index(sizeof(int)) + rows * Index(sizeof(Index))) + Index(sizeof(TicketState)) +
-           PivotRecord::bytes(parts_of(rows, shape.rows()));
+    const Index shared =
+        filled.pattern->bytes() + rows * Index(sizeof(Index)) + (same ? 0 : a_blocks * Index(sizeof(int)));
+    if (shape.table) return shared + TableFactor::bytes(host, filled, *shape.table);
+    return shared + rows * Index(sizeof(Index) + sizeof(int)) + (same ? 0 : rows * Index(sizeof(Index))) +
+           Index(sizeof(TicketState)) + PivotRecord::bytes(parts_of(rows, shape.rows()));
 }
 
 rtc::Programs SyncFreeCuda::programs(const SyncFreeShape& shape) {
+    if (shape.table) return TableFactor::programs(*shape.table);
     return {{source(text), definitions(shape)}};
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorisation of a general matrix on a GPU; factor.cuh is the kernel's text.
+// The factorisation of a general matrix on a GPU, in one of two variants: factor.cuh and table_factor.cuh are the
+// kernels' texts.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +12,7 @@
 #include "precond/factors/pivot_record.hpp"
 #include "precond/sync_free_ilu/arguments.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
+#include "precond/sync_free_ilu/table_factor.hpp"
 
 namespace hyperplane {
 
@@ -19,7 +23,9 @@ struct SyncFreeShape {
     int lanes;  ///< threads of a row
     int batch;  ///< rows that a short row waits for together
 
-    static SyncFreeShape of(const FilledPattern& filled, int dof, bool symmetric);
+    std::optional<TableShape> table = std::nullopt;  ///< of the variant `table`
+
+    static SyncFreeShape of(const FilledPattern& filled, int dof, bool symmetric, FactorVariant variant);
     int warps() const { return dof > 16 ? 2 : 4; }       ///< of a thread block
     Index rows() const { return 32 * warps() / lanes; }  ///< of a thread block
 };
@@ -28,7 +34,7 @@ struct SyncFreeShape {
 class SyncFreeCuda {
 public:
     /// `factors` has its pattern in the host's memory.
-    SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors);
+    SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors, FactorVariant variant);
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`.
     void factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values, PivotInverter& inverter);
@@ -37,20 +43,29 @@ public:
     const Buffer<Index>& diagonal() const { return diagonal_; }
 
     /// Bytes that it holds.
-    static Index bytes(const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape);
+    static Index bytes(const Context& host, const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape);
     /// What NVRTC compiles.
     static rtc::Programs programs(const SyncFreeShape& shape);
 
 private:
+    /// What the variant `search` needs.
+    struct Search {
+        Search(const Context& context, const GeneralFactors& factors, const SyncFreeShape& shape);
+
+        Buffer<int> order;
+        Buffer<unsigned long long> finished;
+        Buffer<TicketState> state;
+        PivotRecord pivots;
+        rtc::Kernel<GeneralFactorArguments> kernel;
+    };
+
     SyncFreeShape shape_;
     Index rows_;
     std::shared_ptr<const BlockPattern> pattern_;
     Buffer<Index> diagonal_, a_diagonal_;  ///< a_diagonal_: empty if A has the same pattern
-    Buffer<int> place_, order_;
-    Buffer<unsigned long long> finished_;
-    Buffer<TicketState> state_;
-    PivotRecord pivots_;
-    rtc::Kernel<GeneralFactorArguments> kernel_;
+    Buffer<int> place_;
+    std::unique_ptr<Search> search_;
+    std::unique_ptr<TableFactor> table_;
 };
 
 }  // namespace hyperplane

@@ -16,6 +16,7 @@
 // rows).
 
 #include "precond/factors/gauss_jordan.hpp"
+#include "precond/sync_free_ilu/search.cuh"
 #include "precond/sync_free_ilu/waiting.cuh"
 
 namespace hyperplane {
@@ -23,20 +24,6 @@ namespace hyperplane {
 typedef GeneralFactorArguments Arguments;
 constexpr int threads = 32 * WARPS, rows_of_block = threads / LANES, size = DOF * DOF;
 constexpr int share = (size + LANES - 1) / LANES;  // elements of a block that a lane has
-
-/// The place of a column in [begin, end), or -1.
-__device__ __forceinline__ long long find(const int* column, long long begin, long long end, int wanted) {
-    while (begin < end) {
-        const long long middle = begin + (end - begin) / 2;
-        const int there = __ldg(column + middle);
-        if (there == wanted) return middle;
-        if (there < wanted)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return -1;
-}
 
 /// One row, worked on by the lanes of `mask`; `w` has room for a block in shared memory.
 struct Row {

@@ -11,6 +11,13 @@
 
 namespace hyperplane {
 
+/// How a GPU finds the entries that two rows share.
+enum class FactorVariant {
+    automatic,  ///< tables if they pay
+    search,     ///< by a search in each numeric part
+    table,      ///< once, in the symbolic part; of one unknown alone
+};
+
 struct GeneralFactors {
     FilledPattern filled;
     int dof = 1;

@@ -19,10 +19,20 @@ namespace {
 
 constexpr const char* label = "factor";
 
-SyncFreeOptions read_options(const Parameters& parameters) {
+SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerSetting& setting) {
     SyncFreeOptions options;
     options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
     options.pivots = pivot_options(parameters);
+    const std::string variant = parameters.text("preconditioner", "variant");
+    if (variant == "table" && setting.matrix.dof() > 1)
+        throw UsageError(fmt::format(
+            "{}: tables are for matrices of one unknown, and this one has blocks of {}; set variant = auto or search",
+            parameters.where("preconditioner", "variant"), setting.matrix.dof()));
+    if (variant == "table" && setting.matrix.kind() == MatrixKind::general &&
+        setting.matrix.pattern()->blocks() > Index(std::numeric_limits<unsigned>::max()))
+        throw UsageError(fmt::format("{}: tables number up to 4294967295 entries; set variant = auto or search",
+                                     parameters.where("preconditioner", "variant")));
+    if (variant != "auto") options.variant = variant == "table" ? FactorVariant::table : FactorVariant::search;
     return options;
 }
 
@@ -60,7 +70,7 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
-            cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_);
+            cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_, options_.variant);
             if (options_.parts && !options_.sweeps)
                 part_solve_ = std::make_unique<PartSolveCuda>(context_, factors_, parts_);
             else if (!options_.sweeps)
@@ -182,12 +192,13 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + 2 * walk;
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
-            const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric());
-            plan.bytes = values + SyncFreeCuda::bytes(filled, a.pattern()->blocks(), shape);
+            const Context host = setting.context.host();
+            const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric(), options.variant);
+            plan.bytes = values + SyncFreeCuda::bytes(host, filled, a.pattern()->blocks(), shape);
             if (options.parts && !options.sweeps) {
                 plan.bytes += PartSolveCuda::bytes(filled, parts, a.dof());
             } else if (!options.sweeps) {
-                plan.bytes += SlicedSolve::bytes(setting.context.host(), filled, a.dof());
+                plan.bytes += SlicedSolve::bytes(host, filled, a.dof());
                 plan.setup_bytes = 2 * a.block_rows() * Index(sizeof(int));
             }
         }
@@ -210,7 +221,7 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
         const MatrixShape& a = setting.matrix;
         GraphParts parts;
         const FilledPattern filled = pattern_of(setting.context.host(), a.pattern(), options, parts);
-        const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric());
+        const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric(), options.variant);
         const bool solves = !options.sweeps, by_parts = options.parts.has_value();
         return {{by_parts ? "subdomain_parts" : "sync_free_ilu",
                  Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),
@@ -239,14 +250,21 @@ PreconditionerRow sync_free_ilu_row() {
     row.kinds = {MatrixKind::general};
     row.regular_splitting = true;
     row.parameters = ilu_parameters();
+    row.parameters.push_back(
+        choice_key("variant", "auto",
+                   "how a GPU finds the entries that two rows share; search: by a binary search in every numeric part "
+                   "(the paper's adapt, vect and levs together); table: once, in the symbolic part, of matrices of one "
+                   "unknown; auto: table where short rows have most entries and the tables are not much larger than "
+                   "the factors. The factors have the same bits, and a CPU does not use this key",
+                   {"auto", "search", "table"}));
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return std::unique_ptr<Preconditioner>(new SyncFreeIlu(setting.context, read_options(parameters)));
+        return std::unique_ptr<Preconditioner>(new SyncFreeIlu(setting.context, read_options(parameters, setting)));
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return SyncFreeIlu::plan(read_options(parameters), setting);
+        return SyncFreeIlu::plan(read_options(parameters, setting), setting);
     };
     row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return SyncFreeIlu::kernels(read_options(parameters), setting);
+        return SyncFreeIlu::kernels(read_options(parameters, setting), setting);
     };
     return row;
 }

@@ -34,10 +34,11 @@ class SyncFreeCuda;
 struct SyncFreeOptions {
     int fill_level = 0;
     PivotOptions pivots;
-    std::string name = "sync_free_ilu";  ///< of the preconditioner, in messages
-    std::optional<SweepOptions> sweeps;  ///< Jacobi sweeps in place of the solves
-    int fixed_point_sweeps = 0;          ///< in place of the elimination; 0: the elimination
-    std::optional<PartOptions> parts;    ///< couplings between parts of the rows are left out
+    FactorVariant variant = FactorVariant::automatic;  ///< on a GPU
+    std::string name = "sync_free_ilu";                ///< of the preconditioner, in messages
+    std::optional<SweepOptions> sweeps;                ///< Jacobi sweeps in place of the solves
+    int fixed_point_sweeps = 0;                        ///< in place of the elimination; 0: the elimination
+    std::optional<PartOptions> parts;                  ///< couplings between parts of the rows are left out
 };
 
 class SyncFreeIlu : public Preconditioner {

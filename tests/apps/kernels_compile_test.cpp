@@ -360,6 +360,17 @@ TEST(GeneralFactors, CompileAlmostWithoutSpills) {
             }
 }
 
+/// Those by tables: each batch and each type of an offset.
+TEST(GeneralFactorTables, CompileAlmostWithoutSpills) {
+    for (const bool symmetric : {false, true})
+        for (const TableShape& shape :
+             {TableShape{symmetric, 4, 1}, TableShape{symmetric, 8, 2}, TableShape{symmetric, 16, 4}})
+            for (const auto& row : rtc::compile(TableFactor::programs(shape), "sm_90")) {
+                EXPECT_GT(row.registers, 0) << row.name;
+                EXPECT_LE(row.spill_bytes, 144) << row.name << " of " << shape.batch;
+            }
+}
+
 TEST(GeneralSolves, CompileAlmostWithoutSpills) {
     for (const int dof : {1, 2, 3, 5, 8, 13, 32})
         for (const auto& row : rtc::compile(SlicedSolve::programs(dof), "sm_90")) {

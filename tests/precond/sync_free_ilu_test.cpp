@@ -7,6 +7,7 @@
 #include "on_device.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/sync_free_ilu/slices.hpp"
+#include "precond/sync_free_ilu/tables.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -31,10 +32,11 @@ std::vector<GeneralCase> general_cases() {
     return list;
 }
 
-void expect_equals_reference(const Context& context, const GeneralCase& c) {
+void expect_equals_reference(const Context& context, const GeneralCase& c, const std::string& variant = "auto") {
     const BlockMatrix data = data_of(c);
     const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
-    const auto m = make_general("sync_free_ilu", a, {{"fill_level", std::to_string(c.fill_level)}});
+    const auto m =
+        make_general("sync_free_ilu", a, {{"fill_level", std::to_string(c.fill_level)}, {"variant", variant}});
     const SetupReport report = m->setup(a);
     EXPECT_EQ(m->traits().symmetric, c.symmetric);
     const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
@@ -54,6 +56,10 @@ TEST_P(SyncFreeIlu, EqualsReference) {
 }
 TEST_P(SyncFreeIluOnDevice, EqualsReference) {
     expect_equals_reference(Context::cuda(), GetParam());
+}
+TEST_P(SyncFreeIluOnDevice, EqualsReferenceByTablesAndBySearch) {
+    expect_equals_reference(Context::cuda(), GetParam(), "search");
+    if (GetParam().dof == 1) expect_equals_reference(Context::cuda(), GetParam(), "table");
 }
 TEST_P(SyncFreeIlu, HasTheSameBitsForAnyNumberOfThreads) {
     const GeneralCase& c = GetParam();
@@ -164,6 +170,92 @@ TEST_F(GeneralSolvesOnDevice, RepeatTheirBits) {
             EXPECT_EQ(apply_general(*m, a, r), first);
         }
     }
+}
+
+/// A search and tables do the same operations in the same order, also where rows are long or a shift is added.
+TEST_F(GeneralSolvesOnDevice, HaveTheSameBitsByTablesAndBySearch) {
+    const Context context = Context::cuda();
+    for (const GeneralCase& c : {GeneralCase{"random", 3000, 1, 0},
+                                 {"random", 3000, 1, 2},
+                                 {"symmetric", 2000, 1, 1, true},
+                                 {"dense_row", 700, 1, 1},
+                                 {"arrow", 900, 1, 1},
+                                 {"arrow", 900, 1, 1, true},
+                                 {"empty_rows", 60, 1, 1}}) {
+        SCOPED_TRACE(c.pattern + " " + std::to_string(c.rows));
+        const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c), c.symmetric);
+        const std::vector<double> r = reference::Random(9).vector(c.rows);
+        std::vector<double> results[2];
+        for (const bool table : {false, true}) {
+            const auto m = make_general("sync_free_ilu", a,
+                                        {{"fill_level", std::to_string(c.fill_level)},
+                                         {"shift", "0.25"},
+                                         {"variant", table ? "table" : "search"}});
+            const Index held = context.ledger().held();
+            const auto plan = find_preconditioner("sync_free_ilu")
+                                  .plan(parameters_of("sync_free_ilu", {{"fill_level", std::to_string(c.fill_level)},
+                                                                        {"variant", table ? "table" : "search"}}),
+                                        setting_of(a));
+            for (int repeat = 0; repeat < 3; ++repeat) {
+                m->setup(a);
+                results[table] = apply_general(*m, a, r);
+            }
+            EXPECT_EQ(context.ledger().held() - held, plan.bytes);
+        }
+        EXPECT_EQ(results[0], results[1]);
+    }
+}
+
+/// Each row has one position and a lane for each of its entries; no slice has rows of two levels.
+TEST(FactorTables, HoldEveryRowOnceAndNoRowThatItWaitsFor) {
+    const Context host = Context::cpu(1);
+    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
+        for (const bool symmetric : {false, true})
+            for (const int k : {0, 1}) {
+                SCOPED_TRACE(std::string(name) + " " + std::to_string(k));
+                constexpr int rows = 900;
+                const BsrMatrix a = reference::to_bsr_matrix(
+                    host, reference::random_blocks(reference::pattern_named(name, rows, 4, 43), 1, 1));
+                const FilledPattern filled = filled_pattern(host, a.pattern(), k, "test");
+                const TableOrder order = table_order(host, filled, table_shape(filled, symmetric), "test");
+                std::vector<int> position(rows, -1);
+                for (int at = 0; at < rows; ++at) position[order.row[at]] = at;
+                EXPECT_EQ(std::count(position.begin(), position.end(), -1), 0);
+                Index next = 0, pivots = 0, offsets = 0, in_long_rows = 0;
+                for (const TableSlice& slice : order.slices) {
+                    EXPECT_EQ(slice.first, next);
+                    EXPECT_EQ(slice.pivots, pivots);
+                    EXPECT_EQ(slice.offsets, slice.lanes > 0 ? offsets : in_long_rows);
+                    EXPECT_LE(slice.rows * slice.lanes, 32);
+                    for (int at = slice.first; at < slice.first + slice.rows; ++at) {
+                        const int row = order.row[at];
+                        const Index* const begin = filled.pattern->row_begin() + row;
+                        EXPECT_LE(filled.diagonal[row] - begin[0], Index(slice.width));
+                        if (slice.lanes > 0)
+                            EXPECT_LE(begin[1] - (symmetric ? filled.diagonal[row] : begin[0]), Index(slice.lanes));
+                        else
+                            in_long_rows += begin[1] - begin[0];
+                        for (Index entry = begin[0]; entry < filled.diagonal[row]; ++entry)
+                            EXPECT_LT(position[filled.pattern->column()[entry]], slice.first);
+                    }
+                    next += slice.rows;
+                    pivots += Index(slice.width) * slice.rows;
+                    offsets += Index(slice.width) * slice.rows * slice.lanes;
+                }
+                EXPECT_EQ(next, rows);
+                EXPECT_EQ(pivots, order.pivots);
+                EXPECT_EQ(offsets, order.offsets);
+                EXPECT_EQ(in_long_rows, order.in_long_rows);
+            }
+}
+
+TEST(SyncFreeIluVariants, TablesOfBlocksAreRefused) {
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of({"random", 50, 3, 0}));
+    expect_error<UsageError>(
+        [&] {
+            make_general("sync_free_ilu", a, {{"variant", "table"}});
+        },
+        "tables are for matrices of one unknown, and this one has blocks of 3");
 }
 
 TEST(SyncFreeIluSetup, RepeatsTheNumericPartAlone) {

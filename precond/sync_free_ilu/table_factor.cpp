@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/sync_free_ilu/table_factor.hpp"
+
+#include <algorithm>
+
+#include "precond/kernel_set.hpp"
+#include "precond/sync_free_ilu/on_gpu.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* label = "factor";
+constexpr int threads = 128, warps = threads / 32;
+
+rtc::Source source(const char* main) {
+    return {rtc::precond_texts(), main};
+}
+constexpr const char *factor_text = "precond/sync_free_ilu/table_factor.cuh",
+                     *maker_text = "precond/sync_free_ilu/table_maker.cuh";
+
+const char* type_of_offset(const TableShape& shape) {
+    return shape.offset_bytes == 1 ? "unsigned char" : shape.offset_bytes == 2 ? "unsigned short" : "unsigned";
+}
+
+rtc::Definitions definitions(const TableShape& shape, bool makes) {
+    rtc::Definitions definitions{{"SYMMETRIC", std::to_string(shape.symmetric)}, {"OFFSET", type_of_offset(shape)}};
+    if (!makes) definitions["BATCH"] = std::to_string(shape.batch);
+    return definitions;
+}
+
+Index blocks_for(Index slices) {
+    return (slices + warps - 1) / warps;
+}
+/// Thread blocks of a factorisation at most, of which each has a ratio of pivots.
+Index most_blocks(Index slices) {
+    return std::min<Index>(blocks_for(slices), 4096);
+}
+
+/// Warps that wait load the memory, so there are no more than have the slices of the next `levels_ahead` levels.
+unsigned resident_blocks(const Context& context, const rtc::Kernel<TableFactorArguments>& kernel,
+                         const TableOrder& order) {
+    constexpr Index levels_ahead = 8, least = 2;
+    const Index multiprocessors = context.stream().properties().multiprocessors;
+    const Index count = Index(order.slices.size()), level = count / std::max<Index>(1, order.levels);
+    const Index wanted = (levels_ahead * level + warps * multiprocessors - 1) / (warps * multiprocessors);
+    const Index resident = std::min(std::max(wanted, least), Index(kernel.occupancy(threads, 0)));
+    return unsigned(std::min(resident * multiprocessors, most_blocks(count)));
+}
+
+}  // namespace
+
+TableFactor::TableFactor(const Context& context, const FilledPattern& filled, const TableShape& shape,
+                         const BlockPattern& pattern, const Buffer<Index>& diagonal)
+    : TableFactor(context, filled, table_order(context.host(), filled, shape, label), shape, pattern, diagonal) {}
+
+TableFactor::TableFactor(const Context& context, const FilledPattern& filled, const TableOrder& order,
+                         const TableShape& shape, const BlockPattern& pattern, const Buffer<Index>& diagonal)
+    : pattern_(pattern),
+      diagonal_(diagonal),
+      rows_(pattern.rows()),
+      count_(Index(order.slices.size())),
+      slices_(copied_to(context, label, order.slices)),
+      table_rows_(context, label, rows_),
+      pivot_(context, label, order.pivots),
+      offset_(context, label, order.offsets * shape.offset_bytes),
+      long_rows_(context, label, order.in_long_rows),
+      given_(context, label, filled.place.size() == 0 ? 0 : filled.pattern->blocks()),
+      pivots_(context, most_blocks(count_)),
+      spread_(context, source(maker_text), definitions(shape, true), "spread_values"),
+      unfinish_(context, source(maker_text), definitions(shape, true), "unfinish_values"),
+      kernel_(context, source(factor_text), definitions(shape, false), "table_factor"),
+      blocks_(resident_blocks(context, kernel_, order)) {
+    pivots_.clear_ratios();
+    if (rows_ > 0) make(context, copy_on(context, label, order.row), shape);
+}
+
+void TableFactor::make(const Context& context, const Buffer<int>& order, const TableShape& shape) {
+    const rtc::Kernel<TableMakerArguments> maker(context, source(maker_text), definitions(shape, true), "make_tables");
+    const TableMakerArguments arguments{.slices = slices_.data(),
+                                        .order = order.data(),
+                                        .row_begin = as_pointers(pattern_.row_begin()),
+                                        .column = pattern_.column(),
+                                        .diagonal = as_pointers(diagonal_.data()),
+                                        .rows = table_rows_.data(),
+                                        .pivot = pivot_.data(),
+                                        .offset = offset_.data(),
+                                        .count = count_};
+    maker.launch({unsigned(blocks_for(count_))}, threads, 0, arguments);
+    context.synchronize();  // `order` is released then
+}
+
+void TableFactor::factor(const BsrMatrix& a, const int* place, double alpha, const PivotRules& rules, double* values,
+                         PivotInverter& inverter) {
+    if (rows_ == 0) return;
+    pivots_.clear_log();
+    if (place) {
+        const SpreadArguments spread{.row_begin = as_pointers(pattern_.row_begin()),
+                                     .a_row_begin = as_pointers(a.here().row_begin()),
+                                     .a_values = a.values(),
+                                     .place = place,
+                                     .values = given_.data(),
+                                     .rows = rows_};
+        constexpr Index rows_of_block = threads / 8;
+        spread_.launch({unsigned((rows_ + rows_of_block - 1) / rows_of_block)}, threads, 0, spread);
+    }
+    const TableFactorArguments arguments{.slices = slices_.data(),
+                                         .rows = table_rows_.data(),
+                                         .pivot = pivot_.data(),
+                                         .offset = offset_.data(),
+                                         .row_begin = as_pointers(pattern_.row_begin()),
+                                         .column = pattern_.column(),
+                                         .diagonal = as_pointers(diagonal_.data()),
+                                         .given = place ? given_.data() : a.values(),
+                                         .values = values,
+                                         .long_rows = long_rows_.data(),
+                                         .ratios = pivots_.ratios(),
+                                         .rule = rule_of(rules, a.symmetric()),
+                                         .log = pivots_.log(),
+                                         .shift = alpha,
+                                         .count = unsigned(count_)};
+    const Index entries = pattern_.blocks();
+    unfinish_.launch({unsigned(std::min<Index>((entries + 4 * threads - 1) / (4 * threads), 1 << 16))}, threads, 0,
+                     {reinterpret_cast<long long*>(values), entries});
+    kernel_.launch_together({blocks_}, threads, 0, arguments);
+    pivots_.report(inverter);
+}
+
+Index TableFactor::bytes(const Context& host, const FilledPattern& filled, const TableShape& shape) {
+    const TableOrder order = table_order(host, filled, shape, label);
+    const Index count = Index(order.slices.size()), given = filled.place.size() == 0 ? 0 : filled.pattern->blocks();
+    return count * Index(sizeof(TableSlice)) + filled.pattern->rows() * Index(sizeof(TableRow)) +
+           order.pivots * Index(sizeof(unsigned)) + order.offsets * shape.offset_bytes +
+           (order.in_long_rows + given) * Index(sizeof(double)) + PivotRecord::bytes(most_blocks(count));
+}
+
+rtc::Programs TableFactor::programs(const TableShape& shape) {
+    return {{source(maker_text), definitions(shape, true)}, {source(factor_text), definitions(shape, false)}};
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order and the tables of a factorisation that reads no column indices (precond/sync_free_ilu/table_factor.cuh).
+//
+// Which entries of two rows meet follows from the pattern. It is found once, in the symbolic part, and kept in tables
+// that lie in the order in which a GPU's warps read them. Rows are level by level, and a row's place in this order is
+// its position. A short row has 4, 8, 16 or 32 lanes, one for each of its entries; of a symmetric matrix, for those
+// from the diagonal on. Short rows of one level with as many lanes are a slice, up to 32 lanes, which one warp works
+// on; a long row is a slice of its own (its `lanes` are 0). A step s of a slice eliminates the s-th entry below the
+// diagonal of each of its rows:
+//
+//     pivot [pivots + s * rows + row]                    the place of the diagonal of row k, the step's column
+//     offset[offsets + (s * rows + row) * lanes + lane]  how far after it the entry of row k lies that the lane needs;
+//                                                        0: there is none
+#pragma once
+
+#include <vector>
+
+#include "precond/graph/fill.hpp"
+#include "precond/graph/levels.hpp"
+#include "precond/sync_free_ilu/table_arguments.hpp"
+
+namespace hyperplane {
+
+/// What the kernels are specialised on.
+struct TableShape {
+    bool symmetric;
+    int batch;         ///< steps whose entries are loaded together, if a row has as many lanes
+    int offset_bytes;  ///< 1, 2 or 4: the longest row decides
+};
+
+struct TableOrder {
+    Buffer<int> row;  ///< [position]; in the host's memory
+    std::vector<TableSlice> slices;
+    Index pivots = 0, offsets = 0;  ///< of all slices, those that stay empty included
+    Index in_long_rows = 0;         ///< entries
+    Index levels = 0;
+};
+
+/// `filled` is in the host's memory.
+TableShape table_shape(const FilledPattern& filled, bool symmetric);
+/// Whether tables pay: short rows have most of the entries, the tables are not much larger than the factors, and places
+/// in the pattern can be numbered by 32 bits.
+bool tables_pay(const FilledPattern& filled, const TableShape& shape);
+TableOrder table_order(const Context& host, const FilledPattern& filled, const TableShape& shape,
+                       const std::string& label);
+
+}  // namespace hyperplane
