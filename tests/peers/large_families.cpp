@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Large general matrices for docs/results/general.md, each from a seed, as PETSc binary files.
+//
+//     large_families tetrahedra N FILE    -div(k grad u) + u with P1 elements: the cells of a distorted grid of N^3
+//     nodes
+//                                         cut into six tetrahedra, k jumps by up to 100, nodes in random order
+//     large_families circuit ROWS FILE    conductances between near nodes, controlled sources that are not symmetric,
+//                                         and four supply nodes with long rows
+//
+// Standard output names rows and entries. general_families.py makes small matrices of the same kinds.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Entry {
+    std::int32_t row, column;
+    double value;
+};
+
+struct Rows {
+    std::vector<std::int64_t> begin;
+    std::vector<std::int32_t> column;
+    std::vector<double> value;
+};
+
+double draw(std::mt19937_64& source, double from, double to) {
+    return from + (to - from) * (double(source() >> 11) * 0x1p-53);
+}
+
+/// Entries at one place are added.
+Rows rows_of(std::vector<Entry> entries, std::int32_t rows) {
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+        return a.row != b.row ? a.row < b.row : a.column < b.column;
+    });
+    Rows made{std::vector<std::int64_t>(std::size_t(rows) + 1, 0), {}, {}};
+    for (std::size_t at = 0; at < entries.size(); ++at) {
+        const Entry& one = entries[at];
+        if (at > 0 && entries[at - 1].row == one.row && entries[at - 1].column == one.column) {
+            made.value.back() += one.value;
+            continue;
+        }
+        ++made.begin[std::size_t(one.row) + 1];
+        made.column.push_back(one.column);
+        made.value.push_back(one.value);
+    }
+    std::partial_sum(made.begin.begin(), made.begin.end(), made.begin.begin());
+    return made;
+}
+
+Rows circuit(std::int32_t rows) {
+    std::mt19937_64 source(4);
+    std::vector<Entry> entries;
+    entries.reserve(std::size_t(rows) * 12);
+    const auto conductance = [&](std::int32_t i, std::int32_t j, double value) {
+        for (const Entry& one : {Entry{i, i, value}, Entry{j, j, value}, Entry{i, j, -value}, Entry{j, i, -value}})
+            entries.push_back(one);
+    };
+    for (std::int32_t row = 0; row < rows; ++row) entries.push_back({row, row, 1e-3});
+    for (std::int32_t row = 4; row < rows; ++row) {
+        for (int edge = 0; edge < 2; ++edge) {
+            const int far = 1 + int(-50.0 * std::log(draw(source, 1e-9, 1.0)));
+            const std::int32_t other = std::clamp(row + (source() % 2 ? far : -far), 4, rows - 1);
+            if (other != row) conductance(row, other, std::pow(10.0, draw(source, -2.0, 1.0)));
+        }
+        if (draw(source, 0.0, 1.0) < 0.25)
+            conductance(row, std::int32_t(source() % 4), std::pow(10.0, draw(source, -2.0, 0.0)));
+        if (draw(source, 0.0, 1.0) < 0.1) {
+            const std::int32_t gate = 4 + std::int32_t(source() % std::uint64_t(rows - 4));
+            const double gain = draw(source, 0.0, 0.3);
+            entries.push_back({row, gate, -gain});
+            entries.push_back({row, row, gain});
+        }
+    }
+    return rows_of(std::move(entries), rows);
+}
+
+using Point = std::array<double, 3>;
+
+/// The matrix of one element, for the vertices of a tetrahedron.
+std::array<std::array<double, 4>, 4> element(const std::array<Point, 4>& vertex, double coefficient) {
+    std::array<Point, 3> edge, cross;
+    for (int v = 0; v < 3; ++v)
+        for (int d = 0; d < 3; ++d) edge[v][d] = vertex[v + 1][d] - vertex[0][d];
+    for (int v = 0; v < 3; ++v) {
+        const Point &a = edge[(v + 1) % 3], &b = edge[(v + 2) % 3];
+        for (int d = 0; d < 3; ++d) cross[v][d] = a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3];
+    }
+    double determinant = 0.0;
+    for (int d = 0; d < 3; ++d) determinant += edge[0][d] * cross[0][d];
+    std::array<Point, 4> gradient{};
+    for (int v = 0; v < 3; ++v)
+        for (int d = 0; d < 3; ++d) {
+            gradient[v + 1][d] = cross[v][d] / determinant;
+            gradient[0][d] -= cross[v][d] / determinant;
+        }
+    const double volume = std::abs(determinant) / 6.0;
+    std::array<std::array<double, 4>, 4> result;
+    for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b) {
+            double product = 0.0;
+            for (int d = 0; d < 3; ++d) product += gradient[a][d] * gradient[b][d];
+            result[a][b] = volume * (coefficient * product + (a == b ? 0.1 : 0.05));
+        }
+    return result;
+}
+
+Rows tetrahedra(std::int32_t n) {
+    std::mt19937_64 source(2);
+    const std::int32_t rows = n * n * n;
+    std::vector<Point> place(static_cast<std::size_t>(rows));
+    const auto number = [n](int i, int j, int k) { return (k * n + j) * n + i; };
+    for (int k = 0; k < n; ++k)
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i)
+                for (int d = 0; d < 3; ++d) {
+                    const int x = d == 0 ? i : d == 1 ? j : k;
+                    place[number(i, j, k)][d] = x + (x > 0 && x < n - 1 ? draw(source, -0.2, 0.2) : 0.0);
+                }
+    // Two nodes of a tetrahedron differ by 0 or 1 in each direction, all with one sign: 15 neighbours, by 7 + bits or
+    // 7 - bits.
+    constexpr int neighbours = 15;
+    std::vector<double> value(std::size_t(rows) * neighbours, 0.0);
+    constexpr int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (int k = 0; k < n - 1; ++k)
+        for (int j = 0; j < n - 1; ++j)
+            for (int i = 0; i < n - 1; ++i)
+                for (const auto& order : orders) {
+                    std::array<int, 4> bits{}, node;
+                    for (int v = 1; v < 4; ++v) bits[v] = bits[v - 1] | 1 << order[v - 1];
+                    std::array<Point, 4> vertex;
+                    for (int v = 0; v < 4; ++v) {
+                        node[v] = number(i + (bits[v] & 1), j + (bits[v] >> 1 & 1), k + (bits[v] >> 2));
+                        vertex[v] = place[node[v]];
+                    }
+                    const auto matrix = element(vertex, std::pow(10.0, draw(source, -1.0, 1.0)));
+                    for (int a = 0; a < 4; ++a)
+                        for (int b = 0; b < 4; ++b)
+                            value[std::size_t(node[a]) * neighbours + 7 + bits[b] - bits[a]] += matrix[a][b];
+                }
+    std::vector<std::int32_t> order(static_cast<std::size_t>(rows)), back(order.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t at = order.size() - 1; at > 0; --at) std::swap(order[at], order[source() % (at + 1)]);
+    for (std::int32_t node = 0; node < rows; ++node) back[order[node]] = node;
+    Rows made{{0}, {}, {}};
+    made.column.reserve(std::size_t(rows) * neighbours);
+    made.value.reserve(std::size_t(rows) * neighbours);
+    for (const std::int32_t node : back) {
+        const int at[3] = {node % n, node / n % n, node / n / n};
+        std::vector<std::pair<std::int32_t, double>> row;
+        for (int which = 0; which < neighbours; ++which) {
+            const int sign = which < 7 ? -1 : 1, bits = std::abs(which - 7);
+            int other[3];
+            bool inside = true;
+            for (int d = 0; d < 3; ++d) {
+                other[d] = at[d] + sign * (bits >> d & 1);
+                inside = inside && other[d] >= 0 && other[d] < n;
+            }
+            if (inside)
+                row.emplace_back(order[number(other[0], other[1], other[2])],
+                                 value[std::size_t(node) * neighbours + which]);
+        }
+        std::sort(row.begin(), row.end());
+        for (const auto& [column, entry] : row) made.column.push_back(column), made.value.push_back(entry);
+        made.begin.push_back(std::int64_t(made.column.size()));
+    }
+    return made;
+}
+
+template <class Bits, class T>
+bool write(std::FILE* file, std::vector<T> values) {
+    for (T& value : values) {
+        Bits bits = std::bit_cast<Bits>(value), turned = 0;
+        for (std::size_t byte = 0; byte < sizeof bits; ++byte, bits >>= 8) turned = turned << 8 | (bits & 255);
+        value = std::bit_cast<T>(turned);
+    }
+    return std::fwrite(values.data(), sizeof(T), values.size(), file) == values.size();
+}
+
+bool write(const Rows& a, const char* name) {
+    std::FILE* const file = std::fopen(name, "wb");
+    if (!file) return false;
+    const std::int32_t rows = std::int32_t(a.begin.size() - 1), matrix = 1211216;
+    std::vector<std::int32_t> head{matrix, rows, rows, std::int32_t(a.column.size())};
+    for (std::int32_t row = 0; row < rows; ++row) head.push_back(std::int32_t(a.begin[row + 1] - a.begin[row]));
+    const bool written =
+        write<std::uint32_t>(file, head) && write<std::uint32_t>(file, a.column) && write<std::uint64_t>(file, a.value);
+    return std::fclose(file) == 0 && written;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    const std::string name = count == 4 ? words[1] : "";
+    if (name != "tetrahedra" && name != "circuit") {
+        std::fprintf(stderr, "usage: large_families tetrahedra N FILE | circuit ROWS FILE\n");
+        return 2;
+    }
+    const int size = std::atoi(words[2]);
+    if (size < 5 || (name == "tetrahedra" && size > 400)) {
+        std::fprintf(stderr, "large_families: 5 rows at least, and 400 nodes an axis at most\n");
+        return 2;
+    }
+    const Rows made = name == "circuit" ? circuit(size) : tetrahedra(size);
+    if (!write(made, words[3])) {
+        std::fprintf(stderr, "large_families: %s cannot be written\n", words[3]);
+        return 1;
+    }
+    std::printf("%zu rows, %zu entries\n", made.begin.size() - 1, made.column.size());
+    return 0;
+}
