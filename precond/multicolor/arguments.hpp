@@ -28,15 +28,6 @@ struct ColourArguments {
     ColourTerm term[most_terms];
 };
 
-/// The argument for all steps of a solve with eight colours in one launch.
-template <class Value, int most_terms>
-struct AllColours {
-    int steps;
-    ColourArguments<Value, most_terms> step[14];
-};
-/// That launch's thread blocks and their threads, one for each place of a colour.
-constexpr int together_blocks = 8, together_threads = 608;
-
 static_assert(sizeof(ColourTerm) == 16);
 static_assert(sizeof(ColourArguments<const double, 6>) == 192);
 

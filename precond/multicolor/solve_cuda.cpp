@@ -43,9 +43,6 @@ bool can_load_ahead(const ColouredShape& shape, int dof, FactorStorage storage) 
 bool loads_ahead(const ColouredShape& shape, int dof, FactorStorage storage) {
     return can_load_ahead(shape, dof, storage) && shape.stride <= 65536;
 }
-bool fits_together(const Context& context, const ColouredShape& shape) {
-    return shape.stride <= together_blocks * together_threads && context.stream().properties().major >= 9;
-}
 
 rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, int dof, bool symmetric,
                              FactorStorage storage, int threads, bool ahead) {
@@ -85,8 +82,8 @@ MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& poi
                                bool symmetric, FactorStorage storage, ColourLaunches launches)
     : dof_(dof), stride_(points.shape().stride), threads_(threads_of(context, stride_, dof)) {
     const Grid& grid = layout.grid();
-    const bool fastest = launches == ColourLaunches::fastest;
-    const bool ahead = fastest ? loads_ahead(points.shape(), dof, storage) : launches != ColourLaunches::each;
+    const bool ahead = launches == ColourLaunches::fastest ? loads_ahead(points.shape(), dof, storage)
+                                                           : launches == ColourLaunches::ahead;
     const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric, storage, threads_, ahead);
     const int colours = points.colours();
     const auto add = [&](const char* name, int colour, bool lower) {
@@ -108,38 +105,19 @@ MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& poi
     const bool last_is_done = rows_of(dof) == dof && colours > 1;
     for (int colour = colours - (last_is_done ? 2 : 1); colour > 0; --colour) add("upper", colour, false);
     add("leave", 0, false);
-    if (fastest ? ahead && fits_together(context, points.shape()) : launches == ColourLaunches::together) {
-        together_ = rtc::Kernel<AllArguments>(context, source(), all, "together");
-        const Index size = storage == FactorStorage::double_precision ? sizeof(double) : sizeof(float);
-        fetched_bytes_ = Index(together_threads) * (points.shape().entries() + 1) * size;
-        together_.allow_shared(fetched_bytes_);
-    }
 }
 
 void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                            double* w) const {
-    const auto complete = [&](auto& arguments) {
+    bool follows = false;  // a step of this solve
+    for (const Step& step : steps_) {
+        Arguments arguments = step.arguments;
         arguments.factors = factors;
         arguments.exponents = exponents;
         arguments.r = r.data();
         arguments.v = v;
         arguments.w = w;
         arguments.z = z.data();
-    };
-    if (together_) {
-        AllArguments all{};
-        all.steps = int(steps_.size());
-        for (int n = 0; n < all.steps; ++n) {
-            // The arguments of the separate kernels differ in the room for terms alone.
-            std::memcpy(&all.step[n], &steps_[n].arguments, sizeof all.step[n]);
-            complete(all.step[n]);
-        }
-        return together_.launch({unsigned(together_blocks)}, unsigned(together_threads), fetched_bytes_, all);
-    }
-    bool follows = false;  // a step of this solve
-    for (const Step& step : steps_) {
-        Arguments arguments = step.arguments;
-        complete(arguments);
         step.kernel.launch({unsigned((stride_ + threads_ - 1) / threads_), unsigned(parts_of(dof_))},
                            unsigned(threads_), 0, arguments, follows);
         follows = true;

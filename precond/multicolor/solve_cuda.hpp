@@ -15,10 +15,9 @@ namespace hyperplane {
 
 /// How a solve is distributed to launches. The results have the same bits.
 enum class ColourLaunches {
-    fastest,   ///< of those below that are possible
-    each,      ///< a launch for each step
-    ahead,     ///< the same, loading coefficients ahead
-    together,  ///< one launch
+    fastest,  ///< of those below that are possible
+    each,     ///< a launch for each step
+    ahead,    ///< the same, loading coefficients ahead
 };
 
 /// The kernels for one shape, and their arguments.
@@ -42,7 +41,6 @@ public:
 
 private:
     using Arguments = ColourArguments<const void, most_colour_terms>;
-    using AllArguments = AllColours<const void, 26>;
     /// One launch. apply() sets the factors and vectors in its arguments.
     struct Step {
         rtc::Kernel<Arguments> kernel;
@@ -53,8 +51,6 @@ private:
     Index stride_;  ///< number of slots of a colour
     int threads_;   ///< of a thread block
     std::vector<Step> steps_;
-    rtc::Kernel<AllArguments> together_;  ///< of all steps, where one launch computes them
-    Index fetched_bytes_ = 0;             ///< of shared memory, for the coefficients of a step
 };
 
 }  // namespace hyperplane
