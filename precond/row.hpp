@@ -81,6 +81,8 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;
     std::vector<NamedTuning> tunings;  ///< for `bench --tunings`
+    /// Choices of its keys, "key=value", with which `compare --auto` tries it as well as with the defaults.
+    std::vector<std::string> variants;
     bool takes(MatrixKind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
     /// The kernels that NVRTC compiles for a deck on a GPU, known without one; empty if there are none.
     std::function<std::vector<KernelSet>(const Parameters&, const PreconditionerSetting&)> kernels;

@@ -8,6 +8,7 @@
 
 #include "apps/deck/schema.hpp"
 #include "core/error.hpp"
+#include "precond/registry.hpp"
 
 namespace hyperplane {
 namespace {
@@ -35,7 +36,8 @@ public:
         for (Choice* own : {&solver, &preconditioner})
             own->name = own->text = found.deck.text(own == &solver ? "solver" : "preconditioner", "name");
         const auto solvers = choices("solver", lists.solvers, lists.all, solver);
-        const auto preconditioners = choices("preconditioner", lists.preconditioners, lists.all, preconditioner);
+        const auto preconditioners =
+            choices("preconditioner", lists.preconditioners, lists.all, preconditioner, lists.variants);
         report();
         for (const Choice& p : preconditioners)
             for (const Choice& s : solvers) add(s, p, found.list);
@@ -137,13 +139,17 @@ private:
         return kept;
     }
 
-    std::vector<Choice> choices(const std::string& section, const std::string& list, bool all, const Choice& own) {
+    std::vector<Choice> choices(const std::string& section, const std::string& list, bool all, const Choice& own,
+                                bool variants = false) {
         std::vector<Choice> found;
         for (const std::string& text : split(list, ',')) found.push_back(choice(section, text));
         if (!found.empty()) return found;
         if (!all) return {own};
         for (const Component& component : schema_.components)
             if (component.section == section) found.push_back({component.name, component.name, {}});
+        if (variants)
+            for (const PreconditionerRow& row : preconditioners())
+                for (const std::string& keys : row.variants) found.push_back(choice(section, row.name + ":" + keys));
         return found;
     }
 

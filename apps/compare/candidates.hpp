@@ -33,7 +33,8 @@ struct Candidate {
 /// The lists that the user gave. If one is empty, that component is the deck's.
 struct CandidateLists {
     std::string solvers, preconditioners;
-    bool all = false;  ///< an empty list stands for all registered components instead
+    bool all = false;       ///< an empty list stands for all registered components instead
+    bool variants = false;  ///< and, of preconditioners, for the variants that their rows name
 };
 
 struct Candidates {

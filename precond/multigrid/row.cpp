@@ -185,6 +185,7 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
         "where they are by default. The matrix of the last grid is inverted densely; constants in its null space are "
         "projected out.";
     row.parameters = multigrid::parameters();
+    row.variants = {"coarse_smoother=multicolor"};  // on a GPU wavefronts of small grids take most of a cycle
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.create = [made](const Parameters& parameters, const PreconditionerSetting& setting) {
         return made.create(parameters, setting);
