@@ -33,9 +33,9 @@ struct HpcgBench {
     double rate() const { return operations / solve.median; }  ///< operations a second
 };
 
-/// HPCG's count of a set of `iterations` iterations, additions and multiplications: products, vector operations and
+/// HPCG's count of a set of `iterations` iterations on n[0] x n[1] x n[2] points: products, vector operations and
 /// the multigrid cycle.
-double hpcg_operations(std::array<Index, 3> extents, Index iterations);
+double hpcg_operations(std::array<Index, 3> n, Index iterations);
 
 /// Throws UsageError for extents that are no multiples of eight or below 16.
 HpcgBench bench_hpcg(const Context& context, std::array<int, 3> extents, int repeats);

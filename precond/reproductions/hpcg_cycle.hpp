@@ -34,8 +34,8 @@ public:
 
     explicit HpcgCycle(MakeSweep make) : make_(std::move(make)) {}
 
-    /// `a` has HPCG's coefficients. Throws UsageError if an extent is no multiple of eight.
-    SetupReport setup(const SystemMatrix& a) override;
+    /// `matrix` has HPCG's coefficients. Throws UsageError if an extent is no multiple of eight.
+    SetupReport setup(const SystemMatrix& matrix) override;
     void apply(const Vector& r, Vector& z) const override { cycle(0, r, z); }
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = true}; }
     Index bytes_per_apply() const override;
