@@ -12,54 +12,43 @@ namespace hyperplane {
 
 #if AHEAD
 
-/// Calls act(t, coefficient) for the terms of a step at one place; null where a mirrored coefficient does not exist.
-/// `part` is W in a lower and G in an upper step.
-template <int part, class Act>
-__device__ __forceinline__ void for_coefficients(const Step& s, int place, Act act) {
-    constexpr bool mirrored = part == of_g && SYMMETRIC;
-#pragma unroll
-    for (int t = 0; t < MOST_TERMS; ++t) {
-        if (t >= s.terms) continue;
-        const int there = place + s.term[t].shift;
-        const bool known = !mirrored || unsigned(there) < unsigned(s.stride);
-        act(t, known ? coefficient(s, s.term[t].block, 0, 0, mirrored ? there : place) : nullptr);
-    }
-}
-
-/// Subtracts the terms of a step from `sum`; weight(t) is a term's coefficient. Values are loaded `at_once`.
-template <int at_once, class Weight>
-__device__ __forceinline__ void subtract_loaded(const Step& s, double& sum, int place, const double* x, Weight weight) {
-#pragma unroll
-    for (int begin = 0; begin < MOST_TERMS; begin += at_once) {
-        double value[at_once];
-#pragma unroll
-        for (int n = 0; n < at_once; ++n) {
-            const int t = begin + n;
-            if (t >= MOST_TERMS || t >= s.terms) continue;
-            const int there = place + s.term[t].shift;
-            value[n] = x[s.term[t].base + (unsigned(there) < unsigned(s.stride) ? there : place)];
-        }
-#pragma unroll
-        for (int n = 0; n < at_once; ++n)
-            if (begin + n < MOST_TERMS && begin + n < s.terms) sum -= weight(begin + n) * value[n];
-    }
-}
-
 /// The coefficients of a step at one place, in registers.
 struct Ahead {
     double inverse, weight[MOST_TERMS];
 
-    /// Also the coefficient of D^-1, if `inverts`.
+    /// Loads W in a lower and G in an upper step, and the coefficient of D^-1 if `inverts`. A mirrored coefficient that
+    /// does not exist is zero.
     template <int part>
     __device__ __forceinline__ void load(const Step& s, int place, bool inverts) {
         if (inverts) inverse = widened(__ldcs(coefficient(s, s.inverse, 0, 0, place)));
-        for_coefficients<part>(s, place,
-                               [&](int t, const Value* from) { weight[t] = from ? widened(__ldcs(from)) : 0.0; });
+        constexpr bool mirrored = part == of_g && SYMMETRIC;
+#pragma unroll
+        for (int t = 0; t < MOST_TERMS; ++t) {
+            if (t >= s.terms) continue;
+            const int there = place + s.term[t].shift;
+            const bool known = !mirrored || unsigned(there) < unsigned(s.stride);
+            weight[t] = known ? widened(__ldcs(coefficient(s, s.term[t].block, 0, 0, mirrored ? there : place))) : 0.0;
+        }
     }
+    /// Subtracts the terms of the step from `sum`. Half of the neighbours' values are loaded at once.
     template <int part>
     __device__ __forceinline__ void subtract(const Step& s, double (&sum)[ROWS], int /*first*/, int place,
                                              const double* x) const {
-        subtract_loaded<13>(s, sum[0], place, x, [&](int t) { return weight[t]; });
+        constexpr int at_once = 13;
+#pragma unroll
+        for (int begin = 0; begin < MOST_TERMS; begin += at_once) {
+            double value[at_once];
+#pragma unroll
+            for (int n = 0; n < at_once; ++n) {
+                const int t = begin + n;
+                if (t >= MOST_TERMS || t >= s.terms) continue;
+                const int there = place + s.term[t].shift;
+                value[n] = x[s.term[t].base + (unsigned(there) < unsigned(s.stride) ? there : place)];
+            }
+#pragma unroll
+            for (int n = 0; n < at_once; ++n)
+                if (begin + n < MOST_TERMS && begin + n < s.terms) sum[0] -= weight[begin + n] * value[n];
+        }
     }
     /// sum = D^-1 v - G z
     __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], int first, int place) const {

@@ -27,7 +27,6 @@ struct ColourArguments {
     int nx, ny, nz, line, plane, colour, terms;
     ColourTerm term[most_terms];
 };
-
 static_assert(sizeof(ColourTerm) == 16);
 static_assert(sizeof(ColourArguments<const double, 6>) == 192);
 

@@ -194,39 +194,6 @@ __device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
     }
 }
 
-/// The step `enter` at one place; `points_of_thread` are r at its points if they were copied through shared memory.
-__device__ __forceinline__ void enter_place(const Step& s, int place, int first, const double* points_of_thread) {
-    Point p(s, COLOURS * place);
-#pragma unroll
-    for (int colour = 0; colour < COLOURS; ++colour) {
-        const bool inside = p.inside(s);
-        const int home = inside && !points_of_thread ? p.slot(s) : 0;
-        double sum[ROWS];
-#pragma unroll
-        for (int r = 0; r < ROWS; ++r)
-            if (!inside || (DOF % ROWS != 0 && first + r >= DOF))
-                sum[r] = 0.0;
-            else
-                sum[r] =
-                    points_of_thread ? points_of_thread[colour] : __ldg(s.r + (long long)(first + r) * s.points + home);
-        if (colour == 1) {
-            change_units<of_w, false>(s, sum, first, place);
-#pragma unroll(unrolled_terms)
-            for (int t = 0; t < s.terms; ++t) {
-                const int offset = s.term[t].base;
-                Point q = p;
-                q.i += (offset & 15) - 8, q.j += (offset >> 4 & 15) - 8, q.k += (offset >> 8) - 8;
-                if (inside && q.inside(s)) add<-1>(s, sum, first, s.term[t].block, place, s.r + q.slot(s), s.points);
-            }
-            change_units<of_w, true>(s, sum, first, place);
-            finish_lower(s, sum, first, place);
-        } else {
-            store(s.v, sum, first, s.slots, colour * s.stride + place);
-        }
-        p.advance(s, 1);
-    }
-}
-
 }  // namespace hyperplane
 
 #include "precond/multicolor/ahead.cuh"
@@ -243,7 +210,35 @@ extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
         __syncthreads();
     }
     if (place >= s.stride) return;
-    enter_place(s, place, first, through_shared ? points_of_block + threadIdx.x * pitch : nullptr);
+    Point p(s, COLOURS * place);
+#pragma unroll
+    for (int colour = 0; colour < COLOURS; ++colour) {
+        const bool inside = p.inside(s);
+        const int home = inside && !through_shared ? p.slot(s) : 0;
+        double sum[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+            if (!inside || (DOF % ROWS != 0 && first + r >= DOF))
+                sum[r] = 0.0;
+            else
+                sum[r] = through_shared ? points_of_block[threadIdx.x * pitch + colour]
+                                        : __ldg(s.r + (long long)(first + r) * s.points + home);
+        if (colour == 1) {
+            change_units<of_w, false>(s, sum, first, place);
+#pragma unroll(unrolled_terms)
+            for (int t = 0; t < s.terms; ++t) {
+                const int offset = s.term[t].base;
+                Point q = p;
+                q.i += (offset & 15) - 8, q.j += (offset >> 4 & 15) - 8, q.k += (offset >> 8) - 8;
+                if (inside && q.inside(s)) add<-1>(s, sum, first, s.term[t].block, place, s.r + q.slot(s), s.points);
+            }
+            change_units<of_w, true>(s, sum, first, place);
+            finish_lower(s, sum, first, place);
+        } else {
+            store(s.v, sum, first, s.slots, colour * s.stride + place);
+        }
+        p.advance(s, 1);
+    }
 }
 
 extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {

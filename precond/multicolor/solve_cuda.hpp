@@ -13,12 +13,8 @@
 
 namespace hyperplane {
 
-/// How a solve is distributed to launches. The results have the same bits.
-enum class ColourLaunches {
-    fastest,  ///< of those below that are possible
-    each,     ///< a launch for each step
-    ahead,    ///< the same, loading coefficients ahead
-};
+/// Whether the kernel of a step loads coefficients before it waits for the step before. The results have the same bits.
+enum class ColourLaunches { fastest, each, ahead };
 
 /// The kernels for one shape, and their arguments.
 class MulticolorCuda {
