@@ -14,9 +14,6 @@ namespace {
 
 constexpr const char* label = "factor";
 
-rtc::Source source(const char* main) {
-    return {rtc::precond_texts(), main};
-}
 constexpr const char* text = "precond/sync_free_ilu/factor.cuh";
 
 rtc::Definitions definitions(const SyncFreeShape& shape) {
@@ -66,7 +63,7 @@ SyncFreeCuda::Search::Search(const Context& context, const GeneralFactors& facto
       finished(context, label, factors.pattern().rows()),
       state(copied_to(context, label, std::vector<TicketState>{{0, 0, 1}})),
       pivots(context, parts_of(factors.pattern().rows(), shape.rows())),
-      kernel(context, source(text), definitions(shape), "general_factor") {}
+      kernel(context, sync_free_source(text), definitions(shape), "general_factor") {}
 
 SyncFreeCuda::SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
                            FactorVariant variant)
@@ -123,7 +120,7 @@ Index SyncFreeCuda::bytes(const Context& host, const FilledPattern& filled, Inde
 
 rtc::Programs SyncFreeCuda::programs(const SyncFreeShape& shape) {
     if (shape.table) return TableFactor::programs(*shape.table);
-    return {{source(text), definitions(shape)}};
+    return {{sync_free_source(text), definitions(shape)}};
 }
 
 }  // namespace hyperplane

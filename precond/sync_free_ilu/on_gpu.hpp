@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the host hands a pattern's tables to the kernels of this family.
+// How the host finds the kernels of this family, hands them a pattern's tables, and chooses their thread blocks.
 #pragma once
 
+#include <algorithm>
+
 #include "core/device/context.hpp"
+#include "precond/kernel_set.hpp"
 
 namespace hyperplane {
+
+inline rtc::Source sync_free_source(const char* main) {
+    return {rtc::precond_texts(), main};
+}
 
 /// Row pointers as the kernels' arguments name their type.
 inline const long long* as_pointers(const Index* at) {
@@ -19,5 +26,26 @@ Buffer<T> copy_on(const Context& context, const std::string& label, const Buffer
     copy_between(host.context(), host.data(), context, copy.data(), host.size() * Index(sizeof(T)));
     return copy;
 }
+
+/// Kernels that work on slices of rows, level by level, with a warp for each slice.
+namespace slices {
+
+inline constexpr int threads = 128, warps = threads / 32;
+
+inline Index blocks_for(Index count) {
+    return (count + warps - 1) / warps;
+}
+
+/// Thread blocks for `count` slices in so many levels, if a multiprocessor holds `occupancy` blocks. Warps that wait
+/// load the memory, so there are no more than have the slices of the next few levels.
+inline Index resident_blocks(const Context& context, int occupancy, Index count, Index levels) {
+    constexpr Index levels_ahead = 8, least = 2;
+    const Index multiprocessors = context.stream().properties().multiprocessors;
+    const Index level = count / std::max<Index>(1, levels);
+    const Index wanted = (levels_ahead * level + warps * multiprocessors - 1) / (warps * multiprocessors);
+    return std::min(std::max(wanted, least), Index(occupancy)) * multiprocessors;
+}
+
+}  // namespace slices
 
 }  // namespace hyperplane

@@ -11,9 +11,8 @@ namespace {
 constexpr const char* label = "factor";
 constexpr int threads = 128;
 
-rtc::Source source() {
-    return {rtc::precond_texts(), "precond/sync_free_ilu/part_solve.cuh"};
-}
+constexpr const char* text = "precond/sync_free_ilu/part_solve.cuh";
+
 rtc::Definitions definitions(int dof) {
     return {{"DOF", std::to_string(dof)}, {"THREADS", std::to_string(threads)}};
 }
@@ -25,8 +24,8 @@ PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& facto
       parts_(parts.count()),
       most_rows_(parts.largest()),
       inverse_(context, label, factors.pattern().rows() * dof_ * dof_),
-      pack_kernel_(context, source(), definitions(dof_), "pack_parts"),
-      solve_kernel_(context, source(), definitions(dof_), "solve_parts") {
+      pack_kernel_(context, sync_free_source(text), definitions(dof_), "pack_parts"),
+      solve_kernel_(context, sync_free_source(text), definitions(dof_), "solve_parts") {
     const PartTables tables(factors.filled, parts, dof_);
     part_rows_ = copied_to(context, label, tables.part_rows);
     rows_ = copied_to(context, label, std::vector<int>(parts.vertices.begin(), parts.vertices.end()));
@@ -82,7 +81,7 @@ Index PartSolveCuda::bytes(const FilledPattern& filled, const GraphParts& parts,
 }
 
 rtc::Programs PartSolveCuda::programs(int dof) {
-    return {{source(), definitions(dof)}};
+    return {{sync_free_source(text), definitions(dof)}};
 }
 
 }  // namespace hyperplane

@@ -12,19 +12,11 @@ namespace hyperplane {
 namespace {
 
 constexpr const char* label = "factor";
-constexpr int threads = 128, warps = threads / 32;
-
-rtc::Source source(const char* main) {
-    return {rtc::precond_texts(), main};
-}
+using slices::threads;
 constexpr const char *slice_text = "precond/sync_free_ilu/slice.cuh", *solve_text = "precond/sync_free_ilu/solve.cuh";
 
 rtc::Definitions definitions(int dof, Side side) {
     return {{"DOF", std::to_string(dof)}, {"UPPER", std::to_string(side == Side::upper)}};
-}
-
-unsigned blocks_for(Index slices) {
-    return unsigned((slices + warps - 1) / warps);
 }
 
 /// Where the rows of the upper order lie in the lower one.
@@ -33,18 +25,6 @@ Buffer<int> between(const Context& host, const SlicedOrder& lower, const SlicedO
     Buffer<int> from(host, label, position.size());
     for (Index at = 0; at < from.size(); ++at) from[at] = position[upper.row[at]];
     return from;
-}
-
-/// Thread blocks of a solve. Warps that wait load the memory, so there are no more than have the slices of the next
-/// `levels_ahead` levels.
-unsigned resident_blocks(const Context& context, const rtc::Kernel<GeneralSolveArguments>& kernel,
-                         const SlicedOrder& sliced) {
-    constexpr Index levels_ahead = 8, least = 2;
-    const Index multiprocessors = context.stream().properties().multiprocessors;
-    const Index count = Index(sliced.slices.size()), level = count / std::max<Index>(1, sliced.levels);
-    const Index wanted = (levels_ahead * level + warps * multiprocessors - 1) / (warps * multiprocessors);
-    const Index resident = std::min(std::max(wanted, least), Index(kernel.occupancy(threads, 0)));
-    return unsigned(std::min(resident * multiprocessors, Index(blocks_for(count))));
 }
 
 Index bytes_of(const SlicedOrder& sliced, int dof) {
@@ -63,9 +43,10 @@ SlicedSolve::Triangle::Triangle(const Context& context, const SlicedOrder& slice
       column(context, label, places),
       values(context, label, places * dof * dof),
       records(context, label, sliced.row.size() * dof),
-      slice(context, source(slice_text), definitions(dof, side), "slice_factors"),
-      solve(context, source(solve_text), definitions(dof, side), "general_solve"),
-      blocks(resident_blocks(context, solve, sliced)) {}
+      slice(context, sync_free_source(slice_text), definitions(dof, side), "slice_factors"),
+      solve(context, sync_free_source(solve_text), definitions(dof, side), "general_solve"),
+      blocks(unsigned(std::min(slices::resident_blocks(context, solve.occupancy(threads, 0), count, sliced.levels),
+                               slices::blocks_for(count)))) {}
 
 SlicedSolve::SlicedSolve(const Context& context, const FilledPattern& filled, int dof, const BlockPattern& pattern,
                          const Buffer<Index>& diagonal)
@@ -97,7 +78,7 @@ void SlicedSolve::take(Triangle& triangle, const double* values, const int* posi
                                    .sliced = triangle.values.data(),
                                    .inverse = inverse_.data(),
                                    .count = triangle.count};
-    triangle.slice.launch({blocks_for(triangle.count)}, threads, 0, arguments);
+    triangle.slice.launch({unsigned(slices::blocks_for(triangle.count))}, threads, 0, arguments);
 }
 
 void SlicedSolve::take(const double* values) {
@@ -153,8 +134,8 @@ rtc::Programs SlicedSolve::programs(int dof) {
     rtc::Programs programs;
     for (const Side side : {Side::lower, Side::upper}) {
         const char* const title = side == Side::lower ? "lower" : "upper";
-        programs.push_back({source(slice_text), definitions(dof, side), title});
-        programs.push_back({source(solve_text), definitions(dof, side), title});
+        programs.push_back({sync_free_source(slice_text), definitions(dof, side), title});
+        programs.push_back({sync_free_source(solve_text), definitions(dof, side), title});
     }
     return programs;
 }

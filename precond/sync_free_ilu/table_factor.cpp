@@ -10,11 +10,7 @@ namespace hyperplane {
 namespace {
 
 constexpr const char* label = "factor";
-constexpr int threads = 128, warps = threads / 32;
-
-rtc::Source source(const char* main) {
-    return {rtc::precond_texts(), main};
-}
+using slices::blocks_for, slices::threads;
 constexpr const char *factor_text = "precond/sync_free_ilu/table_factor.cuh",
                      *maker_text = "precond/sync_free_ilu/table_maker.cuh";
 
@@ -28,23 +24,9 @@ rtc::Definitions definitions(const TableShape& shape, bool makes) {
     return definitions;
 }
 
-Index blocks_for(Index slices) {
-    return (slices + warps - 1) / warps;
-}
 /// Thread blocks of a factorisation at most, of which each has a ratio of pivots.
-Index most_blocks(Index slices) {
-    return std::min<Index>(blocks_for(slices), 4096);
-}
-
-/// Warps that wait load the memory, so there are no more than have the slices of the next `levels_ahead` levels.
-unsigned resident_blocks(const Context& context, const rtc::Kernel<TableFactorArguments>& kernel,
-                         const TableOrder& order) {
-    constexpr Index levels_ahead = 8, least = 2;
-    const Index multiprocessors = context.stream().properties().multiprocessors;
-    const Index count = Index(order.slices.size()), level = count / std::max<Index>(1, order.levels);
-    const Index wanted = (levels_ahead * level + warps * multiprocessors - 1) / (warps * multiprocessors);
-    const Index resident = std::min(std::max(wanted, least), Index(kernel.occupancy(threads, 0)));
-    return unsigned(std::min(resident * multiprocessors, most_blocks(count)));
+Index most_blocks(Index count) {
+    return std::min<Index>(blocks_for(count), 4096);
 }
 
 }  // namespace
@@ -66,16 +48,18 @@ TableFactor::TableFactor(const Context& context, const FilledPattern& filled, co
       long_rows_(context, label, order.in_long_rows),
       given_(context, label, filled.place.size() == 0 ? 0 : filled.pattern->blocks()),
       pivots_(context, most_blocks(count_)),
-      spread_(context, source(maker_text), definitions(shape, true), "spread_values"),
-      unfinish_(context, source(maker_text), definitions(shape, true), "unfinish_values"),
-      kernel_(context, source(factor_text), definitions(shape, false), "table_factor"),
-      blocks_(resident_blocks(context, kernel_, order)) {
+      spread_(context, sync_free_source(maker_text), definitions(shape, true), "spread_values"),
+      unfinish_(context, sync_free_source(maker_text), definitions(shape, true), "unfinish_values"),
+      kernel_(context, sync_free_source(factor_text), definitions(shape, false), "table_factor"),
+      blocks_(unsigned(std::min(slices::resident_blocks(context, kernel_.occupancy(threads, 0), count_, order.levels),
+                                most_blocks(count_)))) {
     pivots_.clear_ratios();
     if (rows_ > 0) make(context, copy_on(context, label, order.row), shape);
 }
 
 void TableFactor::make(const Context& context, const Buffer<int>& order, const TableShape& shape) {
-    const rtc::Kernel<TableMakerArguments> maker(context, source(maker_text), definitions(shape, true), "make_tables");
+    const rtc::Kernel<TableMakerArguments> maker(context, sync_free_source(maker_text), definitions(shape, true),
+                                                 "make_tables");
     const TableMakerArguments arguments{.slices = slices_.data(),
                                         .order = order.data(),
                                         .row_begin = as_pointers(pattern_.row_begin()),
@@ -134,7 +118,8 @@ Index TableFactor::bytes(const Context& host, const FilledPattern& filled, const
 }
 
 rtc::Programs TableFactor::programs(const TableShape& shape) {
-    return {{source(maker_text), definitions(shape, true)}, {source(factor_text), definitions(shape, false)}};
+    return {{sync_free_source(maker_text), definitions(shape, true)},
+            {sync_free_source(factor_text), definitions(shape, false)}};
 }
 
 }  // namespace hyperplane
