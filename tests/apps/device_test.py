@@ -188,17 +188,24 @@ class Device(ProgramTest):
 
     def test_the_compiler_is_in_no_time(self):
         deck = self.write("a.ini", POISSON.format(cells=96))
-        environment = {**os.environ, "HYPERPLANE_KERNEL_CACHE": str(self.folder / "kernels")}
-        def seconds():
+
+        def seconds(cache):
             done = subprocess.run([PROGRAM, "run", deck, "--backend", "cuda", "--fresh", "--json"], cwd=self.folder,
-                                  env=environment, capture_output=True, text=True, check=True)
+                                  env={**os.environ, "HYPERPLANE_KERNEL_CACHE": str(self.folder / cache)},
+                                  capture_output=True, text=True, check=True)
             self.assertNotIn("after the clocks had started", done.stderr)
-            return json.loads(done.stdout)["timers"]
-        first, second = seconds(), seconds()
-        self.assertGreater(first["compile"]["seconds"], 0.0)
-        self.assertNotIn("compile", second)
-        for part in ("setup", "solve"):  # the compiler takes more than a second
-            self.assertLess(first[part]["seconds"], 1.5 * second[part]["seconds"] + 0.01, part)
+            return {part: clock["seconds"] for part, clock in json.loads(done.stdout)["timers"].items()}
+
+        # Other processes may use the GPU meanwhile: the fastest of three runs is compared, each with a cache of its own.
+        caches = ("kernels1", "kernels2", "kernels3")
+        firsts, laters = [seconds(cache) for cache in caches], [seconds(cache) for cache in caches]
+        compiled = min(first["compile"] for first in firsts)
+        self.assertGreater(compiled, 0.0)
+        for part in ("setup", "solve"):
+            first, second = (min(run[part] for run in runs) for runs in (firsts, laters))
+            self.assertLess(first, 1.1 * second + 0.1 * compiled, part)
+        for later in laters:
+            self.assertNotIn("compile", later)
 
     def test_a_profile(self):
         """The marks in the graphs change no bit, and their times add up to those of the solve."""
