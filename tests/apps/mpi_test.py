@@ -3,7 +3,7 @@
 
 import json
 import os
-import shutil
+import pathlib
 import signal
 import subprocess
 import sys
@@ -12,38 +12,17 @@ import unittest
 
 from program import POISSON, PROGRAM, TRANSPORT, ProgramTest
 
-MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
-
-
-def children(pid):
-    """The processes that a process has started."""
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat", encoding="ascii", errors="replace") as stat:
-                if int(stat.read().rsplit(")", 1)[1].split()[1]) == pid:
-                    found.append(int(entry))
-        except OSError:
-            pass
-    return found
-
-
-def runs(pid):
-    """Whether a process exists and is not a zombie that nobody has waited for."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+import mpirun  # noqa: E402
 
 
 class Mpi(ProgramTest):
-    def mpirun(self, processes, *words, environment=None):
-        return subprocess.run([*MPIRUN, "-n", str(processes), PROGRAM, *words], cwd=self.folder, text=True, timeout=120,
+    def under_mpirun(self, processes, *words, environment=None):
+        return subprocess.run([*mpirun.COMMAND, "-n", str(processes), PROGRAM, *words], cwd=self.folder, text=True, timeout=120,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})})
 
     def run_processes(self, processes, deck, output, *words, environment=None):
-        return self.mpirun(processes, "run", deck, "--backend", "cpu", "--threads", "1", "--quiet", "--set",
+        return self.under_mpirun(processes, "run", deck, "--backend", "cpu", "--threads", "1", "--quiet", "--set",
                            f"output.file={output}", "--set", "output.fields=true", *words, environment=environment)
 
     def test_processes_have_the_record_of_one_rank(self):
@@ -71,7 +50,7 @@ class Mpi(ProgramTest):
                                   (("--set", "solver.max_iterations=2"), 3, "max_iterations"),
                                   (("--set", "expect.max_iterations=1"), 8, "expect")):
             with self.subTest(words):
-                done = self.mpirun(2, "run", deck, "--backend", "cpu", "--fresh", *words)
+                done = self.under_mpirun(2, "run", deck, "--backend", "cpu", "--fresh", *words)
                 self.assertEqual(done.returncode, code, done.stdout + done.stderr)
                 self.assertEqual(sum(text in line for line in done.stderr.splitlines() if "error" in line), 1, done.stderr)
 
@@ -95,36 +74,27 @@ class Mpi(ProgramTest):
 
     def test_a_rank_that_is_killed_ends_all(self):
         deck = self.write("deck.ini", POISSON.format(cells="80 80 80") + "rtol = 1e-300\nmax_iterations = 100000\n")
-        process = subprocess.Popen([*MPIRUN, "-n", "3", PROGRAM, "run", deck, "--backend", "cpu", "--threads", "1"],
+        process = subprocess.Popen([*mpirun.COMMAND, "-n", "3", PROGRAM, "run", deck, "--backend", "cpu", "--threads", "1"],
                                    cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
-        ranks = []
         deadline = time.monotonic() + 60
         while not (self.folder / "deck.h5.part").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
-        ranks = children(process.pid)
+        ranks = mpirun.children(process.pid)
         self.assertEqual(len(ranks), 3)
         time.sleep(0.3)
         os.kill(ranks[1], signal.SIGKILL)
         begin = time.monotonic()
         self.assertNotEqual(process.wait(timeout=60), 0)
-        while any(map(runs, ranks)) and time.monotonic() - begin < 30.0:
+        while mpirun.alive(ranks) and time.monotonic() - begin < 30.0:
             time.sleep(0.02)
         self.assertLess(time.monotonic() - begin, 5.0)
         self.assertIn("rank 1", process.stderr.read())
 
 
-def reason_to_skip():
-    if not shutil.which("mpirun"):
-        return "mpirun is not installed (openmpi-bin)"
-    done = subprocess.run([*MPIRUN, "-n", "2", PROGRAM, "run", "none.ini"], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=120)
-    return "the program was built without MPI" if "built without MPI" in done.stdout else ""
-
-
 if __name__ == "__main__":
-    if reason := reason_to_skip():
+    if reason := mpirun.reason_not_to_run(PROGRAM):
         print(reason)
         sys.exit(77)
     unittest.main()

@@ -2,56 +2,32 @@
 """Ranks that are processes under mpirun, one of which is killed: all end soon, and the same command ends with the same bits."""
 
 import os
-import shutil
+import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 import interruptions
 from program import PROGRAM
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+import mpirun  # noqa: E402
+
 PROCESSES = 3
-MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(PROCESSES)]
 WORDS = ("run", "a.ini", "--quiet", "--backend", "cpu", "--threads", "1", "--set", "output.checkpoint_every=2")
 SECONDS_TO_END = 5.0
 
 
-def alive(pids):
-    """Those of the processes that exist and are not zombies."""
-    found = []
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-                if stat.read().rsplit(")", 1)[1].split()[0] != "Z":
-                    found.append(pid)
-        except OSError:
-            pass
-    return found
-
-
-def ranks_of(launcher):
-    try:
-        with open(f"/proc/{launcher}/task/{launcher}/children", encoding="ascii") as children:
-            return list(map(int, children.read().split()))
-    except OSError:
-        return []
-
-
 def start(program):
-    return subprocess.Popen([*MPIRUN, PROGRAM, *WORDS], cwd=program.folder, stdout=subprocess.DEVNULL,
-                            stderr=subprocess.DEVNULL)
-
-
-def built_with_mpi(program):
-    program.write("none.ini", "")
-    done = subprocess.run([*MPIRUN, PROGRAM, "run", "none.ini"], cwd=program.folder, capture_output=True, text=True)
-    return "built without MPI" not in done.stdout + done.stderr
+    return subprocess.Popen([*mpirun.COMMAND, "-n", str(PROCESSES), PROGRAM, *WORDS], cwd=program.folder,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def killed(program, count, choose):
     """Kills a random rank after a random part of a whole run's time."""
-    if not shutil.which("mpirun") or not built_with_mpi(program):
-        yield "not tried: no MPI", None
+    if reason := mpirun.reason_not_to_run(PROGRAM):
+        yield f"not tried: {reason}", None
         return
     whole = interruptions.reference(program)
     begin = time.monotonic()
@@ -61,11 +37,11 @@ def killed(program, count, choose):
         interruptions.clear(program)
         launcher = start(program)
         end = time.monotonic() + choose.uniform(0.0, duration)
-        while len(ranks_of(launcher.pid)) < PROCESSES and launcher.poll() is None:
+        while len(mpirun.children(launcher.pid)) < PROCESSES and launcher.poll() is None:
             time.sleep(0.005)
-        ranks = ranks_of(launcher.pid)
+        ranks = mpirun.children(launcher.pid)
         time.sleep(max(0.0, end - time.monotonic()))
-        victims = alive(ranks)
+        victims = mpirun.alive(ranks)
         if victims:
             os.kill(choose.choice(victims), signal.SIGKILL)
         begin = time.monotonic()
@@ -75,7 +51,7 @@ def killed(program, count, choose):
             launcher.kill()
             yield "mpirun hangs", "mpirun did not end"
             continue
-        while alive(ranks) and time.monotonic() - begin < 30:
+        while mpirun.alive(ranks) and time.monotonic() - begin < 30:
             time.sleep(0.02)
         if time.monotonic() - begin > SECONDS_TO_END:
             yield "late", f"ranks were left for {time.monotonic() - begin:.1f} s"
