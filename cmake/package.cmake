@@ -22,6 +22,9 @@ set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libhyperplane-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libgomp1")
+if(METIS_INCLUDES AND METIS_LIBRARY)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libmetis-dev")
+endif()
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 " The static library with its headers and a CMake package: programs that assemble
  matrices of their own have them solved by Hyperplane's methods.")

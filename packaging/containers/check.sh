@@ -12,32 +12,14 @@ recipe=$source/packaging/containers/Dockerfile
 scratch=$(mktemp -d)
 folder=${1:-$scratch}
 
-missing() { printf 'skipped: %s\n' "$*"; exit 77; }
-say() { printf -- '-- %s\n' "$*"; }
+source "$source/packaging/bare_system.sh"
 tidy_up() {
-    for root in "$folder/build" "$folder/final"; do
-        if mountpoint -q "$root/proc"; then umount "$root/proc"; fi
-    done
+    unmount "$folder/build/proc" "$folder/final/proc"
     rm -rf "$scratch"
 }
 trap tidy_up EXIT
+need_bare_systems
 
-[ "$(id -u)" -eq 0 ] || missing "changing the root needs root's rights"
-command -v debootstrap >/dev/null || missing "debootstrap is missing"
-
-bare() {
-    local root=$1
-    if [ ! -e "$root/complete" ]; then
-        say "a bare Debian 12 in $root"
-        rm -rf "$root"
-        debootstrap --variant=minbase bookworm "$root" >"$scratch/debootstrap.log" 2>&1 ||
-            missing "debootstrap failed: $(tail -n 1 "$scratch/debootstrap.log")"
-        touch "$root/complete"
-    fi
-    cp /etc/resolv.conf "$root/etc/resolv.conf"
-    mount -t proc proc "$root/proc"
-}
-inside() { DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$1" /bin/bash -euc "$2" </dev/null; }
 # The RUN lines of a stage of the Dockerfile, which is counted from 1.
 steps() {
     awk -v stage="$2" '/^FROM/ { at++ } at == stage' "$1" | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | sed -n 's/^RUN //p'

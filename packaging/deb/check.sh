@@ -14,21 +14,17 @@ build=$(cd "$1" && pwd)
 scratch=$(mktemp -d)
 root=${2:-$scratch}/bookworm
 
-missing() { printf 'skipped: %s\n' "$*"; exit 77; }
-say() { printf -- '-- %s\n' "$*"; }
-tidy_up() {
-    for mounted in "$root/proc" "$root$toolkit"; do
-        if mountpoint -q "$mounted"; then umount "$mounted"; fi
-    done
-    rm -rf "$scratch"
-}
+source "$source/packaging/bare_system.sh"
 # The toolkit of a build with CUDA.
 toolkit=$(sed -n 's|^HYPERPLANE_NVCC:FILEPATH=\(/.*\)/bin/nvcc$|\1|p' "$build/CMakeCache.txt")
 if grep -q '^HYPERPLANE_CUDA:[A-Z]*=OFF' "$build/CMakeCache.txt"; then toolkit=; fi
+tidy_up() {
+    unmount "$root/proc" "$root$toolkit"
+    rm -rf "$scratch"
+}
 trap tidy_up EXIT
 
-[ "$(id -u)" -eq 0 ] || missing "changing the root needs root's rights"
-command -v debootstrap >/dev/null || missing "debootstrap is missing"
+need_bare_systems
 command -v dpkg-shlibdeps >/dev/null || missing "dpkg-shlibdeps is missing (Debian: dpkg-dev)"
 command -v file >/dev/null || missing "file is missing, which CPack needs"
 
@@ -42,21 +38,12 @@ for package in "${packages[@]}"; do
     du -h "$package" | cut -f1
 done
 
-if [ ! -e "$root/complete" ]; then
-    say "a bare Debian 12 in $root"
-    rm -rf "$root"
-    debootstrap --variant=minbase bookworm "$root" >"$scratch/debootstrap.log" 2>&1 ||
-        missing "debootstrap failed: $(tail -n 1 "$scratch/debootstrap.log")"
-    touch "$root/complete"
-fi
-cp /etc/resolv.conf "$root/etc/resolv.conf"
-mount -t proc proc "$root/proc"
+bare "$root"
 if [ -n "$toolkit" ]; then
     mkdir -p "$root$toolkit"
     mount --bind -o ro "$toolkit" "$root$toolkit"
 fi
 
-inside() { DEBIAN_FRONTEND=noninteractive LC_ALL=C chroot "$root" /bin/bash -euc "$1"; }
 # Everything but what package managers and caches leave by their nature.
 files() {
     (cd "$root" && find . -path ./proc -prune -o -path ./var -prune -o -path ./tmp -prune -o -path ./dev -prune -o -path ./usr/local -prune \
@@ -66,28 +53,28 @@ files() {
 rm -rf "$root/tmp/check"
 mkdir -p "$root/tmp/check"
 cp "${packages[@]}" "$root/tmp/check/"
-inside "apt-get -qq update" >/dev/null || missing "Debian's packages cannot be reached"
+inside "$root" "apt-get -qq update" >/dev/null || missing "Debian's packages cannot be reached"
 # What the packages depend on stays; so it is there before.
 say "what the packages depend on"
-inside "apt-get -qq install -y --no-install-recommends g++ cmake make /tmp/check/*.deb" >"$scratch/apt.log" 2>&1 ||
+inside "$root" "apt-get -qq install -y --no-install-recommends g++ cmake make /tmp/check/*.deb" >"$scratch/apt.log" 2>&1 ||
     { tail -n 30 "$scratch/apt.log"; exit 1; }
-inside "dpkg --purge libhyperplane-dev hyperplane" >/dev/null 2>&1
+inside "$root" "dpkg --purge libhyperplane-dev hyperplane" >/dev/null 2>&1
 files >"$scratch/before"
 
 say "install"
-inside "apt-get -qq install -y --no-install-recommends /tmp/check/*.deb" >"$scratch/apt.log" 2>&1 ||
+inside "$root" "apt-get -qq install -y --no-install-recommends /tmp/check/*.deb" >"$scratch/apt.log" 2>&1 ||
     { tail -n 30 "$scratch/apt.log"; exit 1; }
-inside "dpkg --verify hyperplane libhyperplane-dev"
+inside "$root" "dpkg --verify hyperplane libhyperplane-dev"
 say "run"
-inside "cd /tmp/check && hyperplane --version && hyperplane run /usr/share/hyperplane/inputs/poisson.ini 2>&1 | tail -n 4 && \
+inside "$root" "cd /tmp/check && hyperplane --version && hyperplane run /usr/share/hyperplane/inputs/poisson.ini 2>&1 | tail -n 4 && \
     hyperplane info poisson.h5 >/dev/null"
-inside "! ldd /usr/bin/hyperplane | grep 'not found'"
+inside "$root" "! ldd /usr/bin/hyperplane | grep 'not found'"
 say "consumer"
 cp -r "$source/examples/consumer" "$root/tmp/check/consumer"
-inside "cd /tmp/check/consumer && cmake -B build -DCMAKE_BUILD_TYPE=Release >/dev/null && cmake --build build >/dev/null && \
+inside "$root" "cd /tmp/check/consumer && cmake -B build -DCMAKE_BUILD_TYPE=Release >/dev/null && cmake --build build >/dev/null && \
     build/seven_point 16 && build/resistor_tree"
 say "remove"
-inside "apt-get -qq purge -y hyperplane libhyperplane-dev" >"$scratch/apt.log" 2>&1 ||
+inside "$root" "apt-get -qq purge -y hyperplane libhyperplane-dev" >"$scratch/apt.log" 2>&1 ||
     { tail -n 30 "$scratch/apt.log"; exit 1; }
 rm -rf "$root/tmp/check"
 files >"$scratch/after"
