@@ -197,8 +197,8 @@ int compare_on_ranks(const Task& task, int ranks) {
         }
         if (comparison->context().backend() == Backend::cuda)
             throw UsageError(
-                "--ranks: ranks of compare run on CPUs alone, and this deck takes a GPU; give "
-                "device.backend = cpu, or leave out --ranks");
+                "device.ranks: ranks of compare run on CPUs alone, and this deck takes a GPU; give "
+                "device.backend = cpu, or one rank");
         const int mine = compare(task, *comparison, beginning);
         if (first) status = mine;
     });

@@ -23,7 +23,7 @@ Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>
 Case build_case(Deck deck, const std::vector<std::string>& overrides,
                 const std::shared_ptr<Communicator>& ranks = nullptr);
 
-/// What does not depend on the solver and the preconditioner for a deck's problem.
+/// The parts of a deck's cases that depend neither on the solver nor on the preconditioner.
 struct Foundation {
     Context context;
     std::shared_ptr<const Problem> problem;  ///< as it was constructed

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ranks of a run that does not take place would need.
+// Which of a run's ranks needs the most memory, found without the run.
 #pragma once
 
 #include "apps/run/build_case.hpp"
 
 namespace hyperplane {
 
-/// The case of the rank that needs the most memory of those that run a deck, device.ranks; of one rank the deck's case.
-/// Throws as build_case does.
+/// Returns the case of that of the deck's device.ranks ranks that needs the most memory. Throws as build_case does.
 Case case_of_largest_rank(const AskedDeck& asked);
 
-/// How many of a case's ranks share a memory: those on one GPU, which ranks take one after the other, or on CPUs all.
+/// Returns how many of a case's ranks share a memory: all on CPUs, and those of one GPU, as ranks take the GPUs in
+/// turn.
 int ranks_sharing_memory(const Case& a_case);
 
 }  // namespace hyperplane

@@ -39,9 +39,9 @@ private:
     /// Applies Newton's method to the step; returns false if a signal stopped it.
     bool solve_step(const TimeLevel& level, StepRow& row);
     NewtonStep newton_step(const TimeLevel& level, const StepRow& row);
-    /// The place of the next linear solve, for the progress.
-    /// March::to_steady
+    /// ||F|| over what a steady state needs, as March::to_steady.
     double to_steady() const;
+    /// The place of the next linear solve, for the progress.
     March march_at(const StepRow& row) const;
     /// Accepts the attempt or rejects it.
     void conclude(StepRow& row);

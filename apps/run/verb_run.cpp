@@ -176,7 +176,7 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
     return conclude(a_case, outcome, record, invocation);
 }
 
-/// What a run computes: a deck, or a case of a study.
+/// A run computes one of these: a deck, or a case of a study.
 struct Task {
     AskedDeck asked;
     std::map<std::string, std::string> labels{};  ///< added to the record's environment

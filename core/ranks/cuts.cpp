@@ -32,7 +32,7 @@ void refuse_thin_parts(const std::vector<int>& cuts, int together, int least) {
     for (int rank = 0; rank < ranks; ++rank) thinnest = std::min(thinnest, cuts[rank + 1] - cuts[rank]);
     if (thinnest >= least) return;
     const std::string grid =
-        fmt::format("--ranks {}: the grid has {} plane{} along z", ranks, planes, planes == 1 ? "" : "s");
+        fmt::format("device.ranks = {}: the grid has {} plane{} along z", ranks, planes, planes == 1 ? "" : "s");
     if (together > 1)
         throw UsageError(fmt::format(
             "{}, of which subdomains keep groups of {} together, and each rank needs {} or more; take fewer "
@@ -56,11 +56,10 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
             "grid.periodic: a grid that is periodic along z is not cut into the parts of several ranks; run it on one "
             "rank");
     if (context.backend() == Backend::cuda && grid.nz > cuda::SumOrder::most_planes)
-        throw UsageError(
-            fmt::format("--ranks: on GPUs sums follow the planes of grids of up to {} planes along z, and this one has "
-                        "{}; turn the "
-                        "grid, give device.backend = cpu, or run it on one rank",
-                        cuda::SumOrder::most_planes, grid.nz));
+        throw UsageError(fmt::format(
+            "device.ranks: on GPUs sums follow the planes of grids of up to {} planes along z, and this one "
+            "has {}; turn the grid, give device.backend = cpu, or run it on one rank",
+            cuda::SumOrder::most_planes, grid.nz));
     const auto* aligned = dynamic_cast<const AlignedRanks*>(ranks);
     const int together = aligned ? aligned->planes() : 1;
     const std::vector<int> cuts = cuts_of(grid.nz, together, ranks->size());

@@ -8,8 +8,6 @@
 // coefficients that lead out of the rank's own planes are zero in the copy.
 #pragma once
 
-#include <optional>
-
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {

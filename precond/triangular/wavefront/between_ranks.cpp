@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/triangular/wavefront/between_ranks.hpp"
 
-#include <cstring>
-#include <string>
 #include <vector>
 
 #include "core/ranks/cuts.hpp"
