@@ -9,10 +9,13 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "apps/command_line.hpp"
 #include "core/device/context.hpp"
+#include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/struct_matrix.hpp"
 #include "core/timer.hpp"
 
 namespace hyperplane {
@@ -32,6 +35,9 @@ struct HpcgBench {
 
     double rate() const { return operations / solve.median; }  ///< operations a second
 };
+
+/// Returns symmetric Gauss-Seidel by colour, which smooths on a matrix of one unknown and 27 points.
+std::unique_ptr<Preconditioner> gauss_seidel_by_colour(const StructMatrix& a);
 
 /// HPCG's count of a set of `iterations` iterations on n[0] x n[1] x n[2] points: products, vector operations and
 /// the multigrid cycle.

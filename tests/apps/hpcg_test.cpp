@@ -7,7 +7,6 @@
 #include "apps/bench/hpcg_reference.hpp"
 #include "on_device.hpp"
 #include "precond/multicolor/coloured_points.hpp"
-#include "precond/registry.hpp"
 #include "precond/reproductions/hpcg_cycle.hpp"
 #include "reference/hpcg.hpp"
 
@@ -29,16 +28,6 @@ TEST(Hpcg, TheReferenceSweepsInNaturalOrder) {
     }
 }
 
-HpcgCycle cycle_by_colour() {
-    return HpcgCycle([](const StructMatrix& a) {
-        const PreconditionerRow& row = find_preconditioner("multicolor");
-        Parameters parameters(row.parameters);
-        parameters.add(common_preconditioner_parameters());
-        parameters.set("preconditioner", "factors", "gauss_seidel");
-        return row.create(parameters, {a.context(), {a.grid(), a.stencil(), 1, true}});
-    });
-}
-
 void expect_cycle(const Context& context) {
     const Box box{16, 8, 24};
     const Stencil stencil = Stencil::box27();
@@ -50,7 +39,7 @@ void expect_cycle(const Context& context) {
         const Layout layout(kind, Grid{16, 8, 24}, stencil.level_map());
         StructMatrix a(context, layout, stencil, 1, MatrixStorage::lower);
         fill_hpcg(a);
-        HpcgCycle m = cycle_by_colour();
+        HpcgCycle m(gauss_seidel_by_colour);
         m.setup(a);
         const std::vector<double> b = reference::Random(4).vector(box.points());
         const Vector r = testing_support::to_vector(context, layout, 1, b);

@@ -4,7 +4,7 @@
 import re
 import unittest
 
-from program import TRANSPORT, ProgramTest, signal
+from program import CAVITY, TRANSPORT, ProgramTest, signal
 
 PULSE = """
 [problem]
@@ -26,21 +26,7 @@ rtol = 1e-4
 fields = true
 """
 
-CAVITY = """
-[problem]
-name = artificial_compressibility
-reynolds = 100
-[grid]
-cells = 7 6 5
-[time]
-cfl = 10
-steady_rtol = 1e-4
-[solver]
-name = gmres
-rtol = 1e-2
-[output]
-fields = true
-"""
+SMALL_CAVITY = CAVITY.format(cells="7 6 5") + "[output]\nfields = true\n"
 
 DISTURBED = """
 [problem]
@@ -106,7 +92,7 @@ class March(ProgramTest):
                 self.assertGreater(self.stop_again_and_again(deck, self.whole(deck)), 3)
 
     def test_pseudo_transient_and_controlled_steps_too(self):
-        cavity = self.write("a.ini", CAVITY)
+        cavity = self.write("a.ini", SMALL_CAVITY)
         self.assertGreater(self.stop_again_and_again(cavity, self.whole(cavity)), 3)
         controlled = self.write("a.ini", DISTURBED.format(time="time_step = 1e-6\ntolerance = 1e-3\nend_time = 2e-4"))
         self.assertGreater(self.stop_again_and_again(controlled, self.whole(controlled)), 3)
@@ -130,7 +116,7 @@ class March(ProgramTest):
         self.assertAlmostEqual(result["steps"][-1]["time"], sum(step["dt"] for step in result["steps"]))
 
     def test_a_steady_state_is_reported(self):
-        cavity = self.write("a.ini", CAVITY)
+        cavity = self.write("a.ini", SMALL_CAVITY)
         result = self.run_json(0, "run", cavity)
         self.assertEqual(result["end"], "steady_state")
         residuals = [step["steady_residual"] for step in result["steps"]]
@@ -194,7 +180,7 @@ class March(ProgramTest):
     def test_memory_is_predicted_to_the_byte(self):
         pulse = self.write("a.ini", PULSE.format(newton="refresh = 2"))
         disturbed = self.write("b.ini", DISTURBED.format(time="time_step = 1e-6\nsteps = 3"))
-        cavity = self.write("c.ini", CAVITY)
+        cavity = self.write("c.ini", SMALL_CAVITY)
         transport = self.write("d.ini", TRANSPORT.format(cells=12, steps=3))
         for deck, settings in ((pulse, []), (pulse, ["time.tolerance=0.5"]), (disturbed, ["newton.method=linearised"]),
                                (disturbed, ["time.scheme=bdf2", "newton.refresh=grown"]),
@@ -217,9 +203,10 @@ class March(ProgramTest):
                 (transport, "[newton]\nrtol = 1e-3", "r.ini:10: newton.rtol: convection_diffusion is linear"),
                 (transport, "[newton]\nrefresh = 0", "r.ini:10: newton.refresh: 0 is out of range"),
                 (transport, "[newton]\nrefresh = seldom", "expected integer >= 1 or every or grown, got 'seldom'"),
-                (CAVITY, "[newton]\nrtol = 1e-3", "r.ini:11: newton.rtol: one Newton step is taken and not judged"),
-                (CAVITY, "end_time = 1", "r.ini:10: time.end_time: pseudo-transient steps lead to a steady state"),
-                (CAVITY.replace("cfl = 10\n", ""), "time_step = 1", "r.ini:9: time.time_step: pseudo-transient steps are as long as"),
+                (SMALL_CAVITY, "[newton]\nrtol = 1e-3", "r.ini:11: newton.rtol: one Newton step is taken and not judged"),
+                (SMALL_CAVITY, "end_time = 1", "r.ini:10: time.end_time: pseudo-transient steps lead to a steady state"),
+                (SMALL_CAVITY.replace("cfl = 10\n", ""), "time_step = 1",
+                 "r.ini:9: time.time_step: pseudo-transient steps are as long as"),
                 (PULSE.format(newton=""), "[newton]\nrtol = 0", "newton.rtol: is 0, and so is newton.atol")):
             with self.subTest(keys):
                 self.write("r.ini", deck.replace("[solver]", keys + "\n[solver]"))

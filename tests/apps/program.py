@@ -35,6 +35,20 @@ name = gmres
 rtol = 1e-10
 """
 
+CAVITY = """
+[problem]
+name = artificial_compressibility
+reynolds = 100
+[grid]
+cells = {cells}
+[time]
+cfl = 10
+steady_rtol = 1e-4
+[solver]
+name = gmres
+rtol = 1e-2
+"""
+
 MATRIX = """
 [problem]
 name = matrix_market

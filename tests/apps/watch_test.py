@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from program import POISSON, TRANSPORT, ProgramTest
+from program import CAVITY, POISSON, TRANSPORT, ProgramTest
 
 PULSE = """
 [problem]
@@ -19,20 +19,6 @@ steps = 5
 [solver]
 name = gmres
 rtol = 1e-4
-"""
-
-CAVITY = """
-[problem]
-name = artificial_compressibility
-reynolds = 100
-[grid]
-cells = 17 16 15
-[time]
-cfl = 10
-steady_rtol = 1e-4
-[solver]
-name = gmres
-rtol = 1e-2
 """
 
 
@@ -49,7 +35,7 @@ class Progress(ProgramTest):
         self.assertTrue(norms and max(norms) < 1.0)
 
     def test_a_run_to_a_steady_state(self):
-        deck = self.write("a.ini", CAVITY)
+        deck = self.write("a.ini", CAVITY.format(cells="17 16 15"))
         shown = self.shown_on_terminal("run", deck, stdout=subprocess.DEVNULL).decode()
         lines = [line for line in re.split(r"[\r\n]", shown) if "elapsed" in line]
         for line in lines:
