@@ -32,9 +32,9 @@ class Slice:
 
     @property
     def title(self):
-        unit = f" [{self.unit}]" if self.unit != "1" else ""
+        """The field's name; on a second line where and when the slice is."""
         when = f"t = {number(self.time)}" if self.time is not None else ""
-        return ", ".join(filter(None, (self.name + unit, self.where, when)))
+        return f"{self.name}\n{', '.join(filter(None, (self.where, when)))}".rstrip()
 
 
 @dataclass
@@ -106,14 +106,17 @@ def draw_slice(drawing, axes, part, limits=(None, None)):
     left, right, bottom, top = part.ends
     if top == bottom or right == left:
         axes.plot(np.linspace(left, right, part.values.size), part.values.ravel())
+        axes.set_ylabel(part.unit if part.unit != "1" else "", fontsize=7.5)
     else:
         image = axes.imshow(part.values, origin="lower", extent=part.ends, cmap="viridis", interpolation="nearest",
                             vmin=limits[0], vmax=limits[1])
         bar = drawing.colorbar(image, ax=axes, shrink=0.8, ticks=MaxNLocator(5))
         bar.ax.tick_params(labelsize=7.5)
+        if part.unit != "1":
+            bar.set_label(part.unit, fontsize=7.5)
         axes.set_ylabel(part.axes[1], fontsize=8.5)
     axes.set_xlabel(part.axes[0], fontsize=8.5)
-    axes.set_title(part.title, fontsize=9.5, pad=14)
+    axes.set_title(part.title, fontsize=9.5, pad=8)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_locator(MaxNLocator(6))
     axes.tick_params(labelsize=7.5)
@@ -153,7 +156,7 @@ def profiles(shown):
             colour, _, line = look(at)
             label = f"t = {number(part.time)}" if part.time is not None else ""
             handles += axes.plot(part.places, part.values, color=colour, linestyle=line, linewidth=1.4, label=label)
-            axes.set_title(", ".join(filter(None, (name, part.where))), fontsize=9.5, pad=14)
+            axes.set_title(f"{name}\n{part.where}".rstrip(), fontsize=9.5, pad=8)
             axes.set_xlabel(part.along, fontsize=8.5)
         axes.grid(True)
         axes.tick_params(labelsize=7.5)

@@ -2,6 +2,7 @@
 """Numbers, tables and figures as HTML."""
 
 import math
+import re
 from html import escape
 
 from . import plots
@@ -20,6 +21,9 @@ def number(value):
 
 def mebibytes(count):
     return f"{count / 2**20:.1f} MiB"
+
+
+BREAKS, BREAK = re.compile(r"(?<=\w[_,=/])(?=\w)"), "<wbr>"
 
 
 def table(caption, head, rows, numeric=()):
@@ -45,8 +49,10 @@ def table_row(row, numeric, attributes=""):
 
 
 def cell(tag, content, numeric, attributes=""):
+    """A cell of a table. Names are broken at their signs, such as a=1,b=2, if a line is too short for them."""
     kind = ' class="number"' if numeric else ""
-    return f"<{tag}{attributes}{kind}>{escape(str(content))}</{tag}>"
+    text = escape(str(content))
+    return f"<{tag}{attributes}{kind}>{text if numeric else BREAKS.sub(BREAK, text)}</{tag}>"
 
 
 def figure(drawing, description, caption, kind=""):

@@ -45,6 +45,13 @@ def overlaps(drawing):
             if min(a.x1, b.x1) - max(a.x0, b.x0) > 1 and min(a.y1, b.y1) - max(a.y0, b.y0) > 1]
 
 
+def covered(drawing):
+    """The titles of a drawn figure that lie over axes, such as a bar of colours."""
+    return [axes.get_title(loc=place) for axes, other in itertools.permutations(drawing.axes, 2)
+            for place, title in (("left", axes._left_title), ("center", axes.title))
+            if title.get_text() and title.get_window_extent().overlaps(other.get_window_extent())]
+
+
 class MarchTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -188,8 +195,14 @@ class MarchTest(unittest.TestCase):
         self.assertIn("|velocity| of cg + struct_ilu at 3 times from 0 to 0.5, between 0 and 2.5",
                       fields.section([record]))
         parts = [fields.slice_of(state, "velocity") for state in record.states]
-        self.assertEqual(parts[1].title, "|velocity| [length/time], z = 1.5, t = 0.25")
+        self.assertEqual(parts[1].title, "|velocity|\nz = 1.5, t = 0.25")
         self.assertEqual(overlaps(fields.picture(parts * 2)), [])
+        for part in parts:
+            part.name, part.where, part.unit = "temperature_change", "z = 0.5208", "mass/(length time^2)"
+            part.time = 0.1127
+        drawing = fields.picture(parts * 2)
+        self.assertEqual(overlaps(drawing), [])
+        self.assertEqual(covered(drawing), [])
         self.assertEqual(len(fields.chosen_states(self.with_series(np.arange(20.0)))), fields.MOST_STATES)
 
     def test_a_profile_crosses_the_middle_or_what_is_chosen(self):

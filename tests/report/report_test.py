@@ -45,7 +45,7 @@ class Outline(HTMLParser):
     def __init__(self, page):
         super().__init__()
         self.open, self.tags, self.attributes, self.texts = [], [], [], []
-        self.feed(page)
+        self.feed(page.replace("<wbr>", ""))  # where a name may be broken
         self.close()
 
     def handle_starttag(self, tag, attributes):
