@@ -240,6 +240,18 @@ def why_no_gpu():
     return json.loads(listed.stdout)["devices"].get("cuda")
 
 
+# What the tests below run on ranks: the decks that ranks on CPUs run, with other preconditioners.
+BASES = {name: text.split("[preconditioner]")[0] for name, text in RANKS_DECKS.items()}
+POISSONS = ("poisson", "poisson_box27", "poisson_neumann", "poisson_random")
+POISSONS_BY_OTHERS = ("poisson_pipelined", "poisson_richardson", "poisson_sweeps")
+OTHERS = ("transport", "transport_bicgstab", "block")
+MIXTURES = ("cahn_hilliard", "cahn_hilliard_1")
+FLOWS = ("navier_stokes", "euler")
+CAVITIES = ("cavity", "cavity_coupled", "cavity_multicolor")
+# Sums follow the planes of the natural layout, which one GPU must be told to take.
+STRUCT_ILU = "name = struct_ilu\n[device]\nlayout = natural"
+
+
 class GpuRanks(ProgramTest):
     """Ranks on GPUs, which they share where there are fewer."""
 
@@ -247,21 +259,11 @@ class GpuRanks(ProgramTest):
         return self.run_program("run", deck, "--ranks", str(ranks), "--backend", backend, "--quiet", "--force", "--set",
                                 f"output.file={output}", "--set", "output.fields=true", *words)
 
-    def test_several_ranks_have_the_bits_of_one(self):
-        choices = ["name = jacobi", "name = none", "name = chebyshev", "name = subdomain_ildu0\nsubdomain = 7 5 2"]
-        bases = {name: text.split("[preconditioner]")[0] for name, text in RANKS_DECKS.items()
-                 if not name.startswith("poisson_periodic")}
-        cases = {(name, choices[0]): text for name, text in bases.items()}
-        cases |= {("poisson", choice): bases["poisson"] for choice in choices}
-        cases |= {("transport", choice): bases["transport"] for choice in choices if "chebyshev" not in choice}
-        # Sums follow the planes of the natural layout, which one GPU must be told to take.
-        natural = "\n[device]\nlayout = natural"
-        cases |= {(name, "name = struct_ilu" + natural): text for name, text in bases.items()}
-        cases["transport", "name = struct_ilu\nfill_level = 1" + natural] = bases["transport"]
-        cases["poisson_periodic", choices[0]] = RANKS_DECKS["poisson_periodic"]
-        for (name, choice), text in cases.items():
+    def has_the_bits_of_one(self, choice, *problems):
+        """Runs problems with a [preconditioner] on one, two and three ranks: same records and fields."""
+        for name in problems:
             with self.subTest(name=name, choice=choice):
-                deck = self.write("deck.ini", text.format(cells="7 5 9") + "[preconditioner]\n" + choice + "\n")
+                deck = self.write("deck.ini", BASES[name].format(cells="7 5 9") + f"[preconditioner]\n{choice}\n")
                 one = self.run_ranks(deck, 1, "one.h5")
                 self.assertIn(one.returncode, (0, 3), one.stderr)
                 fields = (self.folder / "one.vtkhdf").read_bytes()
@@ -270,6 +272,59 @@ class GpuRanks(ProgramTest):
                     self.assertEqual(several.returncode, one.returncode, several.stderr)
                     self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
                     self.assertEqual((self.folder / "several.vtkhdf").read_bytes(), fields)
+
+    # Each test runs few problems, so that it ends within a minute beside fifteen others, kernels compiled.
+    def test_jacobi_of_poisson(self):
+        self.has_the_bits_of_one("name = jacobi", *POISSONS)
+
+    def test_jacobi_of_poisson_with_other_solvers(self):
+        self.has_the_bits_of_one("name = jacobi", *POISSONS_BY_OTHERS)
+
+    def test_jacobi_of_other_problems(self):
+        self.has_the_bits_of_one("name = jacobi", *OTHERS)
+
+    def test_jacobi_of_flows(self):
+        self.has_the_bits_of_one("name = jacobi", *FLOWS)
+
+    def test_jacobi_of_cavities(self):
+        self.has_the_bits_of_one("name = jacobi", *CAVITIES)
+
+    def test_jacobi_of_mixtures(self):
+        self.has_the_bits_of_one("name = jacobi", *MIXTURES)
+
+    def test_struct_ilu_of_poisson(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *POISSONS)
+
+    def test_struct_ilu_of_poisson_with_other_solvers(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *POISSONS_BY_OTHERS)
+
+    def test_struct_ilu_of_other_problems(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *OTHERS)
+
+    def test_struct_ilu_of_flows(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *FLOWS)
+
+    def test_struct_ilu_of_cavities(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *CAVITIES)
+
+    def test_struct_ilu_of_mixtures(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *MIXTURES)
+
+    def test_struct_ilu_with_fill(self):
+        self.has_the_bits_of_one("fill_level = 1\n" + STRUCT_ILU, "transport")
+
+    def test_subdomains_and_none(self):
+        for choice in ("name = subdomain_ildu0\nsubdomain = 7 5 2", "name = none"):
+            self.has_the_bits_of_one(choice, "poisson", "transport")
+
+    def test_chebyshev_and_periodic_axes(self):
+        self.has_the_bits_of_one("name = chebyshev", "poisson")
+        self.has_the_bits_of_one("name = jacobi", "poisson_periodic")
+
+    def test_every_problem_is_in_one_of_these(self):
+        names = (*POISSONS, *POISSONS_BY_OTHERS, *OTHERS, *MIXTURES, *FLOWS, *CAVITIES, "poisson_periodic")
+        tested = {BASES[name] for name in names}
+        self.assertEqual(tested, set(BASES.values()))
 
     def test_larger_grids_of_even_and_odd_planes(self):
         for cells in ("64 64 64", "65 63 61"):
