@@ -5,9 +5,7 @@
 //
 // The arithmetic is that of precond/multicolor/solve.cuh, term by term, so the results have the same bits.
 //
-// Definitions, besides those of solve.cuh, which includes this text: AHEAD (1: as above).
-#pragma once
-
+// Definitions, besides those of solve.cuh, which alone includes this text, once: AHEAD (1: as above).
 namespace hyperplane {
 
 #if AHEAD

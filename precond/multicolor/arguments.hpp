@@ -23,11 +23,15 @@ struct ColourArguments {
     double *v, *w, *z;
     long long inverse;  // first coefficient of the colour's D^-1
     int stride, slots;  // slots of a colour; of a vector component in coloured order
-    int points;         // slots of a component of r and z
+    int points;         // from one component of r and z to the next
     int nx, ny, nz, line, plane, colour, terms;
+    // Of a rank's part of the grid: nz counts the planes that have places, those of the ranks on either side included;
+    // r and z are given by the first of these; the places [first, last) are computed; `before` numbers precede that
+    // plane.
+    int first, last, before;
     ColourTerm term[most_terms];
 };
 static_assert(sizeof(ColourTerm) == 16);
-static_assert(sizeof(ColourArguments<const double, 6>) == 192);
+static_assert(sizeof(ColourArguments<const double, 6>) == 208);
 
 }  // namespace hyperplane

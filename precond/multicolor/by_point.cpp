@@ -50,11 +50,12 @@ struct FactorPoint {
     MatrixRows a;
     double* values;
     int dof, colour;
-    Index count;
+    Index first, count;  ///< the places that are factored
     double alpha;
     PivotJudge judge;
     bool eliminates;
     double* ratios;
+    Index first_row;  ///< of the matrix's layout
 
     static constexpr int room = m > 0 ? m : max_dof;
     using few_points = void;  // loops may count points in 32 bits, since ColouredShape limits slots to 2^31
@@ -71,8 +72,8 @@ struct FactorPoint {
 
     HYPERPLANE_HD void operator()(Int3, Index at) const {
         if (at >= count) return;
-        const Place own{colour, at};
-        const Int3 p = points.point(colour, at);
+        const Place own{colour, first + at};
+        const Int3 p = points.point(colour, first + at);
         if (!points.grid.contains(p)) return;
         begin(own, p);
         for (int earlier = 0; earlier < colour; ++earlier)
@@ -161,7 +162,7 @@ struct FactorPoint {
         });
         for (int r = 0; r < size(); ++r)
             for (int c = 0; c < size(); ++c) diagonal(own, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
-        ratios[row_of_p] = smallest;
+        ratios[row_of_p - first_row] = smallest;
     }
 
     /// G = D^-1 F.
@@ -184,10 +185,10 @@ struct FactorPoint {
 };
 
 template <int m>
-void run(const Context& context, const Layout& places, const FactorPoint<0>& f) {
-    const FactorPoint<m> body{f.points, f.a,     f.values, f.dof,        f.colour,
-                              f.count,  f.alpha, f.judge,  f.eliminates, f.ratios};
-    for_each_point(context, places, "multicolour factorisation", body);
+void run(const Context& context, const FactorPoint<0>& f) {
+    const FactorPoint<m> body{f.points, f.a,     f.values, f.dof,        f.colour, f.first,
+                              f.count,  f.alpha, f.judge,  f.eliminates, f.ratios, f.first_row};
+    for_each_point(context, ColouredPoints::lines_of(f.count), "multicolour factorisation", body);
 }
 
 /// Rounds the values of a point, each row of W, D^-1 and G by itself.
@@ -248,11 +249,13 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
     f.judge = {rule_of(rules, a.symmetric()), log};
     f.eliminates = eliminates;
     f.ratios = ratios;
+    f.first_row = a.grid().row({0, 0, a.layout().begin_plane()});
     for (f.colour = 0; f.colour < points.colours(); ++f.colour) {
-        f.count = points.count(f.colour);
-        if (f.count == 0) continue;
-        with_known_dof<1, 2, 3, 4, 5, 6, 8>(f.dof,
-                                            [&](auto m) { run<m.value>(a.context(), points.places(f.colour), f); });
+        const ColouredPoints::Range owned = points.owned(a.layout(), f.colour);
+        f.first = owned.begin, f.count = owned.end - owned.begin;
+        if (f.count > 0) with_known_dof<1, 2, 3, 4, 5, 6, 8>(f.dof, [&](auto m) { run<m.value>(a.context(), f); });
+        if (points.shape().is_linear())
+            points.exchange(a.context(), a.layout(), f.colour, points.coefficients(f.colour, f.dof, values));
     }
 }
 
@@ -264,7 +267,7 @@ void round(const Context& context, const ColouredPoints& points, int dof, bool s
     for (int colour = 0; colour < points.colours(); ++colour)
         if (const Index count = points.count(colour); count > 0)
             for_each_point(
-                context, points.places(colour), "rounding of factors",
+                context, ColouredPoints::lines_of(count), "rounding of factors",
                 RoundPoint<T>{points.view(), values, rounded, exponents, log, dof, parts, colour, count, shape.slots});
 }
 template void round(const Context&, const ColouredPoints&, int, bool, const double*, float*, RowExponent*,

@@ -12,8 +12,8 @@
 namespace hyperplane::multicolor {
 
 /// Computes values = W, D^-1 and G of A + alpha diag(A), colour by colour, point by point. `a_entry` holds A's entry of
-/// each offset of the colouring. `ratios` receives for each point, in natural order, its smallest |pivot| / |diagonal
-/// of A|. Without elimination X stays A + alpha diag(A): Gauss-Seidel.
+/// each offset of the colouring. `ratios` receives for each point of a's layout, in natural order, its smallest |pivot|
+/// / |diagonal of A|. Without elimination X stays A + alpha diag(A): Gauss-Seidel.
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
             const PivotRules& rules, PivotLog* log, bool eliminates, double* ratios, double* values);
 

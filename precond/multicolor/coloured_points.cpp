@@ -30,6 +30,8 @@ Index table_size(Index colours, Index entries) {
 ColouredShape::ColouredShape(const Layout& layout, const Stencil& stencil, ColourRule r)
     : grid(layout.grid()), points(layout.slots()), rule(r), offsets(coupling_offsets(layout.grid(), stencil)) {
     constexpr Index most = std::numeric_limits<int>::max();
+    first_plane = std::max(0, layout.begin_plane() - stencil.planes());
+    planes = std::min(grid.nz, layout.end_plane() + stencil.planes()) - first_plane;
     if (!is_linear()) {
         colours = rule == ColourRule::greedy ? most_greedy_colours(offsets) : most_hashed_colours(offsets);
         slots = grid.points();
@@ -43,16 +45,15 @@ ColouredShape::ColouredShape(const Layout& layout, const Stencil& stencil, Colou
         colours = one.colours;
         line = of_line;
         plane = of_plane;
-        const int first = std::max(0, layout.begin_plane() - stencil.planes());
-        const int last = std::min(grid.nz, layout.end_plane() + stencil.planes()) - 1;
-        base = plane * first / colours * colours;
+        base = plane * first_plane / colours * colours;
         const Index of_last = layout.is_part() ? plane : line * (grid.ny - 1) + grid.nx;
-        const Index numbers = plane * last + of_last - base;
+        const Index numbers = plane * (first_plane + planes - 1) + of_last - base;
         // The stride is 32 times an odd number, so that a warp reads whole cache lines, in single precision, too.
         stride = 4 * StructMatrix::stride(((numbers + colours - 1) / colours + 3) / 4);
         slots = colours * stride;
     }
-    if (slots > most)
+    const Index numbered = slots + (layout.is_part() ? plane : 0);  // kernels count both in 32 bits
+    if (numbered > most)
         throw UsageError(fmt::format("multicolor: {} points need {} slots, it takes up to {}; use struct_ilu",
                                      grid.points(), slots, most));
 }
@@ -86,8 +87,7 @@ ColouredPoints::Range ColouredPoints::owned(const Layout& layout, int colour) co
 void ColouredPoints::exchange(const Context& context, const Layout& layout, int colour,
                               const std::vector<double*>& arrays) const {
     if (!context.ranks() || !layout.is_part()) return;
-    int reach = 0;
-    for (const Int3 o : shape_.offsets) reach = std::max(reach, std::abs(o.z));
+    const int reach = this->reach();
     const auto places = [&](int begin, int end) {
         const Index first = shape_.place_in_plane(colour, begin);
         return Range{first, shape_.place_in_plane(colour, end) - first};
@@ -101,11 +101,28 @@ void ColouredPoints::exchange(const Context& context, const Layout& layout, int 
     exchange_ends(context, end_of(begin, begin - reach), end_of(end - reach, end), arrays);
 }
 
-Layout ColouredPoints::places(int colour) const {
+std::vector<double*> ColouredPoints::coefficients(int colour, int dof, double* values) const {
+    std::vector<double*> found;
+    const auto add = [&](Index block) {
+        for (int c = 0; c < dof * dof; ++c) found.push_back(values + block + c * host_.pitch);
+    };
+    for (int e = 0; e < host_.entries; ++e)
+        if (host_.keeps(colour, e)) add(host_.block[colour * host_.entries + e]);
+    add(host_.inverse[colour]);
+    return found;
+}
+
+int ColouredPoints::reach() const {
+    int reach = 0;
+    for (const Int3 o : shape_.offsets) reach = std::max(reach, std::abs(o.z));
+    return reach;
+}
+
+Layout ColouredPoints::lines_of(Index count) {
     constexpr Index line = 256;
     Grid grid;
     grid.nx = int(line);
-    grid.ny = int((count(colour) + line - 1) / line);
+    grid.ny = int((count + line - 1) / line);
     return Layout(LayoutKind::natural, grid, {});
 }
 

@@ -42,6 +42,7 @@ struct ColouredShape {
     Index base = 0;             ///< the number at place 0 of colour 0, of a linear colouring
     Index stride = 0;           ///< slots of a colour or, if looked up, of a coefficient
     Index slots = 0;            ///< slots of a vector component
+    int first_plane, planes;    ///< the planes that have places: those of the layout and, on a rank, of its neighbours
 
     /// For the points of a natural layout. If that is one rank's part of the grid, the colouring must be linear.
     ColouredShape(const Layout& layout, const Stencil& stencil, ColourRule rule);
@@ -144,9 +145,13 @@ public:
     /// Receives the values of a colour in the nearest planes of the ranks on either side, and sends them this rank's;
     /// with one rank it does nothing. Each array is given by a pointer to place 0 of the colour.
     void exchange(const Context& context, const Layout& layout, int colour, const std::vector<double*>& arrays) const;
-    /// A fictitious grid whose points are the places of a colour, with many lines that loops distribute to threads; the
-    /// last ones are beyond count().
-    Layout places(int colour) const;
+    /// A fictitious grid whose points are as many places, with many lines that loops distribute to threads; the last
+    /// ones are beyond them.
+    static Layout lines_of(Index count);
+    /// Pointers to place 0 of each coefficient that is stored for a colour, of a linear colouring.
+    std::vector<double*> coefficients(int colour, int dof, double* values) const;
+    /// The largest number of planes that an offset crosses: how many planes exchange() receives from either side.
+    int reach() const;
     /// The view for loops in the context.
     ColouredView view() const { return view_at(tables_.data(), offsets_.data()); }
     /// The view for the host. Its slot_of and row_of, of a colouring that is looked up, are in the context's memory.

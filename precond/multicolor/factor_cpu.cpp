@@ -239,18 +239,6 @@ private:
     std::vector<double> product_;
 };
 
-/// Pointers to place 0 of each coefficient that is stored for a colour.
-std::vector<double*> coefficients_of(const ColouredView& points, int colour, int dof, double* values) {
-    std::vector<double*> found;
-    const auto add = [&](Index block) {
-        for (int c = 0; c < dof * dof; ++c) found.push_back(values + block + c * points.pitch);
-    };
-    for (int e = 0; e < points.entries; ++e)
-        if (points.keeps(colour, e)) add(points.block[colour * points.entries + e]);
-    add(points.inverse[colour]);
-    return found;
-}
-
 }  // namespace
 
 void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
@@ -268,7 +256,7 @@ void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const In
                 for (Index first = begin; first < end; first += piece)
                     factors.factor_piece(first, int(std::min(piece, end - first)));
             }
-            points.exchange(a.context(), a.layout(), colour, coefficients_of(points.host(), colour, a.dof(), values));
+            points.exchange(a.context(), a.layout(), colour, points.coefficients(colour, a.dof(), values));
         }
     });
 }

@@ -178,7 +178,7 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
     if (!by_point(points_->shape(), a.backend()))
         return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, !options_.gauss_seidel,
                                          factors_.data());
-    const Layout natural(LayoutKind::natural, a.grid(), {});
+    const Layout natural = part_of(context_, Layout(LayoutKind::natural, a.grid(), {}), 0);
     record_->clear_log();
     multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
                        !options_.gauss_seidel, ratios_->view(natural).values, factors_.data());
@@ -220,8 +220,8 @@ std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, con
     if constexpr (cuda_built) {
         if (options.colours != ColourRule::stencil) return {};  // the others are loops over points
         const Layout layout = plan(options, setting).space.layout();
-        return {{"multicolor", layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
-                 options.storage,
+        return {{layout.is_part() ? "multicolor_part" : "multicolor", layout, setting.matrix.stencil(),
+                 setting.matrix.dof(), setting.matrix.symmetric(), options.storage,
                  [layout, stencil = setting.matrix.stencil(), dof = setting.matrix.dof(),
                   symmetric = setting.matrix.symmetric(), storage = options.storage] {
                      return MulticolorCuda::programs(layout, stencil, dof, symmetric, storage);
@@ -243,7 +243,7 @@ PreconditionerRow multicolor_row() {
         "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; Saad, "
         "Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
-    row.on_ranks = true;
+    row.on_ranks = row.on_gpu_ranks = true;
     row.only_on_ranks = {{"colours", "stencil"}, {"triangular_solve", "exact"}};
     return row;
 }

@@ -21,8 +21,12 @@
 // point. If the mirrored coefficient is read instead, and the neighbour's place would be before the first or after the
 // last one, zero takes its place.
 //
+// On a rank's part of the grid there are also places of the planes next to the cuts, which other ranks compute. `enter`
+// copies r to all of them; whatever else is stored there is replaced by what those ranks send before it is read.
+//
 // Definitions: THREADS (of a thread block), DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (the layout of r
-// and z), MOST_TERMS, AHEAD (precond/multicolor/ahead.cuh), STORAGE (precond/factors/reduced_values.cuh).
+// and z), PART (1: of a rank's part of the grid), MOST_TERMS, AHEAD (precond/multicolor/ahead.cuh), STORAGE
+// (precond/factors/reduced_values.cuh).
 
 #include "precond/factors/reduced_values.cuh"
 #include "precond/multicolor/arguments.hpp"
@@ -50,6 +54,7 @@ struct Point {
     int i, j, k;
 
     __device__ Point(const Step& s, int n) {
+        if (PART) n -= s.before;  // the point of a negative number is outside
         k = n / s.plane;
         const int rest = n - k * s.plane;
         j = rest / s.line;
@@ -75,6 +80,14 @@ struct Point {
         i = rest - j * s.line;
     }
 };
+
+/// The place of a thread that has place `number` of a step, and whether there is such a place.
+__device__ __forceinline__ int place_of(const Step& s, int number) {
+    return PART ? s.first + number : number;
+}
+__device__ __forceinline__ bool has(const Step& s, int place) {
+    return place < (PART ? s.last : s.stride);
+}
 
 __device__ __forceinline__ const Value* coefficient(const Step& s, long long block, int row, int col, int place) {
     return s.factors + block + (long long)(row * DOF + col) * s.stride + place;
@@ -185,7 +198,8 @@ __device__ __forceinline__ void wait_for_last() {
 /// points.
 template <class Act>
 __device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
-    const int first = blockIdx.x * THREADS * COLOURS, count = min(THREADS * COLOURS, s.slots - first);
+    const int first = place_of(s, blockIdx.x * THREADS) * COLOURS;
+    const int count = min(THREADS * COLOURS, (PART ? s.last * COLOURS : s.slots) - first);
     Point p(s, first + threadIdx.x);
 #pragma unroll 4
     for (int n = threadIdx.x; n < count; n += THREADS) {
@@ -203,13 +217,13 @@ namespace hyperplane {
 extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
     let_next_begin();
     wait_for_last();
-    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    const int place = place_of(s, blockIdx.x * THREADS + threadIdx.x), first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     __shared__ double points_of_block[shared_values];
     if (through_shared) {
         for_points_of_block(s, [&](int at, int slot) { points_of_block[at] = __ldg(s.r + slot); });
         __syncthreads();
     }
-    if (place >= s.stride) return;
+    if (!has(s, place)) return;
     Point p(s, COLOURS * place);
 #pragma unroll
     for (int colour = 0; colour < COLOURS; ++colour) {
@@ -243,11 +257,11 @@ extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
 
 extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
     let_next_begin();
-    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    const int place = place_of(s, blockIdx.x * THREADS + threadIdx.x), first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     Ahead ahead;
-    if (place < s.stride) ahead.load<of_w>(s, place, false);
+    if (has(s, place)) ahead.load<of_w>(s, place, false);
     wait_for_last();
-    if (place >= s.stride) return;
+    if (!has(s, place)) return;
     double sum[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)
@@ -260,11 +274,11 @@ extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
 
 extern "C" __global__ void LAUNCH_BOUNDS upper(const __grid_constant__ Step s) {
     let_next_begin();
-    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    const int place = place_of(s, blockIdx.x * THREADS + threadIdx.x), first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
     Ahead ahead;
-    if (place < s.stride) ahead.load<of_g>(s, place, true);
+    if (has(s, place)) ahead.load<of_g>(s, place, true);
     wait_for_last();
-    if (place >= s.stride) return;
+    if (!has(s, place)) return;
     double sum[ROWS] = {};
     ahead.upper_sum(s, sum, first, place);
     store(s.w, sum, first, s.slots, s.colour * s.stride + place);
@@ -272,8 +286,8 @@ extern "C" __global__ void LAUNCH_BOUNDS upper(const __grid_constant__ Step s) {
 
 extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
     let_next_begin();
-    const int place = blockIdx.x * THREADS + threadIdx.x, first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
-    const bool has_place = place < s.stride;
+    const int place = place_of(s, blockIdx.x * THREADS + threadIdx.x), first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
+    const bool has_place = has(s, place);
     Ahead ahead;
     if (has_place) ahead.load<of_g>(s, place, true);
     wait_for_last();

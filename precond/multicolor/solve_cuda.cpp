@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ranks/cuts.hpp"
 #include "precond/kernel_set.hpp"
 
 namespace hyperplane {
@@ -55,6 +56,7 @@ rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, i
             {"NATURAL", n(layout.kind() == LayoutKind::natural)},
             {"LEVEL_Y", n(layout.levels().y)},
             {"LEVEL_Z", n(layout.levels().z)},
+            {"PART", n(layout.is_part())},
             {"MOST_TERMS", n(std::max(1, shape.entries()))},
             {"AHEAD", n(ahead)},
             {"STORAGE", n(int(storage))}};
@@ -76,57 +78,101 @@ std::vector<ColourTerm> terms_of(const ColouredPoints& points, int colour, bool 
     return terms;
 }
 
+/// The places of all colours in the planes of a layout.
+ColouredPoints::Range all_owned(const ColouredPoints& points, const Layout& layout) {
+    ColouredPoints::Range all = points.owned(layout, 0);
+    for (int colour = 1; colour < points.colours(); ++colour) {
+        const ColouredPoints::Range one = points.owned(layout, colour);
+        all = {std::min(all.begin, one.begin), std::max(all.end, one.end)};
+    }
+    return all;
+}
+
 }  // namespace
+
+std::vector<ColourStep> colour_steps(const ColouredPoints& points, const Layout& layout, int dof) {
+    using Sends = ColourStep::Sends;
+    const ColouredShape& shape = points.shape();
+    const int colours = points.colours();
+    std::vector<ColourStep> steps;
+    const auto add = [&](const char* name, int colour, bool lower, ColouredPoints::Range places, Sends sends) {
+        const std::vector<ColourTerm> terms = terms_of(points, colour, lower, std::strcmp(name, "enter") == 0);
+        ColourStep step{name, {}, sends, (shape.first_plane - layout.begin_plane()) * layout.slots_of_plane()};
+        auto& arguments = step.arguments;
+        arguments.inverse = points.host().inverse[colour];
+        arguments.stride = int(shape.stride), arguments.slots = int(shape.slots);
+        arguments.points = int(layout.slots_in_memory());
+        arguments.nx = shape.grid.nx, arguments.ny = shape.grid.ny, arguments.nz = shape.planes;
+        arguments.line = int(shape.line), arguments.plane = int(shape.plane);
+        arguments.colour = colour, arguments.terms = int(terms.size());
+        arguments.first = int(places.begin), arguments.last = int(places.end);
+        arguments.before = int(shape.plane * shape.first_plane - shape.base);
+        std::copy(terms.begin(), terms.end(), arguments.term);
+        steps.push_back(step);
+    };
+    const bool last_is_done = rows_of(dof) == dof && colours > 1;
+    const auto sends_of_lower = [&](int colour) {
+        return colour < colours - 1 ? Sends::v : last_is_done ? Sends::w : Sends::nothing;
+    };
+    const int entered = std::min(1, colours - 1);
+    add("enter", entered, true, {0, shape.stride}, entered == 0 ? Sends::nothing : sends_of_lower(entered));
+    for (int colour = 2; colour < colours; ++colour)
+        add("lower", colour, true, points.owned(layout, colour), sends_of_lower(colour));
+    for (int colour = colours - (last_is_done ? 2 : 1); colour > 0; --colour)
+        add("upper", colour, false, points.owned(layout, colour), Sends::w);
+    add("leave", 0, false, all_owned(points, layout), Sends::nothing);
+    return steps;
+}
+
+void ColourStep::set(const void* factors, const RowExponent* exponents, const double* r, double* v, double* w,
+                     double* z) {
+    arguments.factors = factors;
+    arguments.exponents = exponents;
+    arguments.r = r + first_slot;
+    arguments.v = v;
+    arguments.w = w;
+    arguments.z = z + first_slot;
+}
 
 MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& points, const Layout& layout, int dof,
                                bool symmetric, FactorStorage storage, ColourLaunches launches)
-    : dof_(dof), stride_(points.shape().stride), threads_(threads_of(context, stride_, dof)) {
-    const Grid& grid = layout.grid();
+    : points_(&points), layout_(layout), dof_(dof), threads_(threads_of(context, points.shape().stride, dof)) {
     const bool ahead = launches == ColourLaunches::fastest ? loads_ahead(points.shape(), dof, storage)
                                                            : launches == ColourLaunches::ahead;
     const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric, storage, threads_, ahead);
-    const int colours = points.colours();
-    const auto add = [&](const char* name, int colour, bool lower) {
-        const bool enters = std::strcmp(name, "enter") == 0;
-        std::vector<ColourTerm> terms;
-        if (colour < colours) terms = terms_of(points, colour, lower, enters);
-        Arguments arguments{};
-        arguments.inverse = points.host().inverse[colour];
-        arguments.stride = int(stride_), arguments.slots = int(points.shape().slots);
-        arguments.points = int(grid.points());
-        arguments.nx = grid.nx, arguments.ny = grid.ny, arguments.nz = grid.nz;
-        arguments.line = int(points.shape().line), arguments.plane = int(points.shape().plane);
-        arguments.colour = colour, arguments.terms = int(terms.size());
-        std::copy(terms.begin(), terms.end(), arguments.term);
-        steps_.push_back({rtc::Kernel<Arguments>(context, source(), all, name), arguments});
-    };
-    add("enter", std::min(1, colours - 1), true);
-    for (int colour = 2; colour < colours; ++colour) add("lower", colour, true);
-    const bool last_is_done = rows_of(dof) == dof && colours > 1;
-    for (int colour = colours - (last_is_done ? 2 : 1); colour > 0; --colour) add("upper", colour, false);
-    add("leave", 0, false);
+    for (const ColourStep& step : colour_steps(points, layout, dof))
+        steps_.push_back({rtc::Kernel<Arguments>(context, source(), all, step.kernel), step});
 }
 
 void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                            double* w) const {
-    bool follows = false;  // a step of this solve
+    const Context& context = r.context();
+    const auto components = [&](double* first, Index distance) {
+        std::vector<double*> found;
+        for (int c = 0; c < dof_; ++c) found.push_back(first + c * distance);
+        return found;
+    };
+    exchange_halos(context, layout_, points_->reach(),
+                   components(const_cast<double*>(r.data()), layout_.slots_in_memory()));
+    bool follows = false;  // a step of this solve, without an exchange in between
     for (const Step& step : steps_) {
-        Arguments arguments = step.arguments;
-        arguments.factors = factors;
-        arguments.exponents = exponents;
-        arguments.r = r.data();
-        arguments.v = v;
-        arguments.w = w;
-        arguments.z = z.data();
-        step.kernel.launch({unsigned((stride_ + threads_ - 1) / threads_), unsigned(parts_of(dof_))},
-                           unsigned(threads_), 0, arguments, follows);
+        ColourStep launch = step.launch;
+        launch.set(factors, exponents, r.data(), v, w, z.data());
+        step.kernel.launch({unsigned((launch.places() + threads_ - 1) / threads_), unsigned(parts_of(dof_))},
+                           unsigned(threads_), 0, launch.arguments, follows);
         follows = true;
+        if (!layout_.is_part() || launch.sends == ColourStep::Sends::nothing) continue;
+        const ColouredShape& shape = points_->shape();
+        const int colour = launch.arguments.colour;
+        double* const sent = (launch.sends == ColourStep::Sends::v ? v : w) + colour * shape.stride;
+        points_->exchange(context, layout_, colour, components(sent, shape.slots));
+        follows = false;
     }
 }
 
 rtc::Programs MulticolorCuda::programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,
                                        FactorStorage storage, int threads) {
-    const ColouredShape shape(layout.grid(), stencil, ColourRule::stencil);
+    const ColouredShape shape(layout, stencil, ColourRule::stencil);
     return {{source(), definitions(shape, layout, dof, symmetric, storage, threads, loads_ahead(shape, dof, storage))}};
 }
 

@@ -16,18 +16,36 @@ namespace hyperplane {
 /// Whether the kernel of a step loads coefficients before it waits for the step before. The results have the same bits.
 enum class ColourLaunches { fastest, each, ahead };
 
+/// A launch of a solve.
+struct ColourStep {
+    const char* kernel;
+    /// Without factors and vectors.
+    ColourArguments<const void, most_colour_terms> arguments;
+    /// What ranks exchange after it: v or w of the step's colour.
+    enum class Sends { nothing, v, w } sends = Sends::nothing;
+
+    Index places() const { return arguments.last - arguments.first; }
+    /// Sets factors and vectors; r and z, by their components in the layout that the step was made for.
+    void set(const void* factors, const RowExponent* exponents, const double* r, double* v, double* w, double* z);
+    /// What is added to an address in r or z for that of the first plane that has places.
+    Index first_slot = 0;
+};
+
+/// The steps of a solve of all colours, one after the other. `layout` is that of r and z.
+std::vector<ColourStep> colour_steps(const ColouredPoints& points, const Layout& layout, int dof);
+
 /// The kernels for one shape, and their arguments.
 class MulticolorCuda {
 public:
     /// Threads of a block; fewer if the blocks can then be distributed more evenly to multiprocessors.
     static constexpr int usual_threads = 256, fewer_threads = 192;
 
-    /// `layout` is that of r and z.
+    /// `layout` is that of r and z; `points` are read as long as this lives.
     MulticolorCuda(const Context& context, const ColouredPoints& points, const Layout& layout, int dof, bool symmetric,
                    FactorStorage storage, ColourLaunches launches = ColourLaunches::fastest);
 
     /// z = M^-1 r, with factors in the given storage and the exponents of scaled rows; v and w are vectors in coloured
-    /// order.
+    /// order. On several ranks the halo of r is filled, too.
     void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                double* w) const;
 
@@ -37,15 +55,15 @@ public:
 
 private:
     using Arguments = ColourArguments<const void, most_colour_terms>;
-    /// One launch. apply() sets the factors and vectors in its arguments.
     struct Step {
         rtc::Kernel<Arguments> kernel;
-        Arguments arguments;
+        ColourStep launch;
     };
 
+    const ColouredPoints* points_;
+    Layout layout_;
     int dof_;
-    Index stride_;  ///< number of slots of a colour
-    int threads_;   ///< of a thread block
+    int threads_;  ///< of a thread block
     std::vector<Step> steps_;
 };
 

@@ -317,6 +317,12 @@ class GpuRanks(ProgramTest):
         for choice in ("name = subdomain_ildu0\nsubdomain = 7 5 2", "name = none"):
             self.has_the_bits_of_one(choice, "poisson", "transport")
 
+    def test_multicolor_of_poisson(self):
+        self.has_the_bits_of_one("name = multicolor", "poisson", "poisson_box27", "poisson_pipelined")
+
+    def test_multicolor_of_other_problems(self):
+        self.has_the_bits_of_one("name = multicolor", "transport", "block", "cahn_hilliard_1", "cavity")
+
     def test_chebyshev_and_periodic_axes(self):
         self.has_the_bits_of_one("name = chebyshev", "poisson")
         self.has_the_bits_of_one("name = jacobi", "poisson_periodic")
@@ -328,7 +334,7 @@ class GpuRanks(ProgramTest):
 
     def test_larger_grids_of_even_and_odd_planes(self):
         for cells in ("64 64 64", "65 63 61"):
-            for name in ("jacobi", "subdomain_ildu0", "struct_ilu"):
+            for name in ("jacobi", "subdomain_ildu0", "multicolor", "struct_ilu"):
                 deck = self.write("deck.ini", POISSON.format(cells=cells) + f"[preconditioner]\nname = {name}\n"
                                   "[device]\nlayout = natural\n")
                 self.assertEqual(self.run_ranks(deck, 1, "one.h5").returncode, 0)
@@ -356,8 +362,8 @@ class GpuRanks(ProgramTest):
         self.assertEqual(len(environment["gpus"].split(", ")), 3)
 
     def test_memory_of_a_rank_is_predicted(self):
-        for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "struct_ilu", "struct_ilu\nscope = rank",
-                     "struct_ilu\nfill_level = 1"):
+        for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "multicolor", "struct_ilu",
+                     "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1"):
             deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n")
             with self.subTest(name=name):
                 plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)
@@ -367,8 +373,10 @@ class GpuRanks(ProgramTest):
 
     def test_refusals_name_key_and_remedy(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
-        for setting, expected in (("preconditioner.name=multicolor", "device.backend = cpu"),
-                                  ("preconditioner.name=fgbilu", "device.backend = cpu")):
+        for setting, expected in (("preconditioner.name=par_ilu", "device.backend = cpu"),
+                                  ("preconditioner.name=fgbilu", "device.backend = cpu"),
+                                  ("preconditioner.name=jacobi_sweeps", "device.backend = cpu"),
+                                  ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
             refused = self.run_ranks(deck, 2, "refused.h5", "--set", setting)
             self.assertEqual(refused.returncode, 2, refused.stderr)
             self.assertIn(expected, refused.stderr)

@@ -97,9 +97,11 @@ Demand make_demand() {
                 demand.add(row, parameters_of(row), setting);
         // Those of a rank that has one below and one above.
         const PreconditionerSetting of_rank{Context::cpu(1, std::make_shared<PlannedRank>(1, 3)), setting.matrix};
-        const PreconditionerRow& row = find_preconditioner("struct_ilu");
-        if (one.stencil.name() == "star7" && one.dof <= 4)
-            for (const KernelSet& set : row.kernels(parameters_of(row), of_rank)) demand.add(set);
+        for (const char* name : {"struct_ilu", "multicolor"}) {
+            const PreconditionerRow& row = find_preconditioner(name);
+            if (one.stencil.name() == "star7" && one.dof <= 4)
+                for (const KernelSet& set : row.kernels(parameters_of(row), of_rank)) demand.add(set);
+        }
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(HYPERPLANE_INPUTS))
         if (const std::string file = entry.path().string(); entry.path().extension() == ".ini") {

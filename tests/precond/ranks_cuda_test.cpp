@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// struct_ilu on ranks on GPUs: with scope = global the bits of one GPU, queued once and recorded as a graph; with scope
-// = rank what ranks on a CPU compute.
+// struct_ilu and multicolor on ranks on GPUs: the bits of one GPU, queued once and recorded as a graph; with scope =
+// rank what ranks on a CPU compute.
 #include "core/ranks/links_cuda.hpp"
 #include "core/vector/scalars.hpp"
 #include "on_device.hpp"
@@ -20,7 +20,25 @@ struct GpuRankCase {
     int dof, fill_level;
     bool symmetric;
     Box box;
+    std::string preconditioner = "struct_ilu";
 };
+
+std::vector<GpuRankCase> cases_of_multicolor() {
+    std::vector<GpuRankCase> list;
+    const auto add = [&](const char* stencil, int dof, bool symmetric, Box box) {
+        list.push_back({stencil, dof, 0, symmetric, box, "multicolor"});
+    };
+    for (const bool symmetric : {false, true}) {
+        for (const int dof : {1, 2, 3, 4, 9}) add("star7", dof, symmetric, {7, 6, 9});
+        for (const int dof : {1, 3}) add("box27", dof, symmetric, {13, 21, 11});
+        for (const int dof : {1, 2}) add("star13", dof, symmetric, {7, 6, 9});
+        add("scattered11", 1, symmetric, {13, 21, 11});
+        add("star7", 1, symmetric, {33, 70, 29});
+        add("star7", 1, symmetric, {64, 32, 32});
+        add("box27", 1, symmetric, {65, 63, 47});  // too many places to load coefficients ahead
+    }
+    return list;
+}
 
 std::vector<GpuRankCase> gpu_rank_cases() {
     std::vector<GpuRankCase> list;
@@ -36,7 +54,7 @@ std::vector<GpuRankCase> gpu_rank_cases() {
     return list;
 }
 
-class StructIluRanksOnDevice : public DeviceTest, public testing::WithParamInterface<GpuRankCase> {
+class GlobalRanksOnDevice : public DeviceTest, public testing::WithParamInterface<GpuRankCase> {
 protected:
     StencilMatrix data() const {
         const auto offsets = reference::stencil_named(GetParam().stencil).offsets;
@@ -51,7 +69,10 @@ protected:
                                                                GetParam().stencil));
     }
     std::unique_ptr<Preconditioner> make_for(const StructMatrix& a, const char* scope) const {
-        return make("struct_ilu", a, {{"fill_level", std::to_string(GetParam().fill_level)}, {"scope", scope}});
+        const bool is_struct_ilu = GetParam().preconditioner == "struct_ilu";
+        return make(GetParam().preconditioner, a,
+                    is_struct_ilu ? Settings{{"fill_level", std::to_string(GetParam().fill_level)}, {"scope", scope}}
+                                  : Settings{});
     }
     Vector right_hand_side(const Context& context, const StructMatrix& a) const {
         const Vector on_host = reference::to_vector(context.host(), a.layout(), a.dof(), values);
@@ -60,7 +81,8 @@ protected:
     /// M^-1 r, and, on ranks, what 20 replays of the same as a graph found, each of which must have the same bits.
     Values applied(const Context& context, const StencilMatrix& of, const char* scope) const {
         const bool on_gpu_ranks = context.ranks() && context.backend() == Backend::cuda;
-        const bool natural = context.ranks() || context.backend() == Backend::cpu;
+        const bool natural =
+            context.ranks() || context.backend() == Backend::cpu || GetParam().preconditioner != "struct_ilu";
         const StructMatrix a = part(context, of, natural ? LayoutKind::natural : LayoutKind::hyperplane);
         const auto m = make_for(a, scope);
         m->setup(a);
@@ -95,13 +117,17 @@ protected:
     Values values = reference::Random(3).vector(GetParam().box.points() * GetParam().dof);
 };
 
-INSTANTIATE_TEST_SUITE_P(All, StructIluRanksOnDevice, testing::ValuesIn(gpu_rank_cases()), [](const auto& info) {
+std::string name_of_rank_case(const testing::TestParamInfo<GpuRankCase>& info) {
     const GpuRankCase& c = info.param;
     return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
            reference::name_of(c.box) + (c.symmetric ? "_spd" : "");
-});
+}
+class StructIluRanksOnDevice : public GlobalRanksOnDevice {};
+INSTANTIATE_TEST_SUITE_P(StructIlu, GlobalRanksOnDevice, testing::ValuesIn(gpu_rank_cases()), name_of_rank_case);
+INSTANTIATE_TEST_SUITE_P(Multicolor, GlobalRanksOnDevice, testing::ValuesIn(cases_of_multicolor()), name_of_rank_case);
+INSTANTIATE_TEST_SUITE_P(All, StructIluRanksOnDevice, testing::ValuesIn(gpu_rank_cases()), name_of_rank_case);
 
-TEST_P(StructIluRanksOnDevice, GlobalScopeHasTheBitsOfOneGpu) {
+TEST_P(GlobalRanksOnDevice, HaveTheBitsOfOneGpu) {
     const StencilMatrix of = data();
     const Values one = applied(Context::cuda(), of, "global");
     EXPECT_LT(reference::relative_difference(one, applied(Context::cpu(1), of, "global")), 1e-12);
@@ -118,12 +144,13 @@ TEST_P(StructIluRanksOnDevice, ScopeRankIsThatOfRanksOnACpu) {
 
 struct PivotsOfRanksOnDevice : DeviceTest {
     /// The message of a set-up, or counts, places and values of the pivots that it changed.
-    static std::string outcome(const Context& context, const StencilMatrix& of, const char* policy) {
+    static std::string outcome(const Context& context, const StencilMatrix& of, const char* policy,
+                               const char* name = "struct_ilu") {
         const Layout mine = part_of(context, layout_for(LayoutKind::natural, of, "star7", 0), 1);
         const StructMatrix a =
             in_context(context, reference::to_struct_matrix(context.host(), mine, of, MatrixStorage::full, "star7"));
         try {
-            const SetupReport report = make("struct_ilu", a, {{"pivot_policy", policy}})->setup(a);
+            const SetupReport report = make(name, a, {{"pivot_policy", policy}})->setup(a);
             std::string text = std::to_string(report.pivots_modified) + " of " +
                                std::to_string(mine.grid().row(report.smallest_pivot_cell));
             for (const PivotEvent& event : report.modified)
@@ -140,8 +167,12 @@ TEST_F(PivotsOfRanksOnDevice, AreReportedAsOnOneRank) {
     StencilMatrix of = reference::random_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
     const auto expect_equal = [&](const char* policy) {
         const std::string one = outcome(Context::cpu(1), of, policy);
+        const std::string of_colours = outcome(Context::cuda(), of, policy, "multicolor");
         for (const int ranks : {2, 3})
-            on_each_gpu_rank(ranks, [&](const Context& c) { EXPECT_EQ(outcome(c, of, policy), one) << ranks; });
+            on_each_gpu_rank(ranks, [&](const Context& c) {
+                EXPECT_EQ(outcome(c, of, policy), one) << ranks;
+                EXPECT_EQ(outcome(c, of, policy, "multicolor"), of_colours) << ranks;
+            });
     };
     expect_equal("fail");  // no pivot fails
     for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})

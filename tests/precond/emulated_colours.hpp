@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels of multicolour solves (precond/multicolor/solve.cuh), their text compiled for the host: each thread of a
+// block is a thread here, and barriers are barriers. It is included once for each case, after KERNELS, its name, and
+// the definitions of the text that differ: DOF, ROWS, COLOURS, SYMMETRIC, MOST_TERMS, AHEAD.
+#ifndef EMULATED_COLOURS
+#define EMULATED_COLOURS
+
+#include <algorithm>
+#include <barrier>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "precond/multicolor/solve_cuda.hpp"
+
+// NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
+namespace emulated_colours {
+
+constexpr int block_threads = 8;
+
+struct Place {
+    int x, y;
+};
+inline thread_local Place thread_place, block_place;
+inline std::barrier<> all(block_threads);
+inline std::mutex gpu;
+
+/// Runs body() on the threads of the blocks of a grid, one block after the other, and of one grid after the other.
+template <class Body>
+void launch(int blocks_x, int blocks_y, const Body& body) {
+    const std::scoped_lock alone(gpu);
+    std::vector<std::thread> team;
+    for (int thread = 0; thread < block_threads; ++thread)
+        team.emplace_back([&, thread] {
+            for (int block = 0; block < blocks_x * blocks_y; ++block) {
+                thread_place = {thread, 0};
+                block_place = {block % blocks_x, block / blocks_x};
+                body();
+                all.arrive_and_wait();
+            }
+        });
+    for (std::thread& one : team) one.join();
+}
+
+}  // namespace emulated_colours
+
+struct uint2 {
+    unsigned x, y;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+};
+inline double __hiloint2double(int /*high*/, int /*low*/) {
+    return 0.0;  // only rows in reduced precision have scales
+}
+
+#define THREADS 8
+#define NATURAL 1
+#define LEVEL_Y 1
+#define LEVEL_Z 1
+#define PART 1
+#define STORAGE 0
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __shared__ static
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define threadIdx emulated_colours::thread_place
+#define blockIdx emulated_colours::block_place
+#define __syncthreads() emulated_colours::all.arrive_and_wait()
+#define __ldg(at) (*(at))
+#define __ldcs(at) (*(at))
+#define JOINED_AS_IS(name, of) name##_##of
+#define JOINED(name, of) JOINED_AS_IS(name, of)
+// NOLINTEND(bugprone-reserved-identifier)
+
+namespace values_of_text {  // the host has functions of the same names
+#include "precond/factors/reduced_values.cuh"
+}
+
+#endif
+
+namespace KERNELS {
+
+using ::hyperplane::ColourArguments, ::hyperplane::ColourTerm, std::min;
+using values_of_text::hyperplane::scale_of, values_of_text::hyperplane::scaled_rows;
+using values_of_text::hyperplane::Value, values_of_text::hyperplane::widened;
+
+#define enter JOINED(enter, KERNELS)
+#define lower JOINED(lower, KERNELS)
+#define upper JOINED(upper, KERNELS)
+#define leave JOINED(leave, KERNELS)
+#include "precond/multicolor/solve.cuh"
+
+/// Runs the launch of a step.
+inline void run(const ::hyperplane::ColourStep& step) {
+    hyperplane::Step arguments;
+    std::memcpy(static_cast<void*>(&arguments), &step.arguments, sizeof(arguments));
+    const std::string name = step.kernel;
+    const auto kernel = name == "enter"   ? hyperplane::enter
+                        : name == "lower" ? hyperplane::lower
+                        : name == "upper" ? hyperplane::upper
+                                          : hyperplane::leave;
+    emulated_colours::launch(int(step.places() + THREADS - 1) / THREADS, (DOF + ROWS - 1) / ROWS,
+                             [&] { kernel(arguments); });
+}
+#undef enter
+#undef lower
+#undef upper
+#undef leave
+#undef LAUNCH_BOUNDS
+
+}  // namespace KERNELS
+
+#undef KERNELS
+#undef DOF
+#undef ROWS
+#undef COLOURS
+#undef SYMMETRIC
+#undef MOST_TERMS
+#undef AHEAD
