@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "core/device/cuda.hpp"
 #include "core/error.hpp"
@@ -21,6 +24,19 @@ void put_addresses(const Context& context, const T* mine, T** to) {
     for (const double value : gathered(context, {address_as_value(mine)}))
         all.push_back(static_cast<T*>(address_of_value(value)));
     context.stream().copy(all.data(), to, Index(all.size() * sizeof(T*)));
+}
+
+/// Makes the memory of GPU `other` accessible from GPU `mine`, the current one, once in a process.
+void enable_peer(int mine, int other) {
+    static std::mutex mutex;
+    static std::set<std::pair<int, int>> enabled;
+    const std::scoped_lock lock(mutex);
+    if (!enabled.insert({mine, other}).second) return;
+    const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
+    if (error == cudaErrorPeerAccessAlreadyEnabled)  // by another library
+        cudaGetLastError();
+    else
+        cuda::check(error, "cudaDeviceEnablePeerAccess");
 }
 
 }  // namespace
@@ -60,11 +76,7 @@ RankLinks::RankLinks(const Context& context) {
     for (const double other : ordinals) {
         if (int(other) == mine) continue;
         check_peers({mine, int(other)});
-        const cudaError_t error = cudaDeviceEnablePeerAccess(int(other), 0);
-        if (error == cudaErrorPeerAccessAlreadyEnabled)
-            cudaGetLastError();
-        else
-            cuda::check(error, "cudaDeviceEnablePeerAccess");
+        enable_peer(mine, int(other));
     }
     memory_ = {context.allocate("exchange between ranks", bytes(ranks)),
                [&stream](void* memory) { stream.release(memory); }};

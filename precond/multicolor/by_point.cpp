@@ -147,7 +147,7 @@ struct FactorPoint {
     /// Replaces D by D^-1, or by zero if a pivot cannot be used (precond/factors/pivots.hpp).
     HYPERPLANE_HD void invert(Place own, Int3 p) const {
         double block[room * room], scale = 0.0, smallest = 1.0;
-        const Index slot = a.layout.slot(p), row_of_p = points.grid.row(p);
+        const Index slot = a.layout.slot(p), row_of_p = points.grid.row(p) - first_row;
         for (int r = 0; r < size(); ++r)
             for (int c = 0; c < size(); ++c) {
                 const double value = diagonal(own, r, c), given = std::abs(a.blocks.at(a.diagonal, slot, r, c));
@@ -162,7 +162,7 @@ struct FactorPoint {
         });
         for (int r = 0; r < size(); ++r)
             for (int c = 0; c < size(); ++c) diagonal(own, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
-        ratios[row_of_p - first_row] = smallest;
+        ratios[row_of_p] = smallest;
     }
 
     /// G = D^-1 F.

@@ -183,7 +183,7 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
     multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
                        !options_.gauss_seidel, ratios_->view(natural).values, factors_.data());
     const PointValue smallest = ratios_->smallest(natural);
-    record_->report(inverter, {smallest.value, a.grid().row(smallest.point)});
+    record_->report(inverter, {smallest.value, a.grid().row(smallest.point) - a.space().first_block_row()});
 }
 
 void Multicolor::apply(const Vector& r, Vector& z) const {
