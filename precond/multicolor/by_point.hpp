@@ -13,7 +13,8 @@ namespace hyperplane::multicolor {
 
 /// Computes values = W, D^-1 and G of A + alpha diag(A), colour by colour, point by point. `a_entry` holds A's entry of
 /// each offset of the colouring. `ratios` receives for each point of a's layout, in natural order, its smallest |pivot|
-/// / |diagonal of A|; rows of the log are counted from the first one of a's layout, too. Without elimination X stays A + alpha diag(A): Gauss-Seidel.
+/// / |diagonal of A|; rows of the log are counted from the first one of a's layout, too. Without elimination X stays A
+/// + alpha diag(A): Gauss-Seidel.
 void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
             const PivotRules& rules, PivotLog* log, bool eliminates, double* ratios, double* values);
 
