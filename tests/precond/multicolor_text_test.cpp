@@ -155,6 +155,39 @@ TEST_P(MulticolorText, HasTheBitsOfOneRankAndSolvesWhatACpuSolves) {
     for (int ranks = 2; ranks <= 4; ++ranks) EXPECT_EQ(on_first_of(ranks, compute), one) << ranks << " ranks";
 }
 
+/// The loop over points that a GPU runs counts rows and ratios from the first point of the rank, to whose number the
+/// report adds the points before it.
+TEST(MulticolorFactorOfRanks, CountsRowsFromItsOwnFirstPoint) {
+    const Box box{5, 4, 6};
+    StencilMatrix of = reference::random_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
+    const int zero = box.row({2, 3, 4});
+    for (auto& [offset, block] : of.blocks[zero]) block(0, 0) = 0.0;
+    const auto ratios_and_failure = [&](const Context& context) {
+        const Layout layout = part_of(context, layout_for(LayoutKind::natural, of, "star7", 0), 1);
+        const StructMatrix a = reference::to_struct_matrix(context, layout, of, MatrixStorage::full, "star7");
+        const ColouredShape shape(layout, a.stencil(), ColourRule::stencil);
+        const ColouredPoints points(context, shape, 1, false);
+        std::vector<Index> a_entry;
+        for (const Int3 o : shape.offsets) a_entry.push_back(a.stencil().find(o));
+        Values factors(std::size_t(shape.coefficients(1, false))), ratios(std::size_t(layout.slots()));
+        PivotLog log = empty_pivot_log();
+        multicolor::factor(a, points, a_entry.data(), 0.0, {}, &log, true, ratios.data(), factors.data());
+        Values all = on_first_rank(context, ratios);
+        all.push_back(double(log.failures));
+        const double row = log.failures == 0 ? -1.0 : double(Index(log.failed[0]) + a.space().first_block_row());
+        all.push_back(largest_of_ranks(context, row));
+        return all;
+    };
+    const Values one = on_first_of(1, ratios_and_failure);
+    EXPECT_EQ(one.back(), zero);
+    for (int ranks = 2; ranks <= 3; ++ranks) {
+        Values several = on_first_of(ranks, ratios_and_failure);
+        EXPECT_EQ(several.back(), zero) << ranks;
+        several[several.size() - 2] = one[one.size() - 2];  // failures of the first rank
+        EXPECT_EQ(several, one) << ranks;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, MulticolorText,
                          testing::Values(TextCase{"two_colours", two_colours::run, "star7", 1, false},
                                          TextCase{"two_colours_lower", two_colours_lower::run, "star7", 1, true},
