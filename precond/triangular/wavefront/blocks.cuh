@@ -169,6 +169,7 @@ struct Consumer {
     static constexpr int length = DOF % per_copy == 0 ? per_copy : DOF % 4 == 0 ? 4 : DOF % 2 == 0 ? 2 : 1;
     static constexpr bool rotates =  // threads begin a row at different columns, to avoid bank conflicts
         length == per_copy && DOF / length % 2 == 0 && !mirrored;
+    static_assert(!rotates || (warp_cells & (warp_cells - 1)) == 0);
     static constexpr bool copies_own = group == rhs_group || halves;  // the right-hand side or exponents of its row
 
     const Arguments& a;
@@ -190,7 +191,7 @@ struct Consumer {
           exists(thread % 32 < warp_cells * DOF && cell < TJ * TK && line.valid),
           chunk(cell / run),
           position(UPPER ? run - 1 - cell % run : cell % run),
-          rotation(rotates ? length * (thread % 32 * DOF * int(sizeof(Value)) / 128 % (DOF / length)) : 0),
+          rotation(rotates ? length * (bank_lane() * DOF * int(sizeof(Value)) / 128 % (DOF / length)) : 0),
           at(STAGES > 0 ? first - (tile.first - MAX_LEVEL) : 0),
           phase(0) {
         if (STAGES > 0 && at >= STAGES) at -= STAGES, phase = 1;
@@ -198,6 +199,9 @@ struct Consumer {
             for (int s = 0; s < STAGES - 1; ++s) start_own(first + s, s);
     }
 
+    /// The lane in a warp, counted from another line: by the line's place in the grid, not in its tile, so that sums
+    /// have the same order wherever the tiles of ranks begin.
+    __device__ __forceinline__ int bank_lane() const { return (line.j & (warp_cells - 1)) * DOF + row; }
     __device__ __forceinline__ double* rhs(int at_) const {
         return shared + rhs_place + at_ * consumer_threads + thread;
     }
