@@ -9,7 +9,9 @@
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/aligned.hpp"
+#include "core/ranks/all_cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
+#include "core/ranks/planned.hpp"
 #include "core/ranks/slab_ends.hpp"
 #include "core/vector/sum_order.hpp"
 
@@ -43,7 +45,20 @@ void refuse_thin_parts(const std::vector<int>& cuts, int together, int least) {
                                  most > 1 ? fmt::format("give {} ranks or fewer", most) : "run it on one rank"));
 }
 
+/// The planes that no cut divides.
+int planes_together(const Communicator& ranks) {
+    const auto* aligned = dynamic_cast<const AlignedRanks*>(&ranks);
+    return aligned ? aligned->planes() : 1;
+}
+
 }  // namespace
+
+std::vector<int> cuts_between_ranks(const Context& context, int planes) {
+    const Communicator& ranks = *context.ranks();
+    if (const auto* planned = dynamic_cast<const PlannedRank*>(&ranks))
+        if (!planned->cuts().empty() && planned->cuts().back() == planes) return planned->cuts();
+    return cuts_of(planes, planes_together(ranks), ranks.size());
+}
 
 Layout part_of(const Context& context, const Layout& whole, int halo) {
     const Communicator* ranks = context.ranks();
@@ -60,10 +75,8 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
             "device.ranks: on GPUs sums follow the planes of grids of up to {} planes along z, and this one "
             "has {}; turn the grid, give device.backend = cpu, or run it on one rank",
             cuda::SumOrder::most_planes, grid.nz));
-    const auto* aligned = dynamic_cast<const AlignedRanks*>(ranks);
-    const int together = aligned ? aligned->planes() : 1;
-    const std::vector<int> cuts = cuts_of(grid.nz, together, ranks->size());
-    refuse_thin_parts(cuts, together, std::max(1, halo));
+    const std::vector<int> cuts = cuts_between_ranks(context, grid.nz);
+    refuse_thin_parts(cuts, planes_together(*ranks), std::max(1, halo));
     return whole.of_planes(cuts[ranks->rank()], cuts[ranks->rank() + 1], halo);
 }
 

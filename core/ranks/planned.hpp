@@ -2,6 +2,9 @@
 // A rank of a run that does not take place: what one rank holds is known without the others.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "core/ranks/communicator.hpp"
 
 namespace hyperplane {
@@ -10,6 +13,11 @@ namespace hyperplane {
 class PlannedRank final : public Communicator {
 public:
     PlannedRank(int rank, int size) : rank_(rank), size_(size) {}
+    /// Ranks whose parts begin at these planes, behind which stands the number of planes; part_of (core/ranks/cuts.hpp)
+    /// cuts grids of so many planes there.
+    PlannedRank(int rank, std::vector<int> cuts) : rank_(rank), size_(int(cuts.size()) - 1), cuts_(std::move(cuts)) {}
+
+    const std::vector<int>& cuts() const { return cuts_; }
     int rank() const override { return rank_; }
     int size() const override { return size_; }
     int sharing_cores() const override { return size_; }
@@ -24,6 +32,7 @@ private:
     }
 
     int rank_, size_;
+    std::vector<int> cuts_;  ///< empty: as in any run
 };
 
 }  // namespace hyperplane

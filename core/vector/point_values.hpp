@@ -28,6 +28,11 @@ class PointValues {
 public:
     PointValues(const Context& context, const Grid& grid, const std::string& label)
         : values_(context, part_of(context, Layout(LayoutKind::natural, grid, {}), 0), 1, label) {}
+    /// For states in this layout, whichever planes of the grid it has.
+    PointValues(const Context& context, const Layout& layout, const std::string& label)
+        : values_(context,
+                  Layout(LayoutKind::natural, layout.grid(), {}).of_planes(layout.begin_plane(), layout.end_plane(), 0),
+                  1, label) {}
 
     /// A view through which the values are written in the layout of a state on this grid.
     VectorView view(const Layout& layout) { return {layout, values_.data()}; }

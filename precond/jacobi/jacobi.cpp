@@ -69,7 +69,7 @@ SetupReport Jacobi::setup(const SystemMatrix& matrix) {
     PivotInverter inverter(rules, a.grid(), a.dof(), false);
     l1_ ? invert_diagonal(l1_diagonal(a, label), *inverse_, rules, inverter)
         : invert_diagonal(a, *inverse_, rules, inverter);
-    inverter.gather(a.context());
+    if (a.layout().is_part()) inverter.gather(a.context());
     if (inverter.failures() > 0) refuse_pivots("jacobi", inverter, rules);
     SetupReport report;
     inverter.add_to(report);

@@ -119,7 +119,7 @@ void Multicolor::prepare(const StructMatrix& a) {
     for (const Int3 o : shape.offsets) a_entry.push_back(a.stencil().find(o));
     a_entry_ = copied_to(context_, "colours", a_entry);
     if (by_point(shape, a.backend())) {
-        ratios_ = std::make_unique<PointValues>(context_, a.grid(), "factor");
+        ratios_ = std::make_unique<PointValues>(context_, a.layout(), "factor");
         record_ = std::make_unique<PivotRecord>(context_, 0);
     }
     v_ = Buffer<double>(context_, "coloured vectors", shape.slots * a.dof());

@@ -50,12 +50,13 @@ struct CouplingRatios {
     HYPERPLANE_HD int unknowns() const { return 64 * a.a.dof * a.a.dof; }
 
     HYPERPLANE_HD void operator()(Int3 line, Index at) const {
+        for (int d = 0; d < 3; ++d) sums.at(at, d) = 0.0;
+        if (line.y < a.layout.begin_plane() || line.y >= a.layout.end_plane()) return;  // another rank's
         const Grid& grid = a.layout.grid();
         const int length = along_y ? grid.ny : grid.nx, parts = sums.layout.grid().nz;
         // Lines along x begin where the hyperplane layout's slots do.
         const int first = along_y ? 0 : length - a.layout.levels().level({0, line.x, line.y}) % length;
         const auto begin_of = [&](int part) { return int(Index(length) * part / parts); };
-        for (int d = 0; d < 3; ++d) sums.at(at, d) = 0.0;
         for (int t = begin_of(line.z); t < begin_of(line.z + 1); ++t)
             add(along_y ? Int3{line.x, t, line.y} : Int3{(t + first) % length, line.x, line.y}, at);
     }
@@ -119,18 +120,45 @@ private:
     Axes candidates_;
 };
 
+/// The values of the lines of all ranks, line after line, from those of this rank's lines.
+std::vector<double> of_all_lines(const StructMatrix& a, std::vector<double> mine) {
+    if (!a.layout().is_part()) return mine;
+    std::vector<double> all(mine.size() / a.layout().planes() * a.grid().nz);
+    a.context().ranks()->all_gather(mine, all);
+    return all;
+}
+
+/// Gives sums of parts_of_lines() the values of the other ranks' lines.
+void gather_lines(const StructMatrix& a, Vector& sums) {
+    const Grid& parts = sums.layout().grid();
+    const auto for_lines = [&](int begin, int end, const auto& body) {
+        Index at = 0;
+        for (int y = begin; y < end; ++y)
+            for (int z = 0; z < parts.nz; ++z)
+                for (int d = 0; d < 3; ++d)
+                    for (int x = 0; x < parts.nx; ++x) body(sums({x, y, z}, d), at++);
+    };
+    const int begin = a.layout().begin_plane(), end = a.layout().end_plane();
+    std::vector<double> mine(std::size_t(3) * parts.nx * parts.nz * (end - begin));
+    for_lines(begin, end, [&](double value, Index at) { mine[at] = value; });
+    const std::vector<double> all = of_all_lines(a, std::move(mine));
+    for_lines(0, parts.ny, [&](double& value, Index at) { value = all[at]; });
+}
+
 /// Sums of c_id / max_e c_ie over all points.
 std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
     std::array<double, 3> total{0.0, 0.0, 0.0};
     if (a.backend() == Backend::cpu && a.dof() == 1 && a.layout().kind() == LayoutKind::natural &&
         !a.grid().any_periodic()) {
         const RatiosByRun ratios(a, candidates);
-        std::vector<std::array<double, 3>> by_line(std::size_t(a.grid().ny) * a.grid().nz);
+        const Index ny = a.grid().ny, first = ny * a.layout().begin_plane();
+        std::vector<double> by_line(std::size_t(3 * ny * a.layout().planes()));
         for_each_run(a.context(), a.layout(), 1, [&](const Run& run) {
-            by_line[run.first.y + std::size_t(a.grid().ny) * run.first.z] = ratios.sums(run);
+            const std::array<double, 3> sums = ratios.sums(run);
+            std::copy(sums.begin(), sums.end(), &by_line[3 * (run.first.y + ny * run.first.z - first)]);
         });
-        for (const auto& line : by_line)
-            for (int d = 0; d < 3; ++d) total[d] += line[d];
+        by_line = of_all_lines(a, std::move(by_line));
+        for (std::size_t at = 0; at < by_line.size(); ++at) total[at % 3] += by_line[at];
         return total;
     }
     if constexpr (cuda_built)
@@ -139,6 +167,7 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
     Vector sums(a.context(), parts_of_lines(a.layout()), 3, "multigrid: tables");
     for_each_point(a.context(), sums.layout(), "couplings",
                    CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates, lie_along_y(a.layout())});
+    if (a.layout().is_part()) gather_lines(a, sums);
     for (int d = 0; d < 3; ++d) total[d] = sum(sums, d);
     return total;
 }
@@ -183,6 +212,12 @@ Stencil coarse_stencil(const Stencil& stencil, const Coarsening& coarsening) {
                         if (lies_inside({x, y, z})) offsets.push_back({x, y, z});
     }
     return Stencil::closure(offsets);
+}
+
+bool is_last(const Grid& grid, const Stencil& stencil, const CoarseningOptions& options, int number) {
+    bool any = false;
+    for (int axis = 0; axis < 3; ++axis) any = any || can_coarsen(grid, axis, stencil.radius());
+    return !any || grid.points() <= options.coarsest_points || number + 1 >= options.grids;
 }
 
 Axes strong_axes(const StructMatrix& a, double threshold) {

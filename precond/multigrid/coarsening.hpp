@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/grid/grid.hpp"
@@ -104,6 +105,16 @@ struct SlotDeltas {
     }
 };
 
+struct CoarseningOptions {
+    int coarsest_points = 150;        ///< a grid of at most so many points is the last one
+    int grids = 32;                   ///< at most so many grids
+    double strength = 0.5;            ///< threshold of strong_axes()
+    std::optional<int> rounded_from;  ///< from this grid on weights are kept in single precision
+    int replicated_points = 4096;     ///< a coarse grid of at most so many points is not cut into parts of ranks
+
+    bool rounds(int grid) const { return rounded_from && grid >= *rounded_from; }
+};
+
 /// Whether a grid can be made coarser along an axis: it has three points or more there, and the coarse operator, whose
 /// stencil has a radius of at most `radius`, fits on a periodic axis.
 bool can_coarsen(const Grid& grid, int axis, int radius);
@@ -117,6 +128,10 @@ Stencil coarse_stencil(const Stencil& stencil, const Coarsening& coarsening);
 /// The coupling of point i along axis d is c_id = |sum of a_i(o) over offsets o with o_d != 0|, for blocks the
 /// Frobenius norm of the sum. r_d is the mean of c_id / max_e c_ie over the points that are coupled at all, the maximum
 /// being over the axes that can be coarsened. Axis d is strong if r_d >= threshold max_e r_e.
+/// Where the grid is cut into the parts of ranks, the means are those of one rank, to the last bit.
 Axes strong_axes(const StructMatrix& a, double threshold);
+
+/// Whether a grid, the one of this number, is the last one.
+bool is_last(const Grid& grid, const Stencil& stencil, const CoarseningOptions& options, int number);
 
 }  // namespace hyperplane::multigrid

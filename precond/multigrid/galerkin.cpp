@@ -22,11 +22,13 @@ struct Products {
     Coefficients a;
     WeightsView<const double> weights;
     MatrixView coarse;
-    short entry_of[125];  ///< by offset; -1 where the coarse stencil has none, or does not store it
+    Layout coarse_layout;  ///< of the coarse matrix; the loop's is that of the rank's part
+    short entry_of[125];   ///< by offset; -1 where the coarse stencil has none, or does not store it
 
     HYPERPLANE_HD int unknowns() const { return 64 * a.a.dof * a.a.dof; }
 
-    HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
+    HYPERPLANE_HD void operator()(Int3 coarse_point, Index /*of the loop*/) const {
+        const Index coarse_slot = coarse_layout.slot(coarse_point);
         for (int number = 0; number < 27; ++number) {
             Int3 p;
             if ((weights.places.of[number] < 0 && number != 13) ||
@@ -185,11 +187,11 @@ void galerkin_product(const StructMatrix& a, const Interpolation& p, StructMatri
         throw Error(ExitCode::internal, "multigrid: a coarse stencil of radius 3 or more");
     for (int e = 0; e < coarse.stored_entries(); ++e) coarse.set_zero(e);
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
-    Products products{Coefficients(a, offsets.data()), p.view(), view(coarse), {}};
+    Products products{Coefficients(a, offsets.data()), p.view(), view(coarse), coarse.layout(), {}};
     for (short& entry : products.entry_of) entry = -1;
     for (int e = 0; e < coarse.stored_entries(); ++e)
         products.entry_of[Products::place(coarse.stencil()[e])] = static_cast<short>(e);
-    for_each_point(a.context(), coarse.layout(), "Galerkin product", products);
+    for_each_point(a.context(), p.coarse(), "Galerkin product", products);
 }
 
 }  // namespace hyperplane::multigrid

@@ -42,6 +42,7 @@ public:
         thread_local std::vector<RunTerm> sum;
         factors.resize(terms_.size() * run.count);
         exists.resize(terms_.size());
+        const Index slot = coarse_.layout().slot(run.first);
         for (int row = 0; row < a_.dof(); ++row)
             for (int col = 0; col < a_.dof(); ++col) {
                 for (std::size_t at = 0; at < terms_.size(); ++at)
@@ -57,11 +58,11 @@ public:
                                     {factors.data() + parent.term * run.count,
                                      p_.line(parent.child, there.y, there.z) + (parent.child == Int3{} ? 0 : offset.x),
                                      parent.range.begin, parent.range.end});
-                    accumulate<+1>(sum, nullptr, coarse_.values(e, row, col) + run.slot, run.count);
+                    accumulate<+1>(sum, nullptr, coarse_.values(e, row, col) + slot, run.count);
                 }
             }
         for (int c = 0; c < a_.dof(); ++c) {
-            double* own = coarse_.values(coarse_.stencil().diagonal(), c, c) + run.slot;
+            double* own = coarse_.values(coarse_.stencil().diagonal(), c, c) + slot;
             for (int t = 0; t < run.count; ++t) own[t] = own[t] == 0.0 ? 1.0 : own[t];
         }
     }
@@ -125,7 +126,7 @@ private:
 
 void galerkin_by_lines(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse) {
     const LineProduct product(a, p, coarse);
-    for_each_run(coarse.context(), coarse.layout(), 64 * a.dof() * a.dof(), [&](const Run& run) { product.line(run); });
+    for_each_run(coarse.context(), p.coarse(), 64 * a.dof() * a.dof(), [&](const Run& run) { product.line(run); });
 }
 
 }  // namespace hyperplane::multigrid

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
+#include "core/ranks/cuts.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -38,34 +39,131 @@ void Hierarchy::begin(const StructMatrix& a, const CoarseningOptions& options) {
     if (parts_.empty()) parts_.emplace_back();
 }
 
+namespace {
+
+/// No axis of a grid that can be coarsened has couplings that can be compared with others.
+[[noreturn]] void refuse_values(const StructMatrix& a) {
+    throw SetupError(
+        fmt::format("multigrid: the matrix of the grid of {} x {} x {} points holds values that are not "
+                    "finite; check the coefficients",
+                    a.grid().nx, a.grid().ny, a.grid().nz));
+}
+
+}  // namespace
+
+void Hierarchy::gather_finest_matrix(const CoarseningOptions& options) {
+    const StructMatrix& a = *a_;
+    const RankParts ranks(a.context(), a.grid());
+    GridParts& finest = parts_[0];
+    if (!ranks.cut() || (a.layout().halo() > 0 && ranks.serve(a.grid(), a.stencil(), options, 0))) return;
+    if (!finest.matrix) {
+        const Layout whole(LayoutKind::natural, a.grid(), a.layout().levels());
+        finest.matrix.emplace(a.context(), whole, a.stencil(), a.dof(), a.storage(), "multigrid: matrices");
+        finest.gathered_from = ranks;
+    }
+    const Index first = a.layout().begin_plane() * a.layout().slots_of_plane();
+    for (int e = 0; e < a.stored_entries(); ++e)
+        for (int row = 0; row < a.dof(); ++row)
+            for (int col = 0; col < a.dof(); ++col) {
+                double* const to = finest.matrix->values(e, row, col);
+                std::copy_n(a.values(e, row, col), a.layout().slots(), to + first);
+                ranks.gather(a.context(), a.layout().slots_of_plane(), {to});
+            }
+}
+
+const StructMatrix& Hierarchy::for_coarsening(int grid, std::optional<StructMatrix>& copy) const {
+    const StructMatrix& a = matrix(grid);
+    if (!a.layout().is_part()) return a;
+    const Layout wide = with_wide_halo(a.layout(), a.stencil());
+    copy.emplace(a.context(), wide, a.stencil(), a.dof(), a.storage(), "multigrid: planes for coarsening");
+    for (int e = 0; e < a.stored_entries(); ++e)
+        for (int row = 0; row < a.dof(); ++row)
+            for (int col = 0; col < a.dof(); ++col)
+                std::copy_n(a.values(e, row, col), a.layout().slots(), copy->values(e, row, col));
+    exchange_halos(a.context(), wide, wide.halo(), copy->coefficients());
+    return *copy;
+}
+
 void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers) {
+    RankParts ranks = a_->layout().is_part() && !gathers_finest() ? RankParts(a_->context(), a_->grid()) : RankParts();
     for (int grid = 0;; ++grid) {
         const StructMatrix& a = matrix(grid);
-        const bool small = a.grid().points() <= options.coarsest_points || grid + 1 >= options.grids;
-        const Coarsening grids(a.grid(), small ? Axes{false, false, false} : strong_axes(a, options.strength));
+        const bool last = is_last(a.grid(), a.stencil(), options, grid);
+        const Coarsening grids(a.grid(), last ? Axes{false, false, false} : strong_axes(a, options.strength));
         std::optional<Interpolation>& p = parts_[grid].interpolation;
-        if (p && p->grids().axes == grids.axes) {
-            const ProfileScope scope(a.context(), "interpolation");
-            p->compute(a);
-        } else {
+        const bool same = p && p->grids().axes == grids.axes;
+        if (!same) {
             parts_.resize(grid + 1);
             p.reset();
+            if (!grids.any() && ranks.cut()) refuse_values(a);
             if (!grids.any()) return;
-            const Stencil stencil = coarse_stencil(a.stencil(), grids);
-            const Layout coarse = smoothers.on(grid + 1).layout(grids.coarse, stencil);
-            {
-                const ProfileScope scope(a.context(), "interpolation");
-                p.emplace(a, grids, coarse);
+        }
+        std::optional<StructMatrix> copy;
+        const StructMatrix& source = for_coarsening(grid, copy);
+        const Stencil stencil = coarse_stencil(a.stencil(), grids);
+        const RankParts cut = ranks.coarsened(grids.axes);
+        ranks = cut.serve(grids.coarse, stencil, options, grid + 1) ? cut : RankParts();
+        {
+            const ProfileScope scope(a.context(), "interpolation");
+            if (same) {
+                p->compute(source);
+            } else {
+                const Context plans = a.context().ranks() ? RankParts().planning(a.context()) : a.context();
+                const Layout whole = smoothers.on(grid + 1).layout(plans, grids.coarse, stencil);
+                p.emplace(source, grids, a.layout(), cut.layout(whole, stencil));
+                parts_.emplace_back();
+                parts_.back().matrix.emplace(a.context(), ranks.layout(whole, stencil), stencil, a.dof(), a.storage(),
+                                             "multigrid: matrices");
+                if (cut.cut() && !ranks.cut()) parts_.back().gathered_from = cut;
             }
-            parts_.emplace_back();
-            parts_.back().matrix.emplace(a.context(), coarse, stencil, a.dof(), a.storage(), "multigrid: matrices");
         }
         {
             const ProfileScope scope(a.context(), "galerkin");
-            galerkin_product(a, *p, *parts_[grid + 1].matrix);
+            StructMatrix& coarse = *parts_[grid + 1].matrix;
+            galerkin_product(source, *p, coarse);
+            if (ranks.cut())
+                coarse.share_halos();
+            else if (cut.cut())
+                for (double* const values : coarse.coefficients())
+                    cut.gather(a.context(), coarse.layout().slots_of_plane(), {values});
         }
         if (options.rounds(grid)) p->round();
     }
+}
+
+void Hierarchy::gather_finest(const Vector& part) {
+    const Layout& own = part.layout();
+    GridParts& finest = parts_[0];
+    std::vector<double*> arrays;
+    for (int c = 0; c < part.dof(); ++c) {
+        arrays.push_back(finest.b.component(c));
+        std::copy_n(part.component(c), own.slots(), arrays.back() + own.begin_plane() * own.slots_of_plane());
+    }
+    finest.gathered_from.gather(part.context(), own.slots_of_plane(), arrays);
+}
+
+void Hierarchy::to_part(Vector& part) const {
+    const Layout& own = part.layout();
+    for (int c = 0; c < part.dof(); ++c)
+        std::copy_n(parts_[0].x.component(c) + own.begin_plane() * own.slots_of_plane(), own.slots(),
+                    part.component(c));
+}
+
+void Hierarchy::restrict_from(int grid) {
+    const Vector& r = parts_[grid].r;
+    GridParts& next = parts_[grid + 1];
+    exchange_halo(r);
+    parts_[grid].interpolation->restrict_to(r, next.b);
+    if (!next.gathered_from.cut()) return;
+    std::vector<double*> arrays;
+    for (int c = 0; c < next.b.dof(); ++c) arrays.push_back(next.b.component(c));
+    next.gathered_from.gather(r.context(), next.b.layout().slots_of_plane(), arrays);
+}
+
+void Hierarchy::prolong_to(int grid, Vector& x) const {
+    const Vector& coarse = parts_[grid + 1].x;
+    exchange_halo(coarse);
+    parts_[grid].interpolation->add_to(x, coarse);
 }
 
 SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& options, const SmootherChoices& smoothers,
@@ -73,6 +171,7 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
     begin(a, options);
     {
         const ProfileScope scope(a.context(), "coarse grids");
+        gather_finest_matrix(options);
         coarsen(options, smoothers);
     }
     SetupReport all;
@@ -84,7 +183,7 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
         const auto provide = [&](Vector& vector) {
             if (vector.size() == 0) vector = Vector(a.context(), own.layout(), a.dof(), "multigrid: vectors");
         };
-        if (grid > 0) provide(parts.x), provide(parts.b);
+        if (parts.matrix) provide(parts.x), provide(parts.b);
         if (grid == last) {
             parts.smoother = {};
             parts.r = {};

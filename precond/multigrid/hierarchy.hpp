@@ -14,18 +14,10 @@
 #include "precond/multigrid/dense_solve.hpp"
 #include "precond/multigrid/galerkin.hpp"
 #include "precond/multigrid/interpolation.hpp"
+#include "precond/multigrid/rank_parts.hpp"
 #include "precond/multigrid/smoother.hpp"
 
 namespace hyperplane::multigrid {
-
-struct CoarseningOptions {
-    int coarsest_points = 150;        ///< a grid of at most so many points is the last one
-    int grids = 32;                   ///< at most so many grids
-    double strength = 0.5;            ///< threshold of strong_axes()
-    std::optional<int> rounded_from;  ///< from this grid on weights are kept in single precision
-
-    bool rounds(int grid) const { return rounded_from && grid >= *rounded_from; }
-};
 
 /// The smoother of each grid; the last one is that of all further grids, too.
 struct SmootherChoices {
@@ -33,12 +25,14 @@ struct SmootherChoices {
     const SmootherChoice& on(int grid) const { return list[std::min(std::size_t(grid), list.size() - 1)]; }
 };
 
-/// One grid. The last one has neither interpolation nor smoother; grid 0 neither matrix nor x and b of its own.
+/// One grid. The last one has neither interpolation nor smoother; grid 0 neither matrix nor x and b of its own, unless
+/// ranks have parts of it that are too thin for its set-up, so that each needs it as a whole.
 struct GridParts {
-    std::optional<StructMatrix> matrix;  ///< the Galerkin product; empty on grid 0
+    std::optional<StructMatrix> matrix;  ///< the Galerkin product; empty on grid 0, but for a copy of the whole grid
     std::optional<Interpolation> interpolation;
     Smoother smoother;
     Vector x, b, r, t;
+    RankParts gathered_from;  ///< where every rank has this grid as a whole, but not the one before: its ranks' parts
 };
 
 class Hierarchy {
@@ -50,7 +44,16 @@ public:
     void clear();
 
     int size() const { return int(parts_.size()); }
-    const StructMatrix& matrix(int grid) const { return grid == 0 ? *a_ : *parts_[grid].matrix; }
+    const StructMatrix& matrix(int grid) const { return parts_[grid].matrix ? *parts_[grid].matrix : *a_; }
+    /// Whether the given matrix is that of a rank's part, and all grids are computed as a whole.
+    bool gathers_finest() const { return parts_[0].matrix.has_value(); }
+    /// b and x of grid 0 from the vector of a rank's part, and to it, if gathers_finest().
+    void gather_finest(const Vector& part);
+    void to_part(Vector& part) const;
+    /// b of the next grid, from r.
+    void restrict_from(int grid);
+    /// x = x + P times x of the next grid.
+    void prolong_to(int grid, Vector& x) const;
     GridParts& operator[](int grid) { return parts_[grid]; }
     const GridParts& operator[](int grid) const { return parts_[grid]; }
     const DenseSolve& coarsest() const { return *coarsest_; }
@@ -67,7 +70,10 @@ private:
     };
 
     void begin(const StructMatrix& a, const CoarseningOptions& options);
+    void gather_finest_matrix(const CoarseningOptions& options);
     void coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers);
+    /// The matrix of a grid, or of a rank's part with more planes of its neighbours in `copy`.
+    const StructMatrix& for_coarsening(int grid, std::optional<StructMatrix>& copy) const;
     void add_report(int grid, const SetupReport& report, SetupReport& all) const;
 
     const StructMatrix* a_ = nullptr;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device/for_each_point.hpp"
+#include "core/ranks/cuts.hpp"
 #include "precond/multigrid/setup_cuda.hpp"
 #include "precond/multigrid/weight_formula.hpp"
 #include "precond/walks/coefficients.hpp"
@@ -65,8 +66,9 @@ struct Weights {
     HYPERPLANE_HD int unknowns() const { return 16 * a.a.dof; }
 
     HYPERPLANE_HD void operator()(Int3 at, Index /*of the loop*/) const {
-        const int planes = weights.grids.coarse.nz, number = numbers[at.z / planes];
-        const Int3 coarse_point{at.x, at.y, at.z % planes};
+        const int begin = weights.order.begin_plane(), planes = weights.order.end_plane() - begin;
+        const int number = numbers[at.z / planes];
+        const Int3 coarse_point{at.x, at.y, begin + at.z % planes};
         const Index to = weights.order.slot(coarse_point);
         const Index own = a.layout.slot(weights.grids.first_child(coarse_point));
         Int3 p;
@@ -119,8 +121,9 @@ struct Restriction {
 
     HYPERPLANE_HD int unknowns() const { return 8 * dof; }
 
-    HYPERPLANE_HD void operator()(Int3 coarse_point, Index coarse_slot) const {
+    HYPERPLANE_HD void operator()(Int3 coarse_point, Index /*of the rank's part*/) const {
         const Axes& axes = weights.grids.axes;
+        const Index coarse_slot = coarse.layout.slot(coarse_point);
         const Index own = weights.fine.slot(weights.grids.first_child(coarse_point));
         const Index of_weights = weights.order.slot(coarse_point);
         for (int c = 0; c < dof; ++c) {
@@ -166,7 +169,7 @@ struct Prolongation {
             const Int3 s{sign(odd, above, 0), sign(odd, above, 1), sign(odd, above, 2)};
             Int3 parent;
             if (!weights.grids.parent(p, s, parent)) continue;
-            const Index coarse_slot = weights.coarse.slot(parent);
+            const Index coarse_slot = coarse.layout.slot(parent);
             const double weight = odd == 0 ? 1.0 : weights.at(number_of(s), weights.order.slot(parent));
             for (int c = 0; c < dof; ++c) fine.at(slot, c) += weight * coarse.at(coarse_slot, c);
         }
@@ -209,13 +212,13 @@ Places::Places(const Coarsening& grids) {
     }
 }
 
-Interpolation::Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& coarse)
+Interpolation::Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& fine, const Layout& coarse)
     : grids_(grids),
-      fine_(a.layout()),
+      fine_(fine),
       coarse_(coarse),
-      order_(order_of_weights(grids, a.layout())),
+      order_(order_of_weights(grids, fine).of_planes(coarse.begin_plane(), coarse.end_plane(), coarse.halo())),
       places_(grids),
-      stride_(StructMatrix::stride(coarse.slots())),
+      stride_(StructMatrix::stride(coarse.slots_in_memory())),
       on_host_(a.backend() == Backend::cpu),
       has_kernels_(cuda_built && !on_host_ && !grids.fine.any_periodic()),
       context_(a.context()) {
@@ -235,8 +238,15 @@ void Interpolation::compute(const StructMatrix& a) {
         ones_ = Buffer<double>(context_, "multigrid: interpolation", on_host_ ? grids_.coarse.nx : 0);
         if (on_host_) std::fill(ones_.begin(), ones_.end(), 1.0);
     }
+    compute_weights(a);
+    std::vector<double*> of_children;
+    for (int place = 0; place < places_.count; ++place) of_children.push_back(first(weights_) + place * stride_);
+    exchange_halos(context_, order_, order_.halo(), of_children);
+}
+
+void Interpolation::compute_weights(const StructMatrix& a) {
     if constexpr (cuda_built)
-        if (setup_) return setup_->interpolate(a, view_of(weights_.data()));
+        if (setup_) return setup_->interpolate(a, view_of(first(weights_)));
     by_lines() ? compute_by_lines(a) : compute_by_points(a);
 }
 
@@ -259,10 +269,10 @@ void Interpolation::compute_by_points(const StructMatrix& a) {
     const int* of_size = numbers.data();
     for (int size = 1; size <= 3; of_size += lists.of_size[size++]) {
         Grid planes = grids_.coarse;
-        planes.nz *= lists.of_size[size];
+        planes.nz = order_.planes() * lists.of_size[size];
         if (planes.nz == 0) continue;
         for_each_point(a.context(), Layout(LayoutKind::natural, planes, {}), "interpolation",
-                       Weights{Coefficients(a, offsets.data()), view_of(weights_.data()), SlotDeltas(fine_),
+                       Weights{Coefficients(a, offsets.data()), view_of(first(weights_)), SlotDeltas(fine_),
                                entries.data(), begin.data(), of_size, shift.data()});
     }
 }
@@ -306,7 +316,7 @@ void Interpolation::add_to(Vector& fine, const Vector& coarse) const {
 template <class T>
 void Interpolation::restrict_in(const Vector& fine, Vector& coarse) const {
     if (by_lines()) return restrict_by_lines<T>(fine, coarse);
-    const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}));
+    const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}) + order_.halo_slots());
     if constexpr (cuda_built)
         if (has_kernels_) return transfer(fine.dof()).restrict_to(weights, fine, coarse);
     for_each_point(
@@ -317,15 +327,15 @@ void Interpolation::restrict_in(const Vector& fine, Vector& coarse) const {
 template <class T>
 void Interpolation::add_in(Vector& fine, const Vector& coarse) const {
     if (by_lines()) return add_by_lines<T>(fine, coarse);
-    const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}));
+    const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}) + order_.halo_slots());
     if constexpr (cuda_built)
         if (has_kernels_) return transfer(fine.dof()).add_to(weights, fine, coarse);
     for_each_point(fine.context(), fine_, "prolongation",
                    Prolongation<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
 }
 
-Index Interpolation::bytes(const Coarsening& grids, bool rounded) {
-    const Index values = Places(grids).count * StructMatrix::stride(grids.coarse.points()) + grids.coarse.nx;
+Index Interpolation::bytes(const Coarsening& grids, const Layout& coarse, bool rounded) {
+    const Index values = Places(grids).count * StructMatrix::stride(coarse.slots_in_memory()) + grids.coarse.nx;
     return values * Index(rounded ? sizeof(float) : sizeof(double));
 }
 

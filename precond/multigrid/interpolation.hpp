@@ -65,8 +65,12 @@ inline bool can_follow_lines(const Layout& layout) {
 
 class Interpolation {
 public:
-    /// Computes the weights for a matrix on the fine grid; `coarse` is the layout of the coarse one.
-    Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& coarse);
+    /// Computes the weights for a matrix on the fine grid; `fine` and `coarse` are the layouts of vectors on the two
+    /// grids. If these are parts of ranks, the matrix has the planes of `fine` and a halo that is a plane wider than
+    /// its stencil reaches, and weights get the halo of `coarse`, from the other ranks.
+    Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& fine, const Layout& coarse);
+    Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& coarse)
+        : Interpolation(a, grids, a.layout(), coarse) {}
 
     /// Computes the weights anew for a matrix of the same shape.
     void compute(const StructMatrix& a);
@@ -75,14 +79,14 @@ public:
     const Layout& fine() const { return fine_; }
     const Layout& coarse() const { return coarse_; }
     /// Valid until round().
-    WeightsView<const double> view() const { return view_of(weights_.data()); }
+    WeightsView<const double> view() const { return view_of(first(weights_)); }
     /// The weights of children at s along a line of the natural layout, for the coarse points (0, j, k) and following;
     /// ones for the coarse points themselves. T is double until round(), then float.
     template <class T = double>
     const T* line(Int3 s, int j, int k) const {
         const int place = places_.of[number_of(s)];
         return place < 0 ? of(ones_, single_ones_, T{})
-                         : of(weights_, singles_, T{}) + place * stride_ + order_.slot({0, j, k});
+                         : of(weights_, singles_, T{}) + order_.halo_slots() + place * stride_ + order_.slot({0, j, k});
     }
     /// Keeps the weights in single precision alone, until they are computed anew.
     void round();
@@ -91,9 +95,10 @@ public:
     /// and 0 for children that do not exist.
     std::vector<double> natural_weights() const;
 
-    /// coarse = P^T fine
+    /// coarse = P^T fine. On ranks fine has its halo, and of `coarse`, which may be that of the whole grid, the own
+    /// part is computed.
     void restrict_to(const Vector& fine, Vector& coarse) const;
-    /// fine = fine + P coarse
+    /// fine = fine + P coarse. On ranks `coarse` has its halo, or is that of the whole grid.
     void add_to(Vector& fine, const Vector& coarse) const;
 
     /// The kernels of a GPU's products with P and P^T A P; none on a CPU, where an axis is periodic, or for stencils
@@ -104,15 +109,26 @@ public:
         return (weights_.size() + ones_.size()) * Index(sizeof(double)) +
                (singles_.size() + single_ones_.size()) * Index(sizeof(float));
     }
-    static Index bytes(const Coarsening& grids, bool rounded);
+    /// `coarse`: the layout of the coarse grid.
+    static Index bytes(const Coarsening& grids, const Layout& coarse, bool rounded);
 
 private:
+    void compute_weights(const StructMatrix& a);
     void compute_by_points(const StructMatrix& a);
     void compute_by_lines(const StructMatrix& a);
     template <class T>
     void restrict_by_lines(const Vector& fine, Vector& coarse) const;
     template <class T>
     void add_by_lines(Vector& fine, const Vector& coarse) const;
+    /// The weight of the first child at slot 0.
+    template <class T>
+    T* first(Buffer<T>& weights) const {
+        return weights.data() + order_.halo_slots();
+    }
+    template <class T>
+    const T* first(const Buffer<T>& weights) const {
+        return weights.data() + order_.halo_slots();
+    }
     template <class T>
     WeightsView<T> view_of(T* values) const {
         return {grids_, fine_, coarse_, order_, places_, values, stride_};

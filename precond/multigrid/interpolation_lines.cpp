@@ -116,7 +116,7 @@ void collapse(const StructMatrix& a, const Children& children, int j, int k, int
     const Index first = layout.slot({children.s.x, j, k});
     for (const Term& term : children.terms) {
         if (term.range.empty() || !layout.grid().contains({0, j + term.o.y, k + term.o.z})) continue;
-        const Index there = first + layout.slot(term.o);
+        const Index there = first + layout.distance(term.o);
         if (a.dof() == 1 && a.symmetric()) {
             const double* values =
                 a.stores(term.entry) ? a.values(term.entry) + first : a.values(a.stencil().mirror(term.entry)) + there;
@@ -135,7 +135,7 @@ void Interpolation::compute_by_lines(const StructMatrix& a) {
     const std::vector<Children> all = all_children(a, grids_);
     for_each_run(a.context(), coarse_, 16 * a.dof(), [&](const Run& run) {
         thread_local Collapsed sums;
-        const auto row = [&](Int3 s) { return weights_.data() + places_.of[number_of(s)] * stride_ + run.slot; };
+        const auto row = [&](Int3 s) { return first(weights_) + places_.of[number_of(s)] * stride_ + run.slot; };
         for (const Children& children : all) {
             const auto& [s, axes, range, terms] = children;
             double* weight = row(s);
@@ -166,7 +166,7 @@ void Interpolation::restrict_by_lines(const Vector& fine, Vector& coarse) const 
     const int step = grids_.axes[0] ? 2 : 1;
     for_each_run(coarse.context(), coarse_, 8 * fine.dof(), [&](const Run& run) {
         for (int c = 0; c < fine.dof(); ++c) {
-            double* sum = coarse.component(c) + run.slot;
+            double* sum = coarse.component(c) + coarse.layout().slot(run.first);
             std::fill_n(sum, run.count, 0.0);
             for (int number = 0; number < 27; ++number) {
                 const Int3 s = offset_of(number);
@@ -196,7 +196,7 @@ void Interpolation::add_by_lines(Vector& fine, const Vector& coarse) const {
                 Int3 parent;
                 if (!grids_.has_children_at(s) || !grids_.parent(run.first, {0, s.y, s.z}, parent)) continue;
                 const T* weight = line<T>(s, parent.y, parent.z);
-                const double* from = coarse.component(c) + coarse_.slot({0, parent.y, parent.z});
+                const double* from = coarse.component(c) + coarse.layout().slot({0, parent.y, parent.z});
                 // The child of I at -1 is the odd point 2 (I - 1) + 1.
                 const int shift = s.x < 0 ? -1 : 0;
                 double* sum = sums[s.x != 0].data() + shift;

@@ -31,6 +31,10 @@ ParameterTable parameters() {
          "a grid of at most so many points is the last one, whose matrix is inverted densely", "", Bound{1},
          Bound{double(most_dense_unknowns)}},
         {section, "grids", integer, "32", "at most so many grids, the finest included", "", Bound{1}, Bound{32}},
+        {section, "replicated_points", integer, "4096",
+         "on several ranks: a coarse grid of at most so many points is not cut, but computed as a whole by every rank. "
+         "Results are the same for any number; times and memory are not",
+         "", Bound{0}, Bound{1e9}},
         {section,
          "damping",
          real,
@@ -78,6 +82,7 @@ MultigridOptions options_of(const Parameters& parameters) {
     options.coarsening.strength = parameters.real(section, "strength");
     options.coarsening.coarsest_points = int(parameters.integer(section, "coarsest_points"));
     options.coarsening.grids = int(parameters.integer(section, "grids"));
+    options.coarsening.replicated_points = int(parameters.integer(section, "replicated_points"));
     if (parameters.text(section, "damping") != "auto") options.smoothing.damping = parameters.real(section, "damping");
     options.smoothing.power_steps = int(parameters.integer(section, "power_steps"));
     return options;

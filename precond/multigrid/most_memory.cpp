@@ -4,45 +4,91 @@
 namespace hyperplane::multigrid {
 
 MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil) {
-    return {grid, stencil, a.dof(), a.symmetric()};
+    return {grid, stencil, a.dof(), a.symmetric(), 1};  // interpolation reads a plane on either side
 }
 
-Index matrix_bytes(const PreconditionerSetting& setting) {
+namespace {
+
+Index bytes_on(const PreconditionerSetting& setting, const Layout& layout) {
     const MatrixShape& a = setting.matrix;
     const int entries = a.symmetric() ? a.stencil().diagonal() + 1 : a.stencil().size();
-    return StructMatrix::bytes(Index(entries) * a.dof() * a.dof(), a.block_rows());
+    return StructMatrix::bytes(Index(entries) * a.dof() * a.dof(), layout.slots_in_memory());
 }
 
-Index MostMemory::of(const PreconditionerSetting& finest) {
-    stencils_.insert_or_assign(0, finest.matrix.stencil());
+}  // namespace
+
+Index matrix_bytes(const PreconditionerSetting& setting) {
+    return bytes_on(setting, setting.natural_layout());
+}
+
+Index vector_bytes(const PreconditionerSetting& setting) {
+    return setting.natural_layout().slots_in_memory() * setting.matrix.dof() * Index(sizeof(double));
+}
+
+Index copy_bytes(const PreconditionerSetting& setting) {
+    if (!setting.context.ranks()) return 0;
+    return bytes_on(setting, with_wide_halo(setting.natural_layout(), setting.matrix.stencil()));
+}
+
+PlannedGrid::PlannedGrid(const PreconditionerSetting& finest, const CoarseningOptions& options)
+    : setting(finest), ranks(finest.context, finest.matrix.grid()) {
+    if (!ranks.cut()) return;
+    const MatrixShape& a = finest.matrix;
+    gathered = a.halo() == 0 || !ranks.serve(a.grid(), a.stencil(), options, 0);
+    if (gathered) become_whole();
+}
+
+PlannedGrid PlannedGrid::next(const Coarsening& grids, const Stencil& stencil, const CoarseningOptions& options,
+                              int number) const {
+    PlannedGrid coarse = *this;
+    coarse.gathered = false;
+    coarse.setting.matrix = with(setting.matrix, grids.coarse, stencil);
+    if (!ranks.cut()) return coarse;
+    coarse.ranks = ranks.coarsened(grids.axes);
+    coarse.setting.context = coarse.ranks.planning(setting.context);
+    if (!coarse.ranks.serve(grids.coarse, stencil, options, number)) coarse.become_whole();
+    return coarse;
+}
+
+Index PlannedGrid::interpolation_bytes(const Coarsening& grids, const Stencil& stencil, bool rounded) const {
+    const Layout whole(LayoutKind::natural, grids.coarse, {});
+    return Interpolation::bytes(grids, ranks.coarsened(grids.axes).layout(whole, stencil), rounded);
+}
+
+void PlannedGrid::become_whole() {
+    ranks = {};
+    setting.context = ranks.planning(setting.context);
+}
+
+Index MostMemory::of(const PlannedGrid& finest) {
+    stencils_.insert_or_assign(0, finest.setting.matrix.stencil());
     return from(finest, 0, 0);
 }
 
-Index MostMemory::from(PreconditionerSetting setting, int mask, int grid) {
-    const Grid grid_points = setting.matrix.grid();
-    const std::array<int, 4> key{grid_points.nx, grid_points.ny, grid_points.nz, mask};
+Index MostMemory::from(PlannedGrid at, int mask, int grid) {
+    const MatrixShape shape = at.setting.matrix;
+    const Grid points = shape.grid();
+    const std::array<int, 5> key{points.nx, points.ny, points.nz, mask, at.ranks.cut()};
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
-    setting.matrix = with(setting.matrix, grid_points, stencils_.at(mask));
-    const Index points = setting.matrix.block_rows(), unknowns = setting.matrix.unknowns();
-    const Index vector = unknowns * Index(sizeof(double));
-    const Index own = (grid > 0 ? matrix_bytes(setting) + 2 * vector : 0);
+    const Stencil& stencil = stencils_.at(mask);
+    if (grid > 0) at.setting.matrix = with(shape, points, stencil);
+    const Index vector = vector_bytes(at.setting);
+    const Index own = at.keeps_matrix(grid) ? matrix_bytes(at.setting) + 2 * vector : 0;
     Index most = 0;
-    const bool is_last = points <= options_.coarsest_points || grid + 1 >= options_.grids;
-    const Index smoothed = is_last ? 0 : smoothers_.on(grid).plan(setting).bytes + 2 * vector;
-    for (int axis = 0; axis < 3 && !is_last; ++axis) {
-        const Stencil& stencil = setting.matrix.stencil();
-        if (!can_coarsen(grid_points, axis, stencil.radius())) continue;
+    const bool last = is_last(points, stencil, options_, grid);
+    const Index smoothed = last ? 0 : smoothers_.on(grid).plan(at.setting).bytes + 2 * vector;
+    for (int axis = 0; axis < 3 && !last; ++axis) {
+        if (!can_coarsen(points, axis, stencil.radius())) continue;
         Axes axes{false, false, false};
         axes[axis] = true;
-        const Coarsening grids(grid_points, axes);
-        const int next = mask | 1 << axis;
-        if (!stencils_.count(next)) stencils_.emplace(next, coarse_stencil(stencil, grids));
-        PreconditionerSetting coarse = setting;
-        coarse.matrix = with(setting.matrix, grids.coarse, stencil);
-        most = std::max(most,
-                        smoothed + Interpolation::bytes(grids, options_.rounds(grid)) + from(coarse, next, grid + 1));
+        const Coarsening grids(points, axes);
+        const int further = mask | 1 << axis;
+        if (!stencils_.count(further)) stencils_.emplace(further, coarse_stencil(stencil, grids));
+        const Stencil& coarse = stencils_.at(further);
+        most = std::max(most, smoothed + at.interpolation_bytes(grids, coarse, options_.rounds(grid)) +
+                                  from(at.next(grids, coarse, options_, grid + 1), further, grid + 1));
     }
-    if (most == 0) most = DenseSolve::bytes(std::min(unknowns, most_dense_unknowns));
+    if (most == 0) most = DenseSolve::bytes(std::min(shape.unknowns(), most_dense_unknowns));
     return known_[key] = own + most;
 }
 

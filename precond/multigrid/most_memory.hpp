@@ -12,7 +12,29 @@ namespace hyperplane::multigrid {
 /// The shape of the same matrix on another grid.
 MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil);
 
+/// Where the setting's context is that of a rank, of its part, with halo.
 Index matrix_bytes(const PreconditionerSetting& setting);
+Index vector_bytes(const PreconditionerSetting& setting);
+/// Of the copy from which the next grid's matrix is computed; 0 without ranks.
+Index copy_bytes(const PreconditionerSetting& setting);
+
+/// A grid of a hierarchy, before there is a matrix: its setting is that of one rank, or of this rank's part.
+struct PlannedGrid {
+    PreconditionerSetting setting;
+    RankParts ranks;
+    bool gathered = false;  ///< grid 0, though the run cuts it, as a whole
+
+    PlannedGrid(const PreconditionerSetting& finest, const CoarseningOptions& options);
+    /// The grid of this number, which follows from this one.
+    PlannedGrid next(const Coarsening& grids, const Stencil& stencil, const CoarseningOptions& options,
+                     int number) const;
+    bool keeps_matrix(int number) const { return number > 0 || gathered; }
+    /// `stencil`: of the coarse grid.
+    Index interpolation_bytes(const Coarsening& grids, const Stencil& stencil, bool rounded) const;
+
+private:
+    void become_whole();
+};
 
 /// The most memory that any choice of axes can lead to: each grid is coarsened along one axis.
 class MostMemory {
@@ -20,16 +42,16 @@ public:
     MostMemory(const SmootherPlans& smoothers, const CoarseningOptions& options)
         : smoothers_(smoothers), options_(options) {}
 
-    Index of(const PreconditionerSetting& finest);
+    Index of(const PlannedGrid& finest);
 
 private:
     /// From a grid on, which is the result of coarsening along the axes of `mask` in any order.
-    Index from(PreconditionerSetting setting, int mask, int grid);
+    Index from(PlannedGrid at, int mask, int grid);
 
     const SmootherPlans& smoothers_;
     const CoarseningOptions& options_;
     std::map<int, Stencil> stencils_;
-    std::map<std::array<int, 4>, Index> known_;
+    std::map<std::array<int, 5>, Index> known_;
 };
 
 }  // namespace hyperplane::multigrid

@@ -50,6 +50,13 @@ SetupReport Multigrid::setup(const SystemMatrix& matrix) {
     }
 }
 
+void Multigrid::apply(const Vector& r, Vector& z) const {
+    if (!hierarchy_.gathers_finest()) return cycle(0, r, z, options_.cycle, true);
+    hierarchy_.gather_finest(r);
+    cycle(0, hierarchy_[0].b, hierarchy_[0].x, options_.cycle, true);
+    hierarchy_.to_part(z);
+}
+
 void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero) const {
     const Context& context = b.context();
     const bool coarse = grid > 0 && b.size() < least_profiled_unknowns;
@@ -86,7 +93,7 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
             hierarchy_.matrix(grid).subtract_product(b, x, parts.r);
         }
         const ProfileScope scope(context, "restriction", transfer + vectors(1, 1));
-        parts.interpolation->restrict_to(parts.r, next.b);
+        hierarchy_.restrict_from(grid);
     }
     cycle(grid + 1, next.b, next.x, kind, true);
     if (kind != CycleKind::v && grid + 2 < hierarchy_.size())
@@ -94,7 +101,7 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
     const ProfileScope of_grid(context, name.c_str());
     {
         const ProfileScope scope(context, "prolongation", transfer + vectors(2, 1));
-        parts.interpolation->add_to(x, next.x);
+        hierarchy_.prolong_to(grid, x);
     }
     if (options_.post_smoothing == 0) return;
     const ProfileScope scope(context, "smoother", options_.post_smoothing * smoothing, ProfileScope::whole);

@@ -34,7 +34,7 @@ public:
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.smoothing.suggested_shift = alpha; }
-    void apply(const Vector& r, Vector& z) const override { cycle(0, r, z, options_.cycle, true); }
+    void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return traits_; }
     Index bytes_per_apply() const override;
     /// By the same cycle in slow loops over points; the smoothers' applications are checked by their own checks.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The row of the registry: memory, kernels, and smoothers made from the rows of other preconditioners.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -11,6 +12,9 @@
 #include "precond/multigrid/setup_cuda.hpp"
 
 namespace hyperplane {
+
+using multigrid::PlannedGrid;
+
 namespace {
 
 class MultigridRow {
@@ -31,28 +35,33 @@ public:
         PreconditionerPlan sum = smoothers.on(0).plan(setting);
         sum.traits = Multigrid::traits(options, smoothers.traits(setting), setting.matrix.symmetric());
         sum.bytes = sum.setup_bytes = sum.bytes_per_apply = 0;
-        for_each_grid(setting, options.coarsening,
-                      [&](int grid, const PreconditionerSetting& setting, const multigrid::Coarsening& grids) {
-                          const Index unknowns = setting.matrix.unknowns();
-                          const Index vector = unknowns * Index(sizeof(double));
-                          if (grid > 0) sum.bytes += multigrid::matrix_bytes(setting) + 2 * vector;
-                          if (!grids.any()) {
-                              multigrid::check_coarsest(setting.matrix.grid(), setting.matrix.dof());
-                              sum.bytes += multigrid::DenseSolve::bytes(unknowns);
-                              sum.bytes_per_apply += multigrid::DenseSolve::bytes(unknowns);
-                              return;
-                          }
-                          const PreconditionerPlan own = smoothers.on(grid).plan(setting);
-                          const Index p = multigrid::Interpolation::bytes(grids, options.coarsening.rounds(grid));
-                          sum.bytes += own.bytes + p + 2 * vector;
-                          sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
-                          const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-                          sum.bytes_per_apply += (options.pre_smoothing + options.post_smoothing) *
-                                                     (m + multigrid::matrix_bytes(setting) + 2 * vector) +
-                                                 2 * p;
-                      });
+        const auto next = [&](const PlannedGrid& at, const multigrid::Coarsening& grids) {
+            return multigrid::coarse_stencil(at.setting.matrix.stencil(), grids);
+        };
+        for_each_grid(
+            setting, options.coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
+                const Index unknowns = at.setting.matrix.unknowns();
+                const Index vector = multigrid::vector_bytes(at.setting);
+                const Index matrix = multigrid::matrix_bytes(at.setting);
+                if (at.keeps_matrix(grid)) sum.bytes += matrix + 2 * vector;
+                if (!grids.any()) {
+                    multigrid::check_coarsest(at.setting.matrix.grid(), at.setting.matrix.dof());
+                    sum.bytes += multigrid::DenseSolve::bytes(unknowns);
+                    sum.bytes_per_apply += multigrid::DenseSolve::bytes(unknowns);
+                    return;
+                }
+                const PreconditionerPlan own = smoothers.on(grid).plan(at.setting);
+                const Index p = at.interpolation_bytes(grids, next(at, grids), options.coarsening.rounds(grid));
+                sum.bytes += own.bytes + p + 2 * vector;
+                sum.setup_bytes = std::max({sum.setup_bytes, own.setup_bytes, multigrid::copy_bytes(at.setting)});
+                const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
+                sum.bytes_per_apply +=
+                    (options.pre_smoothing + options.post_smoothing) * (m + matrix + 2 * vector) + 2 * p;
+            });
         sum.most_when = "couplings are so weak along some axes that multigrid coarsens one axis at a time";
-        sum.most_bytes = std::max(sum.bytes, multigrid::MostMemory(smoothers, options.coarsening).of(setting));
+        sum.most_bytes =
+            std::max(sum.bytes,
+                     multigrid::MostMemory(smoothers, options.coarsening).of(PlannedGrid(setting, options.coarsening)));
         return sum;
     }
 
@@ -62,33 +71,32 @@ public:
         const multigrid::SmootherPlans smoothers = smoothers_of(parameters, setting);
         const multigrid::CoarseningOptions coarsening = multigrid::options_of(parameters).coarsening;
         std::vector<KernelSet> all;
-        for_each_grid(setting, coarsening,
-                      [&](int grid, const PreconditionerSetting& setting, const multigrid::Coarsening& grids) {
-                          if (!grids.any()) return;
-                          const multigrid::SmootherPlan& smoother = smoothers.on(grid);
-                          if (smoother.row.kernels)
-                              for (KernelSet& set : smoother.row.kernels(smoother.parameters, setting))
-                                  all.push_back(std::move(set));
-                          if constexpr (cuda_built)
-                              if (grid > 0)
-                                  all.push_back(product(smoother.plan(setting).space.layout(), setting.matrix));
-                          if constexpr (cuda_built) add_step(setting.matrix, grids, coarsening.rounds(grid), all);
-                      });
+        for_each_grid(setting, coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
+            if (!grids.any()) return;
+            const PreconditionerSetting& setting = at.setting;
+            const multigrid::SmootherPlan& smoother = smoothers.on(grid);
+            if (smoother.row.kernels)
+                for (KernelSet& set : smoother.row.kernels(smoother.parameters, setting)) all.push_back(std::move(set));
+            if constexpr (cuda_built)
+                if (grid > 0) all.push_back(product(smoother.plan(setting).space.layout(), setting.matrix));
+            if constexpr (cuda_built) add_step(setting.matrix, grids, coarsening.rounds(grid), all);
+        });
         return all;
     }
 
 private:
-    /// Calls body(grid, setting, coarsening) for the grids of a hierarchy that is coarsened along all axes, where the
-    /// setting has that grid's matrix; on the last grid no axis is coarsened.
+    /// Calls body(number, grid, coarsening) for the grids of a hierarchy that is coarsened along all axes; on the last
+    /// grid no axis is coarsened.
     template <class Body>
-    static void for_each_grid(PreconditionerSetting setting, const multigrid::CoarseningOptions& options,
+    static void for_each_grid(const PreconditionerSetting& setting, const multigrid::CoarseningOptions& options,
                               const Body& body) {
+        PlannedGrid at(setting, options);
         for (int grid = 0;; ++grid) {
-            const multigrid::Coarsening grids(setting.matrix.grid(), coarsened(setting, options, grid));
-            body(grid, setting, grids);
+            const MatrixShape& a = at.setting.matrix;
+            const multigrid::Coarsening grids(a.grid(), coarsened(a, options, grid));
+            body(grid, at, grids);
             if (!grids.any()) return;
-            setting.matrix = multigrid::with(setting.matrix, grids.coarse,
-                                             multigrid::coarse_stencil(setting.matrix.stencil(), grids));
+            at = at.next(grids, multigrid::coarse_stencil(a.stencil(), grids), options, grid + 1);
         }
     }
 
@@ -155,14 +163,34 @@ private:
         } catch (const UsageError& error) {
             throw UsageError(fmt::format("{} = {}: {}", key, smoother.row.name, error.what()));
         }
+        if (setting.context.ranks()) check_on_ranks(smoother, key);
     }
 
-    static multigrid::Axes coarsened(const PreconditionerSetting& setting, const multigrid::CoarseningOptions& options,
-                                     int grid) {
+    /// Grids are cut anywhere, and every grid as its finer one is.
+    void check_on_ranks(const multigrid::SmootherPlan& smoother, const char* key) const {
+        const auto smooths = [](const PreconditionerRow& row) { return row.on_ranks && !row.planes_together; };
+        if (!smooths(smoother.row)) {
+            std::vector<std::string> names;
+            for (const PreconditionerRow& other : smoothers_)
+                if (smooths(other)) names.push_back(other.name);
+            throw UsageError(fmt::format("{} = {}: {} does not smooth on several ranks; take {}, or one rank", key,
+                                         smoother.row.name, smoother.row.name, fmt::join(names, ", ")));
+        }
+        std::vector<std::pair<std::string, std::string>> only = smoother.row.only_on_ranks;
+        only.insert(only.end(), {{"storage", "double"}, {"scope", "global"}});
+        for (const auto& [of, value] : only)
+            if (smoother.parameters.has(multigrid::section, of))
+                if (const std::string& given = smoother.parameters.text(multigrid::section, of); given != value)
+                    throw UsageError(
+                        fmt::format("smoother.{} = {}: several ranks need smoother.{} = {}, or take one "
+                                    "rank",
+                                    of, given, of, value));
+    }
+
+    static multigrid::Axes coarsened(const MatrixShape& a, const multigrid::CoarseningOptions& options, int grid) {
         multigrid::Axes axes{false, false, false};
-        if (setting.matrix.block_rows() <= options.coarsest_points || grid + 1 >= options.grids) return axes;
-        for (int axis = 0; axis < 3; ++axis)
-            axes[axis] = multigrid::can_coarsen(setting.matrix.grid(), axis, setting.matrix.stencil().radius());
+        if (multigrid::is_last(a.grid(), a.stencil(), options, grid)) return axes;
+        for (int axis = 0; axis < 3; ++axis) axes[axis] = multigrid::can_coarsen(a.grid(), axis, a.stencil().radius());
         return axes;
     }
 
@@ -176,6 +204,7 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
     const MultigridRow made(smoothers, check);
     PreconditionerRow row;
     row.name = "multigrid";
+    row.on_ranks = true;
     row.summary = "a multigrid cycle, from the matrix alone; iterations do not grow with the grid";
     row.explanation =
         "One application is one cycle over a hierarchy of grids. From each grid the next one follows from the matrix "

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/matrix/views.hpp"
 #include "core/random.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/walks/coefficients.hpp"
 
@@ -66,6 +67,11 @@ struct RowFlags {
     }
 };
 
+/// Whether it is so on all ranks that have parts of a matrix.
+bool on_all_ranks(const StructMatrix& a, bool mine) {
+    return a.layout().is_part() ? !any_rank(a.context(), !mine) : mine;
+}
+
 /// Whether a matrix is symmetric with coefficients of an M-matrix, as above. Overwrites two vectors.
 bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
     if (a.dof() > 1 || !a.symmetric()) return false;
@@ -81,6 +87,7 @@ bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
 #pragma omp parallel for simd schedule(static) num_threads(a.context().threads_for(slots)) reduction(&& : all)
         for (Index slot = 0; slot < slots; ++slot) all = all && values[slot] <= 0.0;
     }
+    all = on_all_ranks(a, all);
     if (!all) return false;
     fill(ones, 1.0);
     a.apply(ones, sums);
@@ -88,7 +95,7 @@ bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
     const double* sum = sums.data();
 #pragma omp parallel for simd schedule(static) num_threads(a.context().threads_for(slots)) reduction(&& : all)
     for (Index slot = 0; slot < slots; ++slot) all = all && sum[slot] >= -1e-12 * own[slot];
-    return all;
+    return on_all_ranks(a, all);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ using MakeSmoother = std::function<std::unique_ptr<Preconditioner>(const StructM
 
 /// What a multigrid method needs to know of a smoother.
 struct SmootherChoice {
-    std::function<Layout(const Grid& grid, const Stencil& stencil)> layout;  ///< that it prefers
+    /// The layout that it prefers; where the context is that of a rank, of its part.
+    std::function<Layout(const Context& context, const Grid& grid, const Stencil& stencil)> layout;
     MakeSmoother make;
     PreconditionerTraits traits;
     bool regular_splitting = false;  ///< of M-matrices (precond/row.hpp)

@@ -39,9 +39,9 @@ void SmootherPlan::store(FactorStorage storage, bool asked) {
 
 SmootherChoice SmootherPlan::choice(const PreconditionerSetting& setting) const {
     return {.layout =
-                [*this, setting](const Grid& grid, const Stencil& stencil) {
+                [*this, setting](const Context& context, const Grid& grid, const Stencil& stencil) {
                     const MatrixShape& finest = setting.matrix;
-                    return plan({setting.context, {grid, stencil, finest.dof(), finest.symmetric()}}).space.layout();
+                    return plan({context, {grid, stencil, finest.dof(), finest.symmetric()}}).space.layout();
                 },
             .make = [*this](const StructMatrix& a, double alpha) { return make(a, alpha); },
             .traits = plan(setting).traits,

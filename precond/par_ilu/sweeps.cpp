@@ -92,8 +92,8 @@ FactorSweeps::FactorSweeps(const Context& context, const IluPattern& pattern)
       shape_(pattern),
       offsets_(copied_to(context, "sweeps", pattern.stencil.offsets())),
       tables_(copied_to(context, "sweeps", update_tables(pattern.a_stencil, pattern.stencil, pattern.eliminations()))),
-      ratios_(context, pattern.layout.grid(), "sweeps"),
-      failures_(context, pattern.layout.grid(), "sweeps"),
+      ratios_(context, pattern.layout, "sweeps"),
+      failures_(context, pattern.layout, "sweeps"),
       failed_(context, pattern.layout, 2, "sweeps") {
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_))
@@ -230,7 +230,7 @@ void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const 
     }
     const auto failures = Index(-failures_.sum());
     // This number is that of all ranks, and the inverter adds up what ranks report: only the first one reports it.
-    if (is_first_rank(context_)) inverter.adopt(failures, event, 0, {}, ratio);
+    if (is_first_rank(context_) || !shape_.layout.is_part()) inverter.adopt(failures, event, 0, {}, ratio);
 }
 
 void FactorSweeps::make_unit(const FactorTarget& factors) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the parts of all ranks lie. Whoever needs only the own part asks part_of (core/ranks/cuts.hpp).
+#pragma once
+
+#include <vector>
+
+#include "core/device/context.hpp"
+
+namespace hyperplane {
+
+/// The first plane of each rank's part of a grid with so many planes along z, and the number of planes behind them. The
+/// context must have ranks.
+std::vector<int> cuts_between_ranks(const Context& context, int planes);
+
+}  // namespace hyperplane

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// multigrid on several ranks: set-up and cycles have the bits of one rank, wherever grids are cut and from whichever
+// grid on they are whole on every rank.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "on_ranks.hpp"
+#include "precond/multigrid_cases.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::StencilMatrix;
+
+using Values = std::vector<double>;
+
+struct Case {
+    std::string name, stencil = "star7";
+    int dof = 1;
+    bool symmetric = true;
+    Box box{9, 7, 17};
+    Settings settings;
+    std::string smoother = "struct_ilu";
+    Settings smoother_settings;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    for (const char* stencil : {"star7", "box27", "star13", "scattered11"})
+        for (int dof : {1, 2})
+            for (bool symmetric : {false, true})
+                list.push_back({std::string(stencil) + "_" + std::to_string(dof) + (symmetric ? "_spd" : ""), stencil,
+                                dof, symmetric, Box{9, 7, 17}});
+    for (const char* smoother : {"jacobi", "chebyshev", "multicolor", "fgbilu", "par_ilu", "jacobi_sweeps", "none"})
+        for (int dof : {1, 2}) {
+            const std::string stencil = std::string(smoother) == "fgbilu" ? "box27" : "star7";
+            list.push_back(
+                {std::string(smoother) + "_" + std::to_string(dof), stencil, dof, true, Box{9, 7, 17}, {}, smoother});
+        }
+    list.push_back({"l1", "star7", 1, true, {8, 6, 21}, {}, "jacobi", {{"l1", "true"}}});
+    list.push_back({"fill", "star7", 1, true, {8, 6, 21}, {}, "struct_ilu", {{"fill_level", "1"}}});
+    list.push_back({"shift", "star7", 1, true, {8, 6, 21}, {}, "struct_ilu", {{"pivot_policy", "shift"}}});
+    for (const char* cycle : {"w", "f"})
+        list.push_back({std::string("cycle_") + cycle, "star7", 1, true, {9, 7, 33}, {{"cycle", cycle}}});
+    list.push_back({"coarse_smoother", "star7", 1, true, {9, 7, 33}, {{"coarse_smoother", "multicolor"}}});
+    list.push_back({"steps", "star7", 1, true, {9, 7, 18}, {{"pre_smoothing", "0"}, {"post_smoothing", "2"}}});
+    list.push_back({"strength_0", "star7", 2, false, {9, 7, 19}, {{"strength", "0"}}});
+    list.push_back({"strength_1", "star7", 1, true, {9, 7, 19}, {{"strength", "1"}}});
+    list.push_back({"strength_1_blocks", "star7", 2, false, {9, 7, 19}, {{"strength", "1"}}});
+    list.push_back({"two_grids", "star7", 1, true, {5, 5, 17}, {{"grids", "2"}}});
+    list.push_back({"one_grid", "star7", 1, true, {3, 2, 9}, {{"grids", "1"}}});
+    list.push_back({"thin_parts", "star7", 1, true, {5, 4, 4}});
+    list.push_back({"thin_parts_blocks", "star7", 3, false, {5, 4, 5}});
+    list.push_back({"thin_parts_of_two_planes", "star13", 1, true, {5, 4, 9}});
+    for (int dof : {1, 2})
+        for (bool symmetric : {false, true}) {
+            Case of{"periodic_" + std::to_string(dof) + (symmetric ? "_spd" : ""), "star7", dof, symmetric};
+            of.box = {12, 10, 17};
+            of.box.periodic = {true, true, false};
+            list.push_back(of);
+        }
+    return list;
+}
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+    return info.param.name;
+}
+
+class MultigridOnRanks : public testing::TestWithParam<Case> {
+protected:
+    StencilMatrix data(int seed) const {
+        const Case& c = GetParam();
+        const auto offsets = reference::stencil_named(c.stencil).offsets;
+        return c.symmetric ? reference::random_spd_matrix(c.box, offsets, c.dof, seed)
+                           : reference::random_matrix(c.box, offsets, c.dof, seed);
+    }
+    /// What two set-ups report, and M^-1 r after each.
+    Values applied(const Context& context, Settings settings) const {
+        const Case& c = GetParam();
+        settings.insert(settings.end(), c.settings.begin(), c.settings.end());
+        const Parameters keys = multigrid_keys(settings, c.smoother, c.smoother_settings);
+        std::unique_ptr<Preconditioner> m;
+        std::optional<StructMatrix> a;
+        Values found;
+        for (int seed : {7, 8}) {
+            const StencilMatrix matrix = data(seed);
+            const Layout part =
+                part_of(context, layout_for(LayoutKind::natural, matrix, c.stencil, 0), radius(matrix.offsets));
+            StructMatrix values = reference::to_struct_matrix(context, part, matrix, storages[c.symmetric], c.stencil);
+            a ? a->assign(values) : void(a.emplace(std::move(values)));
+            if (!m) m = make_multigrid(*a, keys);
+            const SetupReport report = m->setup(*a);
+            found.insert(found.end(), {double(report.pivots_modified), report.shift, report.smallest_pivot_ratio,
+                                       double(part.grid().row(report.smallest_pivot_cell))});
+            const auto& hierarchy = dynamic_cast<const Multigrid&>(*m).hierarchy();
+            for (int grid = 0; grid < hierarchy.size(); ++grid) {
+                found.push_back(double(hierarchy.matrix(grid).grid().points()));
+                if (grid + 1 < hierarchy.size())
+                    found.insert(found.end(), {hierarchy[grid].smoother.omega(), hierarchy[grid].smoother.lambda()});
+            }
+            const Vector r =
+                reference::to_vector(context, part, c.dof, reference::Random(3).vector(c.box.points() * c.dof));
+            Vector z(context, part, c.dof, "z");
+            m->apply(r, z);
+            const Values solution = to_natural(z);
+            found.insert(found.end(), solution.begin(), solution.end());
+        }
+        return found;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(OnHost, MultigridOnRanks, testing::ValuesIn(cases()), name_of);
+
+TEST_P(MultigridOnRanks, HasTheBitsOfOneRank) {
+    const Values one = on_first_of(1, [&](const Context& context) { return applied(context, {}); });
+    for (const char* points : {"0", "100", "4096"})
+        for (int ranks = 2; ranks <= 4; ++ranks)
+            EXPECT_EQ(on_first_of(ranks,
+                                  [&](const Context& context) {
+                                      return applied(context, {{"replicated_points", points}});
+                                  }),
+                      one)
+                << ranks << " ranks, grids of " << points << " points are whole";
+}
+
+/// The planes of all ranks' parts of each grid.
+TEST(MultigridParts, CutsCoarseGridsWhereFineOnesAreCut) {
+    const Box box{9, 9, 33};
+    const StencilMatrix matrix = reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, 7);
+    on_each_rank(3, [&](const Context& context) {
+        const Layout part = part_of(context, layout_for(LayoutKind::natural, matrix, "star7", 0), 1);
+        const StructMatrix a = reference::to_struct_matrix(context, part, matrix, MatrixStorage::lower, "star7");
+        const auto m = make_multigrid(a, multigrid_keys({{"replicated_points", "0"}, {"strength", "0"}}));
+        m->setup(a);
+        const auto& hierarchy = dynamic_cast<const Multigrid&>(*m).hierarchy();
+        int grid = 0;
+        for (const int planes : {33, 17, 9, 5}) {
+            const Layout& layout = hierarchy.matrix(grid++).layout();
+            EXPECT_EQ(layout.grid().nz, planes);
+            const int at[] = {0, 11, 22, 33};
+            const auto cut = [&](int rank) {
+                int begin = at[rank];
+                for (int coarser = 1; coarser < grid; ++coarser) begin = (begin + 1) / 2;
+                return begin;
+            };
+            const int rank = context.ranks()->rank();
+            if (planes == 5)  // a rank would have one plane
+                EXPECT_FALSE(layout.is_part());
+            else
+                EXPECT_EQ(std::pair(layout.begin_plane(), layout.end_plane()), std::pair(cut(rank), cut(rank + 1)));
+        }
+    });
+}
+
+TEST(MultigridParts, RefusesSmoothersThatDoNotWorkOnRanks) {
+    const Box box{5, 4, 6};
+    const StencilMatrix matrix = reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
+    on_each_rank(2, [&](const Context& context) {
+        const Layout part = part_of(context, layout_for(LayoutKind::natural, matrix, "star7", 0), 1);
+        const StructMatrix a = reference::to_struct_matrix(context, part, matrix, MatrixStorage::lower, "star7");
+        const auto expect = [&](const Parameters& keys, const std::string& text) {
+            expect_error<UsageError>([&] { make_multigrid(a, keys); }, text);
+        };
+        expect(multigrid_keys({}, "subdomain_ildu0"), "smoother.name = subdomain_ildu0");
+        expect(multigrid_keys({{"coarse_smoother", "subdomain_ildu0"}}), "preconditioner.coarse_smoother");
+        expect(multigrid_keys({}, "struct_ilu", {{"scope", "rank"}}), "smoother.scope = rank");
+        expect(multigrid_keys({}, "struct_ilu", {{"storage", "single"}}), "smoother.storage = single");
+        expect(multigrid_keys({}, "multicolor", {{"colours", "greedy"}}), "smoother.colours = greedy");
+    });
+}
+
+}  // namespace
+}  // namespace hyperplane
