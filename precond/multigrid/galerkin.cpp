@@ -29,6 +29,9 @@ struct Products {
 
     HYPERPLANE_HD void operator()(Int3 coarse_point, Index /*of the loop*/) const {
         const Index coarse_slot = coarse_layout.slot(coarse_point);
+        for (int e = 0; e < coarse.stored_entries; ++e)
+            for (int row = 0; row < coarse.dof; ++row)
+                for (int col = 0; col < coarse.dof; ++col) coarse.at(e, row, col, coarse_slot) = 0.0;
         for (int number = 0; number < 27; ++number) {
             Int3 p;
             if ((weights.places.of[number] < 0 && number != 13) ||
@@ -175,23 +178,27 @@ void sum_terms(const StructMatrix& a, const Interpolation& p, StructMatrix& coar
                                shift.data(), offset.data(), groups});
 }
 
-}  // namespace
-
-void galerkin_product(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse) {
+/// The rows of the coarse points in some planes.
+void compute_rows(const StructMatrix& a, const Layout& planes, const Interpolation& p, StructMatrix& coarse) {
     if (a.backend() == Backend::cpu && can_follow_lines(a.layout()) && can_follow_lines(coarse.layout()))
-        return galerkin_by_lines(a, p, coarse);
+        return galerkin_by_lines(a, planes, p, coarse);
     if constexpr (cuda_built)
         if (const SetupCuda* kernels = p.setup_kernels()) return kernels->product(a, p.view(), coarse);
     if (!a.grid().any_periodic()) return sum_terms(a, p, coarse);
     if (coarse.stencil().radius() > reach)
         throw Error(ExitCode::internal, "multigrid: a coarse stencil of radius 3 or more");
-    for (int e = 0; e < coarse.stored_entries(); ++e) coarse.set_zero(e);
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     Products products{Coefficients(a, offsets.data()), p.view(), view(coarse), coarse.layout(), {}};
     for (short& entry : products.entry_of) entry = -1;
     for (int e = 0; e < coarse.stored_entries(); ++e)
         products.entry_of[Products::place(coarse.stencil()[e])] = static_cast<short>(e);
-    for_each_point(a.context(), p.coarse(), "Galerkin product", products);
+    for_each_point(a.context(), planes, "Galerkin product", products);
+}
+
+}  // namespace
+
+void galerkin_product(const Sources& sources, const Interpolation& p, StructMatrix& coarse) {
+    for (const Source& source : sources.list()) compute_rows(*source.a, source.planes, p, coarse);
 }
 
 }  // namespace hyperplane::multigrid

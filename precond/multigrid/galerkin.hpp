@@ -11,7 +11,11 @@
 
 namespace hyperplane::multigrid {
 
-/// Computes A_c into `coarse`, whose stencil is coarse_stencil().
-void galerkin_product(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse);
+/// Computes A_c into `coarse`, whose stencil is coarse_stencil(). On ranks p has its halo, and the rows of the own part
+/// are computed.
+void galerkin_product(const Sources& sources, const Interpolation& p, StructMatrix& coarse);
+inline void galerkin_product(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse) {
+    galerkin_product(Sources(a, p.grids(), p.coarse()), p, coarse);
+}
 
 }  // namespace hyperplane::multigrid

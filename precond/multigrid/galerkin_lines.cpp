@@ -124,9 +124,9 @@ private:
 
 }  // namespace
 
-void galerkin_by_lines(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse) {
+void galerkin_by_lines(const StructMatrix& a, const Layout& planes, const Interpolation& p, StructMatrix& coarse) {
     const LineProduct product(a, p, coarse);
-    for_each_run(coarse.context(), p.coarse(), 64 * a.dof() * a.dof(), [&](const Run& run) { product.line(run); });
+    for_each_run(coarse.context(), planes, 64 * a.dof() * a.dof(), [&](const Run& run) { product.line(run); });
 }
 
 }  // namespace hyperplane::multigrid

@@ -71,19 +71,6 @@ void Hierarchy::gather_finest_matrix(const CoarseningOptions& options) {
             }
 }
 
-const StructMatrix& Hierarchy::for_coarsening(int grid, std::optional<StructMatrix>& copy) const {
-    const StructMatrix& a = matrix(grid);
-    if (!a.layout().is_part()) return a;
-    const Layout wide = with_wide_halo(a.layout(), a.stencil());
-    copy.emplace(a.context(), wide, a.stencil(), a.dof(), a.storage(), "multigrid: planes for coarsening");
-    for (int e = 0; e < a.stored_entries(); ++e)
-        for (int row = 0; row < a.dof(); ++row)
-            for (int col = 0; col < a.dof(); ++col)
-                std::copy_n(a.values(e, row, col), a.layout().slots(), copy->values(e, row, col));
-    exchange_halos(a.context(), wide, wide.halo(), copy->coefficients());
-    return *copy;
-}
-
 void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers) {
     RankParts ranks = a_->layout().is_part() && !gathers_finest() ? RankParts(a_->context(), a_->grid()) : RankParts();
     for (int grid = 0;; ++grid) {
@@ -98,29 +85,32 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
             if (!grids.any() && ranks.cut()) refuse_values(a);
             if (!grids.any()) return;
         }
-        std::optional<StructMatrix> copy;
-        const StructMatrix& source = for_coarsening(grid, copy);
         const Stencil stencil = coarse_stencil(a.stencil(), grids);
         const RankParts cut = ranks.coarsened(grids.axes);
         ranks = cut.serve(grids.coarse, stencil, options, grid + 1) ? cut : RankParts();
+        Layout whole;
+        if (!same) {
+            const Context plans = a.context().ranks() ? RankParts().planning(a.context()) : a.context();
+            whole = smoothers.on(grid + 1).layout(plans, grids.coarse, stencil);
+        }
+        const Sources sources(a, grids, same ? p->coarse() : cut.layout(whole, stencil));
         {
             const ProfileScope scope(a.context(), "interpolation");
-            if (same) {
-                p->compute(source);
-            } else {
-                const Context plans = a.context().ranks() ? RankParts().planning(a.context()) : a.context();
-                const Layout whole = smoothers.on(grid + 1).layout(plans, grids.coarse, stencil);
-                p.emplace(source, grids, a.layout(), cut.layout(whole, stencil));
-                parts_.emplace_back();
-                parts_.back().matrix.emplace(a.context(), ranks.layout(whole, stencil), stencil, a.dof(), a.storage(),
-                                             "multigrid: matrices");
-                if (cut.cut() && !ranks.cut()) parts_.back().gathered_from = cut;
-            }
+            if (same)
+                p->compute(sources);
+            else
+                p.emplace(sources, grids, cut.layout(whole, stencil));
+        }
+        if (!same) {
+            parts_.emplace_back();
+            parts_.back().matrix.emplace(a.context(), ranks.layout(whole, stencil), stencil, a.dof(), a.storage(),
+                                         "multigrid: matrices");
+            if (cut.cut() && !ranks.cut()) parts_.back().gathered_from = cut;
         }
         {
             const ProfileScope scope(a.context(), "galerkin");
             StructMatrix& coarse = *parts_[grid + 1].matrix;
-            galerkin_product(source, *p, coarse);
+            galerkin_product(sources, *p, coarse);
             if (ranks.cut())
                 coarse.share_halos();
             else if (cut.cut())

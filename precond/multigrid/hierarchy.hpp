@@ -72,8 +72,6 @@ private:
     void begin(const StructMatrix& a, const CoarseningOptions& options);
     void gather_finest_matrix(const CoarseningOptions& options);
     void coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers);
-    /// The matrix of a grid, or of a rank's part with more planes of its neighbours in `copy`.
-    const StructMatrix& for_coarsening(int grid, std::optional<StructMatrix>& copy) const;
     void add_report(int grid, const SetupReport& report, SetupReport& all) const;
 
     const StructMatrix* a_ = nullptr;

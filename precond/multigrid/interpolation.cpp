@@ -62,13 +62,13 @@ struct Weights {
     SlotDeltas child_shift;
     const int *entries, *begin, *numbers;
     const Index* shift;
+    int first_plane, planes;  ///< of the coarse points
 
     HYPERPLANE_HD int unknowns() const { return 16 * a.a.dof; }
 
     HYPERPLANE_HD void operator()(Int3 at, Index /*of the loop*/) const {
-        const int begin = weights.order.begin_plane(), planes = weights.order.end_plane() - begin;
         const int number = numbers[at.z / planes];
-        const Int3 coarse_point{at.x, at.y, begin + at.z % planes};
+        const Int3 coarse_point{at.x, at.y, first_plane + at.z % planes};
         const Index to = weights.order.slot(coarse_point);
         const Index own = a.layout.slot(weights.grids.first_child(coarse_point));
         Int3 p;
@@ -212,25 +212,26 @@ Places::Places(const Coarsening& grids) {
     }
 }
 
-Interpolation::Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& fine, const Layout& coarse)
+Interpolation::Interpolation(const Sources& sources, const Coarsening& grids, const Layout& coarse)
     : grids_(grids),
-      fine_(fine),
+      fine_(sources.matrix().layout()),
       coarse_(coarse),
-      order_(order_of_weights(grids, fine).of_planes(coarse.begin_plane(), coarse.end_plane(), coarse.halo())),
+      order_(order_of_weights(grids, fine_).of_planes(coarse.begin_plane(), coarse.end_plane(), coarse.halo())),
       places_(grids),
       stride_(StructMatrix::stride(coarse.slots_in_memory())),
-      on_host_(a.backend() == Backend::cpu),
+      on_host_(sources.matrix().backend() == Backend::cpu),
       has_kernels_(cuda_built && !on_host_ && !grids.fine.any_periodic()),
-      context_(a.context()) {
+      context_(sources.matrix().context()) {
     if constexpr (cuda_built) {
+        const StructMatrix& a = sources.matrix();
         const SetupShape shape{a.stencil(), a.dof(), a.storage()};
         if (has_kernels_ && SetupCuda::takes(shape, grids))
             setup_ = std::make_shared<SetupCuda>(context_, shape, grids);
     }
-    compute(a);
+    compute(sources);
 }
 
-void Interpolation::compute(const StructMatrix& a) {
+void Interpolation::compute(const Sources& sources) {
     singles_ = {};
     single_ones_ = {};
     if (weights_.size() == 0) {
@@ -238,16 +239,16 @@ void Interpolation::compute(const StructMatrix& a) {
         ones_ = Buffer<double>(context_, "multigrid: interpolation", on_host_ ? grids_.coarse.nx : 0);
         if (on_host_) std::fill(ones_.begin(), ones_.end(), 1.0);
     }
-    compute_weights(a);
+    for (const Source& source : sources.list()) compute_weights(*source.a, source.planes);
     std::vector<double*> of_children;
     for (int place = 0; place < places_.count; ++place) of_children.push_back(first(weights_) + place * stride_);
     exchange_halos(context_, order_, order_.halo(), of_children);
 }
 
-void Interpolation::compute_weights(const StructMatrix& a) {
+void Interpolation::compute_weights(const StructMatrix& a, const Layout& planes) {
     if constexpr (cuda_built)
         if (setup_) return setup_->interpolate(a, view_of(first(weights_)));
-    by_lines() ? compute_by_lines(a) : compute_by_points(a);
+    by_lines() ? compute_by_lines(a, planes) : compute_by_points(a, planes);
 }
 
 void Interpolation::round() {
@@ -260,7 +261,7 @@ void Interpolation::round() {
     ones_ = {};
 }
 
-void Interpolation::compute_by_points(const StructMatrix& a) {
+void Interpolation::compute_by_points(const StructMatrix& a, const Layout& coarse_planes) {
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     const ChildEntries lists(a, places_);
     const auto copied = [&](const auto& values) { return copied_to(context_, "multigrid: tables", values); };
@@ -269,11 +270,12 @@ void Interpolation::compute_by_points(const StructMatrix& a) {
     const int* of_size = numbers.data();
     for (int size = 1; size <= 3; of_size += lists.of_size[size++]) {
         Grid planes = grids_.coarse;
-        planes.nz = order_.planes() * lists.of_size[size];
+        planes.nz = coarse_planes.planes() * lists.of_size[size];
         if (planes.nz == 0) continue;
-        for_each_point(a.context(), Layout(LayoutKind::natural, planes, {}), "interpolation",
-                       Weights{Coefficients(a, offsets.data()), view_of(first(weights_)), SlotDeltas(fine_),
-                               entries.data(), begin.data(), of_size, shift.data()});
+        for_each_point(
+            a.context(), Layout(LayoutKind::natural, planes, {}), "interpolation",
+            Weights{Coefficients(a, offsets.data()), view_of(first(weights_)), SlotDeltas(fine_), entries.data(),
+                    begin.data(), of_size, shift.data(), coarse_planes.begin_plane(), coarse_planes.planes()});
     }
 }
 

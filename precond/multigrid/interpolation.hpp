@@ -25,7 +25,7 @@
 #include <memory>
 #include <vector>
 
-#include "precond/multigrid/coarsening.hpp"
+#include "precond/multigrid/sources.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -65,15 +65,15 @@ inline bool can_follow_lines(const Layout& layout) {
 
 class Interpolation {
 public:
-    /// Computes the weights for a matrix on the fine grid; `fine` and `coarse` are the layouts of vectors on the two
-    /// grids. If these are parts of ranks, the matrix has the planes of `fine` and a halo that is a plane wider than
-    /// its stencil reaches, and weights get the halo of `coarse`, from the other ranks.
-    Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& fine, const Layout& coarse);
+    /// Computes the weights for a matrix on the fine grid; `coarse` is the layout of the coarse one. If it is that of a
+    /// rank's part, weights get its halo, from the other ranks.
+    Interpolation(const Sources& sources, const Coarsening& grids, const Layout& coarse);
     Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& coarse)
-        : Interpolation(a, grids, a.layout(), coarse) {}
+        : Interpolation(Sources(a, grids, coarse), grids, coarse) {}
 
     /// Computes the weights anew for a matrix of the same shape.
-    void compute(const StructMatrix& a);
+    void compute(const Sources& sources);
+    void compute(const StructMatrix& a) { compute(Sources(a, grids_, coarse_)); }
 
     const Coarsening& grids() const { return grids_; }
     const Layout& fine() const { return fine_; }
@@ -113,9 +113,10 @@ public:
     static Index bytes(const Coarsening& grids, const Layout& coarse, bool rounded);
 
 private:
-    void compute_weights(const StructMatrix& a);
-    void compute_by_points(const StructMatrix& a);
-    void compute_by_lines(const StructMatrix& a);
+    /// Of the coarse points in some planes.
+    void compute_weights(const StructMatrix& a, const Layout& planes);
+    void compute_by_points(const StructMatrix& a, const Layout& planes);
+    void compute_by_lines(const StructMatrix& a, const Layout& planes);
     template <class T>
     void restrict_by_lines(const Vector& fine, Vector& coarse) const;
     template <class T>

@@ -130,12 +130,13 @@ void collapse(const StructMatrix& a, const Children& children, int j, int k, int
 
 }  // namespace
 
-void Interpolation::compute_by_lines(const StructMatrix& a) {
+void Interpolation::compute_by_lines(const StructMatrix& a, const Layout& planes) {
     const int step = grids_.axes[0] ? 2 : 1;
     const std::vector<Children> all = all_children(a, grids_);
-    for_each_run(a.context(), coarse_, 16 * a.dof(), [&](const Run& run) {
+    for_each_run(a.context(), planes, 16 * a.dof(), [&](const Run& run) {
         thread_local Collapsed sums;
-        const auto row = [&](Int3 s) { return first(weights_) + places_.of[number_of(s)] * stride_ + run.slot; };
+        const Index slot = order_.slot(run.first);
+        const auto row = [&](Int3 s) { return first(weights_) + places_.of[number_of(s)] * stride_ + slot; };
         for (const Children& children : all) {
             const auto& [s, axes, range, terms] = children;
             double* weight = row(s);

@@ -9,16 +9,16 @@ MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil)
 
 namespace {
 
-Index bytes_on(const PreconditionerSetting& setting, const Layout& layout) {
-    const MatrixShape& a = setting.matrix;
+/// That a matrix stores for a point.
+Index coefficients_of(const MatrixShape& a) {
     const int entries = a.symmetric() ? a.stencil().diagonal() + 1 : a.stencil().size();
-    return StructMatrix::bytes(Index(entries) * a.dof() * a.dof(), layout.slots_in_memory());
+    return Index(entries) * a.dof() * a.dof();
 }
 
 }  // namespace
 
 Index matrix_bytes(const PreconditionerSetting& setting) {
-    return bytes_on(setting, setting.natural_layout());
+    return StructMatrix::bytes(coefficients_of(setting.matrix), setting.natural_layout().slots_in_memory());
 }
 
 Index vector_bytes(const PreconditionerSetting& setting) {
@@ -27,7 +27,8 @@ Index vector_bytes(const PreconditionerSetting& setting) {
 
 Index copy_bytes(const PreconditionerSetting& setting) {
     if (!setting.context.ranks()) return 0;
-    return bytes_on(setting, with_wide_halo(setting.natural_layout(), setting.matrix.stencil()));
+    const MatrixShape& a = setting.matrix;
+    return Sources::bytes(setting.natural_layout(), a.stencil(), coefficients_of(a));
 }
 
 PlannedGrid::PlannedGrid(const PreconditionerSetting& finest, const CoarseningOptions& options)

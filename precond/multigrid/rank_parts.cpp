@@ -29,7 +29,7 @@ bool RankParts::serve(const Grid& grid, const Stencil& stencil, const Coarsening
     const int reach = stencil.planes(), coarse_reach = std::clamp(reach, 1, 2);
     const RankParts coarse = coarsened({false, false, true});
     for (int rank = 0; rank + 1 < int(begins_.size()); ++rank)
-        if (planes(rank) < reach + 1 || coarse.planes(rank) < coarse_reach) return false;
+        if (planes(rank) < std::max(2, reach + 1) || coarse.planes(rank) < coarse_reach) return false;
     return true;
 }
 
@@ -54,10 +54,6 @@ void RankParts::gather(const Context& context, Index plane, const std::vector<do
             std::copy_n(from, planes(rank) * plane, array + begins_[rank] * plane);
             from += planes(rank) * plane;
         }
-}
-
-Layout with_wide_halo(const Layout& part, const Stencil& stencil) {
-    return part.of_planes(part.begin_plane(), part.end_plane(), stencil.planes() + 1);
 }
 
 }  // namespace hyperplane::multigrid

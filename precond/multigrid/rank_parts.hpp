@@ -40,8 +40,4 @@ private:
     std::vector<int> begins_;  ///< the first plane of each rank's part, and the number of planes; empty: not cut
 };
 
-/// The layout of a part's matrix from which the operator of the next grid is computed: its halo is a plane wider than
-/// the stencil reaches, since rows of the next plane, too, take part.
-Layout with_wide_halo(const Layout& part, const Stencil& stencil);
-
 }  // namespace hyperplane::multigrid

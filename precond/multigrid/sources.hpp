@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the operator of the next grid is computed from: the matrix of a grid, and where that is one of several ranks'
+// parts, its planes beside the cuts.
+//
+// The rows of coarse plane K need those of fine planes 2 K - 1 to 2 K + 1, and coefficients of points that these are
+// coupled to. For the first and the last coarse plane of a rank they may lie one plane further away than the halo of
+// the rank's matrix reaches. These planes are computed from copies of a few planes near the cuts, with wider halos.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "precond/multigrid/coarsening.hpp"
+
+namespace hyperplane::multigrid {
+
+/// Planes of coarse points, as a layout, and a matrix that has all they are computed from.
+struct Source {
+    const StructMatrix* a;
+    Layout planes;
+};
+
+class Sources {
+public:
+    /// `coarse`: the layout of the coarse grid, or of the rank's part. Exchanges planes with the ranks beside this one,
+    /// if the grid is cut and coarsened along z.
+    Sources(const StructMatrix& a, const Coarsening& grids, const Layout& coarse);
+    Sources(const Sources&) = delete;
+    Sources& operator=(const Sources&) = delete;
+
+    /// The matrix of the grid.
+    const StructMatrix& matrix() const { return a_; }
+    const std::vector<Source>& list() const { return list_; }
+    /// Bytes that the copies take of a matrix with so many coefficients a point.
+    static Index bytes(const Layout& part, const Stencil& stencil, Index coefficients);
+
+private:
+    const StructMatrix& a_;
+    std::optional<StructMatrix> low_, high_;  ///< near the first and the last own plane
+    std::vector<Source> list_;
+};
+
+}  // namespace hyperplane::multigrid
