@@ -82,7 +82,7 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
         if (!same) {
             parts_.resize(grid + 1);
             p.reset();
-            if (!grids.any() && ranks.cut()) refuse_values(a);
+            if (!grids.any() && !last) refuse_values(a);
             if (!grids.any()) return;
         }
         const Stencil stencil = coarse_stencil(a.stencil(), grids);

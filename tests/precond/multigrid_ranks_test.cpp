@@ -155,6 +155,20 @@ TEST(MultigridParts, CutsCoarseGridsWhereFineOnesAreCut) {
     });
 }
 
+TEST(MultigridParts, RefusesValuesThatAreNotFiniteAsOneRankDoes) {
+    const Box box{9, 9, 12};
+    StencilMatrix matrix = reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
+    matrix.blocks[box.row({2, 3, 7})].at({0, 0, 0})(0, 0) = NAN;
+    matrix.blocks[box.row({2, 3, 7})].at({0, 0, -1})(0, 0) = NAN;
+    for (int ranks = 1; ranks <= 3; ++ranks)
+        on_each_rank(ranks, [&](const Context& context) {
+            const Layout part = part_of(context, layout_for(LayoutKind::natural, matrix, "star7", 0), 1);
+            const StructMatrix a = reference::to_struct_matrix(context, part, matrix, MatrixStorage::lower, "star7");
+            const auto m = make_multigrid(a, multigrid_keys({}));
+            expect_error<SetupError>([&] { m->setup(a); }, "points holds values that are not finite");
+        });
+}
+
 TEST(MultigridParts, RefusesSmoothersThatDoNotWorkOnRanks) {
     const Box box{5, 4, 6};
     const StencilMatrix matrix = reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
