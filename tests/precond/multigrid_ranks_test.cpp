@@ -22,9 +22,9 @@ struct Case {
     int dof = 1;
     bool symmetric = true;
     Box box{9, 7, 17};
-    Settings settings;
+    Settings settings = {};
     std::string smoother = "struct_ilu";
-    Settings smoother_settings;
+    Settings smoother_settings = {};
 };
 
 std::vector<Case> cases() {
