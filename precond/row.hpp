@@ -34,6 +34,12 @@ struct PreconditionerSetting {
 using CreatePreconditioner =
     std::function<std::unique_ptr<Preconditioner>(const Parameters&, const PreconditionerSetting&)>;
 
+/// What a plan has computed and the first set-up takes over.
+struct KeptByPlan {
+    virtual ~KeptByPlan() = default;
+    virtual Index bytes() const = 0;  ///< that it holds now
+};
+
 /// What is known about a preconditioner before anything is allocated.
 struct PreconditionerPlan {
     IndexSpace space;            ///< of matrix and vectors, in the preferred layout
@@ -43,6 +49,7 @@ struct PreconditionerPlan {
     Index setup_bytes = 0;       ///< held in addition during a set-up
     Index bytes_per_apply = 0;   ///< fewest that one application moves; 0 stands for `bytes` and two vectors
     PreconditionerTraits traits;
+    std::shared_ptr<const KeptByPlan> kept;  ///< may be null
 };
 
 using PlanPreconditioner = std::function<PreconditionerPlan(const Parameters&, const PreconditionerSetting&)>;

@@ -31,6 +31,7 @@ void Comparison::build_all() {
         trial.preconditioner = candidate.preconditioner.text;
         attempt(at, [&] {
             Case a_case = build(at);
+            a_case.plan.kept.reset();  // all candidates are planned before the first is set up
             trial.layout = a_case.space.name();
             trial.varies = a_case.plan.traits.varies;
             trial.preparation = a_case.problem->preparation();

@@ -66,14 +66,15 @@ SyncFreeCuda::Search::Search(const Context& context, const GeneralFactors& facto
       kernel(context, sync_free_source(text), definitions(shape), "general_factor") {}
 
 SyncFreeCuda::SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
-                           FactorVariant variant)
+                           FactorVariant variant, std::optional<TableOrder> table)
     : shape_(SyncFreeShape::of(factors.filled, factors.dof, factors.symmetric, variant)),
       rows_(factors.pattern().rows()),
       pattern_(factors.pattern().copied_to(context, label)),
       diagonal_(copy_on(context, label, factors.filled.diagonal)) {
-    if (shape_.table)
-        table_ = std::make_unique<TableFactor>(context, factors.filled, *shape_.table, *pattern_, diagonal_);
-    else
+    if (shape_.table) {
+        if (!table) table = table_order(context.host(), factors.filled, *shape_.table, label);
+        table_ = std::make_unique<TableFactor>(context, factors.filled, *table, *shape_.table, *pattern_, diagonal_);
+    } else
         search_ = std::make_unique<Search>(context, factors, shape_);
     if (factors.filled.place.size() == 0) return;
     place_ = copy_on(context, label, factors.filled.place);
@@ -107,13 +108,16 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
     search_->pivots.report(inverter);
 }
 
-Index SyncFreeCuda::bytes(const Context& host, const FilledPattern& filled, Index a_blocks,
-                          const SyncFreeShape& shape) {
+Index SyncFreeCuda::bytes(const Context& host, const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape,
+                          std::optional<TableOrder>& table) {
     const Index rows = filled.pattern->rows();
     const bool same = filled.place.size() == 0;
     const Index shared =
         filled.pattern->bytes() + rows * Index(sizeof(Index)) + (same ? 0 : a_blocks * Index(sizeof(int)));
-    if (shape.table) return shared + TableFactor::bytes(host, filled, *shape.table);
+    if (shape.table) {
+        if (!table) table = table_order(host, filled, *shape.table, label);
+        return shared + TableFactor::bytes(filled, *table, *shape.table);
+    }
     return shared + rows * Index(sizeof(Index) + sizeof(int)) + (same ? 0 : rows * Index(sizeof(Index))) +
            Index(sizeof(TicketState)) + PivotRecord::bytes(parts_of(rows, shape.rows()));
 }

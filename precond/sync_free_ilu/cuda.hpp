@@ -33,8 +33,9 @@ struct SyncFreeShape {
 /// The tables of one pattern, and the kernel.
 class SyncFreeCuda {
 public:
-    /// `factors` has its pattern in the host's memory.
-    SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors, FactorVariant variant);
+    /// `factors` has its pattern in the host's memory; `table` is the order of the tables if it is known already.
+    SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors, FactorVariant variant,
+                 std::optional<TableOrder> table);
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`.
     void factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values, PivotInverter& inverter);
@@ -42,8 +43,9 @@ public:
     const BlockPattern& pattern() const { return *pattern_; }
     const Buffer<Index>& diagonal() const { return diagonal_; }
 
-    /// Bytes that it holds.
-    static Index bytes(const Context& host, const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape);
+    /// Bytes that it holds. `table` receives the order of the tables, where there are tables.
+    static Index bytes(const Context& host, const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape,
+                       std::optional<TableOrder>& table);
     /// What NVRTC compiles.
     static rtc::Programs programs(const SyncFreeShape& shape);
 

@@ -48,10 +48,12 @@ SlicedSolve::Triangle::Triangle(const Context& context, const SlicedOrder& slice
       blocks(unsigned(std::min(slices::resident_blocks(context, solve.occupancy(threads, 0), count, sliced.levels),
                                slices::blocks_for(count)))) {}
 
-SlicedSolve::SlicedSolve(const Context& context, const FilledPattern& filled, int dof, const BlockPattern& pattern,
+SlicedSolve::SlicedSolve(const Context& context, const FilledPattern& filled, std::optional<SlicedOrder> lower,
+                         std::optional<SlicedOrder> upper, int dof, const BlockPattern& pattern,
                          const Buffer<Index>& diagonal)
-    : SlicedSolve(context, sliced_order(context.host(), filled, Side::lower, dof, label),
-                  sliced_order(context.host(), filled, Side::upper, dof, label), dof, pattern, diagonal) {}
+    : SlicedSolve(context, lower ? *std::move(lower) : sliced_order(context.host(), filled, Side::lower, dof, label),
+                  upper ? *std::move(upper) : sliced_order(context.host(), filled, Side::upper, dof, label), dof,
+                  pattern, diagonal) {}
 
 SlicedSolve::SlicedSolve(const Context& context, const SlicedOrder& lower, const SlicedOrder& upper, int dof,
                          const BlockPattern& pattern, const Buffer<Index>& diagonal)
@@ -124,9 +126,11 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
     upper_.solve.launch_together({upper_.blocks}, threads, 0, upper);
 }
 
-Index SlicedSolve::bytes(const Context& host, const FilledPattern& filled, int dof) {
-    return bytes_of(sliced_order(host, filled, Side::lower, dof, label), dof) +
-           bytes_of(sliced_order(host, filled, Side::upper, dof, label), dof) +
+Index SlicedSolve::bytes(const Context& host, Symbolic& symbolic, int dof) {
+    const FilledPattern& filled = symbolic.filled;
+    if (!symbolic.lower) symbolic.lower = sliced_order(host, filled, Side::lower, dof, label);
+    if (!symbolic.upper) symbolic.upper = sliced_order(host, filled, Side::upper, dof, label);
+    return bytes_of(*symbolic.lower, dof) + bytes_of(*symbolic.upper, dof) +
            filled.pattern->rows() * Index(sizeof(int) + dof * dof * sizeof(double)) + 2 * Index(sizeof(TicketState));
 }
 

@@ -2,11 +2,12 @@
 // The solves with a general matrix's factors on a GPU; slice.cuh and solve.cuh are the kernels' texts.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/device/rtc.hpp"
 #include "core/vector/vector.hpp"
-#include "precond/sync_free_ilu/slices.hpp"
+#include "precond/sync_free_ilu/symbolic.hpp"
 
 namespace hyperplane {
 
@@ -15,16 +16,17 @@ class SlicedSolve {
 public:
     /// `filled` is in the host's memory; `pattern` and `diagonal` are its copies in the context's memory, which must
     /// exist as long as this object.
-    SlicedSolve(const Context& context, const FilledPattern& filled, int dof, const BlockPattern& pattern,
-                const Buffer<Index>& diagonal);
+    /// `lower` and `upper` are the orders of the triangles if they are known already.
+    SlicedSolve(const Context& context, const FilledPattern& filled, std::optional<SlicedOrder> lower,
+                std::optional<SlicedOrder> upper, int dof, const BlockPattern& pattern, const Buffer<Index>& diagonal);
 
     /// Copies factors to the slices; after each factorisation.
     void take(const double* values);
     /// z = U^-1 L^-1 r.
     void solve(const Vector& r, Vector& z) const;
 
-    /// Bytes that it holds.
-    static Index bytes(const Context& host, const FilledPattern& filled, int dof);
+    /// Bytes that it holds. `symbolic` receives the orders of the triangles.
+    static Index bytes(const Context& host, Symbolic& symbolic, int dof);
     static rtc::Programs programs(int dof);
 
 private:

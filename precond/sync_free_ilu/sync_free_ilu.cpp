@@ -36,13 +36,8 @@ SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerS
     return options;
 }
 
-/// The pattern of the factors of a matrix with the pattern `a`; `parts` is filled if the options ask for parts.
-FilledPattern pattern_of(const Context& host, const std::shared_ptr<const BlockPattern>& a,
-                         const SyncFreeOptions& options, GraphParts& parts) {
-    if (!options.parts) return filled_pattern(host, a, options.fill_level, label);
-    Decoupled made = decoupled_pattern(host, a, *options.parts, label);
-    parts = std::move(made.parts);
-    return std::move(made.filled);
+SymbolicKey key_of(const SyncFreeOptions& options, std::shared_ptr<const BlockPattern> a, bool symmetric) {
+    return {std::move(a), options.fill_level, options.parts, symmetric};
 }
 
 }  // namespace
@@ -64,17 +59,19 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     factors_ = {};
     scratch_ = {};
     const Context host = context_.host();
-    parts_ = {};
-    factors_.filled = pattern_of(host, a.pattern(), options_, parts_);
+    Symbolic symbolic = taken_symbolic(host, key_of(options_, a.pattern(), a.symmetric()), label);
+    parts_ = std::move(symbolic.parts);
+    factors_.filled = std::move(symbolic.filled);
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
-            cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_, options_.variant);
+            cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_, options_.variant, std::move(symbolic.table));
             if (options_.parts && !options_.sweeps)
                 part_solve_ = std::make_unique<PartSolveCuda>(context_, factors_, parts_);
             else if (!options_.sweeps)
-                sliced_ = std::make_unique<SlicedSolve>(context_, factors_.filled, a.dof(), cuda_->pattern(),
+                sliced_ = std::make_unique<SlicedSolve>(context_, factors_.filled, std::move(symbolic.lower),
+                                                        std::move(symbolic.upper), a.dof(), cuda_->pattern(),
                                                         cuda_->diagonal());
         }
     const Index work = cuda_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
@@ -180,25 +177,28 @@ Index SyncFreeIlu::bytes_per_apply() const {
 
 PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
-    GraphParts parts;
-    const FilledPattern filled = pattern_of(setting.context.host(), a.pattern(), options, parts);
+    const Context host = setting.context.host();
+    const auto kept = kept_symbolic(host, key_of(options, a.pattern(), a.symmetric()), label);
+    const GraphParts& parts = kept->symbolic->parts;
+    const FilledPattern& filled = kept->symbolic->filled;
     const Index values = filled.pattern->blocks() * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walk = options.parts ? 0
-                                     : RowWalk::bytes(setting.context.host(), a.block_rows(),
-                                                      RowWalk::work_of_solve(filled.pattern->blocks(), a.dof()));
+    const Index walk =
+        options.parts ? 0
+                      : RowWalk::bytes(host, a.block_rows(), RowWalk::work_of_solve(filled.pattern->blocks(), a.dof()));
     PreconditionerPlan plan;
+    plan.kept = kept;
     plan.space = a.natural_space();
     plan.bytes = filled.bytes() + values + (options.parts ? parts.bytes() : 0);
     if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + 2 * walk;
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
-            const Context host = setting.context.host();
             const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric(), options.variant);
-            plan.bytes = values + SyncFreeCuda::bytes(host, filled, a.pattern()->blocks(), shape);
+            plan.bytes =
+                values + SyncFreeCuda::bytes(host, filled, a.pattern()->blocks(), shape, kept->symbolic->table);
             if (options.parts && !options.sweeps) {
                 plan.bytes += PartSolveCuda::bytes(filled, parts, a.dof());
             } else if (!options.sweeps) {
-                plan.bytes += SlicedSolve::bytes(host, filled, a.dof());
+                plan.bytes += SlicedSolve::bytes(host, *kept->symbolic, a.dof());
                 plan.setup_bytes = 2 * a.block_rows() * Index(sizeof(int));
             }
         }
@@ -219,9 +219,8 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
     if constexpr (cuda_built) {
         // The pattern is filled here, because it decides how many threads have a row.
         const MatrixShape& a = setting.matrix;
-        GraphParts parts;
-        const FilledPattern filled = pattern_of(setting.context.host(), a.pattern(), options, parts);
-        const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric(), options.variant);
+        const auto kept = kept_symbolic(setting.context.host(), key_of(options, a.pattern(), a.symmetric()), label);
+        const SyncFreeShape shape = SyncFreeShape::of(kept->symbolic->filled, a.dof(), a.symmetric(), options.variant);
         const bool solves = !options.sweeps, by_parts = options.parts.has_value();
         return {{by_parts ? "subdomain_parts" : "sync_free_ilu",
                  Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),

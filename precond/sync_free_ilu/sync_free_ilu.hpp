@@ -21,7 +21,7 @@
 #include "precond/factors/pivots.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
-#include "precond/sync_free_ilu/decoupled.hpp"
+#include "precond/sync_free_ilu/symbolic.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {

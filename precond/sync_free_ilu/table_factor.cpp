@@ -31,10 +31,6 @@ Index most_blocks(Index count) {
 
 }  // namespace
 
-TableFactor::TableFactor(const Context& context, const FilledPattern& filled, const TableShape& shape,
-                         const BlockPattern& pattern, const Buffer<Index>& diagonal)
-    : TableFactor(context, filled, table_order(context.host(), filled, shape, label), shape, pattern, diagonal) {}
-
 TableFactor::TableFactor(const Context& context, const FilledPattern& filled, const TableOrder& order,
                          const TableShape& shape, const BlockPattern& pattern, const Buffer<Index>& diagonal)
     : pattern_(pattern),
@@ -109,8 +105,7 @@ void TableFactor::factor(const BsrMatrix& a, const int* place, double alpha, con
     pivots_.report(inverter);
 }
 
-Index TableFactor::bytes(const Context& host, const FilledPattern& filled, const TableShape& shape) {
-    const TableOrder order = table_order(host, filled, shape, label);
+Index TableFactor::bytes(const FilledPattern& filled, const TableOrder& order, const TableShape& shape) {
     const Index count = Index(order.slices.size()), given = filled.place.size() == 0 ? 0 : filled.pattern->blocks();
     return count * Index(sizeof(TableSlice)) + filled.pattern->rows() * Index(sizeof(TableRow)) +
            order.pivots * Index(sizeof(unsigned)) + order.offsets * shape.offset_bytes +

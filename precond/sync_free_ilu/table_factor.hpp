@@ -13,9 +13,9 @@ namespace hyperplane {
 /// The tables of one pattern, and the kernels.
 class TableFactor {
 public:
-    /// `filled` is in the host's memory; `pattern` and `diagonal` are its copies in the context's memory, which must
-    /// exist as long as this object.
-    TableFactor(const Context& context, const FilledPattern& filled, const TableShape& shape,
+    /// `filled` and `order` are in the host's memory; `pattern` and `diagonal` are the copies of `filled` in the
+    /// context's memory, which must exist as long as this object.
+    TableFactor(const Context& context, const FilledPattern& filled, const TableOrder& order, const TableShape& shape,
                 const BlockPattern& pattern, const Buffer<Index>& diagonal);
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`. `place`: of A's entries within
@@ -24,12 +24,10 @@ public:
                 PivotInverter& inverter);
 
     /// Bytes that it holds.
-    static Index bytes(const Context& host, const FilledPattern& filled, const TableShape& shape);
+    static Index bytes(const FilledPattern& filled, const TableOrder& order, const TableShape& shape);
     static rtc::Programs programs(const TableShape& shape);
 
 private:
-    TableFactor(const Context& context, const FilledPattern& filled, const TableOrder& order, const TableShape& shape,
-                const BlockPattern& pattern, const Buffer<Index>& diagonal);
     void make(const Context& context, const Buffer<int>& order, const TableShape& shape);
 
     const BlockPattern& pattern_;

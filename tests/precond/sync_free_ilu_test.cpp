@@ -191,11 +191,12 @@ TEST_F(GeneralSolvesOnDevice, HaveTheSameBitsByTablesAndBySearch) {
                                         {{"fill_level", std::to_string(c.fill_level)},
                                          {"shift", "0.25"},
                                          {"variant", table ? "table" : "search"}});
+            auto plan = find_preconditioner("sync_free_ilu")
+                            .plan(parameters_of("sync_free_ilu", {{"fill_level", std::to_string(c.fill_level)},
+                                                                  {"variant", table ? "table" : "search"}}),
+                                  setting_of(a));
+            plan.kept.reset();
             const Index held = context.ledger().held();
-            const auto plan = find_preconditioner("sync_free_ilu")
-                                  .plan(parameters_of("sync_free_ilu", {{"fill_level", std::to_string(c.fill_level)},
-                                                                        {"variant", table ? "table" : "search"}}),
-                                        setting_of(a));
             for (int repeat = 0; repeat < 3; ++repeat) {
                 m->setup(a);
                 results[table] = apply_general(*m, a, r);

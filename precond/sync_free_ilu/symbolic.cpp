@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/sync_free_ilu/symbolic.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace hyperplane {
+namespace {
+
+std::mutex mutex;  // of the list
+std::vector<std::weak_ptr<KeptSymbolic>>& all_kept() {
+    static std::vector<std::weak_ptr<KeptSymbolic>> list;
+    return list;
+}
+
+bool same(const std::optional<PartOptions>& a, const std::optional<PartOptions>& b) {
+    if (!a || !b) return !a && !b;
+    return a->most_rows == b->most_rows && a->consecutive == b->consecutive;
+}
+bool serves(const KeptSymbolic& kept, const SymbolicKey& key) {
+    return kept.symbolic && kept.pattern.lock() == key.pattern && kept.key.fill_level == key.fill_level &&
+           kept.key.symmetric == key.symmetric && same(kept.key.parts, key.parts);
+}
+
+/// One that somebody keeps, or null; `mutex` is locked.
+std::shared_ptr<KeptSymbolic> found(const SymbolicKey& key) {
+    std::erase_if(all_kept(), [](const std::weak_ptr<KeptSymbolic>& one) { return one.expired(); });
+    for (const std::weak_ptr<KeptSymbolic>& one : all_kept())
+        if (std::shared_ptr<KeptSymbolic> kept = one.lock(); kept && serves(*kept, key)) return kept;
+    return nullptr;
+}
+
+Symbolic made(const Context& host, const SymbolicKey& key, const std::string& label) {
+    Symbolic symbolic;
+    if (!key.parts) {
+        symbolic.filled = filled_pattern(host, key.pattern, key.fill_level, label);
+        return symbolic;
+    }
+    Decoupled decoupled = decoupled_pattern(host, key.pattern, *key.parts, label);
+    symbolic.parts = std::move(decoupled.parts);
+    symbolic.filled = std::move(decoupled.filled);
+    return symbolic;
+}
+
+}  // namespace
+
+Index KeptSymbolic::bytes() const {
+    if (!symbolic) return 0;
+    Index rows = 0;
+    for (const auto* order : {&symbolic->lower, &symbolic->upper})
+        if (*order) rows += (*order)->row.size();
+    if (symbolic->table) rows += symbolic->table->row.size();
+    return symbolic->filled.bytes() + (key.parts ? symbolic->parts.bytes() : 0) + rows * Index(sizeof(int));
+}
+
+std::shared_ptr<KeptSymbolic> kept_symbolic(const Context& host, const SymbolicKey& key, const std::string& label) {
+    const std::lock_guard lock(mutex);
+    if (std::shared_ptr<KeptSymbolic> kept = found(key)) return kept;
+    const auto kept = std::make_shared<KeptSymbolic>();
+    kept->pattern = key.pattern;
+    kept->key = key;
+    kept->key.pattern = nullptr;
+    kept->symbolic = made(host, key, label);
+    all_kept().push_back(kept);
+    return kept;
+}
+
+Symbolic taken_symbolic(const Context& host, const SymbolicKey& key, const std::string& label) {
+    {
+        const std::lock_guard lock(mutex);
+        if (const std::shared_ptr<KeptSymbolic> kept = found(key)) return *std::exchange(kept->symbolic, std::nullopt);
+    }
+    return made(host, key, label);
+}
+
+}  // namespace hyperplane

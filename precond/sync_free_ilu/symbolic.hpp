@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the symbolic part finds out from a pattern alone. Plan, kernels and set-up need it, and it is computed once:
+// what a plan has computed is kept by the plan, found by those who need it later, and taken over by the first set-up.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "precond/row.hpp"
+#include "precond/sync_free_ilu/decoupled.hpp"
+#include "precond/sync_free_ilu/slices.hpp"
+#include "precond/sync_free_ilu/tables.hpp"
+
+namespace hyperplane {
+
+/// In the host's memory.
+struct Symbolic {
+    GraphParts parts;  ///< where couplings between parts are left out
+    FilledPattern filled;
+    std::optional<SlicedOrder> lower, upper;  ///< once a plan for a GPU has asked for them
+    std::optional<TableOrder> table;          ///< the same
+};
+
+/// What a symbolic part is for.
+struct SymbolicKey {
+    std::shared_ptr<const BlockPattern> pattern;  ///< A's
+    int fill_level;
+    std::optional<PartOptions> parts;
+    bool symmetric;
+};
+
+/// A symbolic part until a set-up takes it.
+struct KeptSymbolic : KeptByPlan {
+    std::weak_ptr<const BlockPattern> pattern;
+    SymbolicKey key;  ///< without its pattern
+    std::optional<Symbolic> symbolic;
+
+    Index bytes() const override;
+};
+
+/// The symbolic part that somebody keeps, or a new one. The caller keeps it.
+std::shared_ptr<KeptSymbolic> kept_symbolic(const Context& host, const SymbolicKey& key, const std::string& label);
+/// The same for a set-up, which owns it.
+Symbolic taken_symbolic(const Context& host, const SymbolicKey& key, const std::string& label);
+
+}  // namespace hyperplane
