@@ -42,13 +42,13 @@ __device__ __forceinline__ void prefetch(const void* at) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 }
 
-/// The pivot's inverse, or 0 if it cannot be used.
-__device__ __forceinline__ double inverted(const Arguments& a, double pivot, double own, long long row,
-                                           PivotRatio& ratio) {
+/// Finishes a diagonal entry with the pivot's inverse, or with 0 if it cannot be used.
+__device__ __forceinline__ void finish_pivot(const Arguments& a, double* at, double pivot, double own, long long row,
+                                             PivotRatio& ratio) {
     const PivotJudge judge{a.rule, a.log};
-    ratio.take(fmin(1.0, judge.ratio(pivot, own)), row);
     const double used = judge.usable(pivot, own, fmax(fabs(pivot), fabs(own)), (u64)row, true);
-    return used == 0.0 ? 0.0 : 1.0 / used;
+    finish(at, used == 0.0 ? 0.0 : 1.0 / used);
+    ratio.take(fmin(1.0, judge.ratio(pivot, own)), row);  // others do not wait for this division
 }
 
 /// The position of the row that a lane works on.
@@ -122,8 +122,10 @@ struct ShortRows {
         double x = l == of_diagonal ? (1.0 + a.shift) * own : own;
         for (int first = 0; first < slice.width; first += batch) eliminate(first, x);
         if (!has) return;
-        if (l == of_diagonal) x = inverted(a, x, own, row.row, ratio);
-        finish(a.values + mine, x);
+        if (l != of_diagonal)
+            finish(a.values + mine, x);
+        else
+            finish_pivot(a, a.values + mine, x, own, row.row, ratio);
     }
 };
 
@@ -171,8 +173,7 @@ struct LongRow {
             update(w, SYMMETRIC ? diagonal : at + 1, SYMMETRIC ? mirrored : first + 1, last);
         }
         for (long long at = diagonal + 1 + lane; at < end; at += 32) finish(a.values + at, x[at - begin]);
-        if (lane == 0)
-            finish(a.values + diagonal, inverted(a, x[diagonal - begin], __ldg(a.given + diagonal), row, ratio));
+        if (lane == 0) finish_pivot(a, a.values + diagonal, x[diagonal - begin], __ldg(a.given + diagonal), row, ratio);
     }
 };
 
