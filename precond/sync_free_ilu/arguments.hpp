@@ -48,8 +48,15 @@ struct SolveSlice {
     int rows, lanes;  ///< lanes: groups of a row
 };
 
+/// Where the blocks of a row and a triangle lie in the pattern.
+struct alignas(16) SliceRow {
+    long long begin;
+    int blocks;
+};
+
 struct SliceArguments {
     const SolveSlice* slices;
+    SliceRow* rows;       // [position]; written while `position` is given
     const int* order;     // [position]: the row
     const int* position;  // [row]; null: the columns are there already
     const long long* row_begin;
@@ -77,6 +84,6 @@ struct GeneralSolveArguments {
     unsigned count;  // slices
 };
 static_assert(sizeof(RowRecord) == 16 && sizeof(TicketState) == 16 && sizeof(SolveSlice) == 24);
-static_assert(sizeof(GeneralSolveArguments) == 96 && sizeof(SliceArguments) == 88);
+static_assert(sizeof(GeneralSolveArguments) == 96 && sizeof(SliceRow) == 16 && sizeof(SliceArguments) == 96);
 
 }  // namespace hyperplane

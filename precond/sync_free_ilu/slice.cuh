@@ -7,6 +7,18 @@
 
 namespace hyperplane {
 
+/// Where the blocks of a lane's row lie. Until the columns are in the slices this is read from the pattern and noted for
+/// later launches, which so read adjacent places in place of row pointers at scattered ones.
+__device__ __forceinline__ SliceRow row_of(const SliceArguments& a, const SliceLane& mine) {
+    if (!a.position) return a.rows[mine.position];
+    const long long row = __ldg(a.order + mine.position), diagonal = __ldg(a.diagonal + row);
+    const long long begin = UPPER ? diagonal + 1 : __ldg(a.row_begin + row);
+    const long long end = UPPER ? __ldg(a.row_begin + row + 1) : diagonal;
+    const SliceRow found{begin, int(end - begin)};
+    if (mine.group == 0 && mine.r == 0) a.rows[mine.position] = found;
+    return found;
+}
+
 extern "C" __global__ void __launch_bounds__(128) slice_factors(const __grid_constant__ SliceArguments a) {
     const long long at = (long long)blockIdx.x * 4 + threadIdx.x / 32;
     if (at >= a.count) return;
@@ -14,12 +26,11 @@ extern "C" __global__ void __launch_bounds__(128) slice_factors(const __grid_con
     const SolveSlice slice = a.slices[at];
     const SliceLane mine(slice, lane);
     if (lane >= mine.active) return;
-    const long long row = __ldg(a.order + mine.position), diagonal = __ldg(a.diagonal + row);
-    const long long begin = UPPER ? diagonal + 1 : __ldg(a.row_begin + row);
-    const long long end = UPPER ? __ldg(a.row_begin + row + 1) : diagonal;
+    const SliceRow row = row_of(a, mine);
     for (int e = 0; e < slice.width; ++e) {
-        const long long block = begin + (long long)e * slice.lanes + mine.group;
-        const bool there = block < end;
+        const int of_row = e * slice.lanes + mine.group;
+        const long long block = row.begin + of_row;
+        const bool there = of_row < row.blocks;
         if (a.position && mine.r == 0)
             a.sliced_column[mine.column(slice, e, lane)] = there ? __ldg(a.position + __ldg(a.column + block)) : -1;
         for (int c = 0; c < DOF; ++c)
@@ -27,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(128) slice_factors(const __grid_con
     }
     if (UPPER && mine.group == 0)
         for (int c = 0; c < DOF; ++c)
-            a.inverse[mine.inverse(slice, c)] = __ldg(a.values + (diagonal * DOF + mine.r) * DOF + c);
+            a.inverse[mine.inverse(slice, c)] = __ldg(a.values + ((row.begin - 1) * DOF + mine.r) * DOF + c);
 }
 
 }  // namespace hyperplane

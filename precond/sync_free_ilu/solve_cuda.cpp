@@ -29,7 +29,8 @@ Buffer<int> between(const Context& host, const SlicedOrder& lower, const SlicedO
 
 Index bytes_of(const SlicedOrder& sliced, int dof) {
     const Index rows = sliced.row.size();
-    return Index(sliced.slices.size() * sizeof(SolveSlice)) + rows * Index(sizeof(int) + dof * sizeof(RowRecord)) +
+    return Index(sliced.slices.size() * sizeof(SolveSlice)) +
+           rows * Index(sizeof(int) + sizeof(SliceRow) + dof * sizeof(RowRecord)) +
            sliced.places * Index(sizeof(int) + dof * dof * sizeof(double));
 }
 
@@ -41,6 +42,7 @@ SlicedSolve::Triangle::Triangle(const Context& context, const SlicedOrder& slice
       slices(copied_to(context, label, sliced.slices)),
       order(copy_on(context, label, sliced.row)),
       column(context, label, places),
+      rows(context, label, sliced.row.size()),
       values(context, label, places * dof * dof),
       records(context, label, sliced.row.size() * dof),
       slice(context, sync_free_source(slice_text), definitions(dof, side), "slice_factors"),
@@ -70,6 +72,7 @@ SlicedSolve::SlicedSolve(const Context& context, const SlicedOrder& lower, const
 
 void SlicedSolve::take(Triangle& triangle, const double* values, const int* position) {
     const SliceArguments arguments{.slices = triangle.slices.data(),
+                                   .rows = triangle.rows.data(),
                                    .order = triangle.order.data(),
                                    .position = position,
                                    .row_begin = as_pointers(pattern_.row_begin()),

@@ -36,6 +36,7 @@ private:
         Index count, places;
         Buffer<SolveSlice> slices;
         Buffer<int> order, column;
+        Buffer<SliceRow> rows;
         Buffer<double> values;
         mutable Buffer<RowRecord> records;
         rtc::Kernel<SliceArguments> slice;
