@@ -142,16 +142,6 @@ std::vector<double> read_right_hand_side(const Parameters& parameters, const Inp
     return values;
 }
 
-InputMatrix read(const Parameters& parameters, const InputFiles& files) {
-    InputMatrix input = read_input_matrix(parameters, "file", files);
-    if (input.repeated && parameters.text("problem", "repeated_entries") == "refuse")
-        throw FileError(fmt::format(
-            "{}: row {}, column {} is given more than once; set problem.repeated_entries = add if such entries are to "
-            "be added",
-            parameters.text("problem", "file"), input.repeated->row + 1, input.repeated->column + 1));
-    return input;
-}
-
 }  // namespace
 
 ParameterTable matrix_parameters() {
@@ -188,13 +178,7 @@ ParameterTable matrix_parameters() {
          .description = "what the entries of the file are: symmetric, one triangle, whose mirror image is filled in; "
                         "general, all of them; by_file, what its banner says",
          .choices = {"by_file", "symmetric", "general"}},
-        {.section = "problem",
-         .key = "repeated_entries",
-         .type = ParameterType::choice,
-         .default_value = "refuse",
-         .description = "what happens if a Matrix Market file gives an entry more than once: an error that names it "
-                        "(refuse), or the sum is taken (add)",
-         .choices = {"refuse", "add"}},
+        repeated_entries_key(),
     };
 }
 
@@ -209,7 +193,7 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
         preparation.push_back({what, seconds_since(begin)});
         begin = std::chrono::steady_clock::now();
     };
-    const InputMatrix input = read(parameters, files);
+    const InputMatrix input = read_input_matrix(parameters, "file", files);
     const std::vector<double> b = read_right_hand_side(parameters, files, input.csr.rows);
     took("reading");
     auto made = in_blocks(context.host(), input.csr, block_size(parameters, input.csr),

@@ -7,11 +7,29 @@
 
 namespace hyperplane {
 
+ParameterSpec repeated_entries_key() {
+    return {.section = "problem",
+            .key = "repeated_entries",
+            .type = ParameterType::choice,
+            .default_value = "refuse",
+            .description =
+                "what happens if a Matrix Market file gives an entry more than once: an error that names it "
+                "(refuse), or the sum is taken (add)",
+            .choices = {"refuse", "add"}};
+}
+
 InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files) {
     const std::string& symmetry = parameters.text("problem", "symmetry");
-    return files.matrix(parameters.text("problem", key), symmetry == "symmetric" ? FileSymmetry::symmetric
-                                                         : symmetry == "general" ? FileSymmetry::general
-                                                                                 : FileSymmetry::by_file);
+    const std::string& file = parameters.text("problem", key);
+    InputMatrix input = files.matrix(file, symmetry == "symmetric" ? FileSymmetry::symmetric
+                                           : symmetry == "general" ? FileSymmetry::general
+                                                                   : FileSymmetry::by_file);
+    if (input.repeated && parameters.text("problem", "repeated_entries") == "refuse")
+        throw FileError(fmt::format(
+            "{}: row {}, column {} is given more than once; set problem.repeated_entries = add if such entries are to "
+            "be added",
+            file, input.repeated->row + 1, input.repeated->column + 1));
+    return input;
 }
 
 std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows) {

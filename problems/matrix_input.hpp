@@ -9,7 +9,11 @@
 
 namespace hyperplane {
 
-/// The matrix of the file that problem.`key` names, whose entries mean what problem.symmetry says.
+/// The key that says what happens with entries that a file gives more than once.
+ParameterSpec repeated_entries_key();
+
+/// The matrix of the file that problem.`key` names, whose entries mean what problem.symmetry says. Throws FileError if
+/// one is given more than once and problem.repeated_entries does not allow it.
 InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files);
 
 /// The values of the file that problem.right_hand_side names. Throws UsageError unless there are `rows` of them.

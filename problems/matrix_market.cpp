@@ -154,6 +154,7 @@ ParameterTable matrix_market_parameters() {
                         "entries lie in "
                         "one triangle, which may mean either",
          .choices = {"by_file", "symmetric", "general"}},
+        repeated_entries_key(),
         {.section = "problem",
          .key = "dof",
          .type = ParameterType::integer,

@@ -23,7 +23,8 @@ const ParameterTable& cusparse_parameters() {
 CusparseOptions read_options(const Parameters& parameters) {
     const std::string section = "preconditioner";
     return {parameters.text(section, "format") == "bsr" ? RowFormat::bsr : RowFormat::csr,
-            int(parameters.integer(section, "fill_level")), factor_storage(parameters)};
+            int(parameters.integer(section, "fill_level")), factor_storage(parameters),
+            parameters.where(section, "storage")};
 }
 
 void require_cusparse(const Context& context) {

@@ -37,6 +37,7 @@ struct CusparseOptions {
     RowFormat format = RowFormat::csr;
     int fill_level = 0;  ///< the matrix is padded with zeros to the stencil's pattern of this level
     FactorStorage storage = FactorStorage::double_precision;  ///< or single; cuSPARSE has no solves in half precision
+    std::string where_storage = "preconditioner.storage";     ///< the key and its place in the deck, for messages
 
     /// Whether the factorisation is csric02, for which CSR keeps one triangle of a symmetric matrix.
     bool cholesky(bool symmetric) const { return symmetric && format == RowFormat::csr; }

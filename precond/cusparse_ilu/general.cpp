@@ -7,9 +7,9 @@ namespace hyperplane {
 
 void GeneralCusparseIlu::check(const CusparseOptions& options) {
     if (!is_reduced(options.storage)) return;
-    throw UsageError(
-        "preconditioner.storage: cusparse_ilu keeps the factors of general matrices in double precision alone; leave "
-        "the key out, or set matrix.format = structured for a problem on a grid");
+    throw UsageError(options.where_storage +
+                     ": cusparse_ilu keeps the factors of general matrices in double precision alone; leave the key "
+                     "out, or set matrix.format = structured for a problem on a grid");
 }
 
 PreconditionerPlan GeneralCusparseIlu::plan(const CusparseOptions& options, const PreconditionerSetting& setting) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "precond/cusparse_ilu/general.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/support.hpp"
 
@@ -20,6 +21,15 @@ TEST(CusparseIlu, IsRefusedOnACpu) {
     expect_error<DeviceError>(
         [&] { find_preconditioner("cusparse_ilu").plan(parameters_of("cusparse_ilu", {}), setting_of(a)); },
         "preconditioner.name: cusparse_ilu ");
+}
+
+/// Of general matrices, with the place of the key in the deck.
+TEST(CusparseIlu, RefusesReducedPrecisionOfGeneralMatrices) {
+    CusparseOptions options{RowFormat::csr, 0, FactorStorage::single_precision, "a.ini:7: preconditioner.storage"};
+    expect_error<UsageError>([&] { GeneralCusparseIlu::check(options); },
+                             "a.ini:7: preconditioner.storage: cusparse_ilu keeps");
+    options.storage = FactorStorage::double_precision;
+    EXPECT_NO_THROW(GeneralCusparseIlu::check(options));
 }
 
 TEST(CusparseIlu, RefusesHalfPrecision) {

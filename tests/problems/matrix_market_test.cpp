@@ -94,6 +94,25 @@ TEST(MatrixMarket, NamesBothSizesThatDisagree) {
     EXPECT_NE(message.find("make 25"), std::string::npos) << message;
 }
 
+/// Entries given more than once are refused, as a matrix of any pattern refuses them, unless they are to be added.
+TEST(MatrixMarket, RefusesRepeatedEntriesUnlessTheyAreToBeAdded) {
+    InputFiles files = files_of(20, lines(5, 4));
+    files.matrix = [of = files.matrix](const std::string& path, FileSymmetry symmetry) {
+        InputMatrix input = of(path, symmetry);
+        input.repeated = EntryPlace{6, 7};
+        return input;
+    };
+    Keys with = keys("5 4 1");
+    try {
+        make_problem("matrix_market", with, files);
+        ADD_FAILURE() << "accepted";
+    } catch (const FileError& error) {
+        EXPECT_NE(std::string(error.what()).find("a.mtx: row 7, column 8 is given more than once"), std::string::npos);
+    }
+    with.push_back({"problem.repeated_entries", "add"});
+    EXPECT_NO_THROW(make_problem("matrix_market", with, files));
+}
+
 /// A coupling of the last point of a line with the first is offset +1 if x is periodic, and does not fit otherwise.
 TEST(MatrixMarket, WrapsAlongPeriodicAxes) {
     Triplets a = lines(7, 3);
