@@ -7,8 +7,8 @@
 
 namespace hyperplane {
 
-/// Where the blocks of a lane's row lie. Until the columns are in the slices this is read from the pattern and noted for
-/// later launches, which so read adjacent places in place of row pointers at scattered ones.
+/// Where the blocks of a lane's row lie. Until the columns are in the slices this is read from the pattern and noted
+/// for later launches, which so read adjacent places in place of row pointers at scattered ones.
 __device__ __forceinline__ SliceRow row_of(const SliceArguments& a, const SliceLane& mine) {
     if (!a.position) return a.rows[mine.position];
     const long long row = __ldg(a.order + mine.position), diagonal = __ldg(a.diagonal + row);

@@ -6,6 +6,8 @@
 //                                         cut into six tetrahedra, k jumps by up to 100, nodes in random order
 //     large_families circuit ROWS FILE    conductances between near nodes, controlled sources that are not symmetric,
 //                                         and four supply nodes with long rows
+//     large_families reservoir N FILE     three unknowns a cell of N^3 in natural order: flow with a permeability that
+//                                         jumps by up to 10^4, and full 3 x 3 blocks that are not symmetric
 //
 // Standard output names rows and entries. general_families.py makes small matrices of the same kinds.
 #include <algorithm>
@@ -176,6 +178,46 @@ Rows tetrahedra(std::int32_t n) {
     return made;
 }
 
+Rows reservoir(std::int32_t n) {
+    constexpr int unknowns = 3;
+    using Block = std::array<std::array<double, unknowns>, unknowns>;
+    std::mt19937_64 source(6);
+    std::vector<double> permeability(std::size_t(n) * n * n);
+    for (double& one : permeability) one = std::pow(10.0, draw(source, -2.0, 2.0));
+    const std::int32_t strides[3] = {1, n, n * n};
+    Rows made{{0}, {}, {}};
+    for (std::int32_t cell = 0; cell < n * n * n; ++cell) {
+        std::vector<std::pair<std::int32_t, Block>> row;
+        Block own{};
+        for (int side = 0; side < 6; ++side) {
+            const int axis = side / 2, at = cell / strides[axis] % n + (side % 2 ? 1 : -1);
+            if (at < 0 || at >= n) continue;
+            const std::int32_t other = cell + (side % 2 ? 1 : -1) * strides[axis];
+            const double a = permeability[cell], b = permeability[other];
+            const double flux = 2.0 * a * b / (a + b) * (axis == 2 ? 0.1 : 1.0);
+            Block block;
+            for (int r = 0; r < unknowns; ++r)
+                for (int c = 0; c < unknowns; ++c) {
+                    const double mobility = flux * (r == c ? 1.0 : draw(source, 0.0, 0.3));
+                    block[r][c] = -mobility;
+                    own[r][c] += mobility;
+                }
+            row.emplace_back(other, block);
+        }
+        for (int r = 0; r < unknowns; ++r)
+            for (int c = 0; c < unknowns; ++c) own[r][c] += r == c ? draw(source, 0.5, 1.5) : draw(source, -0.2, 0.2);
+        row.emplace_back(cell, own);
+        std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        for (int r = 0; r < unknowns; ++r) {
+            for (const auto& [other, block] : row)
+                for (int c = 0; c < unknowns; ++c)
+                    made.column.push_back(unknowns * other + c), made.value.push_back(block[r][c]);
+            made.begin.push_back(std::int64_t(made.column.size()));
+        }
+    }
+    return made;
+}
+
 template <class Bits, class T>
 bool write(std::FILE* file, std::vector<T> values) {
     for (T& value : values) {
@@ -201,16 +243,16 @@ bool write(const Rows& a, const char* name) {
 
 int main(int count, char** words) {
     const std::string name = count == 4 ? words[1] : "";
-    if (name != "tetrahedra" && name != "circuit") {
-        std::fprintf(stderr, "usage: large_families tetrahedra N FILE | circuit ROWS FILE\n");
+    if (name != "tetrahedra" && name != "circuit" && name != "reservoir") {
+        std::fprintf(stderr, "usage: large_families tetrahedra N FILE | circuit ROWS FILE | reservoir N FILE\n");
         return 2;
     }
     const int size = std::atoi(words[2]);
-    if (size < 5 || (name == "tetrahedra" && size > 400)) {
-        std::fprintf(stderr, "large_families: 5 rows at least, and 400 nodes an axis at most\n");
+    if (size < 5 || (name == "tetrahedra" && size > 400) || (name == "reservoir" && size > 300)) {
+        std::fprintf(stderr, "large_families: 5 rows at least, and 400 nodes or 300 cells an axis at most\n");
         return 2;
     }
-    const Rows made = name == "circuit" ? circuit(size) : tetrahedra(size);
+    const Rows made = name == "circuit" ? circuit(size) : name == "reservoir" ? reservoir(size) : tetrahedra(size);
     if (!write(made, words[3])) {
         std::fprintf(stderr, "large_families: %s cannot be written\n", words[3]);
         return 1;
