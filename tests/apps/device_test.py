@@ -243,7 +243,7 @@ def why_no_gpu():
 # What the tests below run on ranks: the decks that ranks on CPUs run, with other preconditioners.
 BASES = {name: text.split("[preconditioner]")[0] for name, text in RANKS_DECKS.items()}
 POISSONS = ("poisson", "poisson_box27", "poisson_neumann", "poisson_random")
-POISSONS_BY_OTHERS = ("poisson_pipelined", "poisson_richardson", "poisson_sweeps")
+POISSONS_BY_OTHERS = ("poisson_pipelined", "poisson_richardson", "poisson_sweeps", "poisson_multigrid_weak")
 OTHERS = ("transport", "transport_bicgstab", "block")
 MIXTURES = ("cahn_hilliard", "cahn_hilliard_1")
 FLOWS = ("navier_stokes", "euler")

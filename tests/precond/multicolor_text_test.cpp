@@ -15,7 +15,7 @@
 #define SYMMETRIC 0
 #define MOST_TERMS 6
 #define AHEAD 0
-#include "precond/emulated_colours.hpp"
+#include "precond/emulated_colours.cuh"
 
 #define KERNELS two_colours_lower
 #define DOF 1
@@ -24,7 +24,7 @@
 #define SYMMETRIC 1
 #define MOST_TERMS 6
 #define AHEAD 0
-#include "precond/emulated_colours.hpp"
+#include "precond/emulated_colours.cuh"
 
 #define KERNELS two_rows_lower
 #define DOF 2
@@ -33,7 +33,7 @@
 #define SYMMETRIC 1
 #define MOST_TERMS 6
 #define AHEAD 0
-#include "precond/emulated_colours.hpp"
+#include "precond/emulated_colours.cuh"
 
 #define KERNELS parts_of_rows
 #define DOF 9
@@ -42,7 +42,7 @@
 #define SYMMETRIC 0
 #define MOST_TERMS 6
 #define AHEAD 0
-#include "precond/emulated_colours.hpp"
+#include "precond/emulated_colours.cuh"
 
 #define KERNELS three_colours
 #define DOF 1
@@ -51,7 +51,7 @@
 #define SYMMETRIC 0
 #define MOST_TERMS 12
 #define AHEAD 0
-#include "precond/emulated_colours.hpp"
+#include "precond/emulated_colours.cuh"
 
 #define KERNELS eight_colours_lower
 #define DOF 1
@@ -60,7 +60,7 @@
 #define SYMMETRIC 1
 #define MOST_TERMS 26
 #define AHEAD 1
-#include "precond/emulated_colours.hpp"
+#include "precond/emulated_colours.cuh"
 
 #define KERNELS eight_colours
 #define DOF 1
@@ -69,7 +69,7 @@
 #define SYMMETRIC 0
 #define MOST_TERMS 26
 #define AHEAD 0
-#include "precond/emulated_colours.hpp"
+#include "precond/emulated_colours.cuh"
 
 #define KERNELS three_rows
 #define DOF 3
@@ -78,7 +78,7 @@
 #define SYMMETRIC 0
 #define MOST_TERMS 26
 #define AHEAD 0
-#include "precond/emulated_colours.hpp"
+#include "precond/emulated_colours.cuh"
 
 namespace hyperplane {
 namespace {
