@@ -158,7 +158,8 @@ void expect_no_part(int ranks, const Layout& whole, int halo, const std::string&
 }
 
 TEST(PartsOfRanks, RefuseWhatCannotBeCut) {
-    expect_no_part(4, whole_layout({5, 4, 3}), 1, "--ranks 4: the grid has 3 planes along z, and each rank needs 1");
+    expect_no_part(4, whole_layout({5, 4, 3}), 1,
+                   "device.ranks = 4: the grid has 3 planes along z, and each rank needs 1");
     expect_no_part(3, whole_layout({5, 4, 5}), 2, "give 2 ranks or fewer");
     expect_no_part(2, whole_layout({5, 4, 1}), 0, "run it on one rank");
     expect_no_part(2, whole_layout({5, 4, 9, {false, false, true}}), 1, "periodic along z");
