@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "core/error.hpp"
 
@@ -76,6 +78,9 @@ std::string cut(const std::string& text) {
     return text.substr(0, end) + " [...]";
 }
 
+/// All files are closed when their Ids end. What HDF5 does when the process ends can crash where memory was short.
+const herr_t no_end_of_its_own = H5dont_atexit();
+
 }  // namespace
 
 Quiet::Quiet() {
@@ -105,11 +110,20 @@ Id::Id(hid_t id, Close close, const std::string& what) : id_(id), close_(close) 
     if (id_ < 0) fail("cannot " + what);
 }
 
+Id create(const std::string& name, hid_t access) {
+    // HDF5 crashes where memory ends while it creates a file.
+    constexpr std::size_t room = 4 << 20;
+    void* volatile tried = std::malloc(room);  // volatile: not left out
+    if (!tried) throw std::bad_alloc();
+    std::free(tried);
+    return {H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create an HDF5 file"};
+}
+
 Id create_in_memory() {
     constexpr std::size_t growth = 1 << 20;
     const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
     check(H5Pset_fapl_core(access, growth, false), "keep a file in memory");
-    return {H5Fcreate("record", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create a file in memory"};
+    return create("record", access);
 }
 
 std::vector<char> image_of(hid_t file) {

@@ -63,7 +63,9 @@ private:
     Close close_;
 };
 
-/// A new file in memory.
+/// Creates a file, or writes over it. Throws std::bad_alloc if memory is short, FileError.
+Id create(const std::string& name, hid_t access);
+/// A new file in memory. Throws as create does.
 Id create_in_memory();
 /// The bytes of an open file.
 std::vector<char> image_of(hid_t file);

@@ -97,7 +97,7 @@ Index create_stored_array(hid_t group, const Grid& grid, const NamedField& field
 std::vector<Index> write_structure(const std::string& name, const Grid& grid, const std::vector<NamedField>& fields) {
     const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
     check(H5Pset_fapl_stdio(access), "cannot choose a driver");  // the default driver refuses files without a name
-    const Id file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create an HDF5 file");
+    const Id file = create(name, access);
     std::vector<Index> offsets;
     {
         const Id image = make_group(file, "VTKHDF");
