@@ -71,7 +71,8 @@ def full_disk(program, count, choose):
 
 
 def little_memory(program, count, choose):
-    """From where the program can be loaded at all."""
+    """From where the program can be loaded at all; half of the sizes are near that, where memory ends in HDF5."""
     least = next(size for size in range(100, 2000, 20) if program.run(
         "--version", limit=lambda: resource.setrlimit(resource.RLIMIT_AS, (size << 20, size << 20)))[0] == 0)
-    yield from limited(program, count, choose, resource.RLIMIT_AS, ((least << 20), (least + 60) << 20), (0, 6, 7))
+    for most in (least + 4, least + 60):
+        yield from limited(program, count // 2, choose, resource.RLIMIT_AS, (least << 20, most << 20), (0, 6, 7))
