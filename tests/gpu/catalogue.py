@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM_TESTS = HERE.parent / "apps/device_test.py"
+PROGRAM_TESTS = [HERE.parent / "apps" / name for name in ("device_test.py", "device_ranks_test.py")]
 TOOLS = ("memcheck", "racecheck", "synccheck")
 
 LARGEST_CHUNK = 48
@@ -84,8 +84,8 @@ def tests_of(build, rooms, pattern, variables):
         if not rooms or room in rooms:
             tests += [Test(room, name, (str(binary),)) for name in listed(binary, pattern, variables)]
     if pattern == "*OnDevice*" and (not rooms or "program" in rooms) and (build / "apps/hyperplane").exists():
-        tests += [Test("program", name, (sys.executable, "-B", str(PROGRAM_TESTS)))
-                  for name in unittests(PROGRAM_TESTS.read_text())]
+        tests += [Test("program", name, (sys.executable, "-B", str(file)))
+                  for file in PROGRAM_TESTS for name in unittests(file.read_text())]
     return tests
 
 

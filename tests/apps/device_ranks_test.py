@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks on GPUs, which they share where there are fewer: the records and the fields of one GPU."""
+
+import json
+import sys
+import unittest
+
+from device_test import BLOCKS, why_no_gpu
+from program import POISSON, TRANSPORT, ProgramTest
+from ranks_test import DECKS as RANKS_DECKS
+
+# What the tests below run on ranks: the decks that ranks on CPUs run, with other preconditioners.
+BASES = {name: text.split("[preconditioner]")[0] for name, text in RANKS_DECKS.items()}
+POISSONS = ("poisson", "poisson_box27", "poisson_neumann", "poisson_random")
+POISSONS_BY_OTHERS = ("poisson_pipelined", "poisson_richardson", "poisson_sweeps", "poisson_multigrid_weak")
+OTHERS = ("transport", "transport_bicgstab", "block")
+MIXTURES = ("cahn_hilliard", "cahn_hilliard_1")
+FLOWS = ("navier_stokes", "euler")
+CAVITIES = ("cavity", "cavity_coupled", "cavity_multicolor")
+# Sums follow the planes of the natural layout, which one GPU must be told to take.
+STRUCT_ILU = "name = struct_ilu\n[device]\nlayout = natural"
+
+
+class GpuRanks(ProgramTest):
+    """Ranks on GPUs, which they share where there are fewer."""
+
+    def run_ranks(self, deck, ranks, output, *words, backend="cuda"):
+        return self.run_program("run", deck, "--ranks", str(ranks), "--backend", backend, "--quiet", "--force", "--set",
+                                f"output.file={output}", "--set", "output.fields=true", *words)
+
+    def has_the_bits_of_one(self, choice, *problems):
+        """Runs problems with a [preconditioner] on one, two and three ranks: same records and fields."""
+        for name in problems:
+            with self.subTest(name=name, choice=choice):
+                deck = self.write("deck.ini", BASES[name].format(cells="7 5 9") + f"[preconditioner]\n{choice}\n")
+                one = self.run_ranks(deck, 1, "one.h5")
+                self.assertIn(one.returncode, (0, 3), one.stderr)
+                fields = (self.folder / "one.vtkhdf").read_bytes()
+                for ranks in (2, 3):
+                    several = self.run_ranks(deck, ranks, "several.h5")
+                    self.assertEqual(several.returncode, one.returncode, several.stderr)
+                    self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
+                    self.assertEqual((self.folder / "several.vtkhdf").read_bytes(), fields)
+
+    # Each test runs few problems, so that it ends within a minute beside fifteen others, kernels compiled.
+    def test_jacobi_of_poisson(self):
+        self.has_the_bits_of_one("name = jacobi", *POISSONS)
+
+    def test_jacobi_of_poisson_with_other_solvers(self):
+        self.has_the_bits_of_one("name = jacobi", *POISSONS_BY_OTHERS)
+
+    def test_jacobi_of_other_problems(self):
+        self.has_the_bits_of_one("name = jacobi", *OTHERS)
+
+    def test_jacobi_of_flows(self):
+        self.has_the_bits_of_one("name = jacobi", *FLOWS)
+
+    def test_jacobi_of_cavities(self):
+        self.has_the_bits_of_one("name = jacobi", *CAVITIES)
+
+    def test_jacobi_of_mixtures(self):
+        self.has_the_bits_of_one("name = jacobi", *MIXTURES)
+
+    def test_struct_ilu_of_poisson(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *POISSONS)
+
+    def test_struct_ilu_of_poisson_with_other_solvers(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *POISSONS_BY_OTHERS)
+
+    def test_struct_ilu_of_other_problems(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *OTHERS)
+
+    def test_struct_ilu_of_flows(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *FLOWS)
+
+    def test_struct_ilu_of_cavities(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *CAVITIES)
+
+    def test_struct_ilu_of_mixtures(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *MIXTURES)
+
+    def test_struct_ilu_with_fill(self):
+        self.has_the_bits_of_one("fill_level = 1\n" + STRUCT_ILU, "transport")
+
+    def test_subdomains_and_none(self):
+        for choice in ("name = subdomain_ildu0\nsubdomain = 7 5 2", "name = none"):
+            self.has_the_bits_of_one(choice, "poisson", "transport")
+
+    def test_multicolor_of_poisson(self):
+        self.has_the_bits_of_one("name = multicolor", "poisson", "poisson_box27", "poisson_pipelined")
+
+    def test_multicolor_of_other_problems(self):
+        self.has_the_bits_of_one("name = multicolor", "transport", "block", "cahn_hilliard_1", "cavity")
+
+    def test_chebyshev_and_periodic_axes(self):
+        self.has_the_bits_of_one("name = chebyshev", "poisson")
+        self.has_the_bits_of_one("name = jacobi", "poisson_periodic")
+
+    def test_every_problem_is_in_one_of_these(self):
+        names = (*POISSONS, *POISSONS_BY_OTHERS, *OTHERS, *MIXTURES, *FLOWS, *CAVITIES, "poisson_periodic")
+        tested = {BASES[name] for name in names}
+        self.assertEqual(tested, set(BASES.values()))
+
+    def larger_grids(self, *names):
+        for cells in ("64 64 64", "65 63 61"):  # even and odd planes
+            for name in names:
+                deck = self.write("deck.ini", POISSON.format(cells=cells) + f"[preconditioner]\nname = {name}\n"
+                                  "[device]\nlayout = natural\n")
+                self.assertEqual(self.run_ranks(deck, 1, "one.h5").returncode, 0)
+                for turn in range(3):
+                    several = self.run_ranks(deck, 2, "several.h5")
+                    self.assertEqual(several.returncode, 0, several.stderr)
+                    self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
+
+    def test_jacobi_and_subdomains_on_larger_grids(self):
+        self.larger_grids("jacobi", "subdomain_ildu0")
+
+    def test_multicolor_and_struct_ilu_on_larger_grids(self):
+        self.larger_grids("multicolor", "struct_ilu")
+
+    def test_scope_rank_drops_the_couplings_that_a_cpu_drops(self):
+        for text in (POISSON.format(cells="15 13 16"), TRANSPORT.format(cells="15 13 16", steps=1), BLOCKS):
+            deck = self.write("deck.ini", text + "[preconditioner]\nname = struct_ilu\nscope = rank\n")
+            counts = {}
+            for backend in ("cpu", "cuda"):
+                done = self.run_ranks(deck, 2, f"{backend}.h5", "--json", backend=backend)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                counts[backend] = json.loads(done.stdout)["solves"][0]["iterations"]
+            self.assertLessEqual(abs(counts["cpu"] - counts["cuda"]), 1)
+
+    def test_record_and_verdict_name_ranks_and_gpus(self):
+        deck = self.write("deck.ini", POISSON.format(cells="17 15 13") + "[preconditioner]\nname = jacobi\n")
+        done = self.run_ranks(deck, 3, "three.h5")
+        self.assertRegex(done.stdout, r"cuda, 3 ranks on \d GPUs?, ")
+        environment = self.record("three.h5")["environment"]
+        self.assertEqual(environment["ranks"], "3")
+        self.assertEqual(len(environment["gpus"].split(", ")), 3)
+
+    def test_memory_of_a_rank_is_predicted(self):
+        for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "multicolor", "struct_ilu",
+                     "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1"):
+            deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n")
+            with self.subTest(name=name):
+                plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)
+                memory = json.loads(self.run_ranks(deck, 2, "two.h5", "--json").stdout)["memory"]
+                self.assertEqual(plan["memory"]["predicted"], memory["predicted"])
+                self.assertLessEqual(abs(memory["peak"] - memory["predicted"]), 0.05 * memory["peak"])
+
+    def test_refusals_name_key_and_remedy(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        for setting, expected in (("preconditioner.name=par_ilu", "device.backend = cpu"),
+                                  ("preconditioner.name=fgbilu", "device.backend = cpu"),
+                                  ("preconditioner.name=jacobi_sweeps", "device.backend = cpu"),
+                                  ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
+            refused = self.run_ranks(deck, 2, "refused.h5", "--set", setting)
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertIn(expected, refused.stderr)
+            self.assertFalse((self.folder / "refused.h5").exists())
+
+    def test_a_signal_stops_all_ranks_and_the_run_goes_on(self):
+        deck = self.write("deck.ini", POISSON.format(cells="33 31 29") + "[preconditioner]\nname = jacobi\n")
+        words = ("run", deck, "--backend", "cuda", "--quiet", "--set", "output.file=two.h5", "--ranks")
+        self.run_ranks(deck, 1, "one.h5")
+        stopped = self.run_program(*words, "2", "--force", stop_at=25)
+        self.assertEqual(stopped.returncode, 75, stopped.stderr)
+        self.assertEqual(self.run_program(*words, "3").returncode, 0)
+        self.expect(0, "diff", "one.h5", "two.h5", "--tolerance", "0")
+
+
+if __name__ == "__main__":
+    if why_no_gpu():
+        print("skipped: cuda is", why_no_gpu())
+        sys.exit(77)
+    unittest.main()
