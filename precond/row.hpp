@@ -84,6 +84,8 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     bool on_gpu_ranks = false;  ///< runs on several ranks on GPUs, too
     /// If ranks may be cut only at multiples of some number of planes, that number (core/ranks/aligned.hpp).
     std::function<int(const Parameters&, const PreconditionerSetting&)> planes_together;
+    bool uneven_on_ranks =
+        false;                 ///< the parts of ranks may differ so that another than the last one needs most memory
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;

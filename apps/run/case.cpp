@@ -49,9 +49,9 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     if (held.trial > 0) memory.by_label["trial state"] = held.trial * vector;
     if (held.setup > 0) memory.by_label["state of the set-up"] = held.setup * vector;
     if (time.vectors() > 0) memory.by_label["states before"] = time.vectors() * vector;
-    // What the plan keeps becomes a part of the preconditioner, or is released.
-    const Index kept = plan.kept ? plan.kept->bytes() : 0;
-    if (const Index data = context.ledger().held() - kept) memory.by_label["problem data"] = data;
+    // What the plan keeps becomes a part of the preconditioner, or is released. For a GPU it is in the host's memory.
+    const Index kept = plan.kept && context.backend() == Backend::cpu ? plan.kept->bytes() : 0;
+    if (const Index data = context.ledger().held() - kept; data > 0) memory.by_label["problem data"] = data;
     if (const Communicator* ranks = context.ranks(); ranks && context.backend() == Backend::cuda)
         memory.by_label["exchange between ranks"] = RankLinks::bytes(ranks->size());
     if (parameters.integer("output", "fields_every") > 0 && context.backend() == Backend::cpu)

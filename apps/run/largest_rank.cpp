@@ -9,7 +9,7 @@
 
 namespace hyperplane {
 
-/// It is the last rank, unless the preconditioner restricts the cuts.
+/// It is the last rank, unless the preconditioner restricts the cuts or has parts of its own.
 Case case_of_largest_rank(const AskedDeck& asked) {
     const int ranks = ranks_of(asked);
     if (ranks == 1) return build_case(asked.deck, asked.overrides);
@@ -17,7 +17,8 @@ Case case_of_largest_rank(const AskedDeck& asked) {
         return build_case(asked.deck, asked.overrides, std::make_shared<PlannedRank>(rank, ranks));
     };
     Case largest = of_rank(ranks - 1);
-    if (!find_preconditioner(largest.parameters.text("preconditioner", "name")).planes_together) return largest;
+    const PreconditionerRow& row = find_preconditioner(largest.parameters.text("preconditioner", "name"));
+    if (!row.planes_together && !row.uneven_on_ranks) return largest;
     for (int rank = ranks - 2; rank >= 0; --rank)
         if (Case other = of_rank(rank); other.memory_plan().total() > largest.memory_plan().total())
             largest = std::move(other);

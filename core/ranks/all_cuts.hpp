@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the parts of all ranks lie. Whoever needs only the own part asks part_of (core/ranks/cuts.hpp).
+// Where the parts of all ranks lie. Code that needs only its own rank's part calls part_of (core/ranks/cuts.hpp).
 #pragma once
 
 #include <vector>

@@ -31,12 +31,13 @@ void enable_peer(int mine, int other) {
     static std::mutex mutex;
     static std::set<std::pair<int, int>> enabled;
     const std::scoped_lock lock(mutex);
-    if (!enabled.insert({mine, other}).second) return;
+    if (enabled.contains({mine, other})) return;
     const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
     if (error == cudaErrorPeerAccessAlreadyEnabled)  // by another library
         cudaGetLastError();
     else
         cuda::check(error, "cudaDeviceEnablePeerAccess");
+    enabled.insert({mine, other});
 }
 
 }  // namespace

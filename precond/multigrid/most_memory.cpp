@@ -9,7 +9,7 @@ MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil)
 
 namespace {
 
-/// That a matrix stores for a point.
+/// The number of coefficients that a matrix stores for a point.
 Index coefficients_of(const MatrixShape& a) {
     const int entries = a.symmetric() ? a.stencil().diagonal() + 1 : a.stencil().size();
     return Index(entries) * a.dof() * a.dof();

@@ -12,7 +12,7 @@ namespace hyperplane::multigrid {
 /// The shape of the same matrix on another grid.
 MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil);
 
-/// Where the setting's context is that of a rank, of its part, with halo.
+/// On several ranks these are the bytes of this rank's part with its halo.
 Index matrix_bytes(const PreconditionerSetting& setting);
 Index vector_bytes(const PreconditionerSetting& setting);
 /// Of the copies of planes beside cuts, from which the next grid's matrix is computed; 0 without ranks.

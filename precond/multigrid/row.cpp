@@ -205,6 +205,7 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
     PreconditionerRow row;
     row.name = "multigrid";
     row.on_ranks = true;
+    row.uneven_on_ranks = true;
     row.summary = "a multigrid cycle, from the matrix alone; iterations do not grow with the grid";
     row.explanation =
         "One application is one cycle over a hierarchy of grids. From each grid the next one follows from the matrix "

@@ -56,7 +56,7 @@ void solve_by_tables(const ColouredPoints& points, const double* values, const V
     const auto step = [&](auto down, int colour) {
         const Index count = points.count(colour);
         if (count == 0) return;
-        for_each_point(r.context(), ColouredPoints::lines_of(points.count(colour)), "multicolour solve",
+        for_each_point(r.context(), ColouredPoints::lines_of(count), "multicolour solve",
                        SolvePoint<down.value>{points.view(), values, view(r), view(z), v, w, r.dof(), colour, count});
     };
     for (int colour = 0; colour < points.colours(); ++colour) step(std::true_type(), colour);

@@ -20,8 +20,9 @@ bool same(const std::optional<PartOptions>& a, const std::optional<PartOptions>&
     return a->most_rows == b->most_rows && a->consecutive == b->consecutive;
 }
 bool serves(const KeptSymbolic& kept, const SymbolicKey& key) {
-    return kept.symbolic && kept.pattern.lock() == key.pattern && kept.key.fill_level == key.fill_level &&
-           kept.key.symmetric == key.symmetric && same(kept.key.parts, key.parts);
+    return kept.symbolic && kept.pattern.lock() == key.pattern && kept.key.dof == key.dof &&
+           kept.key.fill_level == key.fill_level && kept.key.symmetric == key.symmetric &&
+           same(kept.key.parts, key.parts);
 }
 
 /// One that somebody keeps, or null; `mutex` is locked.

@@ -24,6 +24,7 @@ struct Symbolic {
 /// What a symbolic part is for.
 struct SymbolicKey {
     std::shared_ptr<const BlockPattern> pattern;  ///< A's
+    int dof;                                      ///< which the orders for a GPU depend on
     int fill_level;
     std::optional<PartOptions> parts;
     bool symmetric;

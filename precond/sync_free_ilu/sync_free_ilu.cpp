@@ -36,8 +36,10 @@ SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerS
     return options;
 }
 
-SymbolicKey key_of(const SyncFreeOptions& options, std::shared_ptr<const BlockPattern> a, bool symmetric) {
-    return {std::move(a), options.fill_level, options.parts, symmetric};
+/// `a`: a matrix or its shape.
+template <class Matrix>
+SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a) {
+    return {a.pattern(), a.dof(), options.fill_level, options.parts, a.symmetric()};
 }
 
 }  // namespace
@@ -59,7 +61,7 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     factors_ = {};
     scratch_ = {};
     const Context host = context_.host();
-    Symbolic symbolic = taken_symbolic(host, key_of(options_, a.pattern(), a.symmetric()), label);
+    Symbolic symbolic = taken_symbolic(host, key_of(options_, a), label);
     parts_ = std::move(symbolic.parts);
     factors_.filled = std::move(symbolic.filled);
     factors_.dof = a.dof();
@@ -178,7 +180,7 @@ Index SyncFreeIlu::bytes_per_apply() const {
 PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
     const Context host = setting.context.host();
-    const auto kept = kept_symbolic(host, key_of(options, a.pattern(), a.symmetric()), label);
+    const auto kept = kept_symbolic(host, key_of(options, a), label);
     const GraphParts& parts = kept->symbolic->parts;
     const FilledPattern& filled = kept->symbolic->filled;
     const Index values = filled.pattern->blocks() * a.dof() * a.dof() * Index(sizeof(double));
@@ -219,7 +221,7 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
     if constexpr (cuda_built) {
         // The pattern is filled here, because it decides how many threads have a row.
         const MatrixShape& a = setting.matrix;
-        const auto kept = kept_symbolic(setting.context.host(), key_of(options, a.pattern(), a.symmetric()), label);
+        const auto kept = kept_symbolic(setting.context.host(), key_of(options, a), label);
         const SyncFreeShape shape = SyncFreeShape::of(kept->symbolic->filled, a.dof(), a.symmetric(), options.variant);
         const bool solves = !options.sweeps, by_parts = options.parts.has_value();
         return {{by_parts ? "subdomain_parts" : "sync_free_ilu",
