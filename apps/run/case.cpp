@@ -49,7 +49,8 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     if (held.trial > 0) memory.by_label["trial state"] = held.trial * vector;
     if (held.setup > 0) memory.by_label["state of the set-up"] = held.setup * vector;
     if (time.vectors() > 0) memory.by_label["states before"] = time.vectors() * vector;
-    // What the plan keeps becomes a part of the preconditioner, or is released. For a GPU it is in the host's memory.
+    // The set-up takes over or releases what the plan keeps. For a GPU, the plan keeps it in the host's memory, not
+    // here.
     const Index kept = plan.kept && context.backend() == Backend::cpu ? plan.kept->bytes() : 0;
     if (const Index data = context.ledger().held() - kept; data > 0) memory.by_label["problem data"] = data;
     if (const Communicator* ranks = context.ranks(); ranks && context.backend() == Backend::cuda)

@@ -25,9 +25,9 @@ struct ColourArguments {
     int stride, slots;  // slots of a colour; of a vector component in coloured order
     int points;         // from one component of r and z to the next
     int nx, ny, nz, line, plane, colour, terms;
-    // Of a rank's part of the grid: nz counts the planes that have places, those of the ranks on either side included;
-    // r and z are given by the first of these; the places [first, last) are computed; `before` numbers precede that
-    // plane.
+    // On a rank's part of the grid nz counts the planes that have places, those of the ranks on either side included.
+    // The addresses of r and z are those of the first of these planes, and `before` numbers precede that plane. The
+    // places [first, last) are computed.
     int first, last, before;
     ColourTerm term[most_terms];
 };

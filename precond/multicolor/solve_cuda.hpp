@@ -21,13 +21,13 @@ struct ColourStep {
     const char* kernel;
     /// Without factors and vectors.
     ColourArguments<const void, most_colour_terms> arguments;
-    /// What ranks exchange after it: v or w of the step's colour.
+    /// After the step ranks exchange this, at the places of its colour.
     enum class Sends { nothing, v, w } sends = Sends::nothing;
 
     Index places() const { return arguments.last - arguments.first; }
     /// Sets factors and vectors; r and z, by their components in the layout that the step was made for.
     void set(const void* factors, const RowExponent* exponents, const double* r, double* v, double* w, double* z);
-    /// What is added to an address in r or z for that of the first plane that has places.
+    /// This many values after the begin of r or z comes the first plane that has places.
     Index first_slot = 0;
 };
 

@@ -113,7 +113,7 @@ public:
     static Index bytes(const Coarsening& grids, const Layout& coarse, bool rounded);
 
 private:
-    /// Of the coarse points in some planes.
+    /// Computes the weights of the coarse points in `planes`.
     void compute_weights(const StructMatrix& a, const Layout& planes);
     void compute_by_points(const StructMatrix& a, const Layout& planes);
     void compute_by_lines(const StructMatrix& a, const Layout& planes);

@@ -15,7 +15,7 @@ MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil)
 /// On several ranks these are the bytes of this rank's part with its halo.
 Index matrix_bytes(const PreconditionerSetting& setting);
 Index vector_bytes(const PreconditionerSetting& setting);
-/// Of the copies of planes beside cuts, from which the next grid's matrix is computed; 0 without ranks.
+/// Bytes of the copies of planes beside cuts, from which the next grid's matrix is computed; 0 without ranks.
 Index copy_bytes(const PreconditionerSetting& setting);
 
 /// A grid of a hierarchy, before there is a matrix: its setting is that of one rank, or of this rank's part.

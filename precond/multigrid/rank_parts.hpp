@@ -14,9 +14,9 @@ namespace hyperplane::multigrid {
 
 class RankParts {
 public:
-    /// Of a grid that every rank has as a whole.
+    /// Makes the parts of a grid that every rank has as a whole.
     RankParts() = default;
-    /// Of grid 0 on the ranks of a context, if there are several.
+    /// Makes the parts of grid 0 on the ranks of a context; without ranks, those of a whole grid.
     RankParts(const Context& context, const Grid& grid);
 
     bool cut() const { return !begins_.empty(); }

@@ -126,13 +126,17 @@ TEST_P(MultigridOnRanks, HasTheBitsOfOneRank) {
                 << ranks << " ranks, grids of " << points << " points are whole";
 }
 
-/// The planes of all ranks' parts of each grid.
+/// A rank's part of a symmetric matrix of star7.
+StructMatrix part_of_star7(const Context& context, const StencilMatrix& matrix) {
+    const Layout part = part_of(context, layout_for(LayoutKind::natural, matrix, "star7", 0), 1);
+    return reference::to_struct_matrix(context, part, matrix, MatrixStorage::lower, "star7");
+}
+
 TEST(MultigridParts, CutsCoarseGridsWhereFineOnesAreCut) {
     const Box box{9, 9, 33};
     const StencilMatrix matrix = reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, 7);
     on_each_rank(3, [&](const Context& context) {
-        const Layout part = part_of(context, layout_for(LayoutKind::natural, matrix, "star7", 0), 1);
-        const StructMatrix a = reference::to_struct_matrix(context, part, matrix, MatrixStorage::lower, "star7");
+        const StructMatrix a = part_of_star7(context, matrix);
         const auto m = make_multigrid(a, multigrid_keys({{"replicated_points", "0"}, {"strength", "0"}}));
         m->setup(a);
         const auto& hierarchy = dynamic_cast<const Multigrid&>(*m).hierarchy();
@@ -162,8 +166,7 @@ TEST(MultigridParts, RefusesValuesThatAreNotFiniteAsOneRankDoes) {
     matrix.blocks[box.row({2, 3, 7})].at({0, 0, -1})(0, 0) = NAN;
     for (int ranks = 1; ranks <= 3; ++ranks)
         on_each_rank(ranks, [&](const Context& context) {
-            const Layout part = part_of(context, layout_for(LayoutKind::natural, matrix, "star7", 0), 1);
-            const StructMatrix a = reference::to_struct_matrix(context, part, matrix, MatrixStorage::lower, "star7");
+            const StructMatrix a = part_of_star7(context, matrix);
             const auto m = make_multigrid(a, multigrid_keys({}));
             expect_error<SetupError>([&] { m->setup(a); }, "points holds values that are not finite");
         });
@@ -173,8 +176,7 @@ TEST(MultigridParts, RefusesSmoothersThatDoNotWorkOnRanks) {
     const Box box{5, 4, 6};
     const StencilMatrix matrix = reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
     on_each_rank(2, [&](const Context& context) {
-        const Layout part = part_of(context, layout_for(LayoutKind::natural, matrix, "star7", 0), 1);
-        const StructMatrix a = reference::to_struct_matrix(context, part, matrix, MatrixStorage::lower, "star7");
+        const StructMatrix a = part_of_star7(context, matrix);
         const auto expect = [&](const Parameters& keys, const std::string& text) {
             expect_error<UsageError>([&] { make_multigrid(a, keys); }, text);
         };
