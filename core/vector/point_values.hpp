@@ -34,6 +34,8 @@ public:
                   Layout(LayoutKind::natural, layout.grid(), {}).of_planes(layout.begin_plane(), layout.end_plane(), 0),
                   1, label) {}
 
+    /// The natural layout of the values.
+    const Layout& layout() const { return values_.layout(); }
     /// A view through which the values are written in the layout of a state on this grid.
     VectorView view(const Layout& layout) { return {layout, values_.data()}; }
     /// The smallest of the values that were written in `layout`, and the first point in natural order that has it. NaN

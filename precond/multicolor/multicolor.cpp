@@ -178,7 +178,7 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
     if (!by_point(points_->shape(), a.backend()))
         return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, !options_.gauss_seidel,
                                          factors_.data());
-    const Layout natural = part_of(context_, Layout(LayoutKind::natural, a.grid(), {}), 0);
+    const Layout& natural = ratios_->layout();
     record_->clear_log();
     multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
                        !options_.gauss_seidel, ratios_->view(natural).values, factors_.data());
