@@ -119,30 +119,32 @@ class Device(ProgramTest):
                     self.assertLessEqual(abs(row["memory"]["peak"] - row["memory"]["predicted"]),
                                          0.05 * row["memory"]["peak"])
 
-    def test_bench_has_every_piece_and_preconditioner(self):
-        def bench(*words):
-            return json.loads(self.expect(0, "bench", *words, "--repeats", "2", "--json", "-").stdout)
+    def bench(self, *words):
+        return json.loads(self.expect(0, "bench", *words, "--repeats", "2", "--json", "-").stdout)
 
+    def test_bench_has_every_piece_and_preconditioner(self):
         cuda = ("--device", "cuda")
-        for case in bench("kernels", *cuda, "--ablate", "--cases", "star7:1:24:sym,diamond13:1:17,box27:4:9")["cases"]:
+        for case in self.bench("kernels", *cuda, "--ablate", "--cases", "star7:1:24:sym,diamond13:1:17,box27:4:9")["cases"]:
             names = {variant["name"] for variant in case["variants"]}
             self.assertTrue({"other layout", "by level"} <= names)
             for variant in case["variants"]:
                 self.assertNotIn("refused", variant)
-        tuned = bench("kernels", *cuda, "--tunings", "factor tiles", "--cases", "star7:4:12")["cases"][0]["variants"]
+        tuned = self.bench("kernels", *cuda, "--tunings", "factor tiles", "--cases", "star7:4:12")["cases"][0]["variants"]
         self.assertEqual([variant["name"].rsplit(" ", 3)[0] for variant in tuned], ["factor tiles"] * 4)
         self.expect(2, "bench", "kernels", *cuda, "--tunings", "tilse", says="'tilse'")
-        boxes = bench("preconditioners", *cuda, "--tunings", "64 workers", "--cases", "star7:1:24",
+        boxes = self.bench("preconditioners", *cuda, "--tunings", "64 workers", "--cases", "star7:1:24",
                       "--preconditioners", "subdomain_ildu0")["systems"][0]["preconditioners"]
         self.assertEqual([row["preconditioner"] for row in boxes],
                          ["subdomain_ildu0", "subdomain_ildu0, 64 workers", "subdomain_ildu0, 64 workers, rings of 16 KiB"])
-        for system in bench("preconditioners", *cuda, "--cases", "star7:1:24:sym,box27:4:9")["systems"]:
+        for system in self.bench("preconditioners", *cuda, "--cases", "star7:1:24:sym,box27:4:9")["systems"]:
             rows = {row["preconditioner"]: row for row in system["preconditioners"]}
             for name in ("struct_ilu", "jacobi_sweeps", "par_ilu", "multicolor", "subdomain_ildu0", "jacobi", "cusparse_ilu", "none"):
                 self.assertNotIn("refused", rows[name])
                 self.assertGreater(rows[name]["cusparse_over_this"], 0.0)
+
+    def test_bench_solve_accounts_for_the_time_of_a_solve(self):
         deck = self.write("a.ini", POISSON.format(cells=64))
-        for row in bench("solve", deck, "--backend", "cuda")["solves"]:
+        for row in self.bench("solve", deck, "--backend", "cuda")["solves"]:
             parts = row["spmv"] + row["preconditioner_apply"] + row["other"] + row["ends"]
             self.assertGreater(row["other_over_limit"], 0.0)
             self.assertLessEqual(abs(parts - row["solve"]["median"]), 0.5 * row["solve"]["median"])
@@ -206,7 +208,7 @@ class Device(ProgramTest):
         for later in laters:
             self.assertNotIn("compile", later)
 
-    def test_a_profile(self):
+    def test_the_times_of_a_profile(self):
         """The marks in the graphs change no bit, and their times add up to those of the solve."""
         deck = self.write("a.ini", POISSON.format(cells="97 95 93"))
         for solver, preconditioner in (("cg", "struct_ilu"), ("cg", "multigrid"), ("cg", "subdomain_ildu0"),

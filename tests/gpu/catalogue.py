@@ -2,10 +2,11 @@
 """Which tests there are, and the processes that run them (tests/gpu/run_all.sh).
 
 A chunk is what one process runs: neighbours in GoogleTest's order, which mostly share their kernels, so that few
-processes compile the same one. Tests known or likely to be slow have a process each and come first.
+processes compile the same one. Tests known (slow.txt) or likely to be slow have a process each and come first.
 """
 
 import dataclasses
+import fnmatch
 import pathlib
 import re
 import shutil
@@ -17,8 +18,8 @@ PROGRAM_TESTS = [HERE.parent / "apps" / name for name in ("device_test.py", "dev
 TOOLS = ("memcheck", "racecheck", "synccheck")
 
 LARGEST_CHUNK = 48
-CHUNK_SECONDS = 10.0  # length of a chunk of tests whose times are known
-SLOW_SECONDS = 3.0
+CHUNK_SECONDS = 20.0  # length of a chunk of tests whose times are known
+SLOW_SECONDS = 5.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Test:
 
     @property
     def measures(self):
-        """Whether it judges times, and so needs the GPU for itself."""
-        return not self.is_gtest and ("bench" in self.name or "profile" in self.name)
+        """Whether it judges times and so needs the GPU for itself: test_..._the_time_... and the_times."""
+        return not self.is_gtest and "the_time" in self.name
 
 
 @dataclasses.dataclass
@@ -114,11 +115,22 @@ def sanitized(build, rooms, variables):
     return tests
 
 
+def slow_tests():
+    """Pairs of a pattern of names and the seconds that such a test takes, from slow.txt."""
+    lines = (line.split("#")[0].split() for line in (HERE / "slow.txt").read_text().splitlines())
+    return [(pattern, float(seconds)) for pattern, seconds in filter(None, lines)]
+
+
 def chunks_of(tests, seconds):
     """The tests as chunks, the longest first; `seconds` of earlier runs by key."""
+    slow = slow_tests()
+
     def likely(test):
+        if test.key in seconds:
+            return seconds[test.key]
+        known = [duration for pattern, duration in slow if fnmatch.fnmatchcase(test.name, pattern)]
         # A test without parameters has its cases inside.
-        return seconds.get(test.key, 30.0 if "/" not in test.name or test.tool else 0.2)
+        return known[0] if known and not test.tool else 30.0 if "/" not in test.name or test.tool else 0.2
 
     chunks, open_chunk, held = [], None, 0.0
     for test in tests:

@@ -26,6 +26,24 @@ class Catalogue(unittest.TestCase):
             self.assertGreater(len(there), 5, file)
 
 
+    def test_tests_that_are_known_to_be_slow_come_first_and_alone(self):
+        def named(*names):
+            return [catalogue.Test("precond", name, ("precond_tests",)) for name in names]
+        quick = named(*(f"All/QuickOnDevice.Works/{i}" for i in range(60)))
+        slow = named("All/MultigridSmoothersOnDevice.GiveTheHostsCycles/fgbilu_3", "All/TunedSubdomainsOnDevice.GiveTheSameBits/star7_dof3")
+        chunks = catalogue.chunks_of(quick[:30] + slow[::-1] + quick[30:], {})
+        self.assertEqual([chunk.tests for chunk in chunks[:2]], [[slow[0]], [slow[1]]])
+        measured = catalogue.chunks_of(quick + slow, {slow[1].key: 60.0})
+        self.assertEqual(measured[0].tests, [slow[1]], "a time of an earlier run counts more than slow.txt")
+
+    def test_tests_known_to_be_slow_exist(self):
+        sources = "".join(file.read_text() for file in HERE.parent.glob("*/*_test.*"))
+        for pattern, seconds in catalogue.slow_tests():
+            suite = pattern.split(".")[0].removeprefix("*/")
+            self.assertRegex(sources, rf"\b{suite}\b", f"{pattern} of slow.txt")
+            self.assertGreater(seconds, 0)
+
+
 class RunAll(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
