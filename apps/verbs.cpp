@@ -17,7 +17,7 @@ const Option backend{"backend", "NAME", "auto, cpu or cuda, short for --set devi
 const Option force{"force", "", "write over files that this program did not write, too"};
 const Option wait{"wait", "", "if another process is at work on the same output, wait until it has ended"};
 const Option json{"json", "", "print one JSON object instead of text"};
-const Option quiet{"quiet", "", "no progress, warnings and errors only", 'q'};
+const Option quiet{"quiet", "", "no progress: the result, warnings and errors only", 'q'};
 const Option verbose{"verbose", "", "say more", 'v'};
 
 }  // namespace
