@@ -268,6 +268,10 @@ void CompressedRows::assign(const BsrMatrix& a) {
                    CopyFromPlaces{source_.data(), a.values(), values_.data()});
 }
 
+Index CompressedRows::scalars(const FilledPattern& pattern, int dof, RowPart part) {
+    return blocks_of(pattern, part) * dof * dof;
+}
+
 Index CompressedRows::bytes(const FilledPattern& pattern, int dof, RowFormat format, RowPart part) {
     const Index blocks = blocks_of(pattern, part), scalars = blocks * dof * dof;
     const bool blocked = format == RowFormat::bsr;

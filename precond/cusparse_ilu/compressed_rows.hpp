@@ -54,7 +54,8 @@ public:
     static Index scalars(const Grid& grid, const Stencil& stencil, int dof, RowPart part);
     static Index bytes(const Grid& grid, const Stencil& stencil, int dof, RowFormat format, RowPart part,
                        Index value_bytes = sizeof(double));
-    /// The bytes of a general matrix's rows.
+    /// The same of a general matrix's rows.
+    static Index scalars(const FilledPattern& pattern, int dof, RowPart part);
     static Index bytes(const FilledPattern& pattern, int dof, RowFormat format, RowPart part);
 
 private:

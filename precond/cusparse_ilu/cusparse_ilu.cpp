@@ -24,7 +24,7 @@ CusparseOptions read_options(const Parameters& parameters) {
     const std::string section = "preconditioner";
     return {parameters.text(section, "format") == "bsr" ? RowFormat::bsr : RowFormat::csr,
             int(parameters.integer(section, "fill_level")), factor_storage(parameters),
-            parameters.where(section, "storage")};
+            parameters.where(section, "storage"), parameters.where(section, "format")};
 }
 
 void require_cusparse(const Context& context) {
@@ -45,6 +45,7 @@ PreconditionerPlan plan_cusparse(const Parameters& parameters, const Preconditio
     plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
     const RowPart part = options.part(setting.matrix.symmetric());
     const Index unknowns = setting.matrix.unknowns(), value = bytes_of(options.storage);
+    options.require_factorisable(CompressedRows::scalars(setting.matrix.grid(), pattern, setting.matrix.dof(), part));
     plan.bytes =
         CompressedRows::bytes(setting.matrix.grid(), pattern, setting.matrix.dof(), options.format, part, value) +
         3 * unknowns * value;
@@ -60,6 +61,15 @@ PreconditionerPlan plan_cusparse(const Parameters& parameters, const Preconditio
 }
 
 }  // namespace
+
+void CusparseOptions::require_factorisable(Index scalars) const {
+    constexpr Index most = Index(1) << 30;
+    if (format == RowFormat::bsr || scalars <= most) return;
+    throw UsageError(fmt::format(
+        "{}: cuSPARSE's factorisations in CSR fail with more than 2^30 entries, and these are {}; use format = bsr if "
+        "there are several unknowns a point, struct_ilu or sync_free_ilu, or a smaller system",
+        where_format, scalars));
+}
 
 Index CusparseIlu::fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage) {
     const Index unknowns = points * dof, value = bytes_of(storage);

@@ -95,6 +95,8 @@ SetupReport CusparseIlu::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
     if (!device_ || !device_->serves(a)) {
         device_.reset();
+        options_.require_factorisable(CompressedRows::scalars(a.grid(), a.stencil().filled(options_.fill_level),
+                                                              a.dof(), options_.part(a.symmetric())));
         const double seconds = seconds_of(context_, [&] { device_ = std::make_unique<Device>(context_, a, options_); });
         device_->costs.conversion = seconds;
         device_->analyse_factorisation(context_);

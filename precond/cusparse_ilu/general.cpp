@@ -16,6 +16,7 @@ PreconditionerPlan GeneralCusparseIlu::plan(const CusparseOptions& options, cons
     check(options);
     const MatrixShape& a = setting.matrix;
     const FilledPattern filled = filled_pattern(setting.context.host(), a.pattern(), options.fill_level, "factor");
+    options.require_factorisable(CompressedRows::scalars(filled, a.dof(), options.part(a.symmetric())));
     PreconditionerPlan plan;
     plan.space = a.natural_space();
     plan.bytes = CompressedRows::bytes(filled, a.dof(), options.format, options.part(a.symmetric())) +

@@ -26,7 +26,14 @@ struct GeneralCusparseIlu::Device {
     Index work_bytes = 0;
 
     Device(const Context& context, const BsrMatrix& a, const CusparseOptions& options)
-        : Device(context, a, options, filled_pattern(context.host(), a.pattern(), options.fill_level, "factor")) {}
+        : Device(context, a, options, factorisable(context, a, options)) {}
+
+    /// The pattern of the factors. Throws UsageError if they are more than cuSPARSE can compute.
+    static FilledPattern factorisable(const Context& context, const BsrMatrix& a, const CusparseOptions& options) {
+        FilledPattern filled = filled_pattern(context.host(), a.pattern(), options.fill_level, "factor");
+        options.require_factorisable(CompressedRows::scalars(filled, a.dof(), options.part(a.symmetric())));
+        return filled;
+    }
 
     Device(const Context& context, const BsrMatrix& a, const CusparseOptions& options, const FilledPattern& filled)
         : pattern(a.pattern()),

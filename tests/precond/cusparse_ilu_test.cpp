@@ -46,6 +46,19 @@ TEST(CusparseIlu, RefusesHalfPrecision) {
     }
 }
 
+/// With the place of the key in the deck. More entries make csrilu02's kernels fail, and the context with them.
+TEST(CusparseIlu, RefusesMoreEntriesThanCsrFactorisationsTake) {
+    constexpr Index most = Index(1) << 30;
+    CusparseOptions options;
+    options.where_format = "a.ini:8: preconditioner.format";
+    EXPECT_NO_THROW(options.require_factorisable(most));
+    expect_error<UsageError>([&] { options.require_factorisable(most + 1); },
+                             "a.ini:8: preconditioner.format: cuSPARSE's factorisations in CSR fail with more than "
+                             "2^30 entries, and these are 1073741825; use format = bsr");
+    options.format = RowFormat::bsr;
+    EXPECT_NO_THROW(options.require_factorisable(4 * most));
+}
+
 #if HYPERPLANE_CUSPARSE_BUILT
 class CusparseIluOnDevice : public ::testing::Test {
 protected:
@@ -226,6 +239,18 @@ TEST_F(CusparseIluOnDevice, ProductEqualsTheMatrix) {
             const CusparseProduct product(pair.device, pair.on_device, format);
             expect_close(pair.applied(product, true), pair.applied(pair.on_host, false));
         }
+}
+
+/// The plan of a case refuses it before any work.
+TEST_F(CusparseIluOnDevice, RefusesMoreEntriesThanCsrFactorisationsTakeInItsPlan) {
+    const auto plan = [&](int n, const char* format) {
+        const MatrixShape shape({n, n, n}, Stencil::by_name("star13"), 2, false);
+        find_preconditioner("cusparse_ilu")
+            .plan(parameters_of("cusparse_ilu", {{"format", format}}), {Context::cuda(), shape});
+    };
+    EXPECT_NO_THROW(plan(272, "csr"));
+    expect_error<UsageError>([&] { plan(276, "csr"); }, "preconditioner.format: cuSPARSE's factorisations in CSR");
+    EXPECT_NO_THROW(plan(276, "bsr"));
 }
 
 TEST_F(CusparseIluOnDevice, NamesTheCellOfAZeroPivot) {
