@@ -56,6 +56,12 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
                         {.tuning = {.factor_ring = false}},
                         own,
                         factorisation});
+    if (setting.dof <= 2 && stencil.lower_size() >= 6 && !dilu)
+        list.push_back({"shared rows",
+                        "four groups of threads share the entries of a row, level by level (4.2.2)",
+                        {.tuning = {.factor_groups = 4, .factor_waiting = 0}},
+                        own,
+                        factorisation});
     if (setting.dof <= 8)
         list.push_back(
             {setting.dof > 2 ? "no tensor cores" : "not in registers",
@@ -70,7 +76,7 @@ std::vector<Variant> tunings(const std::string& part) {
     std::vector<Variant> list;
     const auto add = [&](std::string name, std::string what, StructIluTuning tuning,
                          FactorStorage factors = FactorStorage::double_precision) {
-        const bool factorises = tuning.factor_blocks > 0 || tuning.factor_j > 0;
+        const bool factorises = tuning.factor_blocks > 0 || tuning.factor_j > 0 || tuning.factor_groups > 0;
         list.push_back({std::move(name),
                         std::move(what),
                         {.tuning = tuning},
@@ -97,6 +103,11 @@ std::vector<Variant> tunings(const std::string& part) {
     add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
     add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
     add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
+    for (const int groups : {2, 3, 4})
+        for (const int waiting : {0, 4, 8})
+            add(fmt::format("factor groups {}, waiting {}", groups, waiting),
+                "groups of threads that share a row, and the operations that a wait for each other costs (4.2.2)",
+                {.factor_groups = groups, .factor_waiting = waiting});
     const auto add_reduced = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
         for (const FactorStorage storage : reduced_factor_storages)
             add("storage " + to_string(storage) + name, "factors in reduced precision" + what, tuning, storage);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factorisation of StructILU on a GPU (Luo et al., StructILU, ICS 2025, Algorithm 1, section 4.1).
-// The threads of a point eliminate its entries one after the other; the intra-row level sets and the two-substage
-// pipeline of section 4.2.2 are not built.
+// The threads of a point eliminate its entries one after the other, or, where a benchmark asks for it, groups of
+// threads share them (section 4.2.2, precond/struct_ilu/row_groups.cuh), which gains nothing here.
 //
 //     X_e(p) = A_e(p) + shift diag(A_0)(p) [e = 0] - sum over (l, u), l + u = e, of E_l(p) G_u(p+l)
 //     E_l = X_l below the diagonal,  D^-1 = inverse of X_0

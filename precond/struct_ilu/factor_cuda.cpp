@@ -10,6 +10,7 @@
 #include "precond/factors/coefficient_order.hpp"
 #include "precond/factors/eliminations.hpp"
 #include "precond/kernel_set.hpp"
+#include "precond/struct_ilu/intra_row.hpp"
 
 namespace hyperplane {
 namespace wavefront_cuda {
@@ -28,6 +29,13 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["CHUNK_BEGIN"] = rtc::array_of(begin);
     all["CHUNK_U"] = rtc::array_of(u);
     all["CHUNK_E"] = rtc::array_of(e);
+    all["GROUPS"] = std::to_string(shape.groups);
+    if (shape.groups > 1) {
+        const IntraRowSchedule rows = shape.schedule(system);
+        all["GROUP_OF"] = rtc::array_of(rows.group);
+        all["STAGE_OF"] = rtc::array_of(rows.stage);
+        all["ROW_STAGES"] = std::to_string(rows.stages);
+    }
     all["HALO_J"] = std::to_string(g.halo_j);
     all["HALO_K"] = std::to_string(g.halo_k);
     all["MAX_LEVEL"] = std::to_string(g.max_level);
@@ -105,33 +113,45 @@ FactorShape::FactorShape(const IluPattern& system, const Geometry& g, const Stru
         shape_others(system, g, tuning, entries);
 }
 
+IntraRowSchedule FactorShape::schedule(const IluPattern& system) const {
+    const Eliminations pairs(system.stencil, system.shares, system.symmetric);
+    const int lower = system.stencil.lower_size(), entries = system.symmetric ? lower + 1 : 2 * lower + 1;
+    return row_waiting > 0 ? IntraRowSchedule::fastest(pairs, lower, entries, groups, row_waiting)
+                           : IntraRowSchedule::by_levels(pairs, lower, entries, groups);
+}
+
 void FactorShape::shape_points(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,
                                int entries) {
     const int dof = system.dof;
     const Index staged = entries + (system.shares && !system.symmetric ? g.lower : 0);  // and F of the neighbours
+    groups = tuning.factor_groups > 0 ? tuning.factor_groups : 1;
+    row_waiting = tuning.factor_waiting;
+    if (system.shares || dof > 2 || !tuning.factor_ring || g.lower < 6 || schedule(system).stages == 1) groups = 1;
     const auto size = [&](TileShape t, bool with_ring) {
         const Index values = (system.shares ? 1 : g.lower + 1) * dof * dof;
         const Index halo = (t.j + g.halo_j) * (t.k + g.halo_k),
-                    stage = stages * staged * dof * wavefront_cuda::consumer_threads(t.cells(), dof);
-        return Index(sizeof(double)) * ((with_ring ? g.ring * values * halo : 0) + stage);
+                    threads = wavefront_cuda::consumer_threads(t.cells(), dof), stage = stages * staged * dof * threads,
+                    exchange = groups > 1 ? ((system.symmetric ? 2 : 1) * g.lower + 1) * dof * threads : 0;
+        return Index(sizeof(double)) * ((with_ring ? g.ring * values * halo : 0) + stage + exchange);
     };
     const bool asked = tile.j > 0;
     const auto try_tiles = [&](bool with_ring) {
         stages = dof >= 2 && with_ring ? 2 : 3;
         if (!asked) tile = tile_of_points(dof, g.lower, with_ring);
-        while (!fits(size(tile, with_ring), wavefront_cuda::consumer_threads(tile.cells(), dof)) &&
-               tile.cells() > 16 / dof)
+        const auto consumers = [&] { return groups * wavefront_cuda::consumer_threads(tile.cells(), dof); };
+        constexpr int most_consumers = 704;  // so that producers find room among 1024 threads
+        while ((!fits(size(tile, with_ring), consumers()) || consumers() > most_consumers) && tile.cells() > 16 / dof)
             tile.halve();
         consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), dof);
         shared = size(tile, with_ring);
-        return fits(shared, consumer_threads);
+        return fits(shared, groups * consumer_threads);
     };
     // With few eliminations, loading a neighbour's values again costs less than keeping them in shared memory.
     const bool few = g.lower < 6 && !system.shares && dof <= 2;
     if (tuning.factor_ring && !few && try_tiles(true))
         ring = g.ring;
     else
-        try_tiles(false);
+        groups = 1, try_tiles(false);
     if (ring > 0) {
         const int halo = g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j);
         const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
@@ -139,9 +159,9 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     }
     // Number of values of a level that a lane copies. With two unknowns more warps would take registers from consumers.
     const int each = dof == 1 ? 20 : dof == 2 ? 40 : 84;
-    const int groups = consumer_threads / 32, wanted = int(groups * staged * dof + each - 1) / each;
-    matrix_warps = wanted <= groups ? std::max(wanted, 1) : (wanted + groups - 1) / groups * groups;
-    const int registers = entries * dof > 26 ? 128 : entries * dof > 14 ? 96 : 64;
+    const int warps = consumer_threads / 32, wanted = int(warps * staged * dof + each - 1) / each;
+    matrix_warps = wanted <= warps ? std::max(wanted, 1) : (wanted + warps - 1) / warps * warps;
+    const int kept = entries * dof / groups, registers = kept > 26 ? 128 : kept > 14 ? 96 : 64;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 4 * 1024), 65536 / (registers * threads()));
     blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : int(std::clamp<Index>(fit, 1, 8));
 }
@@ -307,8 +327,8 @@ std::string Factorisation::describe() const {
     const char* kind = shape_.kind == FactorKind::registers ? "points in registers"
                        : shape_.kind == FactorKind::tensor  ? "points on tensor cores"
                                                             : "rows";
-    return fmt::format("factor {}, tiles {} x {}, ring {}, {} + {} threads, {} KiB, {} blocks", kind, shape_.tile.j,
-                       shape_.tile.k, shape_.ring, shape_.consumer_threads,
+    return fmt::format("factor {}, tiles {} x {}, ring {}, {} x {} + {} threads, {} KiB, {} blocks", kind,
+                       shape_.tile.j, shape_.tile.k, shape_.ring, shape_.groups, shape_.consumer_threads,
                        32 * (shape_.halo_warps + shape_.matrix_warps), shape_.shared / 1024, shape_.blocks);
 }
 

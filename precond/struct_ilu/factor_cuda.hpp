@@ -8,6 +8,7 @@
 
 #include "precond/factors/pivot_record.hpp"
 #include "precond/struct_ilu/arguments.hpp"
+#include "precond/struct_ilu/intra_row.hpp"
 #include "precond/walks/tiles.hpp"
 
 namespace hyperplane::wavefront_cuda {
@@ -20,13 +21,17 @@ struct FactorShape {
     TileShape tile;
     bool keep = true;  ///< E is in shared memory
     Index shared = 0;
+    int groups = 1;       ///< of consumer threads that share the entries of a row
+    int row_waiting = 0;  ///< operations that one wait of the groups for each other costs; 0: a stage is a level
     int consumer_threads = 0, blocks, ring = 0, halo_warps = 0, matrix_warps = 1, stages = 3;
 
     FactorShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
+    /// How the groups share a row.
+    IntraRowSchedule schedule(const IluPattern& system) const;
     /// Number of threads of consumers, of producer warps, and of a warp that publishes the tile's progress, unless a
     /// producer warp does that.
     int threads() const {
-        return consumer_threads + 32 * (halo_warps + matrix_warps + (kind == FactorKind::tensor ? 0 : 1));
+        return groups * consumer_threads + 32 * (halo_warps + matrix_warps + (kind == FactorKind::tensor ? 0 : 1));
     }
     /// Number of values of E in global memory, if they do not fit in shared memory.
     Index scratch(const IluPattern& system, const Geometry& geometry, const Tiles& tiles) const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The factorisation of points of one, two or four unknowns: a thread has a row of every block of its point in
-// registers. Definitions: precond/struct_ilu/factor.cuh, RING (a power of two above MAX_LEVEL, or 0), STAGES,
-// HALO_WARPS and MATRIX_WARPS, whose sum is PRODUCER_WARPS.
+// registers. Where GROUPS is above 1, groups of threads share a point's entries (precond/struct_ilu/row_groups.cuh).
+// Definitions: precond/struct_ilu/factor.cuh, RING (a power of two above MAX_LEVEL, or 0), STAGES, GROUPS, HALO_WARPS
+// and MATRIX_WARPS, whose sum is PRODUCER_WARPS.
 //
 // All loops over entries are unrolled, so that an elimination consists of loads and products alone, with as many loads
 // in flight as there are registers.
@@ -37,6 +38,11 @@ __device__ __forceinline__ double& staged(int level, int e, int c, int thread) {
     return shared[stage_place + (((level % STAGES) * staged_entries + e) * DOF + c) * consumer_threads + thread];
 }
 
+#if GROUPS > 1
+}  // namespace hyperplane
+#include "precond/struct_ilu/row_groups.cuh"
+namespace hyperplane {
+#else
 struct Consumer : RowOfPoint {
     static constexpr int threads = consumer_threads;
     const int column, tile_row;
@@ -147,6 +153,8 @@ struct Consumer : RowOfPoint {
         }
     }
 };
+
+#endif
 
 constexpr bool loads_ahead = HALO_J == 1 && HALO_K == 1;  // with a wider halo this costs more than it gains
 constexpr int halo_cells = HALO_J * TK + HALO_K * columns;

@@ -114,6 +114,18 @@ std::vector<Case> cases() {
             if (dof > 2 && !tuning.factor_ring) continue;  // rings exist for one and two unknowns only
             add(stencil, dof, 0, turn, tuning);
         }
+    // Groups that share rows, with as many stages as levels, or fewer.
+    int form = 0;
+    for (const auto& [groups, waiting] : std::vector<std::pair<int, int>>{{4, 0}, {3, 2}}) {
+        for (const auto& [stencil, dof] : std::vector<std::pair<std::string, int>>{
+                 {"diamond13", 1}, {"box27", 1}, {"diamond25", 2}, {"star13", 2}}) {
+            add(stencil, dof, 0, form,
+                {.factor_j = 5, .factor_k = 3, .factor_groups = groups, .factor_waiting = waiting});
+            form = (form + 1) % 4;
+        }
+        ++form;
+    }
+    add("star7", 1, 1, 2, {.factor_groups = 4, .factor_waiting = 4});
     add("star7", 1, 0, 0, {});
     list.back().may_share = false;
     return list;
@@ -121,6 +133,8 @@ std::vector<Case> cases() {
 
 struct Factors {
     std::vector<double> lower, inverse, upper;  ///< W, D^-1 and G of M = (I + W) D (I + G); only D^-1 for D-ILU
+
+    friend bool operator==(const Factors&, const Factors&) = default;
 };
 
 /// Calls body(row, point, entry) for the couplings inside the grid, without wrapped ones.
@@ -209,11 +223,12 @@ void expect_both_equal(const Solves& actual, const Solves& expected) {
 
 class StructIluOnDevice : public DeviceTest, public testing::WithParamInterface<Case> {
 protected:
-    IluPreconditioner make(const Context& context) const {
+    IluPreconditioner make(const Context& context) const { return make(context, GetParam().tuning); }
+    IluPreconditioner make(const Context& context, const StructIluTuning& tuning) const {
         IluOptions options;
         options.fill_level = GetParam().fill_level;
         options.may_share = GetParam().may_share;
-        return std::move(*make_struct_ilu(context, options, GetParam().tuning));
+        return std::move(*make_struct_ilu(context, options, tuning));
     }
     Layout layout(const Box& box) const {
         return Layout(GetParam().kind, reference::to_grid(box),
@@ -286,13 +301,18 @@ TEST_P(StructIluOnDevice, TwentySolvesHaveTheSameBits) {
     m.setup(a);
     const Solves first = solves_of(m, a, r);
     const Factors factors = factors_of(m);
+    if (GetParam().tuning.factor_groups > 1) {  // a row's entries are summed in the same order, whoever sums them
+        StructIluTuning alone = GetParam().tuning;
+        alone.factor_groups = 1;
+        IluPreconditioner one = make(gpu, alone);
+        one.setup(a);
+        EXPECT_TRUE(factors_of(one) == factors);
+    }
     for (int repeat = 0; repeat < 20; ++repeat) {
         if (repeat % 5 == 0) {
             m.setup(a);
             const Factors again = factors_of(m);
-            ASSERT_TRUE(again.lower == factors.lower && again.inverse == factors.inverse &&
-                        again.upper == factors.upper)
-                << "repeat " << repeat;
+            ASSERT_TRUE(again == factors) << "repeat " << repeat;
         }
         ASSERT_EQ(solves_of(m, a, r), first) << "repeat " << repeat;
     }
@@ -348,7 +368,9 @@ INSTANTIATE_TEST_SUITE_P(All, StructIluOnDevice, testing::ValuesIn(cases()), [](
            (c.storage == MatrixStorage::full ? "_full" : "_lower") + (c.periodic ? "_periodic" : "") +
            (c.tuning.edges_meet ? "_edges_meet" : "") +
            (c.tuning.tile_j ? "_tile" + n(c.tuning.tile_j) + "x" + n(c.tuning.tile_k) : "") +
-           (c.tuning.factor_j ? "_factor" + n(c.tuning.factor_j) + "x" + n(c.tuning.factor_k) : "");
+           (c.tuning.factor_j ? "_factor" + n(c.tuning.factor_j) + "x" + n(c.tuning.factor_k) : "") +
+           (c.tuning.factor_groups ? "_groups" + n(c.tuning.factor_groups) + "_waiting" + n(c.tuning.factor_waiting)
+                                   : "");
 });
 
 }  // namespace
