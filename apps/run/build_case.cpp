@@ -198,12 +198,6 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             time};
 }
 
-Parameters resolved(const Deck& deck, const std::vector<std::string>& overrides) {
-    std::vector<DeckEntry> entries;
-    for (const std::string& text : overrides) entries.push_back(parse_override(text));
-    return resolve(deck, entries, deck_schema());
-}
-
 /// Throws UsageError if the deck is a study.
 Deck read_deck_of_case(const Invocation& invocation) {
     Deck deck = read_deck_or_record(invocation.arguments.at(0));
@@ -223,8 +217,14 @@ AskedDeck read_asked(const Invocation& invocation) {
     return {read_deck_of_case(invocation), std::move(overrides)};
 }
 
-int ranks_of(const AskedDeck& asked) {
-    return int(resolved(asked.deck, asked.overrides).integer("device", "ranks"));
+Parameters resolved(const AskedDeck& asked) {
+    std::vector<DeckEntry> entries;
+    for (const std::string& text : asked.overrides) entries.push_back(parse_override(text));
+    return resolve(asked.deck, entries, deck_schema());
+}
+
+int ranks_of(const Parameters& parameters) {
+    return int(parameters.integer("device", "ranks"));
 }
 
 Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks) {
@@ -235,7 +235,13 @@ Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>
 }
 
 Case build_case(Deck deck, const std::vector<std::string>& overrides, const std::shared_ptr<Communicator>& ranks) {
-    Parameters parameters = resolved(deck, overrides);
+    AskedDeck asked{std::move(deck), overrides};
+    Parameters parameters = resolved(asked);
+    return build_case(std::move(asked), std::move(parameters), ranks);
+}
+
+Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Communicator>& ranks) {
+    Deck& deck = asked.deck;
     Contradictions found;
     check_expectations(parameters, found);
     Foundation foundation{make_context(parameters, ranks), nullptr};
@@ -243,7 +249,7 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides, const std:
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
     if (ranks && foundation.problem) found.collect([&] { align_cuts(foundation, deck, {&parameters}, ranks); });
     if (foundation.problem) found.collect([&] { check_counts_of_steps(parameters, *foundation.problem); });
-    Case built = build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
+    Case built = build_on(foundation, std::move(deck), asked.overrides, std::move(parameters), found);
     check_initial_file(built);
     return built;
 }

@@ -13,8 +13,10 @@ struct AskedDeck {
 };
 /// Reads the deck named first on the command line. Throws UsageError if it is a study, FileError.
 AskedDeck read_asked(const Invocation& invocation);
-/// The number of ranks that run a deck, device.ranks. Throws UsageError if a key or a value of the deck is wrong.
-int ranks_of(const AskedDeck& asked);
+/// The keys of a deck with their values. Throws UsageError if a key or a value is wrong.
+Parameters resolved(const AskedDeck& asked);
+/// The number of ranks that run a deck, device.ranks.
+int ranks_of(const Parameters& parameters);
 
 /// Reads the deck named first on the command line and its overrides, and builds
 /// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.
@@ -22,6 +24,8 @@ int ranks_of(const AskedDeck& asked);
 Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks = nullptr);
 Case build_case(Deck deck, const std::vector<std::string>& overrides,
                 const std::shared_ptr<Communicator>& ranks = nullptr);
+/// The same of a deck whose keys have been resolved.
+Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Communicator>& ranks);
 
 /// The parts of a deck's cases that depend neither on the solver nor on the preconditioner.
 struct Foundation {

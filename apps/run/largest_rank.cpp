@@ -11,10 +11,11 @@ namespace hyperplane {
 
 /// It is the last rank, unless the preconditioner restricts the cuts or has parts of its own.
 Case case_of_largest_rank(const AskedDeck& asked) {
-    const int ranks = ranks_of(asked);
-    if (ranks == 1) return build_case(asked.deck, asked.overrides);
+    const Parameters parameters = resolved(asked);
+    const int ranks = ranks_of(parameters);
+    if (ranks == 1) return build_case(asked, parameters, nullptr);
     const auto of_rank = [&](int rank) {
-        return build_case(asked.deck, asked.overrides, std::make_shared<PlannedRank>(rank, ranks));
+        return build_case(asked, parameters, std::make_shared<PlannedRank>(rank, ranks));
     };
     Case largest = of_rank(ranks - 1);
     const PreconditionerRow& row = find_preconditioner(largest.parameters.text("preconditioner", "name"));

@@ -210,7 +210,7 @@ int run_launched(const Invocation& invocation) {
         std::vector<double> all(std::size_t(communicator->size()));
         communicator->all_gather({&mine, 1}, all);
         if (all[0] != not_ended) return int(all[0]);
-        if (const int ranks = ranks_of(task.asked); ranks != 1 && ranks != communicator->size())
+        if (const int ranks = ranks_of(resolved(task.asked)); ranks != 1 && ranks != communicator->size())
             throw UsageError(fmt::format(
                 "mpirun or srun has started {} processes, each of which is a rank, and device.ranks (--ranks) asks for "
                 "{}; start as many processes, or leave it out",
@@ -244,7 +244,7 @@ int run_verb(const Invocation& invocation) {
     if (task.ended) return *task.ended;
     Beginning beginning;
     beginning.lock = std::move(task.lock);
-    if (const int ranks = ranks_of(task.asked); ranks > 1) return run_on_ranks(task, ranks, invocation, beginning);
+    if (const int ranks = ranks_of(resolved(task.asked)); ranks > 1) return run_on_ranks(task, ranks, invocation, beginning);
     return run_case(task.build(invocation, nullptr), task.labels, invocation, beginning);
 }
 

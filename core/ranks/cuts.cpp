@@ -118,9 +118,7 @@ void exchange_halos(const Context& context, const Layout& layout, int planes, co
 
 void exchange_halo(const Vector& x) {
     if (!x.context().ranks() || !x.space().has_grid()) return;
-    std::vector<double*> arrays;
-    for (int c = 0; c < x.dof(); ++c) arrays.push_back(const_cast<double*>(x.component(c)));
-    exchange_halos(x.context(), x.layout(), x.layout().halo(), arrays);
+    exchange_halos(x.context(), x.layout(), x.layout().halo(), const_cast<Vector&>(x).components());
 }
 
 bool is_first_rank(const Context& context) {

@@ -40,6 +40,12 @@ public:
     /// On a grid: the values of a component by slot, and the value at a point.
     double* component(int c) { return data() + c * space_.slots_in_memory(); }
     const double* component(int c) const { return data() + c * space_.slots_in_memory(); }
+    /// The addresses of all components at slot 0.
+    std::vector<double*> components() {
+        std::vector<double*> all;
+        for (int c = 0; c < dof_; ++c) all.push_back(component(c));
+        return all;
+    }
     double& operator()(Int3 point, int c = 0) { return component(c)[layout().slot(point)]; }
     double operator()(Int3 point, int c = 0) const { return component(c)[layout().slot(point)]; }
 

@@ -55,7 +55,7 @@ ColouredShape::ColouredShape(const Layout& layout, const Stencil& stencil, Colou
     const Index numbered = slots + (layout.is_part() ? plane : 0);  // kernels count both in 32 bits
     if (numbered > most)
         throw UsageError(fmt::format("multicolor: {} points need {} slots, it takes up to {}; use struct_ilu",
-                                     grid.points(), slots, most));
+                                     grid.points(), numbered, most));
 }
 
 Index ColouredShape::bytes() const {

@@ -124,12 +124,10 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
 void Hierarchy::gather_finest(const Vector& part) {
     const Layout& own = part.layout();
     GridParts& finest = parts_[0];
-    std::vector<double*> arrays;
-    for (int c = 0; c < part.dof(); ++c) {
-        arrays.push_back(finest.b.component(c));
-        std::copy_n(part.component(c), own.slots(), arrays.back() + own.begin_plane() * own.slots_of_plane());
-    }
-    finest.gathered_from.gather(part.context(), own.slots_of_plane(), arrays);
+    for (int c = 0; c < part.dof(); ++c)
+        std::copy_n(part.component(c), own.slots(),
+                    finest.b.component(c) + own.begin_plane() * own.slots_of_plane());
+    finest.gathered_from.gather(part.context(), own.slots_of_plane(), finest.b.components());
 }
 
 void Hierarchy::to_part(Vector& part) const {
@@ -145,9 +143,7 @@ void Hierarchy::restrict_from(int grid) {
     exchange_halo(r);
     parts_[grid].interpolation->restrict_to(r, next.b);
     if (!next.gathered_from.cut()) return;
-    std::vector<double*> arrays;
-    for (int c = 0; c < next.b.dof(); ++c) arrays.push_back(next.b.component(c));
-    next.gathered_from.gather(r.context(), next.b.layout().slots_of_plane(), arrays);
+    next.gathered_from.gather(r.context(), next.b.layout().slots_of_plane(), next.b.components());
 }
 
 void Hierarchy::prolong_to(int grid, Vector& x) const {

@@ -66,9 +66,7 @@ inline Run piece_of(const Layout& layout, const Run& run, int t, int count) {
 
 /// What a solve computes in x and reads of x on other ranks.
 inline Carried carried(Vector& x, const Stencil& stencil) {
-    Carried all{{}, stencil.planes()};
-    for (int c = 0; c < x.dof(); ++c) all.arrays.push_back(x.component(c));
-    return all;
+    return {x.components(), stencil.planes()};
 }
 
 /// Calls body(piece) for the pieces of all runs, each after the pieces on which it depends, also those of other ranks,

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <string>
 
+#include "core/error.hpp"
 #include "precond/multicolor/coloured_points.hpp"
 #include "precond/reproductions/looked_up_colours.hpp"
 #include "reference/bridge.hpp"
@@ -157,6 +160,21 @@ TEST(ColouredPoints, NumberThePointsOfAColourOneByOne) {
                     ASSERT_TRUE(found.colour == expected.colour && found.at == expected.at) << stencil.name;
                 }
         }
+}
+
+/// The kernels of a rank's part count numbers beyond its slots, and the message names what is too many.
+TEST(ColouredPoints, RefuseMoreNumbersThanKernelsCount) {
+    const Grid grid{29000, 29000, 4};  // two planes have slots enough, three have not
+    const Layout part = Layout(LayoutKind::natural, grid, {}).of_planes(0, 1, 1);
+    try {
+        const ColouredShape shape(part, Stencil::star7(), ColourRule::stencil);
+        ADD_FAILURE() << shape.slots << " slots were taken";
+    } catch (const UsageError& error) {
+        const std::string text = error.what();
+        const std::string needs = " points need ";
+        ASSERT_NE(text.find(needs), text.npos) << text;
+        EXPECT_GT(std::stoll(text.substr(text.find(needs) + needs.size())), std::numeric_limits<int>::max()) << text;
+    }
 }
 
 TEST(ColouredPoints, LeaveFewPlacesEmpty) {

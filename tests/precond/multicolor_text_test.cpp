@@ -108,8 +108,9 @@ protected:
         std::vector<Index> a_entry;
         for (const Int3 o : shape.offsets) a_entry.push_back(a.stencil().find(o));
         Values factors(std::size_t(shape.coefficients(c.dof, c.symmetric))), ratios(std::size_t(layout.slots()));
-        PivotLog log{};
+        PivotLog log = empty_pivot_log();
         multicolor::factor(a, points, a_entry.data(), 0.0, {}, &log, true, ratios.data(), factors.data());
+        EXPECT_EQ(log.failures, 0);
         return solved(context, a, points, factors);
     }
     Values solved(const Context& context, const StructMatrix& a, const ColouredPoints& points,
@@ -173,19 +174,17 @@ TEST(MulticolorFactorOfRanks, CountsRowsFromItsOwnFirstPoint) {
         PivotLog log = empty_pivot_log();
         multicolor::factor(a, points, a_entry.data(), 0.0, {}, &log, true, ratios.data(), factors.data());
         Values all = on_first_rank(context, ratios);
-        all.push_back(double(log.failures));
+        double failures = 0.0;
+        for (const double of_rank : gathered(context, {double(log.failures)})) failures += of_rank;
+        all.push_back(failures);
         const double row = log.failures == 0 ? -1.0 : double(Index(log.failed[0]) + a.space().first_block_row());
         all.push_back(largest_of_ranks(context, row));
         return all;
     };
     const Values one = on_first_of(1, ratios_and_failure);
     EXPECT_EQ(one.back(), zero);
-    for (int ranks = 2; ranks <= 3; ++ranks) {
-        Values several = on_first_of(ranks, ratios_and_failure);
-        EXPECT_EQ(several.back(), zero) << ranks;
-        several[several.size() - 2] = one[one.size() - 2];  // failures of the first rank
-        EXPECT_EQ(several, one) << ranks;
-    }
+    EXPECT_GT(one[one.size() - 2], 0.0);
+    for (int ranks = 2; ranks <= 3; ++ranks) EXPECT_EQ(on_first_of(ranks, ratios_and_failure), one) << ranks;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MulticolorText,
