@@ -61,7 +61,7 @@ std::string MemoryLedger::table() const {
     return text + fmt::format("  {:<28} {:>14}\n", "total", in_mib(held_));
 }
 
-Context::Context(Backend backend, int threads, std::unique_ptr<const device::Stream> stream)
+Context::Context(Backend backend, int threads, std::shared_ptr<const device::Stream> stream)
     : backend_(backend),
       shared_(std::make_shared<Shared>(Shared{threads > 0 ? threads : omp_get_max_threads(), std::move(stream)})) {}
 
@@ -76,11 +76,17 @@ Context Context::cpu(int threads, std::shared_ptr<Communicator> ranks) {
 }
 
 Context Context::cuda(int ordinal, int threads) {
-    return Context(Backend::cuda, threads, std::make_unique<const device::Stream>(ordinal));
+    return Context(Backend::cuda, threads, std::make_shared<const device::Stream>(ordinal));
 }
 
 Context Context::cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks) {
     Context context = cuda(ordinal, threads);
+    if (ranks && ranks->size() > 1) context.shared_->ranks = std::move(ranks);
+    return context;
+}
+
+Context Context::planned(std::shared_ptr<Communicator> ranks) const {
+    Context context(backend_, threads(), shared_->stream);
     if (ranks && ranks->size() > 1) context.shared_->ranks = std::move(ranks);
     return context;
 }

@@ -55,6 +55,9 @@ public:
     /// Makes the context of one of several ranks of a run, which are threads of one process.
     static Context cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks);
 
+    /// A context for plans of what one of several ranks would hold on this backend and GPU. No work may be given to it.
+    Context planned(std::shared_ptr<Communicator> ranks) const;
+
     Backend backend() const { return backend_; }
     /// Whether the other one is a copy of this context: then both have the same threads, stream and ledger.
     bool is(const Context& other) const { return shared_ == other.shared_; }
@@ -99,7 +102,7 @@ public:
 private:
     struct Shared {
         int threads;
-        std::unique_ptr<const device::Stream> stream = nullptr;  ///< on a GPU
+        std::shared_ptr<const device::Stream> stream = nullptr;  ///< on a GPU
         Index least_parallel_work = Index(1) << 15;
         std::shared_ptr<Communicator> ranks = nullptr;
         std::shared_ptr<RankLinks> links = nullptr;
@@ -108,7 +111,7 @@ private:
         std::shared_ptr<Profile> profile = nullptr;  ///< the last member, since it refers to the stream
     };
 
-    Context(Backend backend, int threads, std::unique_ptr<const device::Stream> stream = nullptr);
+    Context(Backend backend, int threads, std::shared_ptr<const device::Stream> stream = nullptr);
     [[noreturn]] static const device::Stream& no_stream();
 
     Backend backend_;

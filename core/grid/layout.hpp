@@ -97,7 +97,7 @@ public:
     bool is_part() const { return planes() < grid_.nz; }
     HYPERPLANE_HD bool holds(Int3 p) const { return p.z >= begin_plane_ && p.z < end_plane_; }
     HYPERPLANE_HD Index slots_of_plane() const { return Index(grid_.nx) * grid_.ny; }
-    Index halo_slots() const { return halo_ * slots_of_plane(); }
+    HYPERPLANE_HD Index halo_slots() const { return halo_ * slots_of_plane(); }
     /// The slots with those of the halos: the distance of a vector's components.
     HYPERPLANE_HD Index slots_in_memory() const { return slots_of_plane() * (end_plane_ - begin_plane_ + 2 * halo_); }
 

@@ -63,6 +63,7 @@ std::vector<int> cuts_between_ranks(const Context& context, int planes) {
 Layout part_of(const Context& context, const Layout& whole, int halo) {
     const Communicator* ranks = context.ranks();
     if (!ranks) return whole;
+    if (const auto* planned = dynamic_cast<const PlannedRank*>(ranks); planned && !planned->cuts_grids()) return whole;
     const Grid& grid = whole.grid();
     if (whole.kind() != LayoutKind::natural)
         throw UsageError("device.layout: several ranks need the natural layout; give device.layout = natural");
@@ -108,6 +109,32 @@ void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& hi
     if (above < ranks.size()) send(above, high);
     if (below >= 0) receive(below, low);
     if (above < ranks.size()) receive(above, high);
+}
+
+void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance) {
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda) return cuda::gather_slots(context, begins, arrays, first, distance);
+    Communicator& ranks = *context.ranks();
+    const int rank = ranks.rank();
+    const Index count = begins[rank + 1] - begins[rank];
+    const char* const label = "values of all ranks";
+    Buffer<double> mine(context, label, count * arrays), all(context, label, begins.back() * arrays);
+    for (int array = 0; array < arrays; ++array)
+        std::copy_n(first + array * distance + begins[rank], count, mine.data() + array * count);
+    ranks.all_gather(mine, all);
+    const double* from = all.data();
+    for (int other = 0; other < ranks.size(); ++other)
+        for (int array = 0; array < arrays; ++array) {
+            const Index theirs = begins[other + 1] - begins[other];
+            std::copy_n(from, theirs, first + array * distance + begins[other]);
+            from += theirs;
+        }
+}
+
+Index bytes_to_gather(const Context& context, const std::vector<Index>& begins, int arrays) {
+    if (context.backend() == Backend::cuda) return 0;
+    const int rank = context.ranks()->rank();
+    return (begins[rank + 1] - begins[rank] + begins.back()) * arrays * Index(sizeof(double));
 }
 
 void exchange_halos(const Context& context, const Layout& layout, int planes, const std::vector<double*>& arrays) {

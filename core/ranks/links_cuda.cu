@@ -90,7 +90,7 @@ RankLinks::RankLinks(const Context& context) {
     put_addresses(context, flags, all_flags);
     context.synchronize();
     meet_ranks(context, true);  // all flags are zero, and all memory is accessible
-    view_ = {context.ranks()->rank(), ranks, flags + ranks + cuda::flags_of_halos, all_sums, all_flags};
+    view_ = {context.ranks()->rank(), ranks, flags + cuda::flags_of_rank(ranks), all_sums, all_flags};
 }
 
 const RankLinks& links_of(const Context& context) {

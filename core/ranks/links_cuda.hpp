@@ -23,17 +23,24 @@ namespace cuda {
 /// What kernels take by value. Addresses of other ranks lie in their memory, which they make accessible.
 struct LinkView {
     int rank = 0, ranks = 1;
-    unsigned* epochs = nullptr;         ///< of this rank: how many sums were exchanged, and how many halos
+    unsigned* epochs = nullptr;         ///< of this rank: how many sums, halos and whole parts were exchanged
     double* const* gathered = nullptr;  ///< of each rank: sums of all planes, for an even epoch, then for an odd one
     unsigned* const* flags = nullptr;   ///< of each rank: epochs, for each rank that of the last sums from there, then
-                                        ///< of the ranks below and above that are ready, then of their values
+                                        ///< of the ranks below and above that are ready, then of their values, then
+                                        ///< for each rank whether it is ready for whole parts, then of its part
 };
 
 /// The end of another rank's memory that a rank stores into (LinkView::flags).
 inline constexpr int flags_of_halos = 4;
+inline constexpr int flags_of_rank(int ranks) {
+    return flags_of_halos + 3 * ranks;
+}
+inline constexpr int kinds_of_epochs = 3;
 
 /// Exchanges slots as exchange_ends (core/ranks/slab_ends.hpp) does, for arrays in the memory of the context's GPU.
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays);
+/// Gathers slots as gather_slots (core/ranks/slab_ends.hpp) does, for arrays in the memory of the context's GPU.
+void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance);
 
 }  // namespace cuda
 
@@ -51,7 +58,8 @@ public:
     /// Device memory of one of `ranks` ranks.
     static Index bytes(int ranks) {
         return Index(2 * device::Scratch::sums * sizeof(double)) +
-               Index((ranks + cuda::flags_of_halos + 2) * sizeof(unsigned)) + Index(2 * ranks * sizeof(void*));
+               Index((cuda::flags_of_rank(ranks) + cuda::kinds_of_epochs) * sizeof(unsigned)) +
+               Index(2 * ranks * sizeof(void*));
     }
 
 private:

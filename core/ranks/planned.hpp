@@ -16,8 +16,15 @@ public:
     /// Ranks whose parts begin at these planes, behind which stands the number of planes; part_of (core/ranks/cuts.hpp)
     /// cuts grids of so many planes there.
     PlannedRank(int rank, std::vector<int> cuts) : rank_(rank), size_(int(cuts.size()) - 1), cuts_(std::move(cuts)) {}
+    /// One of `size` ranks, each of which has grids as a whole: part_of cuts none.
+    static PlannedRank with_whole_grids(int size) {
+        PlannedRank rank(0, size);
+        rank.cuts_grids_ = false;
+        return rank;
+    }
 
     const std::vector<int>& cuts() const { return cuts_; }
+    bool cuts_grids() const { return cuts_grids_; }
     int rank() const override { return rank_; }
     int size() const override { return size_; }
     int sharing_cores() const override { return size_; }
@@ -33,6 +40,7 @@ private:
 
     int rank_, size_;
     std::vector<int> cuts_;  ///< empty: as in any run
+    bool cuts_grids_ = true;
 };
 
 }  // namespace hyperplane

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exchange between ranks where their parts of the grid meet, for arrays in any order in which the slots near a cut
-// are contiguous.
+// are contiguous, and of whole parts.
 #pragma once
 
 #include <vector>
@@ -18,5 +18,12 @@ struct SlabEnd {
 /// Exchanges the slots at both ends of arrays, each given by a pointer to its slot 0. The context must have ranks, and
 /// all of them must call it.
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays);
+
+/// Gives arrays that every rank has as a whole the values of all ranks. Rank r has those in the slots [begins[r],
+/// begins[r + 1]). `first` is slot 0 of the first array, `distance` that from one array to the next. The context must
+/// have ranks, and all of them must call it.
+void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance);
+/// Bytes of the context's memory that gather_slots holds until it returns.
+Index bytes_to_gather(const Context& context, const std::vector<Index>& begins, int arrays);
 
 }  // namespace hyperplane

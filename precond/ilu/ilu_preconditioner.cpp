@@ -50,7 +50,7 @@ IluPattern IluPreconditioner::pattern(const Context& context, const Layout& layo
     if constexpr (cuda_built)
         if (on_copies(context, backend)) {
             const Stencil filled = a.filled(options_.fill_level);
-            const int halo = HyperplaneCopy::halo(filled, options_.within_rank);
+            const int halo = HyperplaneCopy::halo(filled, drops_couplings(layout));
             IluPattern own = on(HyperplaneCopy::layout(layout, filled, halo));
             own.of_rank = true;
             own.halo = halo;
@@ -72,9 +72,9 @@ IluPattern IluPreconditioner::pattern(const PreconditionerSetting& setting, Back
 void IluPreconditioner::copy_matrix([[maybe_unused]] const StructMatrix& a) {
     if constexpr (cuda_built) {
         const Stencil filled = a.stencil().filled(options_.fill_level);
-        const int halo = HyperplaneCopy::halo(filled, options_.within_rank);
+        const int halo = HyperplaneCopy::halo(filled, drops_couplings(a.layout()));
         if (!copy_ || !copy_->serves(a, HyperplaneCopy::layout(a.layout(), filled, halo)))
-            copy_ = std::make_unique<HyperplaneCopy>(a, filled, options_.within_rank);
+            copy_ = std::make_unique<HyperplaneCopy>(a, filled, drops_couplings(a.layout()));
         copy_->take(a);
     }
 }

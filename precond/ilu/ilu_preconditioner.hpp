@@ -76,6 +76,9 @@ private:
     Layout layout(const PreconditionerSetting& setting, Backend backend) const;
     /// Whether factors and solves have copies of matrix and vectors in hyperplane layout.
     bool on_copies(const Context& context, Backend backend) const;
+    /// Whether copies have no planes of other ranks: couplings to these are dropped, or there are none, since every
+    /// rank has the whole grid, as on coarse grids of multigrid.
+    bool drops_couplings(const Layout& layout) const { return options_.within_rank || !layout.is_part(); }
     void copy_matrix(const StructMatrix& a);
     PreconditionerTraits traits(bool symmetric) const;
     const ExactSolve& exact_solve() const;

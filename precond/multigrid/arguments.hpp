@@ -5,19 +5,22 @@
 
 namespace hyperplane::multigrid {
 
-/// A Layout without periodic axes.
+/// A Layout without periodic axes. Slots are counted from the beginning of the memory: where the layout is that of a
+/// rank's part, `first` is the first plane of its halo, and nx, ny and nz are still those of the whole grid.
 struct GridSlots {
-    int natural, nx, ny, nz, level_y, level_z;
+    int natural, nx, ny, nz, level_y, level_z, first;
 };
 
 /// Two grids and the order in which threads take the coarse points, which is that of the weights. Its first coordinate
 /// is that from one slot to the next, its last one changes most slowly.
 struct GridStep {
     GridSlots fine, coarse, order;
-    int extent[3];  // of the coordinates of the order
-    int columns;    // threads of a block along the first coordinate; the others lie along the second one
-    int tiles;      // blocks along the first coordinate
-    int fine_slots, coarse_slots;
+    int extent[3];           // of the coordinates of the order; in natural order the last one counts planes
+    int begin;               // the first plane whose coarse points are taken, in natural order; else 0
+    int columns;             // threads of a block along the first coordinate; the others lie along the second one
+    int tiles;               // blocks along the first coordinate
+    int own_begin, own_end;  // the planes of the fine grid that this rank has
+    int fine_slots, coarse_slots, order_slots;  // in memory
 };
 
 struct TransferArguments {
@@ -48,10 +51,13 @@ struct SetupArguments {
 };
 
 struct CouplingArguments {
-    const double* a;                  // [entry][row][col][a_stride]
-    double* sums;                     // [axis][block]
-    int slots, a_stride, candidates;  // the axes that can be coarsened, as bits
-    int delta[1000];                  // of the entries, core/grid/slots.hpp
+    const double* a;  // [entry][row][col][a_stride]
+    double* sums;     // [block][axis]
+    GridSlots grid;
+    int begin, pieces;    // the first plane that this rank has, and the blocks of a plane
+    int slots, a_stride;  // in memory
+    int candidates;       // the axes that can be coarsened, as bits
+    int delta[1000];      // of the entries, core/grid/slots.hpp
 };
 
 }  // namespace hyperplane::multigrid

@@ -6,18 +6,13 @@
 // Definitions: THREADS (of a block), AXIS_X, AXIS_Y, AXIS_Z (1 where the axis is coarsened), DOF.
 #pragma once
 
-#include "precond/multigrid/arguments.hpp"
+#include "precond/multigrid/grid_slots.cuh"
 
 namespace hyperplane::multigrid {
 
-__device__ __forceinline__ int slot_of(const GridSlots& g, int i, int j, int k) {
-    if (g.natural) return i + g.nx * (j + g.ny * k);
-    return ((i + g.level_y * j + g.level_z * k) % g.nx * g.nz + k) * g.ny + j;
-}
-
 struct CoarsePoint {
     int i, j, k;
-    int slot;  // in the order of the weights
+    int slot;  // in the order of the weights, in memory
     int fine;  // slot of the fine point that coincides with it
     bool exists;
 
@@ -28,8 +23,8 @@ struct CoarsePoint {
         const int w = block % s.extent[2];
         const int v = block / s.extent[2] * (THREADS / s.columns) + threadIdx.x / s.columns;
         exists = u < s.extent[0] && v < s.extent[1];
-        slot = (w * s.extent[1] + v) * s.extent[0] + u;
-        i = u, j = v, k = w;
+        slot = ((w + s.begin - s.order.first) * s.extent[1] + v) * s.extent[0] + u;
+        i = u, j = v, k = w + s.begin;
         if (!s.order.natural) {
             j = u, k = v;
             i = (w - s.order.level_y * j - s.order.level_z * k) % s.order.nx;

@@ -167,7 +167,13 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
     Vector sums(a.context(), parts_of_lines(a.layout()), 3, "multigrid: tables");
     for_each_point(a.context(), sums.layout(), "couplings",
                    CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates, lie_along_y(a.layout())});
-    if (a.layout().is_part()) gather_lines(a, sums);
+    if (a.layout().is_part()) {
+        Vector copy;
+        const Vector& here = on_host(sums, copy);
+        Vector& of_all = copy.size() > 0 ? copy : sums;
+        gather_lines(a, of_all);
+        if (&here != &sums) transfer(of_all, sums);
+    }
     for (int d = 0; d < 3; ++d) total[d] = sum(sums, d);
     return total;
 }

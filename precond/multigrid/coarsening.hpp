@@ -88,13 +88,14 @@ private:
 };
 
 /// The slots of points near a point, by number_of the offset. As in StructMatrix, from a point at the boundary they
-/// lead to some other point, and along a periodic axis they cannot be used.
+/// lead to some other point, and along a periodic axis, or from one rank's part to another, they cannot be used.
 struct SlotDeltas {
     Index slots;
     Index of[27];
     bool usable;
 
-    explicit SlotDeltas(const Layout& layout) : slots(layout.slots()), usable(!layout.grid().any_periodic()) {
+    explicit SlotDeltas(const Layout& layout)
+        : slots(layout.slots()), usable(!layout.grid().any_periodic() && !layout.is_part()) {
         for (int number = 0; number < 27; ++number) of[number] = layout.slot_delta(offset_of(number));
     }
     HYPERPLANE_HD Index at(Index slot, int number) const { return shifted(slot, of[number], slots); }

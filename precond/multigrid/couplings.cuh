@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums of c_id / max_e c_ie over the points of a grid without periodic axes (coarsening.hpp), on a GPU.
 //
-// Threads take slots one grid of blocks apart, and the host adds the sums of the blocks, whose number does not depend
-// on the GPU.
+// Each block sums some tiles of 16 x 16 points of one plane, and the host adds the sums of the blocks. Which points a
+// block has, and the order of its sum, depend on the whole grid alone: not on the layout, on the GPU, nor on the planes
+// that a rank has. Neighbouring threads have neighbouring slots.
 //
 // Definitions: THREADS, DOF, ENTRIES, STORED, OFFSET_X, OFFSET_Y, OFFSET_Z.
 
 #include "core/grid/slots.hpp"
-#include "precond/multigrid/arguments.hpp"
+#include "precond/multigrid/grid_slots.cuh"
 
 namespace hyperplane::multigrid {
 
@@ -15,14 +16,22 @@ __device__ constexpr int offset_x[] = OFFSET_X;
 __device__ constexpr int offset_y[] = OFFSET_Y;
 __device__ constexpr int offset_z[] = OFFSET_Z;
 
+constexpr int tile = 16;
+static_assert(tile * tile == THREADS);
+
 constexpr int unroll_entries = DOF <= 2 ? ENTRIES : 1;
 
 extern "C" __global__ void __launch_bounds__(THREADS) couplings(const __grid_constant__ CouplingArguments a) {
     __shared__ double all[3][THREADS];
     double total[3] = {0.0, 0.0, 0.0};
-    for (unsigned at_slot = blockIdx.x * THREADS + threadIdx.x; at_slot < unsigned(a.slots);
-         at_slot += gridDim.x * THREADS) {
-        const int slot = int(at_slot);
+    const int one = threadIdx.x % tile, other = threadIdx.x / tile;
+    const int of_tile_x = a.grid.natural ? one : other, of_tile_y = a.grid.natural ? other : one;
+    const int across = (a.grid.nx + tile - 1) / tile, tiles = across * ((a.grid.ny + tile - 1) / tile);
+    const int k = a.begin + int(blockIdx.x) / a.pieces;
+    for (int at_tile = int(blockIdx.x) % a.pieces; at_tile < tiles; at_tile += a.pieces) {
+        const int i = at_tile % across * tile + of_tile_x, j = at_tile / across * tile + of_tile_y;
+        if (i >= a.grid.nx || j >= a.grid.ny) continue;
+        const int slot = slot_of(a.grid, i, j, k);
         double square[3] = {0.0, 0.0, 0.0};
 #pragma unroll 1
         for (int at = 0; at < DOF * DOF; ++at) {
@@ -50,14 +59,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) couplings(const __grid_con
             if ((a.candidates >> d & 1) && most > 0.0) total[d] += sqrt(square[d] / most);
     }
 #pragma unroll
-    for (int d = 0; d < 3; ++d) all[d][threadIdx.x] = total[d];
+    for (int d = 0; d < 3; ++d) all[d][of_tile_x + tile * of_tile_y] = total[d];
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (threadIdx.x < half)
 #pragma unroll
             for (int d = 0; d < 3; ++d) all[d][threadIdx.x] += all[d][threadIdx.x + half];
     }
-    if (threadIdx.x < 3) a.sums[threadIdx.x * gridDim.x + blockIdx.x] = all[threadIdx.x][0];
+    if (threadIdx.x < 3) a.sums[3 * blockIdx.x + threadIdx.x] = all[threadIdx.x][0];
 }
 
 }  // namespace hyperplane::multigrid

@@ -84,7 +84,7 @@ struct Term {
 struct Terms {
     std::vector<Term> list;
     std::vector<int> begin;           ///< of each coarse entry's terms, and the end
-    std::vector<Index> coarse_shift;  ///< from I to J among weights
+    std::vector<Index> coarse_shift;  ///< from I to J among weights, in memory
     std::vector<Int3> offset;         ///< J - I
 
     Terms(const StructMatrix& a, const Interpolation& p, const StructMatrix& coarse)
@@ -117,41 +117,46 @@ private:
     Places places_;
 };
 
+/// Slots of A and of weights are counted from the beginning of their memory, so that those of halos are among them.
 struct SumsOfTerms {
     using in_tiles = void;
     ConstMatrixView a;
-    Index fine_slots;
+    Layout fine;  ///< of A
     WeightsView<const double> weights;
     MatrixView coarse;
+    Layout coarse_layout;
     const Term* terms;
     const int* begin;
     const Index* coarse_shift;
     const Int3* offset;
-    int groups;  ///< the loop's grid holds the planes of coarse points once for each group of entries
+    int first_plane, planes;  ///< of the coarse points
+    int groups;               ///< the loop's grid holds the planes of coarse points once for each group of entries
 
     HYPERPLANE_HD int unknowns() const { return 64 * a.dof * a.dof / groups; }
 
     HYPERPLANE_HD void operator()(Int3 at, Index /*of the loop*/) const {
-        const int planes = weights.grids.coarse.nz, group = at.z / planes;
-        const Int3 point{at.x, at.y, at.z % planes};
-        const Index slot = weights.coarse.slot(point), fine = weights.fine.slot(weights.grids.first_child(point));
-        const Index own = weights.order.slot(point);
+        const int group = at.z / planes;
+        const Int3 point{at.x, at.y, first_plane + at.z % planes};
+        const Index slot = coarse_layout.slot(point);
+        const Index first_child = in_memory(fine, weights.grids.first_child(point));
+        const Index own = in_memory(weights.order, point);
         for (int e = group; e < coarse.stored_entries; e += groups) {
             const bool inside = weights.grids.coarse.contains(point + offset[e]);
             const bool diagonal = offset[e] == Int3{};
-            const Index there = SlotDeltas::shifted(own, coarse_shift[e], weights.order.slots());
+            const Index there = SlotDeltas::shifted(own, coarse_shift[e], weights.order.slots_in_memory());
             for (int row = 0; row < a.dof; ++row)
                 for (int col = 0; col < a.dof; ++col) {
-                    const double sum = inside ? sum_of(e, row, col, own, there, fine) : 0.0;
+                    const double sum = inside ? sum_of(e, row, col, own, there, first_child) : 0.0;
                     coarse.at(e, row, col, slot) = diagonal && row == col && sum == 0.0 ? 1.0 : sum;
                 }
         }
     }
-    HYPERPLANE_HD double sum_of(int e, int row, int col, Index own, Index there, Index fine) const {
+    HYPERPLANE_HD static Index in_memory(const Layout& layout, Int3 p) { return layout.slot(p) + layout.halo_slots(); }
+    HYPERPLANE_HD double sum_of(int e, int row, int col, Index own, Index there, Index first_child) const {
         double sum = 0.0;
         for (int at = begin[e]; at < begin[e + 1]; ++at) {
             const Term term = terms[at];
-            const Index child = SlotDeltas::shifted(fine, term.shift, fine_slots);
+            const Index child = SlotDeltas::shifted(first_child, term.shift, fine.slots_in_memory());
             const double value = term.mirrored ? a.at(term.entry, col, row, child) : a.at(term.entry, row, col, child);
             sum += weight(term.from, own) * value * weight(term.to, there);
         }
@@ -162,7 +167,7 @@ struct SumsOfTerms {
     }
 };
 
-void sum_terms(const StructMatrix& a, const Interpolation& p, StructMatrix& coarse) {
+void sum_terms(const StructMatrix& a, const Layout& of, const Interpolation& p, StructMatrix& coarse) {
     const Terms terms(a, p, coarse);
     const auto copied = [&](const auto& values) { return copied_to(a.context(), "multigrid: tables", values); };
     const auto list = copied(terms.list);
@@ -172,10 +177,14 @@ void sum_terms(const StructMatrix& a, const Interpolation& p, StructMatrix& coar
     // Threads that compute all entries of a point would be few on small grids.
     const int groups = coarse.grid().points() < Index(1) << 18 ? coarse.stored_entries() : 1;
     Grid planes = coarse.grid();
-    planes.nz *= groups;
+    planes.nz = of.planes() * groups;
+    ConstMatrixView coefficients = view(a);
+    coefficients.values -= a.layout().halo_slots();
+    WeightsView<const double> weights = p.view();
+    weights.values -= weights.order.halo_slots();
     for_each_point(a.context(), Layout(LayoutKind::natural, planes, {}), "Galerkin product",
-                   SumsOfTerms{view(a), a.layout().slots(), p.view(), view(coarse), list.data(), begin.data(),
-                               shift.data(), offset.data(), groups});
+                   SumsOfTerms{coefficients, a.layout(), weights, view(coarse), coarse.layout(), list.data(),
+                               begin.data(), shift.data(), offset.data(), of.begin_plane(), of.planes(), groups});
 }
 
 /// The rows of the coarse points in some planes.
@@ -183,8 +192,8 @@ void compute_rows(const StructMatrix& a, const Layout& planes, const Interpolati
     if (a.backend() == Backend::cpu && can_follow_lines(a.layout()) && can_follow_lines(coarse.layout()))
         return galerkin_by_lines(a, planes, p, coarse);
     if constexpr (cuda_built)
-        if (const SetupCuda* kernels = p.setup_kernels()) return kernels->product(a, p.view(), coarse);
-    if (!a.grid().any_periodic()) return sum_terms(a, p, coarse);
+        if (const SetupCuda* kernels = p.setup_kernels()) return kernels->product(a, planes, p.view(), coarse);
+    if (!a.grid().any_periodic()) return sum_terms(a, planes, p, coarse);
     if (coarse.stencil().radius() > reach)
         throw Error(ExitCode::internal, "multigrid: a coarse stencil of radius 3 or more");
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");

@@ -51,6 +51,18 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+/// The first of a rank's slots in a vector of the whole grid, and the bytes of its own values.
+Index first_slot(const Layout& part) {
+    return part.begin_plane() * part.slots_of_plane();
+}
+Index bytes_of(const Layout& part) {
+    return part.slots() * Index(sizeof(double));
+}
+
+}  // namespace
+
 void Hierarchy::gather_finest_matrix(const CoarseningOptions& options) {
     const StructMatrix& a = *a_;
     const RankParts ranks(a.context(), a.grid());
@@ -61,14 +73,12 @@ void Hierarchy::gather_finest_matrix(const CoarseningOptions& options) {
         finest.matrix.emplace(a.context(), whole, a.stencil(), a.dof(), a.storage(), "multigrid: matrices");
         finest.gathered_from = ranks;
     }
-    const Index first = a.layout().begin_plane() * a.layout().slots_of_plane();
     for (int e = 0; e < a.stored_entries(); ++e)
         for (int row = 0; row < a.dof(); ++row)
-            for (int col = 0; col < a.dof(); ++col) {
-                double* const to = finest.matrix->values(e, row, col);
-                std::copy_n(a.values(e, row, col), a.layout().slots(), to + first);
-                ranks.gather(a.context(), a.layout().slots_of_plane(), {to});
-            }
+            for (int col = 0; col < a.dof(); ++col)
+                copy_between(a.context(), a.values(e, row, col), a.context(),
+                             finest.matrix->values(e, row, col) + first_slot(a.layout()), bytes_of(a.layout()));
+    ranks.gather(*finest.matrix);
 }
 
 void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers) {
@@ -89,10 +99,9 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
         const RankParts cut = ranks.coarsened(grids.axes);
         ranks = cut.serve(grids.coarse, stencil, options, grid + 1) ? cut : RankParts();
         Layout whole;
-        if (!same) {
-            const Context plans = a.context().ranks() ? RankParts().planning(a.context()) : a.context();
-            whole = smoothers.on(grid + 1).layout(plans, grids.coarse, stencil);
-        }
+        if (!same)
+            whole = a.context().ranks() ? Layout(LayoutKind::natural, grids.coarse, stencil.level_map())
+                                        : smoothers.on(grid + 1).layout(a.context(), grids.coarse, stencil);
         const Sources sources(a, grids, same ? p->coarse() : cut.layout(whole, stencil));
         {
             const ProfileScope scope(a.context(), "interpolation");
@@ -114,27 +123,24 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
             if (ranks.cut())
                 coarse.share_halos();
             else if (cut.cut())
-                for (double* const values : coarse.coefficients())
-                    cut.gather(a.context(), coarse.layout().slots_of_plane(), {values});
+                cut.gather(coarse);
         }
         if (options.rounds(grid)) p->round();
     }
 }
 
 void Hierarchy::gather_finest(const Vector& part) {
-    const Layout& own = part.layout();
     GridParts& finest = parts_[0];
     for (int c = 0; c < part.dof(); ++c)
-        std::copy_n(part.component(c), own.slots(),
-                    finest.b.component(c) + own.begin_plane() * own.slots_of_plane());
-    finest.gathered_from.gather(part.context(), own.slots_of_plane(), finest.b.components());
+        copy_between(part.context(), part.component(c), part.context(),
+                     finest.b.component(c) + first_slot(part.layout()), bytes_of(part.layout()));
+    finest.gathered_from.gather(finest.b);
 }
 
 void Hierarchy::to_part(Vector& part) const {
-    const Layout& own = part.layout();
     for (int c = 0; c < part.dof(); ++c)
-        std::copy_n(parts_[0].x.component(c) + own.begin_plane() * own.slots_of_plane(), own.slots(),
-                    part.component(c));
+        copy_between(part.context(), parts_[0].x.component(c) + first_slot(part.layout()), part.context(),
+                     part.component(c), bytes_of(part.layout()));
 }
 
 void Hierarchy::restrict_from(int grid) {
@@ -142,8 +148,7 @@ void Hierarchy::restrict_from(int grid) {
     GridParts& next = parts_[grid + 1];
     exchange_halo(r);
     parts_[grid].interpolation->restrict_to(r, next.b);
-    if (!next.gathered_from.cut()) return;
-    next.gathered_from.gather(r.context(), next.b.layout().slots_of_plane(), next.b.components());
+    if (next.gathered_from.cut()) next.gathered_from.gather(next.b);
 }
 
 void Hierarchy::prolong_to(int grid, Vector& x) const {

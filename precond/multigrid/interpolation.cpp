@@ -247,7 +247,7 @@ void Interpolation::compute(const Sources& sources) {
 
 void Interpolation::compute_weights(const StructMatrix& a, const Layout& planes) {
     if constexpr (cuda_built)
-        if (setup_) return setup_->interpolate(a, view_of(first(weights_)));
+        if (setup_) return setup_->interpolate(a, planes, view_of(first(weights_)));
     by_lines() ? compute_by_lines(a, planes) : compute_by_points(a, planes);
 }
 
@@ -274,7 +274,7 @@ void Interpolation::compute_by_points(const StructMatrix& a, const Layout& coars
         if (planes.nz == 0) continue;
         for_each_point(
             a.context(), Layout(LayoutKind::natural, planes, {}), "interpolation",
-            Weights{Coefficients(a, offsets.data()), view_of(first(weights_)), SlotDeltas(fine_), entries.data(),
+            Weights{Coefficients(a, offsets.data()), view_of(first(weights_)), SlotDeltas(a.layout()), entries.data(),
                     begin.data(), of_size, shift.data(), coarse_planes.begin_plane(), coarse_planes.planes()});
     }
 }

@@ -26,9 +26,9 @@ Index vector_bytes(const PreconditionerSetting& setting) {
 }
 
 Index copy_bytes(const PreconditionerSetting& setting) {
-    if (!setting.context.ranks()) return 0;
     const MatrixShape& a = setting.matrix;
-    return Sources::bytes(setting.natural_layout(), a.stencil(), coefficients_of(a));
+    const Layout part = setting.natural_layout();
+    return part.is_part() ? Sources::bytes(setting.context, part, a.stencil(), coefficients_of(a)) : 0;
 }
 
 PlannedGrid::PlannedGrid(const PreconditionerSetting& finest, const CoarseningOptions& options)
@@ -43,6 +43,7 @@ PlannedGrid PlannedGrid::next(const Coarsening& grids, const Stencil& stencil, c
                               int number) const {
     PlannedGrid coarse = *this;
     coarse.gathered = false;
+    coarse.gather_bytes = 0;
     coarse.setting.matrix = with(setting.matrix, grids.coarse, stencil);
     if (!ranks.cut()) return coarse;
     coarse.ranks = ranks.coarsened(grids.axes);
@@ -57,6 +58,8 @@ Index PlannedGrid::interpolation_bytes(const Coarsening& grids, const Stencil& s
 }
 
 void PlannedGrid::become_whole() {
+    const MatrixShape& a = setting.matrix;
+    gather_bytes = ranks.bytes_to_gather(setting.context, a.grid(), a.dof());
     ranks = {};
     setting.context = ranks.planning(setting.context);
 }
@@ -70,7 +73,7 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
     const MatrixShape shape = at.setting.matrix;
     const Grid points = shape.grid();
     const std::array<int, 5> key{points.nx, points.ny, points.nz, mask, at.ranks.cut()};
-    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+    if (const auto known = known_.find(key); known != known_.end()) return at.gather_bytes + known->second;
     const Stencil& stencil = stencils_.at(mask);
     if (grid > 0) at.setting.matrix = with(shape, points, stencil);
     const Index vector = vector_bytes(at.setting);
@@ -90,7 +93,7 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
                                   from(at.next(grids, coarse, options_, grid + 1), further, grid + 1));
     }
     if (most == 0) most = DenseSolve::bytes(std::min(shape.unknowns(), most_dense_unknowns));
-    return known_[key] = own + most;
+    return at.gather_bytes + (known_[key] = own + most);
 }
 
 }  // namespace hyperplane::multigrid

@@ -15,14 +15,15 @@ MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil)
 /// On several ranks these are the bytes of this rank's part with its halo.
 Index matrix_bytes(const PreconditionerSetting& setting);
 Index vector_bytes(const PreconditionerSetting& setting);
-/// Bytes of the copies of planes beside cuts, from which the next grid's matrix is computed; 0 without ranks.
+/// Bytes of the copies of planes beside cuts, from which the next grid's matrix is computed; 0 of a whole grid.
 Index copy_bytes(const PreconditionerSetting& setting);
 
 /// A grid of a hierarchy, before there is a matrix: its setting is that of one rank, or of this rank's part.
 struct PlannedGrid {
     PreconditionerSetting setting;
     RankParts ranks;
-    bool gathered = false;  ///< grid 0, though the run cuts it, as a whole
+    bool gathered = false;   ///< grid 0, though the run cuts it, as a whole
+    Index gather_bytes = 0;  ///< of the first whole grid: held while every rank receives all values of a vector
 
     PlannedGrid(const PreconditionerSetting& finest, const CoarseningOptions& options);
     /// The grid of this number, which follows from this one.

@@ -6,6 +6,7 @@
 
 #include "core/ranks/all_cuts.hpp"
 #include "core/ranks/planned.hpp"
+#include "core/ranks/slab_ends.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -39,21 +40,29 @@ Layout RankParts::layout(const Layout& whole, const Stencil& stencil) const {
 }
 
 Context RankParts::planning(const Context& context) const {
-    if (!cut()) return Context::cpu(context.threads());
-    return Context::cpu(context.threads(), std::make_shared<PlannedRank>(rank_, begins_));
+    if (cut()) return context.planned(std::make_shared<PlannedRank>(rank_, begins_));
+    if (context.backend() == Backend::cpu || !context.ranks()) return context.planned(nullptr);
+    // On ranks on GPUs a factorisation has the natural layout, and copies in another one, of grids that are whole, too.
+    return context.planned(std::make_shared<PlannedRank>(PlannedRank::with_whole_grids(context.ranks()->size())));
 }
 
-void RankParts::gather(const Context& context, Index plane, const std::vector<double*>& arrays) const {
-    const Index first = begins_[rank_] * plane, count = planes(rank_) * plane;
-    std::vector<double> mine, all(std::size_t(begins_.back() * plane) * arrays.size());
-    for (const double* array : arrays) mine.insert(mine.end(), array + first, array + first + count);
-    context.ranks()->all_gather(mine, all);
-    const double* from = all.data();
-    for (int rank = 0; rank + 1 < int(begins_.size()); ++rank)
-        for (double* array : arrays) {
-            std::copy_n(from, planes(rank) * plane, array + begins_[rank] * plane);
-            from += planes(rank) * plane;
-        }
+std::vector<Index> RankParts::slots(const Grid& grid) const {
+    std::vector<Index> all;
+    for (const int plane : begins_) all.push_back(Index(plane) * grid.nx * grid.ny);
+    return all;
+}
+
+void RankParts::gather(Vector& x) const {
+    gather_slots(x.context(), slots(x.layout().grid()), x.dof(), x.component(0), x.layout().slots());
+}
+
+void RankParts::gather(StructMatrix& a) const {
+    const std::vector<Index> begins = slots(a.grid());
+    for (double* const values : a.coefficients()) gather_slots(a.context(), begins, 1, values, 0);
+}
+
+Index RankParts::bytes_to_gather(const Context& context, const Grid& grid, int dof) const {
+    return hyperplane::bytes_to_gather(context, slots(grid), dof);
 }
 
 }  // namespace hyperplane::multigrid

@@ -29,12 +29,16 @@ public:
     Layout layout(const Layout& whole, const Stencil& stencil) const;
     /// A context for which plans of preconditioners are those of this rank's part, and to which no work may be given.
     Context planning(const Context& context) const;
-    /// Gives arrays of the whole grid, by their value at slot 0 and with so many values a plane, the values of all
-    /// ranks; of each the rank's own planes are given.
-    void gather(const Context& context, Index plane, const std::vector<double*>& arrays) const;
+    /// Gives a vector or a matrix of the whole grid the values of all ranks; of each the rank's own planes are given.
+    void gather(Vector& x) const;
+    void gather(StructMatrix& a) const;
+    /// Bytes that the two hold of a context's memory until they return, for so many unknowns a point.
+    Index bytes_to_gather(const Context& context, const Grid& grid, int dof) const;
 
 private:
     int planes(int rank) const { return begins_[rank + 1] - begins_[rank]; }
+    /// The first slot of each rank's part, and the number of slots.
+    std::vector<Index> slots(const Grid& grid) const;
 
     int rank_ = 0;
     std::vector<int> begins_;  ///< the first plane of each rank's part, and the number of planes; empty: not cut

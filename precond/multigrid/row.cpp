@@ -44,6 +44,7 @@ public:
                 const Index vector = multigrid::vector_bytes(at.setting);
                 const Index matrix = multigrid::matrix_bytes(at.setting);
                 if (at.keeps_matrix(grid)) sum.bytes += matrix + 2 * vector;
+                sum.bytes += at.gather_bytes;
                 if (!grids.any()) {
                     multigrid::check_coarsest(at.setting.matrix.grid(), at.setting.matrix.dof());
                     sum.bytes += multigrid::DenseSolve::bytes(unknowns);
@@ -163,18 +164,22 @@ private:
         } catch (const UsageError& error) {
             throw UsageError(fmt::format("{} = {}: {}", key, smoother.row.name, error.what()));
         }
-        if (setting.context.ranks()) check_on_ranks(smoother, key);
+        if (setting.context.ranks()) check_on_ranks(smoother, key, setting.context.backend());
     }
 
     /// Grids are cut anywhere, and every grid as its finer one is.
-    void check_on_ranks(const multigrid::SmootherPlan& smoother, const char* key) const {
-        const auto smooths = [](const PreconditionerRow& row) { return row.on_ranks && !row.planes_together; };
+    void check_on_ranks(const multigrid::SmootherPlan& smoother, const char* key, Backend backend) const {
+        const bool on_gpus = backend == Backend::cuda;
+        const auto smooths = [on_gpus](const PreconditionerRow& row) {
+            return (on_gpus ? row.on_gpu_ranks : row.on_ranks) && !row.planes_together;
+        };
         if (!smooths(smoother.row)) {
             std::vector<std::string> names;
             for (const PreconditionerRow& other : smoothers_)
                 if (smooths(other)) names.push_back(other.name);
-            throw UsageError(fmt::format("{} = {}: {} does not smooth on several ranks; take {}, or one rank", key,
-                                         smoother.row.name, smoother.row.name, fmt::join(names, ", ")));
+            throw UsageError(fmt::format("{} = {}: {} does not smooth on several ranks{}; take {}, or one rank", key,
+                                         smoother.row.name, smoother.row.name, on_gpus ? " on GPUs" : "",
+                                         fmt::join(names, ", ")));
         }
         std::vector<std::pair<std::string, std::string>> only = smoother.row.only_on_ranks;
         only.insert(only.end(), {{"storage", "double"}, {"scope", "global"}});
@@ -204,7 +209,7 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
     const MultigridRow made(smoothers, check);
     PreconditionerRow row;
     row.name = "multigrid";
-    row.on_ranks = true;
+    row.on_ranks = row.on_gpu_ranks = true;
     row.uneven_on_ranks = true;
     row.summary = "a multigrid cycle, from the matrix alone; iterations do not grow with the grid";
     row.explanation =

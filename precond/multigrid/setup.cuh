@@ -55,10 +55,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) interpolate(const __gri
 #define OF_ITSELF(TERMS) \
     w = 1.0;             \
     TERMS
-#define OF_CHILD(place, x, y, z, TERMS)                              \
-    if (p.has_fine(a.step, x, y, z)) {                               \
-        w = loaded(a.weight[place], p.slot, 0, a.step.coarse_slots); \
-        TERMS                                                        \
+#define OF_CHILD(place, x, y, z, TERMS)                             \
+    if (p.has_fine(a.step, x, y, z)) {                              \
+        w = loaded(a.weight[place], p.slot, 0, a.step.order_slots); \
+        TERMS                                                       \
     }
 #define OF_PLANE(z, TERMS)                                          \
     if (unsigned((p.k << AXIS_Z) + z) < unsigned(a.step.fine.nz)) { \
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) interpolate(const __gri
 #define STORED_AT(entry, at) value = w * loaded(a.own[entry], p.fine, a.position[at], a.step.fine_slots);
 #define MIRRORED_AT(entry, at) value = w * loaded(a.mirrored[entry], p.fine, a.position[at], a.step.fine_slots);
 #define TO_ITSELF(to) sum[to] += value;
-#define TO_CHILD(to, place) sum[to] += value * loaded(a.weight[place], p.slot, a.coupled[to], a.step.coarse_slots);
+#define TO_CHILD(to, place) sum[to] += value * loaded(a.weight[place], p.slot, a.coupled[to], a.step.order_slots);
 
 extern "C" __global__ void __launch_bounds__(THREADS, STORED < ENTRIES ? 3 : 2)
     product(const __grid_constant__ Arguments a) {

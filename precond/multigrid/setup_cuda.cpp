@@ -16,7 +16,7 @@ namespace hyperplane::multigrid {
 namespace {
 
 constexpr int most_terms = 3000;
-constexpr int setup_threads = 128, coupling_threads = 256, coupling_blocks = 1024;
+constexpr int setup_threads = 128, coupling_threads = 256, coupling_blocks = 1024, coupling_tile = 16;
 
 rtc::Source source() {
     return {rtc::precond_texts(), "precond/multigrid/setup.cuh"};
@@ -145,8 +145,18 @@ SetupArguments arguments(const StructMatrix& a, const WeightsView<T>& weights, c
     all.step = step;
     slot_deltas(a.layout(), positions, all.position);
     for (int place = 0; place < weights.places.count; ++place)
-        all.weight[place] = const_cast<double*>(weights.values) + place * weights.stride;
+        all.weight[place] = const_cast<double*>(weights.values) - weights.order.halo_slots() + place * weights.stride;
     return all;
+}
+
+/// A coefficient's values from the beginning of its memory.
+template <class Matrix>
+auto* in_memory(Matrix& a, int entry, int row = 0, int col = 0) {
+    return a.values(entry, row, col) - a.layout().halo_slots();
+}
+
+StepLaunch launch_for(const StructMatrix& a, const Layout& planes, const Layout& coarse, const Layout& order) {
+    return {a.layout(), coarse, order, planes.begin_plane(), planes.end_plane(), setup_threads};
 }
 
 rtc::Definitions couplings_definitions(const SetupShape& shape) {
@@ -174,15 +184,16 @@ bool SetupCuda::takes(const SetupShape& shape, const Coarsening& grids) {
     return !grids.fine.any_periodic() && Terms(shape, grids).fits();
 }
 
-void SetupCuda::interpolate(const StructMatrix& a, const WeightsView<double>& weights) const {
-    const StepLaunch launch(weights, setup_threads);
+void SetupCuda::interpolate(const StructMatrix& a, const Layout& planes, const WeightsView<double>& weights) const {
+    const StepLaunch launch = launch_for(a, planes, weights.coarse, weights.order);
     SetupArguments all = arguments(a, weights, launch.step(), positions_);
-    for (int e = 0; e < a.stored_entries(); ++e) all.own[e] = a.values(e);
+    for (int e = 0; e < a.stored_entries(); ++e) all.own[e] = in_memory(a, e);
     interpolate_.launch(launch.blocks(), setup_threads, 0, all);
 }
 
-void SetupCuda::product(const StructMatrix& a, const WeightsView<const double>& weights, StructMatrix& coarse) const {
-    const StepLaunch launch(weights, setup_threads);
+void SetupCuda::product(const StructMatrix& a, const Layout& planes, const WeightsView<const double>& weights,
+                        StructMatrix& coarse) const {
+    const StepLaunch launch = launch_for(a, planes, coarse.layout(), weights.order);
     SetupArguments all = arguments(a, weights, launch.step(), positions_);
     for (int e = 0; e < coarse.stored_entries(); ++e) {
         all.coupled[e] = int(weights.order.slot_delta(coarse_[e]));
@@ -194,10 +205,10 @@ void SetupCuda::product(const StructMatrix& a, const WeightsView<const double>& 
         for (int col = 0; col < a.dof(); ++col) {
             all.on_diagonal = row == col;
             for (int e = 0; e < a.stored_entries(); ++e) {
-                all.own[e] = a.values(e, row, col);
-                all.mirrored[e] = a.values(e, col, row);
+                all.own[e] = in_memory(a, e, row, col);
+                all.mirrored[e] = in_memory(a, e, col, row);
             }
-            for (int e = 0; e < coarse.stored_entries(); ++e) all.coarse[e] = coarse.values(e, row, col);
+            for (int e = 0; e < coarse.stored_entries(); ++e) all.coarse[e] = in_memory(coarse, e, row, col);
             product_.launch(launch.blocks(), setup_threads, 0, all);
         }
 }
@@ -205,21 +216,32 @@ void SetupCuda::product(const StructMatrix& a, const WeightsView<const double>& 
 std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates) {
     const rtc::Kernel<CouplingArguments> kernel(
         a.context(), couplings_source(), couplings_definitions({a.stencil(), a.dof(), a.storage()}), "couplings");
-    const Index blocks =
-        std::min<Index>(coupling_blocks, (a.layout().slots() + coupling_threads - 1) / coupling_threads);
+    const Layout& layout = a.layout();
+    const Grid& grid = a.grid();
+    const auto tiles = [](int extent) { return (extent + coupling_tile - 1) / coupling_tile; };
+    const int pieces = std::clamp(coupling_blocks / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
+    const Index blocks = Index(layout.planes()) * pieces;
     Buffer<double> sums(a.context(), "multigrid: tables", 3 * blocks);
-    CouplingArguments all{.a = a.values(0),
+    CouplingArguments all{.a = in_memory(a, 0),
                           .sums = sums.data(),
-                          .slots = int(a.layout().slots()),
+                          .grid = slots_of(layout),
+                          .begin = layout.begin_plane(),
+                          .pieces = pieces,
+                          .slots = int(layout.slots_in_memory()),
                           .a_stride = int(a.stride()),
                           .candidates = candidates[0] + 2 * candidates[1] + 4 * candidates[2],
                           .delta = {}};
-    slot_deltas(a.layout(), a.stencil().offsets(), all.delta);
+    slot_deltas(layout, a.stencil().offsets(), all.delta);
     kernel.launch({unsigned(blocks)}, coupling_threads, 0, all);
     std::vector<double> host(static_cast<std::size_t>(sums.size()));
     kernel.stream().copy(sums.data(), host.data(), sums.size() * Index(sizeof(double)));
+    if (layout.is_part()) {
+        std::vector<double> of_ranks(std::size_t(3) * pieces * grid.nz);
+        a.context().ranks()->all_gather(host, of_ranks);
+        host = std::move(of_ranks);
+    }
     std::array<double, 3> total{0.0, 0.0, 0.0};
-    for (Index at = 0; at < sums.size(); ++at) total[at / blocks] += host[at];
+    for (std::size_t at = 0; at < host.size(); ++at) total[at % 3] += host[at];
     return total;
 }
 

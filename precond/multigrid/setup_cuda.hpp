@@ -27,8 +27,11 @@ public:
     /// would take minutes.
     static bool takes(const SetupShape& shape, const Coarsening& grids);
 
-    void interpolate(const StructMatrix& a, const WeightsView<double>& weights) const;
-    void product(const StructMatrix& a, const WeightsView<const double>& weights, StructMatrix& coarse) const;
+    /// The weights and the rows of the coarse points in some planes. `a` may be a copy of the fine planes near these
+    /// (sources.hpp).
+    void interpolate(const StructMatrix& a, const Layout& planes, const WeightsView<double>& weights) const;
+    void product(const StructMatrix& a, const Layout& planes, const WeightsView<const double>& weights,
+                 StructMatrix& coarse) const;
 
 private:
     std::vector<Int3> positions_;

@@ -11,6 +11,7 @@
 #include "core/random.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/multigrid/grid_norm.hpp"
 #include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
@@ -33,12 +34,12 @@ struct RandomStart {
 /// ||M^-1 A x|| / ||x|| after some steps x = M^-1 A x; infinite or NaN where a step overflows.
 double power_method(const StructMatrix& a, const LinearOperator& m, int steps, Vector& x, Vector& y) {
     for_each_point(x.context(), x.layout(), "random vector", RandomStart{x.layout().grid(), view(x), x.dof()});
-    double lambda = 0.0, size = norm2(x);
+    double lambda = 0.0, size = grid_norm(x);
     for (int step = 0; step < steps; ++step) {
         a.apply(x, y);
         scale(1.0 / size, y);
         m.apply(y, x);
-        lambda = size = norm2(x);
+        lambda = size = grid_norm(x);
         if (!std::isfinite(lambda) || lambda == 0.0) break;
     }
     return lambda;

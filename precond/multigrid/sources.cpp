@@ -10,11 +10,21 @@ namespace {
 /// the cut, find what they need.
 constexpr int copied = 2;
 
-/// A rank's planes of a matrix, and those of the ranks beside it that lie near the cuts.
+constexpr const char* label = "multigrid: planes beside cuts";
+
+/// Copies values from the memory of a context's backend or the host's to either.
+void copy_values(const Context& context, const double* from, double* to, Index count) {
+    if (context.backend() == Backend::cuda)
+        context.stream().copy(from, to, count * Index(sizeof(double)));
+    else
+        std::copy_n(from, count, to);
+}
+
+/// A rank's planes of a matrix, and those of the ranks beside it that lie near the cuts, in the host's memory.
 class NearPlanes {
 public:
     explicit NearPlanes(const StructMatrix& a)
-        : a_(a), begin_(a.layout().begin_plane()), end_(a.layout().end_plane()), reach_(a.stencil().planes() + 1) {
+        : a_(a), begin_(a.layout().begin_plane()), end_(a.layout().end_plane()), reach_(reach(a.stencil())) {
         Communicator& ranks = *a.context().ranks();
         const int rank = ranks.rank();
         const bool below = rank > 0, above = rank + 1 < ranks.size();
@@ -24,15 +34,25 @@ public:
         if (above) receive(ranks, rank + 1, above_);
     }
 
+    /// So many planes of the rank beside a cut are known.
+    static int reach(const Stencil& stencil) { return stencil.planes() + 1; }
+
     /// Fills all planes of a copy that are planes of the grid.
     void fill(StructMatrix& copy) const {
         const Layout& layout = copy.layout();
         const int first = std::max(0, layout.begin_plane() - layout.halo());
         const int last = std::min(layout.grid().nz, layout.end_plane() + layout.halo());
         const std::vector<double*> to = copy.coefficients();
-        for (int k = first; k < last; ++k)
-            for (std::size_t at = 0; at < to.size(); ++at)
-                std::copy_n(plane(k, at), layout.slots_of_plane(), to[at] + layout.slot({0, 0, k}));
+        for (std::size_t at = 0; at < to.size(); ++at) {
+            const auto planes = [&](int begin, int end, const double* from) {
+                if (begin < end)
+                    copy_values(a_.context(), from, to[at] + layout.slot({0, 0, begin}), (end - begin) * size());
+            };
+            const int low = std::max(first, begin_), high = std::min(last, end_);
+            planes(first, begin_, received(below_, at) + (first - (begin_ - reach_)) * size());
+            planes(low, high, coefficient(at) + a_.layout().slot({0, 0, low}));
+            planes(end_, last, received(above_, at));
+        }
     }
 
 private:
@@ -41,29 +61,27 @@ private:
         const int square = a_.dof() * a_.dof(), block = int(at) % square;
         return a_.values(int(at) / square, block / a_.dof(), block % a_.dof());
     }
-    std::size_t coefficients() const { return std::size_t(a_.stored_entries()) * a_.dof() * a_.dof(); }
+    Index coefficients() const { return Index(a_.stored_entries()) * a_.dof() * a_.dof(); }
+    Buffer<double> room() const { return Buffer<double>(a_.context().host(), label, coefficients() * reach_ * size()); }
     /// Own planes from k on.
-    std::vector<double> own(int k) const {
-        std::vector<double> values;
-        for (std::size_t at = 0; at < coefficients(); ++at) {
-            const double* from = coefficient(at) + a_.layout().slot({0, 0, k});
-            values.insert(values.end(), from, from + reach_ * size());
-        }
+    Buffer<double> own(int k) const {
+        Buffer<double> values = room();
+        for (Index at = 0; at < coefficients(); ++at)
+            copy_values(a_.context(), coefficient(at) + a_.layout().slot({0, 0, k}),
+                        values.data() + at * reach_ * size(), reach_ * size());
         return values;
     }
-    void receive(Communicator& ranks, int from, std::vector<double>& values) const {
-        values.resize(coefficients() * reach_ * size());
+    void receive(Communicator& ranks, int from, Buffer<double>& values) const {
+        values = room();
         ranks.receive(from, values);
     }
-    const double* plane(int k, std::size_t at) const {
-        if (k < begin_) return below_.data() + (Index(at) * reach_ + k - (begin_ - reach_)) * size();
-        if (k >= end_) return above_.data() + (Index(at) * reach_ + k - end_) * size();
-        return coefficient(at) + a_.layout().slot({0, 0, k});
+    const double* received(const Buffer<double>& values, std::size_t at) const {
+        return values.data() + Index(at) * reach_ * size();
     }
 
     const StructMatrix& a_;
     int begin_, end_, reach_;
-    std::vector<double> below_, above_;  ///< by coefficient and plane
+    Buffer<double> below_, above_;  ///< by coefficient and plane
 };
 
 }  // namespace
@@ -76,7 +94,7 @@ Sources::Sources(const StructMatrix& a, const Coarsening& grids, const Layout& c
     const NearPlanes near(a);
     const auto copy = [&](std::optional<StructMatrix>& to, int begin) {
         const Layout layout = a.layout().of_planes(begin, begin + copied, a.stencil().planes() + 1);
-        to.emplace(a.context(), layout, a.stencil(), a.dof(), a.storage(), "multigrid: planes beside cuts");
+        to.emplace(a.context(), layout, a.stencil(), a.dof(), a.storage(), label);
         near.fill(*to);
     };
     const int first = coarse.begin_plane(), last = coarse.end_plane() - 1;
@@ -89,9 +107,12 @@ Sources::Sources(const StructMatrix& a, const Coarsening& grids, const Layout& c
     if (last > first + 1) list_.push_back({&a, planes(first + 1, last)});
 }
 
-Index Sources::bytes(const Layout& part, const Stencil& stencil, Index coefficients) {
-    const Index planes = copied + 2 * (stencil.planes() + 1);
-    return 2 * StructMatrix::bytes(coefficients, planes * part.slots_of_plane());
+Index Sources::bytes(const Context& context, const Layout& part, const Stencil& stencil, Index coefficients) {
+    const int reach = NearPlanes::reach(stencil), halo = reach;
+    const Index copies = 2 * StructMatrix::bytes(coefficients, (copied + 2 * halo) * part.slots_of_plane());
+    if (context.backend() == Backend::cuda) return copies;
+    const int neighbours = (part.begin_plane() > 0) + (part.end_plane() < part.grid().nz);
+    return copies + neighbours * coefficients * reach * part.slots_of_plane() * Index(sizeof(double));
 }
 
 }  // namespace hyperplane::multigrid

@@ -31,8 +31,8 @@ public:
     /// The matrix of the grid.
     const StructMatrix& matrix() const { return a_; }
     const std::vector<Source>& list() const { return list_; }
-    /// Bytes that the copies take of a matrix with so many coefficients a point.
-    static Index bytes(const Layout& part, const Stencil& stencil, Index coefficients);
+    /// Bytes of the context's memory that it takes to make these for a matrix with so many coefficients a point.
+    static Index bytes(const Context& context, const Layout& part, const Stencil& stencil, Index coefficients);
 
 private:
     const StructMatrix& a_;

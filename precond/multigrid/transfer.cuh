@@ -62,6 +62,12 @@ __device__ constexpr int sign_on(int odd, int above, int bit) {
     return odd & bit ? (above & bit ? -1 : 1) : 0;
 }
 
+/// Whether the fine point of the cell that lies off the coarse point along these axes is one of this rank's.
+__device__ __forceinline__ bool is_own(const GridStep& s, const CoarsePoint& p, int odd) {
+    const int z = (p.k << AXIS_Z) + (odd >> 2);
+    return p.has_fine(s, odd & 1, odd >> 1 & 1, odd >> 2) && z >= s.own_begin && z < s.own_end;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) add_to(const __grid_constant__ TransferArguments a) {
     const CoarsePoint p(a.step);
     if (!p.exists) return;
@@ -73,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) add_to(const __grid_consta
             if ((odd & axes) == odd && (above & odd) == above)
                 w[odd][above] =
                     weight(a, number_of(sign_on(odd, above, 1), sign_on(odd, above, 2), sign_on(odd, above, 4)),
-                           shifted(p.slot, a.above_order[above], a.step.coarse_slots));
+                           shifted(p.slot, a.above_order[above], a.step.order_slots));
     const int coarse = slot_of(a.step.coarse, p.i, p.j, p.k);
 #pragma unroll 1
     for (int c = 0; c < DOF; ++c) {
@@ -82,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) add_to(const __grid_consta
 #pragma unroll
         for (int odd = 0; odd < 8; ++odd) {
             if ((odd & axes) != odd) continue;
-            const bool exists = p.has_fine(a.step, odd & 1, odd >> 1 & 1, odd >> 2);
+            const bool exists = is_own(a.step, p, odd);
             x[odd] = exists
                          ? fine[shifted(p.fine, a.child[number_of(odd & 1, odd >> 1 & 1, odd >> 2)], a.step.fine_slots)]
                          : 0.0;
@@ -97,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) add_to(const __grid_consta
 #pragma unroll
             for (int above = 7; above >= 0; --above)
                 if ((above & odd) == above) x[odd] += (odd == 0 ? 1.0 : w[odd][above]) * corner[above];
-            if (p.has_fine(a.step, odd & 1, odd >> 1 & 1, odd >> 2))
+            if (is_own(a.step, p, odd))
                 fine[shifted(p.fine, a.child[number_of(odd & 1, odd >> 1 & 1, odd >> 2)], a.step.fine_slots)] = x[odd];
         }
     }

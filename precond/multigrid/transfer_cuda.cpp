@@ -12,25 +12,30 @@ rtc::Source source() {
     return {rtc::precond_texts(), "precond/multigrid/transfer.cuh"};
 }
 
-GridSlots slots_of(const Layout& layout) {
-    const Grid& grid = layout.grid();
-    return {layout.kind() == LayoutKind::natural, grid.nx, grid.ny, grid.nz, layout.levels().y, layout.levels().z};
-}
-
 }  // namespace
 
-StepLaunch::StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int threads)
+GridSlots slots_of(const Layout& layout) {
+    const Grid& grid = layout.grid();
+    return {layout.kind() == LayoutKind::natural, grid.nx, grid.ny, grid.nz, layout.levels().y, layout.levels().z,
+            layout.begin_plane() - layout.halo()};
+}
+
+StepLaunch::StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int begin, int end, int threads)
     : step_{}, blocks_{} {
     const Grid& grid = order.grid();
     const bool natural = order.kind() == LayoutKind::natural;
     step_.fine = slots_of(fine);
     step_.coarse = slots_of(coarse);
     step_.order = slots_of(order);
-    step_.fine_slots = int(fine.slots());
-    step_.coarse_slots = int(coarse.slots());
+    step_.fine_slots = int(fine.slots_in_memory());
+    step_.coarse_slots = int(coarse.slots_in_memory());
+    step_.order_slots = int(order.slots_in_memory());
+    step_.own_begin = fine.begin_plane();
+    step_.own_end = fine.end_plane();
+    step_.begin = natural ? begin : 0;
     step_.extent[0] = natural ? grid.nx : grid.ny;
     step_.extent[1] = natural ? grid.ny : grid.nz;
-    step_.extent[2] = natural ? grid.nz : grid.nx;
+    step_.extent[2] = natural ? end - begin : grid.nx;
     step_.columns = step_.extent[1] >= threads / 32 ? 32 : threads;
     step_.tiles = (step_.extent[0] + step_.columns - 1) / step_.columns;
     const int rows = threads / step_.columns;

@@ -9,12 +9,13 @@
 
 namespace hyperplane::multigrid {
 
+GridSlots slots_of(const Layout& layout);
+
 /// What kernels with a thread for each coarse point need to know of two grids.
 class StepLaunch {
 public:
-    template <class T>
-    StepLaunch(const WeightsView<T>& weights, int threads)
-        : StepLaunch(weights.fine, weights.coarse, weights.order, threads) {}
+    /// For the coarse points in the planes [begin, end); in hyperplane layout these are all planes.
+    StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int begin, int end, int threads);
 
     const GridStep& step() const { return step_; }
     rtc::Blocks blocks() const { return blocks_; }
@@ -22,8 +23,6 @@ public:
     static rtc::Definitions definitions(const Coarsening& grids, int dof, int threads);
 
 private:
-    StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int threads);
-
     GridStep step_;
     rtc::Blocks blocks_;
 };
@@ -34,15 +33,17 @@ public:
     TransferCuda(const Context& context, const Coarsening& grids, int dof, bool rounded);
 
     bool rounded() const { return rounded_; }
-    /// coarse = P^T fine; T is double or float, as `rounded` says.
+    /// coarse = P^T fine at the points of the weights' part; T is double or float, as `rounded` says.
     template <class T>
     void restrict_to(const WeightsView<const T>& weights, const Vector& fine, Vector& coarse) const {
-        launch(restrict_, weights, fine.data(), coarse.data());
+        launch(restrict_, weights, fine, coarse, weights.coarse.begin_plane());
     }
-    /// fine = fine + P coarse
+    /// fine = fine + P coarse. The cells above coarse points contain the fine ones; that of the first one may belong to
+    /// a coarse point of the rank below.
     template <class T>
     void add_to(const WeightsView<const T>& weights, Vector& fine, const Vector& coarse) const {
-        launch(add_, weights, fine.data(), coarse.data());
+        const int begin = weights.fine.begin_plane();
+        launch(add_, weights, fine, coarse, weights.grids.axes[2] ? begin / 2 : begin);
     }
 
     static rtc::Programs programs(const Coarsening& grids, int dof, bool rounded);
@@ -51,14 +52,16 @@ private:
     static constexpr int threads = 256;
     using Kernel = rtc::Kernel<TransferArguments>;
 
-    /// A kernel writes to one of the vectors alone.
+    /// For the coarse points from plane `begin` to the last one of the part. A kernel writes to one of the vectors
+    /// alone.
     template <class T>
-    static void launch(const Kernel& kernel, const WeightsView<const T>& weights, const double* fine,
-                       const double* coarse) {
-        const StepLaunch launch(weights, threads);
-        TransferArguments all{.weights = weights.values,
-                              .fine = const_cast<double*>(fine),
-                              .coarse = const_cast<double*>(coarse),
+    static void launch(const Kernel& kernel, const WeightsView<const T>& weights, const Vector& fine,
+                       const Vector& coarse, int begin) {
+        const StepLaunch launch(weights.fine, coarse.layout(), weights.order, begin, weights.coarse.end_plane(),
+                                threads);
+        TransferArguments all{.weights = weights.values - weights.order.halo_slots(),
+                              .fine = const_cast<double*>(fine.memory().data()),
+                              .coarse = const_cast<double*>(coarse.memory().data()),
                               .step = launch.step(),
                               .weight_stride = int(weights.stride),
                               .child = {},
@@ -67,7 +70,7 @@ private:
         for (int number = 0; number < 27; ++number) all.child[number] = int(weights.fine.slot_delta(offset_of(number)));
         for (int above = 0; above < 8; ++above) {
             const Int3 corner{above & 1, above >> 1 & 1, above >> 2};
-            all.above_coarse[above] = int(weights.coarse.slot_delta(corner));
+            all.above_coarse[above] = int(coarse.layout().slot_delta(corner));
             all.above_order[above] = int(weights.order.slot_delta(corner));
         }
         kernel.launch(launch.blocks(), threads, 0, all);

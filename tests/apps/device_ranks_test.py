@@ -19,6 +19,8 @@ FLOWS = ("navier_stokes", "euler")
 CAVITIES = ("cavity", "cavity_coupled", "cavity_multicolor")
 # Sums follow the planes of the natural layout, which one GPU must be told to take.
 STRUCT_ILU = "name = struct_ilu\n[device]\nlayout = natural"
+# Small enough grids that several are cut into the parts of ranks.
+MULTIGRID = "name = multigrid\ncoarsest_points = 12\nreplicated_points = 0\n[device]\nlayout = natural"
 
 
 class GpuRanks(ProgramTest):
@@ -92,6 +94,20 @@ class GpuRanks(ProgramTest):
     def test_multicolor_of_other_problems(self):
         self.has_the_bits_of_one("name = multicolor", "transport", "block", "cahn_hilliard_1", "cavity")
 
+    def test_multigrid_of_poisson(self):
+        self.has_the_bits_of_one(MULTIGRID, *POISSONS)
+
+    def test_multigrid_of_poisson_with_other_solvers(self):
+        self.has_the_bits_of_one(MULTIGRID, *POISSONS_BY_OTHERS)
+
+    def test_multigrid_of_other_problems(self):
+        self.has_the_bits_of_one("cycle = f\n" + MULTIGRID, "transport")
+        self.has_the_bits_of_one(MULTIGRID, "block", "navier_stokes")
+
+    def test_multigrid_with_other_smoothers(self):
+        for smoother in ("chebyshev", "multicolor", "jacobi"):
+            self.has_the_bits_of_one(f"cycle = w\n{MULTIGRID}\n[smoother]\nname = {smoother}", "poisson", "poisson_periodic")
+
     def test_chebyshev_and_periodic_axes(self):
         self.has_the_bits_of_one("name = chebyshev", "poisson")
         self.has_the_bits_of_one("name = jacobi", "poisson_periodic")
@@ -118,6 +134,9 @@ class GpuRanks(ProgramTest):
     def test_multicolor_and_struct_ilu_on_larger_grids(self):
         self.larger_grids("multicolor", "struct_ilu")
 
+    def test_multigrid_on_larger_grids(self):
+        self.larger_grids("multigrid", "multigrid\n[smoother]\nname = multicolor")
+
     def test_scope_rank_drops_the_couplings_that_a_cpu_drops(self):
         for text in (POISSON.format(cells="15 13 16"), TRANSPORT.format(cells="15 13 16", steps=1), BLOCKS):
             deck = self.write("deck.ini", text + "[preconditioner]\nname = struct_ilu\nscope = rank\n")
@@ -138,7 +157,8 @@ class GpuRanks(ProgramTest):
 
     def test_memory_of_a_rank_is_predicted(self):
         for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "multicolor", "struct_ilu",
-                     "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1"):
+                     "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1", "multigrid",
+                     "multigrid\nreplicated_points = 0\n[smoother]\nname = multicolor"):
             deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n")
             with self.subTest(name=name):
                 plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)
@@ -151,8 +171,9 @@ class GpuRanks(ProgramTest):
         for setting, expected in (("preconditioner.name=par_ilu", "device.backend = cpu"),
                                   ("preconditioner.name=fgbilu", "device.backend = cpu"),
                                   ("preconditioner.name=jacobi_sweeps", "device.backend = cpu"),
+                                  ("preconditioner.name=multigrid --set smoother.name=par_ilu", "on several ranks on GPUs"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
-            refused = self.run_ranks(deck, 2, "refused.h5", "--set", setting)
+            refused = self.run_ranks(deck, 2, "refused.h5", "--set", *setting.split())
             self.assertEqual(refused.returncode, 2, refused.stderr)
             self.assertIn(expected, refused.stderr)
             self.assertFalse((self.folder / "refused.h5").exists())

@@ -7,6 +7,7 @@
 
 #include "core/matrix/struct_matrix.hpp"
 #include "core/ranks/links_cuda.hpp"
+#include "core/ranks/slab_ends.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/point_values.hpp"
 #include "on_device.hpp"
@@ -147,6 +148,50 @@ TEST_F(RanksOnDevice, SumsOverColumnsHaveTheBitsOfOneRank) {
             for (const int ranks : {2, 3})
                 EXPECT_EQ(on_gpu_ranks(ranks, compute), one) << columns << " columns on " << ranks << " ranks";
         }
+}
+
+/// Parts of different sizes, one of which may be empty, in several arrays; again and again, with other values.
+TEST_F(RanksOnDevice, EveryRankGetsThePartsOfAll) {
+    constexpr int arrays = 3, turns = 4;
+    for (const std::vector<Index>& begins : {std::vector<Index>{0, 700, 40000}, {0, 5, 5, 12}, {0, 257, 900, 1025}})
+        on_each_gpu_rank(int(begins.size()) - 1, [&](const Context& context) {
+            const int rank = context.ranks()->rank();
+            const Index slots = begins.back(), distance = slots + 7;
+            const auto value = [&](int turn, int array, Index slot) { return turn * 1e7 + array * 1e5 + double(slot); };
+            Buffer<double> values(context, "values", arrays * distance);
+            const auto set_own = [&](int turn) {
+                std::vector<double> all(std::size_t(arrays * distance), -1.0);
+                for (int array = 0; array < arrays; ++array)
+                    for (Index slot = begins[rank]; slot < begins[rank + 1]; ++slot)
+                        all[array * distance + slot] = value(turn, array, slot);
+                context.stream().copy(all.data(), values.data(), values.size() * Index(sizeof(double)));
+            };
+            const auto expect_all = [&](int turn) {
+                std::vector<double> all(std::size_t(values.size()));
+                context.stream().copy(values.data(), all.data(), values.size() * Index(sizeof(double)));
+                Index wrong = 0;
+                for (int array = 0; array < arrays; ++array) {
+                    for (Index slot = 0; slot < slots; ++slot)
+                        wrong += all[array * distance + slot] != value(turn, array, slot);
+                    for (Index at = array * distance + slots; at < (array + 1) * distance; ++at)
+                        wrong += all[at] != -1.0;
+                }
+                EXPECT_EQ(wrong, 0) << "turn " << turn << " on rank " << rank;
+            };
+            const auto gather = [&] { gather_slots(context, begins, arrays, values.data(), distance); };
+            set_own(0);
+            gather();
+            expect_all(0);
+            const device::Recording recording(context.stream(), gather);
+            for (int turn = 1; turn < turns; ++turn) {
+                set_own(turn);
+                meet_ranks(context, true);  // nobody overwrites what another rank is about to send
+                recording.queue();
+                context.synchronize();
+                expect_all(turn);
+                meet_ranks(context, true);
+            }
+        });
 }
 
 TEST_F(RanksOnDevice, TheSmallestPointIsThatOfAllRanks) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/ranks/links_cuda.hpp"
+#include "on_device.hpp"
 #include "on_ranks.hpp"
 #include "precond/multigrid_cases.hpp"
 
@@ -25,6 +27,9 @@ struct Case {
     Settings settings = {};
     std::string smoother = "struct_ilu";
     Settings smoother_settings = {};
+
+    /// Of the smoother, whose hyperplane layout depends on it.
+    int fill_level() const { return smoother_settings == Settings{{"fill_level", "1"}} ? 1 : 0; }
 };
 
 std::vector<Case> cases() {
@@ -77,8 +82,8 @@ protected:
         return c.symmetric ? reference::random_spd_matrix(c.box, offsets, c.dof, seed)
                            : reference::random_matrix(c.box, offsets, c.dof, seed);
     }
-    /// What two set-ups report, and M^-1 r after each.
-    Values applied(const Context& context, Settings settings) const {
+    /// What two set-ups report, and M^-1 r after each; on a GPU, also when it is recorded as a graph.
+    Values applied(const Context& context, Settings settings, LayoutKind kind = LayoutKind::natural) const {
         const Case& c = GetParam();
         settings.insert(settings.end(), c.settings.begin(), c.settings.end());
         const Parameters keys = multigrid_keys(settings, c.smoother, c.smoother_settings);
@@ -88,9 +93,10 @@ protected:
         for (int seed : {7, 8}) {
             const StencilMatrix matrix = data(seed);
             const Layout part =
-                part_of(context, layout_for(LayoutKind::natural, matrix, c.stencil, 0), radius(matrix.offsets));
-            StructMatrix values = reference::to_struct_matrix(context, part, matrix, storages[c.symmetric], c.stencil);
-            a ? a->assign(values) : void(a.emplace(std::move(values)));
+                part_of(context, layout_for(kind, matrix, c.stencil, c.fill_level()), radius(matrix.offsets));
+            const StructMatrix values =
+                reference::to_struct_matrix(context.host(), part, matrix, storages[c.symmetric], c.stencil);
+            a ? a->assign(values) : void(a.emplace(in_context(context, values)));
             if (!m) m = make_multigrid(*a, keys);
             const SetupReport report = m->setup(*a);
             found.insert(found.end(), {double(report.pivots_modified), report.shift, report.smallest_pivot_ratio,
@@ -101,14 +107,27 @@ protected:
                 if (grid + 1 < hierarchy.size())
                     found.insert(found.end(), {hierarchy[grid].smoother.omega(), hierarchy[grid].smoother.lambda()});
             }
-            const Vector r =
-                reference::to_vector(context, part, c.dof, reference::Random(3).vector(c.box.points() * c.dof));
+            const Vector r = to_vector(context, part, c.dof, reference::Random(3).vector(c.box.points() * c.dof));
             Vector z(context, part, c.dof, "z");
             m->apply(r, z);
             const Values solution = to_natural(z);
             found.insert(found.end(), solution.begin(), solution.end());
+            if (context.backend() == Backend::cuda) expect_same_when_recorded(*m, r, z, solution);
         }
         return found;
+    }
+    static void expect_same_when_recorded(const Preconditioner& m, const Vector& r, Vector& z, const Values& expected) {
+        const Context& context = z.context();
+        if constexpr (cuda_built) {
+            if (context.ranks() && !links_of(context).records()) return;
+            const device::Recording recording(context.stream(), [&] { m.apply(r, z); });
+            for (int replay = 0; replay < 5; ++replay) {
+                if (context.ranks()) meet_ranks(context, true);
+                recording.queue();
+                context.synchronize();
+                EXPECT_EQ(to_natural(z), expected) << "replay " << replay;
+            }
+        }
     }
 };
 
@@ -124,6 +143,45 @@ TEST_P(MultigridOnRanks, HasTheBitsOfOneRank) {
                                   }),
                       one)
                 << ranks << " ranks, grids of " << points << " points are whole";
+}
+
+std::vector<Case> cases_of_gpus() {
+    std::vector<Case> list;
+    for (const Case& c : cases())
+        if (find_preconditioner(c.smoother).on_gpu_ranks) list.push_back(c);
+    // More terms than kernels are written out for; and planes of several tiles.
+    for (const bool symmetric : {false, true})
+        list.push_back({std::string("box27_5") + (symmetric ? "_spd" : ""), "box27", 5, symmetric, {6, 5, 11}});
+    list.push_back({"tiles", "star7", 1, true, {37, 35, 41}});
+    list.push_back({"box27_tiles", "box27", 1, true, {33, 35, 26}, {}, "multicolor"});
+    return list;
+}
+
+class MultigridRanksOnDevice : public MultigridOnRanks {
+protected:
+    void SetUp() override {
+        if (const std::string why = device::unavailable(); !why.empty()) GTEST_SKIP() << why;
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(All, MultigridRanksOnDevice, testing::ValuesIn(cases_of_gpus()), name_of);
+
+TEST_P(MultigridRanksOnDevice, HaveTheBitsOfOneGpu) {
+    const Values one = applied(Context::cuda(), {});
+    const Values on_cpu = applied(Context::cpu(1), {});
+    EXPECT_LT(reference::relative_difference(one, on_cpu), 1e-9);
+    // A grid that is periodic is coarsened along axes that follow from sums in the order of the layout.
+    if (GetParam().smoother == "struct_ilu" && !reference::to_grid(GetParam().box).any_periodic())
+        EXPECT_EQ(applied(Context::cuda(), {}, LayoutKind::hyperplane), one);
+    for (const auto& [ranks, points] :
+         {std::pair(2, "0"), std::pair(3, "0"), std::pair(3, "100"), std::pair(2, "4096")}) {
+        Values several;
+        on_each_gpu_rank(ranks, [&](const Context& context) {
+            Values mine = applied(context, {{"replicated_points", points}});
+            if (is_first_rank(context)) several = std::move(mine);
+        });
+        EXPECT_EQ(several, one) << ranks << " ranks, grids of " << points << " points are whole";
+    }
 }
 
 /// A rank's part of a symmetric matrix of star7.
@@ -157,6 +215,31 @@ TEST(MultigridParts, CutsCoarseGridsWhereFineOnesAreCut) {
                 EXPECT_EQ(std::pair(layout.begin_plane(), layout.end_plane()), std::pair(cut(rank), cut(rank + 1)));
         }
     });
+}
+
+/// Copies of planes beside cuts and gathered vectors are in the ledger, and in the plan.
+TEST(MultigridParts, HoldTheMemoryThatIsPlanned) {
+    const Box box{9, 9, 33};
+    const StencilMatrix matrix = reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, 7);
+    for (const char* points : {"0", "300", "4096"})
+        on_each_rank(3, [&](const Context& context) {
+            const StructMatrix a = part_of_star7(context, matrix);
+            const Parameters keys = multigrid_keys({{"replicated_points", points}, {"strength", "0"}});
+            const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
+            const auto m = make_multigrid(a, keys);
+            Vector r(context, a.layout(), 1, "r"), z(context, a.layout(), 1, "z");
+            const Index before = context.ledger().held();
+            m->setup(a);
+            m->setup(a);
+            const auto& of_setup = context.ledger().peak_by_label();
+            EXPECT_EQ(of_setup.count("multigrid: planes beside cuts"), 1);
+            const Index peak_of_setup = context.ledger().peak() - before;
+            EXPECT_LE(peak_of_setup, plan.bytes + plan.setup_bytes);
+            EXPECT_GE(double(peak_of_setup), 0.97 * double(plan.bytes + plan.setup_bytes)) << points;
+            context.ledger().forget_peak();
+            m->apply(r, z);
+            EXPECT_EQ(context.ledger().peak() - before, plan.bytes) << points;
+        });
 }
 
 TEST(MultigridParts, RefusesValuesThatAreNotFiniteAsOneRankDoes) {
