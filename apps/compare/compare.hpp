@@ -129,8 +129,9 @@ private:
 
     Case build(std::size_t at) const;
     void build_all();
-    /// The bytes that all ranks hold together if this one holds `mine`.
-    Index of_all_ranks(Index mine) const;
+    /// The bytes that ranks hold together in one memory if this rank holds `mine`: in the host's, or in that of the GPU
+    /// whose ranks hold the most.
+    Index in_one_memory(Index mine) const;
     /// Compiles the kernels of all candidates at once, so that no turn contains the compiler's time.
     void compile_kernels();
     void warm_up(std::size_t at);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <vector>
 
 #include "apps/compare/compare.hpp"
 #include "apps/run/kernels.hpp"
@@ -20,7 +22,9 @@ Case Comparison::build(std::size_t at) const {
 void Comparison::build_all() {
     entrants_.resize(candidates_.size());
     trials_.resize(candidates_.size());
-    const Index available = available_memory(candidates_.front().parameters);
+    const Index of_rank = std::min(available_memory(candidates_.front().parameters), available_memory(context()));
+    // All ranks must leave out the same candidates, though each of them asks at another moment.
+    const Index available = -Index(largest_of_ranks(context(), -double(of_rank)));
     std::vector<std::pair<const Problem*, IndexSpace>> systems;
     Index together = foundation_.context.ledger().held(), most_of_setups = 0;
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
@@ -39,7 +43,7 @@ void Comparison::build_all() {
             trial.given_pattern = a_case.shape().given_statistics();
             const MemoryPlan plan = a_case.memory_plan(true);
             trial.predicted = plan.total();
-            if (const Index needed = of_all_ranks(trial.predicted); needed > available)
+            if (const Index needed = in_one_memory(trial.predicted); needed > available)
                 return fail(at, ExitCode::out_of_memory,
                             fmt::format("it needs {}, {} are left", in_mib(needed), in_mib(available)));
             const std::pair system(a_case.problem.get(), a_case.space);
@@ -55,14 +59,19 @@ void Comparison::build_all() {
             entrants_[at].a_case.emplace(std::move(a_case));
         });
     }
-    one_at_a_time_ = of_all_ranks(together + most_of_setups) > available;
+    one_at_a_time_ = in_one_memory(together + most_of_setups) > available;
     compile_kernels();
 }
 
-Index Comparison::of_all_ranks(Index mine) const {
-    Index sum = 0;
-    for (const double bytes : gathered(context(), {double(mine)})) sum += Index(bytes);
-    return sum;
+Index Comparison::in_one_memory(Index mine) const {
+    const bool on_gpu = context().backend() == Backend::cuda;
+    const double gpu = on_gpu ? context().stream().properties().ordinal : 0;
+    const std::vector<double> all = gathered(context(), {gpu, double(mine)});
+    std::map<double, Index> of_memory;
+    for (std::size_t at = 0; at < all.size(); at += 2) of_memory[all[at]] += Index(all[at + 1]);
+    Index most = 0;
+    for (const auto& [memory, bytes] : of_memory) most = std::max(most, bytes);
+    return most;
 }
 
 void Comparison::compile_kernels() {

@@ -195,10 +195,6 @@ int compare_on_ranks(const Task& task, int ranks) {
             comparison = std::make_unique<Comparison>(task.deck, task.candidates.deck, task.candidates.list, task.rules,
                                                       progress, communicator);
         }
-        if (comparison->context().backend() == Backend::cuda)
-            throw UsageError(
-                "device.ranks: ranks of compare run on CPUs alone, and this deck takes a GPU; give "
-                "device.backend = cpu, or one rank");
         const int mine = compare(task, *comparison, beginning);
         if (first) status = mine;
     });

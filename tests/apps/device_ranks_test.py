@@ -178,6 +178,22 @@ class GpuRanks(ProgramTest):
             self.assertIn(expected, refused.stderr)
             self.assertFalse((self.folder / "refused.h5").exists())
 
+    def test_compare_gives_the_iterations_and_the_system_of_one_gpu(self):
+        deck = self.write("deck.ini", POISSON.format(cells="17 15 19") + "[device]\nlayout = natural\n")
+        tables = []
+        for ranks in ("1", "2", "3"):
+            words = ("--preconditioners", "struct_ilu,jacobi,multicolor,multigrid:replicated_points=0", "--ranks", ranks,
+                     "--backend", "cuda", "--reps", "2", "--quiet", "--force", "--json", "-")
+            tables.append(json.loads(self.expect(0, "compare", deck, *words).stdout))
+        found = [{row["name"]: row for row in table["candidates"]} for table in tables]
+        self.assertEqual(len(found[0]), 4)
+        for table, rows in zip(tables[1:], found[1:]):
+            for name, row in found[0].items():
+                for key in ("outcome", "iterations", "relative_residual"):
+                    self.assertEqual(rows[name][key], row[key], (name, key))
+            self.assertEqual(table["system"]["fingerprint"], tables[0]["system"]["fingerprint"])
+        self.assertRegex(tables[1]["system"]["device"], r"cuda, 2 ranks on \d GPUs?, ")
+
     def test_a_signal_stops_all_ranks_and_the_run_goes_on(self):
         deck = self.write("deck.ini", POISSON.format(cells="33 31 29") + "[preconditioner]\nname = jacobi\n")
         words = ("run", deck, "--backend", "cuda", "--quiet", "--set", "output.file=two.h5", "--ranks")
