@@ -16,6 +16,8 @@ struct PartOptions {
     Index most_rows = 0;       ///< block rows of a part at most
     bool consecutive = false;  ///< consecutive rows in place of METIS's parts
 
+    bool operator==(const PartOptions&) const = default;
+
     /// Rows of a part whose vector fits a GPU's shared memory with room for several thread blocks.
     static Index default_rows(int dof);
     /// The most rows that the deck may ask for.

@@ -3,7 +3,6 @@
 
 #include "precond/kernel_set.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
-#include "precond/sync_free_ilu/part_tables.hpp"
 
 namespace hyperplane {
 namespace {
@@ -19,14 +18,15 @@ rtc::Definitions definitions(int dof) {
 
 }  // namespace
 
-PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts)
+PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
+                             std::optional<PartTables> known)
     : dof_(factors.dof),
       parts_(parts.count()),
       most_rows_(parts.largest()),
       inverse_(context, label, factors.pattern().rows() * dof_ * dof_),
       pack_kernel_(context, sync_free_source(text), definitions(dof_), "pack_parts"),
       solve_kernel_(context, sync_free_source(text), definitions(dof_), "solve_parts") {
-    const PartTables tables(factors.filled, parts, dof_);
+    const PartTables tables = known ? *std::move(known) : part_tables(factors.filled, parts, dof_);
     part_rows_ = copied_to(context, label, tables.part_rows);
     rows_ = copied_to(context, label, std::vector<int>(parts.vertices.begin(), parts.vertices.end()));
     numbered_ = copied_to(context, label, tables.numbered);
@@ -76,8 +76,9 @@ void PartSolveCuda::apply(const Vector& r, Vector& z) const {
     solve_kernel_.launch({unsigned(parts_)}, threads, most_rows_ * dof_ * Index(sizeof(double)), arguments);
 }
 
-Index PartSolveCuda::bytes(const FilledPattern& filled, const GraphParts& parts, int dof) {
-    return PartTables(filled, parts, dof).bytes();
+Index PartSolveCuda::bytes(Symbolic& symbolic, int dof) {
+    if (!symbolic.part_tables) symbolic.part_tables = part_tables(symbolic.filled, symbolic.parts, dof);
+    return symbolic.part_tables->bytes(dof);
 }
 
 rtc::Programs PartSolveCuda::programs(int dof) {

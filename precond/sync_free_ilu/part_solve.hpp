@@ -2,25 +2,29 @@
 // The solves of subdomain_ildu0 with a general matrix on a GPU; part_solve.cuh is the kernels' text.
 #pragma once
 
+#include <optional>
+
 #include "core/device/rtc.hpp"
-#include "core/graph/parts.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/part_arguments.hpp"
+#include "precond/sync_free_ilu/symbolic.hpp"
 
 namespace hyperplane {
 
 class PartSolveCuda {
 public:
     /// The symbolic part. `factors` has its pattern in the host's memory, and no row depends on one of another part.
-    PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts);
+    /// `known` are the tables of the parts if there are some already.
+    PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
+                  std::optional<PartTables> known);
 
     /// Packs the factors, whose pattern on the GPU begins at `row_begin` and `diagonal`.
     void take(const double* values, const Index* row_begin, const Index* diagonal);
     /// z = M^-1 r.
     void apply(const Vector& r, Vector& z) const;
 
-    /// Bytes that it holds for factors of this pattern; the host must be able to read it.
-    static Index bytes(const FilledPattern& filled, const GraphParts& parts, int dof);
+    /// Bytes that it holds. `symbolic` receives the tables of the parts.
+    static Index bytes(Symbolic& symbolic, int dof);
     /// What NVRTC compiles.
     static rtc::Programs programs(int dof);
 

@@ -5,26 +5,48 @@
 
 namespace hyperplane {
 
+namespace {
+
 /// The rows of every part in the order of their levels.
-struct PartTables::PartLevels {
+struct PartLevels {
     std::vector<int> rows;   ///< part by part, level by level
     std::vector<int> level;  ///< [row]
 };
 
-PartTables::PartTables(const FilledPattern& filled, const GraphParts& parts, int dof)
-    : part_rows(parts.begin.begin(), parts.begin.end()), filled_(filled), parts_(parts), dof_(dof) {
+class Maker {
+public:
+    Maker(const FilledPattern& filled, const GraphParts& parts, int dof) : filled_(filled), parts_(parts), dof_(dof) {}
+    PartTables made();
+
+private:
+    PartLevels levels_of_parts(Side side) const;
+    Index first(Side side, Index row) const;
+    Index last(Side side, Index row) const;
+    PartTables::OfSide sliced(const PartLevels& levels, Side side) const;
+    void add(const int* rows, Index count, Index at, Index base, Side side, PartTables::OfSide& made) const;
+
+    const FilledPattern& filled_;
+    const GraphParts& parts_;
+    int dof_;
+    std::vector<unsigned short> number_;  ///< [row]: within its part
+};
+
+PartTables Maker::made() {
     const PartLevels below = levels_of_parts(Side::lower), above = levels_of_parts(Side::upper);
-    numbered = below.rows;
-    number_.resize(numbered.size());
-    for (Index part = 0; part < parts.count(); ++part)
-        for (Index at = parts.begin[part]; at < parts.begin[part + 1]; ++at)
-            number_[numbered[at]] = static_cast<unsigned short>(at - parts.begin[part]);
-    for (const int row : parts.vertices) places.push_back(number_[row]);
-    slice(below, Side::lower, lower);
-    slice(above, Side::upper, upper);
+    PartTables tables;
+    tables.part_rows.assign(parts_.begin.begin(), parts_.begin.end());
+    tables.numbered = below.rows;
+    number_.resize(below.rows.size());
+    for (Index part = 0; part < parts_.count(); ++part)
+        for (Index at = parts_.begin[part]; at < parts_.begin[part + 1]; ++at)
+            number_[below.rows[at]] = static_cast<unsigned short>(at - parts_.begin[part]);
+    for (const int row : parts_.vertices) tables.places.push_back(number_[row]);
+    tables.lower = sliced(below, Side::lower);
+    tables.upper = sliced(above, Side::upper);
+    return tables;
 }
 
-PartTables::PartLevels PartTables::levels_of_parts(Side side) const {
+PartLevels Maker::levels_of_parts(Side side) const {
     const BlockPattern& p = *filled_.pattern;
     PartLevels made{{parts_.vertices.begin(), parts_.vertices.end()}, std::vector<int>(std::size_t(p.rows()), 0)};
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p.context().threads_for(p.blocks()))
@@ -43,14 +65,15 @@ PartTables::PartLevels PartTables::levels_of_parts(Side side) const {
     return made;
 }
 
-Index PartTables::first(Side side, Index row) const {
+Index Maker::first(Side side, Index row) const {
     return side == Side::lower ? filled_.pattern->row_begin()[row] : filled_.diagonal[row] + 1;
 }
-Index PartTables::last(Side side, Index row) const {
+Index Maker::last(Side side, Index row) const {
     return side == Side::lower ? filled_.diagonal[row] : filled_.pattern->row_begin()[row + 1];
 }
 
-void PartTables::slice(const PartLevels& levels, Side side, OfSide& made) const {
+PartTables::OfSide Maker::sliced(const PartLevels& levels, Side side) const {
+    PartTables::OfSide made;
     const Index widest = std::max(1, 32 / dof_);
     for (const int row : levels.rows) made.local.push_back(number_[row]);
     for (Index part = 0; part < parts_.count(); ++part) {
@@ -68,10 +91,11 @@ void PartTables::slice(const PartLevels& levels, Side side, OfSide& made) const 
     }
     made.part_levels.push_back(int(made.level_slices.size()));
     made.level_slices.push_back(int(made.slices.size()));
+    return made;
 }
 
 /// Adds the slice of `count` rows, the first of which is at position `at`.
-void PartTables::add(const int* rows, Index count, Index at, Index base, Side side, OfSide& made) const {
+void Maker::add(const int* rows, Index count, Index at, Index base, Side side, PartTables::OfSide& made) const {
     Index length = 0;
     for (Index i = 0; i < count; ++i) length = std::max(length, last(side, rows[i]) - first(side, rows[i]));
     made.slices.push_back({Index(made.columns.size()), int(at), int(base), short(count), short(length)});
@@ -83,17 +107,25 @@ void PartTables::add(const int* rows, Index count, Index at, Index base, Side si
         }
 }
 
-Index PartTables::bytes() const {
-    const Index rows = filled_.pattern->rows();
-    return Index((part_rows.size() + numbered.size()) * sizeof(int)) + Index(places.size() * sizeof(places[0])) +
-           rows * Index(sizeof(int)) + rows * dof_ * dof_ * Index(sizeof(double)) + bytes(lower) + bytes(upper);
-}
-
-Index PartTables::bytes(const OfSide& side) const {
+/// Of one triangle, with its packed factors.
+Index bytes_of(const PartTables::OfSide& side, int dof) {
     return Index(side.slices.size() * sizeof(PartSlice) +
                  (side.level_slices.size() + side.part_levels.size()) * sizeof(int) +
                  (side.local.size() + side.columns.size()) * sizeof(unsigned short)) +
-           Index(side.columns.size()) * dof_ * dof_ * Index(sizeof(double));
+           Index(side.columns.size()) * dof * dof * Index(sizeof(double));
+}
+
+}  // namespace
+
+PartTables part_tables(const FilledPattern& filled, const GraphParts& parts, int dof) {
+    return Maker(filled, parts, dof).made();
+}
+
+Index PartTables::bytes(int dof) const {
+    const Index rows = Index(numbered.size());
+    return Index((part_rows.size() + numbered.size()) * sizeof(int)) + Index(places.size() * sizeof(places[0])) +
+           rows * Index(sizeof(int)) + rows * dof * dof * Index(sizeof(double)) + bytes_of(lower, dof) +
+           bytes_of(upper, dof);
 }
 
 }  // namespace hyperplane

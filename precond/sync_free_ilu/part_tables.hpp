@@ -12,8 +12,7 @@
 
 namespace hyperplane {
 
-class PartTables {
-public:
+struct PartTables {
     /// Of one triangle; the arrays are those of PartSide.
     struct OfSide {
         std::vector<PartSlice> slices;
@@ -24,26 +23,11 @@ public:
     std::vector<int> part_rows, numbered;  ///< as in PartArguments
     std::vector<unsigned short> places;
 
-    /// No row of the pattern may depend on a row of another part, and no part may have more than 65,536 rows.
-    PartTables(const FilledPattern& filled, const GraphParts& parts, int dof);
-
     /// Of these tables, of the parts' rows, and of the packed factors.
-    Index bytes() const;
-
-private:
-    struct PartLevels;
-
-    PartLevels levels_of_parts(Side side) const;
-    Index first(Side side, Index row) const;
-    Index last(Side side, Index row) const;
-    void slice(const PartLevels& levels, Side side, OfSide& made) const;
-    void add(const int* rows, Index count, Index at, Index base, Side side, OfSide& made) const;
-    Index bytes(const OfSide& side) const;
-
-    const FilledPattern& filled_;
-    const GraphParts& parts_;
-    int dof_;
-    std::vector<unsigned short> number_;  ///< [row]: within its part
+    Index bytes(int dof) const;
 };
+
+/// No row of the pattern may depend on a row of another part, and no part may have more than 65,536 rows.
+PartTables part_tables(const FilledPattern& filled, const GraphParts& parts, int dof);
 
 }  // namespace hyperplane

@@ -15,37 +15,35 @@ std::vector<std::weak_ptr<KeptSymbolic>>& all_kept() {
     return list;
 }
 
-bool same(const std::optional<PartOptions>& a, const std::optional<PartOptions>& b) {
-    if (!a || !b) return !a && !b;
-    return a->most_rows == b->most_rows && a->consecutive == b->consecutive;
-}
-bool serves(const KeptSymbolic& kept, const SymbolicKey& key) {
-    return kept.symbolic && kept.pattern.lock() == key.pattern && kept.key.dof == key.dof &&
-           kept.key.fill_level == key.fill_level && kept.key.symmetric == key.symmetric &&
-           same(kept.key.parts, key.parts);
-}
-
 /// One that somebody keeps, or null; `mutex` is locked.
 std::shared_ptr<KeptSymbolic> found(const SymbolicKey& key) {
     std::erase_if(all_kept(), [](const std::weak_ptr<KeptSymbolic>& one) { return one.expired(); });
     for (const std::weak_ptr<KeptSymbolic>& one : all_kept())
-        if (std::shared_ptr<KeptSymbolic> kept = one.lock(); kept && serves(*kept, key)) return kept;
+        if (std::shared_ptr<KeptSymbolic> kept = one.lock(); kept && kept->symbolic && kept->key == key) return kept;
     return nullptr;
 }
 
 Symbolic made(const Context& host, const SymbolicKey& key, const std::string& label) {
+    const std::shared_ptr<const BlockPattern> pattern = key.pattern.lock();
     Symbolic symbolic;
     if (!key.parts) {
-        symbolic.filled = filled_pattern(host, key.pattern, key.fill_level, label);
+        symbolic.filled = filled_pattern(host, pattern, key.fill_level, label);
         return symbolic;
     }
-    Decoupled decoupled = decoupled_pattern(host, key.pattern, *key.parts, label);
+    Decoupled decoupled = decoupled_pattern(host, pattern, *key.parts, label);
     symbolic.parts = std::move(decoupled.parts);
     symbolic.filled = std::move(decoupled.filled);
     return symbolic;
 }
 
 }  // namespace
+
+bool SymbolicKey::operator==(const SymbolicKey& other) const {
+    // By owner: no other pattern has it, not even one that begins at the same address later.
+    const bool same_pattern = !pattern.owner_before(other.pattern) && !other.pattern.owner_before(pattern);
+    return same_pattern && dof == other.dof && fill_level == other.fill_level && parts == other.parts &&
+           symmetric == other.symmetric;
+}
 
 Index KeptSymbolic::bytes() const {
     if (!symbolic) return 0;
@@ -60,9 +58,7 @@ std::shared_ptr<KeptSymbolic> kept_symbolic(const Context& host, const SymbolicK
     const std::lock_guard lock(mutex);
     if (std::shared_ptr<KeptSymbolic> kept = found(key)) return kept;
     const auto kept = std::make_shared<KeptSymbolic>();
-    kept->pattern = key.pattern;
     kept->key = key;
-    kept->key.pattern = nullptr;
     kept->symbolic = made(host, key, label);
     all_kept().push_back(kept);
     return kept;

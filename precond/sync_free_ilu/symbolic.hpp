@@ -8,6 +8,7 @@
 
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/decoupled.hpp"
+#include "precond/sync_free_ilu/part_tables.hpp"
 #include "precond/sync_free_ilu/slices.hpp"
 #include "precond/sync_free_ilu/tables.hpp"
 
@@ -19,21 +20,23 @@ struct Symbolic {
     FilledPattern filled;
     std::optional<SlicedOrder> lower, upper;  ///< once a plan for a GPU has asked for them
     std::optional<TableOrder> table;          ///< the same
+    std::optional<PartTables> part_tables;    ///< the same
 };
 
 /// What a symbolic part is for.
 struct SymbolicKey {
-    std::shared_ptr<const BlockPattern> pattern;  ///< A's
-    int dof;                                      ///< which the orders for a GPU depend on
+    std::weak_ptr<const BlockPattern> pattern;  ///< A's; a key does not keep it
+    int dof;                                    ///< which the orders for a GPU depend on
     int fill_level;
     std::optional<PartOptions> parts;
     bool symmetric;
+
+    bool operator==(const SymbolicKey& other) const;
 };
 
 /// A symbolic part until a set-up takes it.
 struct KeptSymbolic : KeptByPlan {
-    std::weak_ptr<const BlockPattern> pattern;
-    SymbolicKey key;  ///< without its pattern
+    SymbolicKey key;
     std::optional<Symbolic> symbolic;
 
     Index bytes() const override;

@@ -70,7 +70,8 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
         if (context_.backend() == Backend::cuda) {
             cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_, options_.variant, std::move(symbolic.table));
             if (options_.parts && !options_.sweeps)
-                part_solve_ = std::make_unique<PartSolveCuda>(context_, factors_, parts_);
+                part_solve_ =
+                    std::make_unique<PartSolveCuda>(context_, factors_, parts_, std::move(symbolic.part_tables));
             else if (!options_.sweeps)
                 sliced_ = std::make_unique<SlicedSolve>(context_, factors_.filled, std::move(symbolic.lower),
                                                         std::move(symbolic.upper), a.dof(), cuda_->pattern(),
@@ -198,7 +199,7 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
             plan.bytes =
                 values + SyncFreeCuda::bytes(host, filled, a.pattern()->blocks(), shape, kept->symbolic->table);
             if (options.parts && !options.sweeps) {
-                plan.bytes += PartSolveCuda::bytes(filled, parts, a.dof());
+                plan.bytes += PartSolveCuda::bytes(*kept->symbolic, a.dof());
             } else if (!options.sweeps) {
                 plan.bytes += SlicedSolve::bytes(host, *kept->symbolic, a.dof());
                 plan.setup_bytes = 2 * a.block_rows() * Index(sizeof(int));

@@ -94,6 +94,23 @@ class Device(ProgramTest):
                 held = self.run_json(0, "run", *words)["memory"]["peak"]
                 self.assertLessEqual(abs(predicted - held), 0.05 * held)
 
+    def test_memory_of_general_matrices_has_no_negative_part(self):
+        """What a plan keeps in the host's memory is not subtracted from what a GPU holds."""
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
+        for name in ("sync_free_ilu", "sync_free_ilu:preconditioner.fill_level=2", "subdomain_ildu0", "jacobi_sweeps"):
+            preconditioner, *settings = name.split(":")
+            words = (deck, "--backend", "cuda", "--set", "matrix.format=general", "--set",
+                     f"preconditioner.name={preconditioner}", *(word for s in settings for word in ("--set", s)))
+            with self.subTest(name):
+                answer = self.run_json(0, "check", *words)
+                memory = answer["memory"]
+                self.assertTrue(memory["by_label"])
+                for label, size in {**memory["by_label"], "left": answer["memory_left"]}.items():
+                    self.assertGreaterEqual(size, 0, label)
+                self.assertEqual(memory["predicted"], sum(memory["by_label"].values()))
+                self.assertGreaterEqual(memory["most"], memory["predicted"])
+                self.assertNotRegex(self.expect(0, "check", *words).stdout, r"(?<![\w.)-])-\s?\d")
+
     def test_bicgstab_outlives_its_first_shadow(self):
         """Some of these solves once ended in a breakdown, because r_0 became orthogonal to a residual."""
         for cells in ("45 43 41", "45 43 42", "41 43 45"):

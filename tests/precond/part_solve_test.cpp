@@ -109,7 +109,7 @@ struct EmulatedSide {
 std::vector<double> solved_by_kernels(const GeneralFactors& factors, const GraphParts& parts,
                                       const std::vector<double>& r) {
     const int dof = factors.dof;
-    const PartTables tables(factors.filled, parts, dof);
+    const PartTables tables = part_tables(factors.filled, parts, dof);
     EmulatedSide lower(tables.lower, dof), upper(tables.upper, dof);
     std::vector<double> inverse(std::size_t(factors.pattern().rows()) * dof * dof, NAN), z(r.size(), NAN);
     const PartArguments arguments{.row_begin = as_pointers(factors.pattern().row_begin()),
