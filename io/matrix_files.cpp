@@ -17,15 +17,19 @@
 namespace hyperplane {
 namespace {
 
-/// Collects lines and writes them in large pieces.
-class LineWriter {
+/// Collects lines or bytes and writes them in large pieces.
+class PieceWriter {
 public:
-    LineWriter(const std::string& path, Overwrite overwrite) : file_(path, FileKind::matrix, overwrite) {}
+    PieceWriter(const std::string& path, Overwrite overwrite) : file_(path, FileKind::matrix, overwrite) {}
 
     template <class... Values>
     void line(fmt::format_string<Values...> format, const Values&... values) {
         fmt::vformat_to(std::back_inserter(buffer_), format, fmt::make_format_args(values...));
         buffer_ += '\n';
+        if (buffer_.size() >= piece) flush();
+    }
+    void bytes(const std::string& more) {
+        buffer_ += more;
         if (buffer_.size() >= piece) flush();
     }
     void commit() {
@@ -87,7 +91,7 @@ std::vector<double> read_doubles(const std::string& path, Index count) {
 void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric, Overwrite overwrite) {
     Index entries = 0;
     for_each_entry(matrix, symmetric, [&](Index, Index, double) { ++entries; });
-    LineWriter file(path, overwrite);
+    PieceWriter file(path, overwrite);
     file.line("%%MatrixMarket matrix coordinate real {}", symmetric ? "symmetric" : "general");
     file.line("% {}", made_by_mark);
     file.line("{} {} {}", matrix.rows, matrix.rows, entries);
@@ -97,11 +101,23 @@ void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool 
 }
 
 void write_matrix_market(const std::string& path, const std::vector<double>& vector, Overwrite overwrite) {
-    LineWriter file(path, overwrite);
+    PieceWriter file(path, overwrite);
     file.line("%%MatrixMarket matrix array real general");
     file.line("% {}", made_by_mark);
     file.line("{} 1", vector.size());
     for (double value : vector) file.line("{}", value);
+    file.commit();
+}
+
+void write_petsc(const std::string& path, const CsrMatrix& matrix, Overwrite overwrite) {
+    PieceWriter file(path, overwrite);
+    write_petsc_matrix(matrix, [&](const std::string& bytes) { file.bytes(bytes); });
+    file.commit();
+}
+
+void write_petsc(const std::string& path, const std::vector<double>& vector, Overwrite overwrite) {
+    PieceWriter file(path, overwrite);
+    write_petsc_vector(vector, [&](const std::string& bytes) { file.bytes(bytes); });
     file.commit();
 }
 

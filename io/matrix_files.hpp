@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files of matrices and vectors: Matrix Market or PETSc binary when read, recognised from their first bytes and
-// expanded if they are gzip files; Matrix Market when written.
+// expanded if they are gzip files; either of them when written.
 #pragma once
 
 #include <string>
@@ -26,5 +26,11 @@ void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool 
                          Overwrite overwrite = Overwrite::own);
 void write_matrix_market(const std::string& path, const std::vector<double>& vector,
                          Overwrite overwrite = Overwrite::own);
+
+/// Writes the whole file or none, as PETSc's MatView (of an AIJ matrix, with all entries) and VecView do. Such a file
+/// has no place for a word that says who wrote it, so a later one replaces it only with Overwrite::any. Throws
+/// FileError.
+void write_petsc(const std::string& path, const CsrMatrix& matrix, Overwrite overwrite = Overwrite::own);
+void write_petsc(const std::string& path, const std::vector<double>& vector, Overwrite overwrite = Overwrite::own);
 
 }  // namespace hyperplane

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -108,6 +109,42 @@ void sort_row(const Reader& reader, CsrMatrix& csr, Index row, std::vector<std::
     if (twice != columns + Index(end)) reader.fail(fmt::format("row {} has column {} twice", row + 1, *twice + 1));
 }
 
+/// Bytes of integers up to `most`.
+int bytes_for(Index most) {
+    return most <= std::numeric_limits<std::int32_t>::max() ? 4 : 8;
+}
+
+/// Collects big-endian numbers and hands them on in pieces.
+class BigEndian {
+public:
+    BigEndian(const std::function<void(const std::string&)>& put, int integer_bytes)
+        : put_(put), integer_bytes_(integer_bytes) {}
+
+    void integer(Index value) {
+        if (integer_bytes_ == 4)
+            append(__builtin_bswap32(std::uint32_t(value)));
+        else
+            append(__builtin_bswap64(std::uint64_t(value)));
+    }
+    void real(double value) { append(__builtin_bswap64(std::bit_cast<std::uint64_t>(value))); }
+    void end() {
+        put_(piece_);
+        piece_.clear();
+    }
+
+private:
+    template <class Bits>
+    void append(Bits bits) {
+        constexpr std::size_t most = 1 << 20;
+        piece_.append(reinterpret_cast<const char*>(&bits), sizeof bits);
+        if (piece_.size() >= most) end();
+    }
+
+    const std::function<void(const std::string&)>& put_;
+    int integer_bytes_;
+    std::string piece_;
+};
+
 }  // namespace
 
 bool is_petsc_binary(std::string_view head) {
@@ -168,6 +205,24 @@ std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string
     for (std::size_t at = 0; at < values.size(); ++at)
         if (!std::isfinite(values[at] = reader.real())) reader.fail(fmt::format("value {} is not finite", at + 1));
     return values;
+}
+
+void write_petsc_matrix(const CsrMatrix& matrix, const std::function<void(const std::string&)>& put, int least_bytes) {
+    const Index entries = Index(matrix.value.size());
+    BigEndian out(put, std::max(least_bytes, bytes_for(std::max(entries, matrix.rows))));
+    for (const Index one : {matrix_class, matrix.rows, matrix.rows, entries}) out.integer(one);
+    for (Index row = 0; row < matrix.rows; ++row)
+        out.integer(matrix.row_begin[std::size_t(row) + 1] - matrix.row_begin[std::size_t(row)]);
+    for (const Index column : matrix.column) out.integer(column);
+    for (const double value : matrix.value) out.real(value);
+    out.end();
+}
+
+void write_petsc_vector(const std::vector<double>& vector, const std::function<void(const std::string&)>& put) {
+    BigEndian out(put, bytes_for(Index(vector.size())));
+    for (const Index one : {vector_class, Index(vector.size())}) out.integer(one);
+    for (const double value : vector) out.real(value);
+    out.end();
 }
 
 }  // namespace hyperplane

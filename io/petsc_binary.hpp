@@ -10,6 +10,7 @@
 // writes 8. A file may hold several objects, one after another.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,11 @@ bool is_petsc_binary(std::string_view head);
 InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file);
 /// The first vector of a file. Throws FileError.
 std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string& file);
+
+/// Hands a file's bytes to `put`, piece after piece. Integers have 4 bytes if rows and entries can be counted with them
+/// and `least_bytes` is 4, otherwise 8.
+void write_petsc_matrix(const CsrMatrix& matrix, const std::function<void(const std::string&)>& put,
+                        int least_bytes = 4);
+void write_petsc_vector(const std::vector<double>& vector, const std::function<void(const std::string&)>& put);
 
 }  // namespace hyperplane

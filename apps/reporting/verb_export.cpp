@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane export DECK [-o DIR]
+// hyperplane export DECK [-o DIR] [--format mtx|petsc] [--factors]
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -14,6 +14,7 @@
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "io/matrix_files.hpp"
+#include "precond/factors/ldu.hpp"
 
 namespace hyperplane {
 namespace {
@@ -26,16 +27,91 @@ std::filesystem::path make_folder(const std::string& name) {
     return name;
 }
 
+/// Writes matrices and vectors to a folder, in the format that the command line names.
+class Folder {
+public:
+    Folder(const Invocation& invocation, Overwrite overwrite) : overwrite_(overwrite) {
+        const std::string format = invocation.value("format", "mtx");
+        if (format != "mtx" && format != "petsc")
+            throw UsageError(
+                fmt::format("--format {}: mtx (Matrix Market) and petsc (PETSc binary) can be written", format));
+        petsc_ = format == "petsc";
+        folder_ = make_folder(invocation.value("output", "."));
+    }
+
+    /// "A" is "A.mtx" or "A.petsc".
+    std::string file(const std::string& name) const { return name + (petsc_ ? ".petsc" : ".mtx"); }
+    std::string path(const std::string& name) const { return (folder_ / file(name)).string(); }
+    void guard(const std::string& name) const { guard_output(path(name), FileKind::matrix, overwrite_); }
+
+    void write(const std::string& name, const CsrMatrix& matrix, bool symmetric) const {
+        if (petsc_)
+            write_petsc(path(name), matrix, overwrite_);
+        else
+            write_matrix_market(path(name), matrix, symmetric, overwrite_);
+    }
+    void write(const std::string& name, const std::vector<double>& vector) const {
+        if (petsc_)
+            write_petsc(path(name), vector, overwrite_);
+        else
+            write_matrix_market(path(name), vector, overwrite_);
+    }
+
+private:
+    Overwrite overwrite_;
+    bool petsc_ = false;
+    std::filesystem::path folder_;
+};
+
+/// Throws UsageError if the preconditioner has none.
+const HasLduFactors& factors_of(const Case& a_case) {
+    const std::string& name = a_case.name("preconditioner");
+    if (a_case.shape().matrix().kind() != MatrixKind::general)
+        throw UsageError(
+            "--factors: factors are exported of general matrices alone, and this one is on a grid; add --set "
+            "matrix.format=general --set preconditioner.name=sync_free_ilu");
+    const auto* const factors = dynamic_cast<const HasLduFactors*>(a_case.preconditioner.get());
+    if (factors && factors->has_ldu()) return *factors;
+    if (name == "cusparse_ilu")
+        throw UsageError(
+            "--factors: the factors of preconditioner.name = cusparse_ilu stay with cuSPARSE; those of sync_free_ilu, "
+            "with the same pattern, can be exported");
+    throw UsageError(
+        fmt::format("--factors: preconditioner.name = {} has no factors L, D and U; sync_free_ilu, jacobi_sweeps, "
+                    "par_ilu, par_ilut and subdomain_ildu0 have",
+                    name));
+}
+
+void write_order(const Folder& folder, const RowOrder& order) {
+    std::vector<double> rows;
+    for (const int row : order.given) rows.push_back(row + 1);
+    folder.write("order", rows);
+    fmt::print("{}: the block rows in the order {}, counted from 1 in that of {}, {} and {}\n", folder.path("order"),
+               order.name, folder.file("A"), folder.file("b"), folder.file("x"));
+}
+
+void write_factors(const Folder& folder, const HasLduFactors& factors, const RowOrder* order) {
+    const LduFactors ldu = factors.ldu();
+    folder.write("L", ldu.lower, false);
+    folder.write("D", ldu.diagonal, false);
+    folder.write("U", ldu.upper, false);
+    fmt::print("{}, {} and {}: M = L D U, rows and columns in the order of {}; {}, {} and {} entries\n",
+               folder.path("L"), folder.file("D"), folder.file("U"), folder.file(order ? "order" : "A"),
+               ldu.lower.value.size(), ldu.diagonal.value.size(), ldu.upper.value.size());
+}
+
 }  // namespace
 
 int export_verb(const Invocation& invocation) {
     const Case a_case = read_case(invocation);
     leave_out_keys_of_runs(a_case.deck, a_case.overrides, "export");
-    const auto folder = make_folder(invocation.value("output", "."));
+    const HasLduFactors* const factors = invocation.has("factors") ? &factors_of(a_case) : nullptr;
+    const Folder folder(invocation, a_case.overwrite);
     const RowOrder* const order = a_case.shape().order();
-    std::vector<const char*> names{"A.mtx", "b.mtx", "x.mtx"};
-    if (order) names.push_back("order.mtx");
-    for (const char* name : names) guard_output(folder / name, FileKind::matrix, a_case.overwrite);
+    std::vector<const char*> names{"A", "b", "x"};
+    if (order) names.push_back("order");
+    if (factors) names.insert(names.end(), {"L", "D", "U"});
+    for (const char* name : names) folder.guard(name);
     Vector u = a_case.make_vector("state"), x = a_case.make_vector("correction");
     LinearSystem system = make_system(a_case);
     assemble_first(a_case, u, system);
@@ -44,19 +120,14 @@ int export_verb(const Invocation& invocation) {
     History history;
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
 
-    write_matrix_market(folder / "A.mtx", csr_of(*system.a), a_case.shape().symmetric, a_case.overwrite);
-    write_matrix_market(folder / "b.mtx", in_given_order(a_case.shape(), system.b), a_case.overwrite);
-    write_matrix_market(folder / "x.mtx", in_given_order(a_case.shape(), x), a_case.overwrite);
-    if (order) {
-        std::vector<double> rows;
-        for (const int row : order->given) rows.push_back(row + 1);
-        write_matrix_market(folder / "order.mtx", rows, a_case.overwrite);
-        fmt::print("{}: the block rows in the order {}, counted from 1 in that of A.mtx, b.mtx and x.mtx\n",
-                   (folder / "order.mtx").string(), order->name);
-    }
-    fmt::print("{}, b.mtx and x.mtx: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
-               (folder / "A.mtx").string(), system.a->unknowns(), system.a->nonzeros(), report.iterations,
-               to_string(report.reason));
+    folder.write("A", csr_of(*system.a), a_case.shape().symmetric);
+    folder.write("b", in_given_order(a_case.shape(), system.b));
+    folder.write("x", in_given_order(a_case.shape(), x));
+    if (order) write_order(folder, *order);
+    if (factors) write_factors(folder, *factors, order);
+    fmt::print("{}, {} and {}: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
+               folder.path("A"), folder.file("b"), folder.file("x"), system.a->unknowns(), system.a->nonzeros(),
+               report.iterations, to_string(report.reason));
     if (!converged(report.reason)) spdlog::error("x is not the solution: {}", explain(report.reason));
     return int(exit_code(report.reason));
 }

@@ -9,6 +9,7 @@
 
 #include "core/timer.hpp"
 #include "precond/par_ilut/candidates.hpp"
+#include "precond/sync_free_ilu/exported.hpp"
 
 namespace hyperplane {
 namespace {
@@ -148,6 +149,10 @@ SweepCounts ParIlut::sweeps() const {
 
 Index ParIlut::bytes_per_apply() const {
     return general_cpu::bytes_per_apply(factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof);
+}
+
+LduFactors ParIlut::ldu() const {
+    return ldu_of(factors_);
 }
 
 PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const PreconditionerSetting& setting) {

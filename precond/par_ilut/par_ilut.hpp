@@ -15,6 +15,7 @@
 #pragma once
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/factors/ldu.hpp"
 #include "precond/par_ilut/selection.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
@@ -30,7 +31,7 @@ struct ParIlutOptions {
     PivotOptions pivots;
 };
 
-class ParIlut : public Preconditioner {
+class ParIlut : public Preconditioner, public HasLduFactors {
 public:
     ParIlut(const Context& context, const ParIlutOptions& options) : context_(context), options_(options) {}
 
@@ -45,6 +46,7 @@ public:
     Index bytes_per_apply() const override;
 
     const GeneralFactors& factors() const { return factors_; }
+    LduFactors ldu() const override;
     /// The number of rounds of the last set-up.
     int rounds() const { return rounds_; }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "precond/factors/ldu.hpp"
 #include "precond/graph/diagonal_pattern.hpp"
 
 namespace hyperplane {
@@ -18,7 +19,14 @@ bool is_none(const ScalingRow& row) {
     return &row == &scalings().front();
 }
 
-class ScaledPreconditioner : public Preconditioner {
+/// Multiplies entry (i, j) by 2^(row[i] + column[j]).
+void scale(CsrMatrix& a, const std::vector<int>& row, const std::vector<int>& column) {
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index at = a.row_begin[i]; at < a.row_begin[i + 1]; ++at)
+            a.value[at] = std::ldexp(a.value[at], row[i] + column[a.column[at]]);
+}
+
+class ScaledPreconditioner : public Preconditioner, public HasLduFactors {
 public:
     ScaledPreconditioner(const Context& context, const ScalingRow& scaling, bool symmetric,
                          std::unique_ptr<Preconditioner> inner)
@@ -51,11 +59,37 @@ public:
         return inner_->bytes_per_apply() + rows_->bytes_per_apply() * (columns() ? 2 : 1);
     }
     SweepCounts sweeps() const override { return inner_->sweeps(); }
+    bool has_ldu() const override { return factors() && factors()->has_ldu(); }
+    /// Of M itself: with M~ = L D U it is (R^-1 L R) (R^-1 D C^-1) (C U C^-1).
+    LduFactors ldu() const override {
+        const std::vector<int> r = exponents(), c = columns() ? r : std::vector<int>(r.size(), 0);
+        const std::vector<int> less_r = negative(r), less_c = negative(c);
+        LduFactors ldu = factors()->ldu();
+        scale(ldu.lower, less_r, r);
+        scale(ldu.diagonal, less_r, less_c);
+        scale(ldu.upper, c, less_c);
+        return ldu;
+    }
     void set_setup_sweeps(int count) override { inner_->set_setup_sweeps(count); }
 
 private:
     /// C; null if it is the identity. Where there is one, it is R.
     const BsrMatrix* columns() const { return scaling_.keeps_symmetry ? rows_.get() : nullptr; }
+    const HasLduFactors* factors() const { return dynamic_cast<const HasLduFactors*>(inner_.get()); }
+    /// Those of R, by row.
+    std::vector<int> exponents() const {
+        std::unique_ptr<BsrMatrix> copy;
+        const BsrMatrix& rows = on_host(*rows_, copy);
+        const int dof = rows.dof();
+        std::vector<int> found;
+        for (Index row = 0; row < rows.unknowns(); ++row)
+            found.push_back(std::ilogb(rows.values()[row * dof + row % dof]));
+        return found;
+    }
+    static std::vector<int> negative(std::vector<int> exponents) {
+        for (int& one : exponents) one = -one;
+        return exponents;
+    }
     Index bytes_held() const { return scaled_->bytes() + rows_->bytes(); }
 
     void allocate(const BsrMatrix& a) {

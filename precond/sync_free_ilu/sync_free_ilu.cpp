@@ -9,6 +9,7 @@
 #include "core/timer.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
+#include "precond/sync_free_ilu/exported.hpp"
 #include "precond/sync_free_ilu/part_solve.hpp"
 #include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/sync_free_ilu/swept.hpp"
@@ -156,6 +157,10 @@ NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
     };
     numeric.analysis = symbolic_seconds_;
     return numeric;
+}
+
+LduFactors SyncFreeIlu::ldu() const {
+    return ldu_of(factors_);
 }
 
 PreconditionerTraits SyncFreeIlu::traits(const SyncFreeOptions& options, bool symmetric) {

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/factors/ldu.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
@@ -41,7 +42,7 @@ struct SyncFreeOptions {
     std::optional<PartOptions> parts;                  ///< couplings between parts of the rows are left out
 };
 
-class SyncFreeIlu : public Preconditioner {
+class SyncFreeIlu : public Preconditioner, public HasLduFactors {
 public:
     SyncFreeIlu(const Context& context, const SyncFreeOptions& options);
     ~SyncFreeIlu() override;
@@ -59,6 +60,7 @@ public:
     NumericSetup numeric_setup(const SystemMatrix& matrix) override;
 
     const GeneralFactors& factors() const { return factors_; }
+    LduFactors ldu() const override;
 
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
     /// What NVRTC compiles on a GPU.

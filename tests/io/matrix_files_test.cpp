@@ -135,6 +135,39 @@ TEST(PetscFiles, MatrixAndVectorOfEitherIntegers) {
     }
 }
 
+TEST(PetscFiles, AreWrittenAsPetscWritesThem) {
+    const CsrMatrix csr{3, {0, 2, 2, 4}, {0, 2, 1, 2}, {-1, 0.5, 1e-300, 7}};
+    const Values b{1, 2, -3};
+    for (const int integers : {4, 8}) {
+        std::string bytes;
+        write_petsc_matrix(
+            csr, [&](const std::string& more) { bytes += more; }, integers);
+        PetscBytes expected(integers);
+        expected.integers({1211216, 3, 3, 4, 2, 0, 2, 0, 2, 1, 2}).reals(csr.value);
+        EXPECT_EQ(bytes, expected.bytes);
+    }
+    const Scratch scratch;
+    write_petsc(scratch.path("a"), csr);
+    write_petsc(scratch.path("b"), b);
+    const InputMatrix m = read_matrix(scratch.path("a"));
+    EXPECT_EQ(m.csr.row_begin, csr.row_begin);
+    EXPECT_EQ(m.csr.column, csr.column);
+    EXPECT_EQ(m.csr.value, csr.value);
+    EXPECT_EQ(read_vector(scratch.path("b")), b);
+    EXPECT_EQ(error_of([&] { write_petsc(scratch.path("a"), csr); }),
+              scratch.path("a") +
+                  " exists and is no exported matrix or vector that this program wrote, so it is left as it is; name "
+                  "another file, or give --force to write over it");
+    write_petsc(scratch.path("a"), csr, Overwrite::any);
+    // Larger than a piece.
+    Values many(300000);
+    for (std::size_t at = 0; at < many.size(); ++at) many[at] = 1.0 / double(at + 1);
+    write_petsc(scratch.path("many"), many);
+    EXPECT_EQ(read_vector(scratch.path("many")), many);
+    error_with_full_disk(10, [&] { write_petsc(scratch.path("c"), many); });
+    EXPECT_NE(error_of([&] { read_vector(scratch.path("c")); }), "");
+}
+
 TEST(PetscFiles, WrongMatrices) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const auto error = [](const Indices& integers, const Values& reals) {

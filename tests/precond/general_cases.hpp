@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "precond/scaling/scaled.hpp"
 #include "precond/support.hpp"
 #include "reference/general_matrices.hpp"
 
@@ -17,6 +18,18 @@ inline std::unique_ptr<Preconditioner> make_general(const std::string& name, con
                                                     const Settings& settings = {}) {
     check_matrix(find_preconditioner(name), setting_of(a));
     return find_preconditioner(name).create(parameters_of(name, settings), setting_of(a));
+}
+
+inline Parameters scaled_parameters(const std::string& scaling, const std::string& name, const Settings& settings) {
+    Parameters parameters = parameters_of(name, settings);
+    parameters.add(common_scaling_parameters());
+    parameters.set("scaling", "name", scaling);
+    return parameters;
+}
+
+inline std::unique_ptr<Preconditioner> make_scaled(const std::string& scaling, const std::string& name,
+                                                   const BsrMatrix& a, const Settings& settings = {}) {
+    return create_scaled(find_preconditioner(name), scaled_parameters(scaling, name, settings), setting_of(a));
 }
 
 inline std::vector<double> apply_general(const LinearOperator& m, const BsrMatrix& a, const std::vector<double>& r) {

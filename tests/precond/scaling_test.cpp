@@ -14,18 +14,6 @@ namespace {
 using namespace testing_support;
 using reference::BlockMatrix;
 
-Parameters scaled_parameters(const std::string& scaling, const std::string& name, const Settings& settings) {
-    Parameters parameters = parameters_of(name, settings);
-    parameters.add(common_scaling_parameters());
-    parameters.set("scaling", "name", scaling);
-    return parameters;
-}
-
-std::unique_ptr<Preconditioner> make_scaled(const std::string& scaling, const std::string& name, const BsrMatrix& a,
-                                            const Settings& settings = {}) {
-    return create_scaled(find_preconditioner(name), scaled_parameters(scaling, name, settings), setting_of(a));
-}
-
 /// A matrix whose rows and columns differ by many orders of magnitude.
 BlockMatrix badly_scaled(const GeneralCase& c) {
     BlockMatrix data = data_of(c);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/sync_free_ilu/exported.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "precond/factors/gauss_jordan.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Appends scalar rows.
+class Rows {
+public:
+    Rows(CsrMatrix& to, Index rows, Index entries) : to_(to) {
+        to.rows = rows;
+        to.row_begin.reserve(std::size_t(rows) + 1);
+        to.row_begin.push_back(0);
+        to.column.reserve(std::size_t(entries));
+        to.value.reserve(std::size_t(entries));
+    }
+    void entry(Index column, double value) {
+        to_.column.push_back(column);
+        to_.value.push_back(value);
+    }
+    void end() { to_.row_begin.push_back(Index(to_.column.size())); }
+
+private:
+    CsrMatrix& to_;
+};
+
+/// The factors' values where the host can read them.
+class HostValues {
+public:
+    explicit HostValues(const GeneralFactors& factors) : at_(factors.values.data()) {
+        if (factors.values.backend() == Backend::cpu) return;
+        const Context& from = factors.values.context();
+        copy_ = Buffer<double>(from.host(), "factors", factors.values.size());
+        copy_between(from, factors.values.data(), copy_.context(), copy_.data(), copy_.size() * Index(sizeof(double)));
+        at_ = copy_.data();
+    }
+    const double* data() const { return at_; }
+
+private:
+    Buffer<double> copy_;
+    const double* at_;
+};
+
+std::vector<double> inverse_of(const double* block, int dof, const BlockPattern& pattern, Index row) {
+    std::vector<double> inverse(block, block + dof * dof);
+    if (invert_in_place(dof, inverse.data(), [](int, double pivot) { return pivot; }) >= 0)
+        throw SetupError(fmt::format(
+            "block row {}: the inverse of D's block is held, and it cannot be inverted without exchanging rows; the "
+            "factors are not exported",
+            pattern.given_row(row) + 1));
+    return inverse;
+}
+
+}  // namespace
+
+LduFactors ldu_of(const GeneralFactors& factors) {
+    const BlockPattern& p = factors.pattern();
+    const HostValues host(factors);
+    const int dof = factors.dof, size = dof * dof;
+    const Index rows = p.rows() * dof, below = factors.filled.lower, above = p.blocks() - p.rows() - below;
+    LduFactors ldu;
+    Rows lower(ldu.lower, rows, below * size + rows), diagonal(ldu.diagonal, rows, rows * dof),
+        upper(ldu.upper, rows, above * size + rows);
+    for (Index i = 0; i < p.rows(); ++i) {
+        const Index begin = p.row_begin()[i], middle = factors.filled.diagonal[i], end = p.row_begin()[i + 1];
+        const double* const held = host.data() + middle * size;  // D^-1
+        const std::vector<double> d = inverse_of(held, dof, p, i);
+        for (int r = 0; r < dof; ++r) {
+            for (Index at = begin; at < middle; ++at)
+                for (int c = 0; c < dof; ++c)
+                    lower.entry(Index(p.column()[at]) * dof + c, host.data()[at * size + r * dof + c]);
+            lower.entry(i * dof + r, 1.0);
+            lower.end();
+            for (int c = 0; c < dof; ++c) diagonal.entry(i * dof + c, d[r * dof + c]);
+            diagonal.end();
+            upper.entry(i * dof + r, 1.0);
+            for (Index at = middle + 1; at < end; ++at)
+                for (int c = 0; c < dof; ++c) {
+                    double sum = 0.0;
+                    for (int q = 0; q < dof; ++q) sum += held[r * dof + q] * host.data()[at * size + q * dof + c];
+                    upper.entry(Index(p.column()[at]) * dof + c, sum);
+                }
+            upper.end();
+        }
+    }
+    return ldu;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The factors of this family for other programs.
+#pragma once
+
+#include "precond/factors/ldu.hpp"
+#include "precond/sync_free_ilu/factors.hpp"
+
+namespace hyperplane {
+
+/// L is as it is held; D is the inverse of the inverses that are held, and U = D^-1 times what is held, so both are
+/// rounded once more. Throws SetupError if a block has no inverse.
+LduFactors ldu_of(const GeneralFactors& factors);
+
+}  // namespace hyperplane
