@@ -41,7 +41,9 @@ ParameterTable parameters() {
          "auto",
          "omega, the part of a smoother's correction that is used. auto: min(1, 1.7 / lambda) on each grid, with "
          "lambda "
-         "the largest eigenvalue of M^-1 A that the power method finds; 1 for incomplete factorisations of M-matrices",
+         "the largest eigenvalue of M^-1 A that the power method finds; for incomplete factorisations of M-matrices 1, "
+         "or "
+         "0.95 where couplings to opposite neighbours differ by more than ten times",
          "",
          Bound{0.0, true},
          Bound{2.0, true},

@@ -18,6 +18,7 @@ namespace hyperplane::multigrid {
 namespace {
 
 constexpr double margin = 1.7, largest_lambda = 3.0;
+constexpr double large_ratio = 10.0, damping_of_jumps = 0.95;
 constexpr double shifts[] = {0.01, 0.03, 0.1, 0.3, 1.0};
 
 /// Values that depend on point and component alone, not on the layout.
@@ -45,15 +46,22 @@ double power_method(const StructMatrix& a, const LinearOperator& m, int steps, V
     return lambda;
 }
 
+/// Whether the couplings of a point to either side of it, both of which exist, differ much.
+HYPERPLANE_HD bool is_jump(double one, double other) {
+    return one < 0.0 && other < 0.0 && (one < large_ratio * other || other < large_ratio * one);
+}
+
 /// flags(i) = 1 where row i is not that of an M-matrix: a coefficient beside the diagonal is positive, or the row's sum
-/// is negative by more than rounding; else 0.
+/// is negative by more than rounding. Else a little where its couplings jump, so little that all rows add up to less
+/// than 1, and 0 where they do not.
 struct RowFlags {
     Coefficients a;
     VectorView flags;
+    double little;
 
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
         double sum = 0.0, own = 0.0;
-        bool fits = true;
+        bool fits = true, jumps = false;
         for (int e = 0; e < a.entries; ++e) {
             Int3 q;
             if (!a.neighbour(p, e, q)) continue;
@@ -63,8 +71,12 @@ struct RowFlags {
                 own = value;
             else
                 fits = fits && value <= 0.0;
+            Int3 opposite;
+            const int mirror = a.entries - 1 - e;
+            if (e < mirror && a.neighbour(p, mirror, opposite))
+                jumps = jumps || is_jump(value, a(mirror, 0, 0, slot, a.layout.slot(opposite)));
         }
-        flags.at(slot) = fits && sum >= -1e-12 * own ? 0.0 : 1.0;
+        flags.at(slot) = !(fits && sum >= -1e-12 * own) ? 1.0 : jumps ? little : 0.0;
     }
 };
 
@@ -73,30 +85,63 @@ bool on_all_ranks(const StructMatrix& a, bool mine) {
     return a.layout().is_part() ? !any_rank(a.context(), !mine) : mine;
 }
 
-/// Whether a matrix is symmetric with coefficients of an M-matrix, as above. Overwrites two vectors.
-bool is_m_matrix(const StructMatrix& a, Vector& ones, Vector& sums) {
-    if (a.dof() > 1 || !a.symmetric()) return false;
-    if (a.backend() == Backend::cuda) {
+/// Whether a coefficient beside the diagonal is positive, and whether couplings jump, on this rank.
+struct Couplings {
+    bool positive = false, jump = false;
+};
+
+Couplings couplings_of(const StructMatrix& a) {
+    bool positive = false, jump = false;
+    for_each_run(a.context(), a.layout(), 1, [&](const Run& run) {
+        for (int e = 0; e < a.stencil().diagonal(); ++e) {
+            const int mirror = a.stencil().mirror(e);
+            const RunNeighbours near = a.layout().neighbours(run, a.stencil()[e]);
+            const RunNeighbours opposite = a.layout().neighbours(run, a.stencil()[mirror]);
+            const double* one = a.along(run, near, e, 0, 0);
+            const double* other = a.along(run, opposite, mirror, 0, 0);
+            int above = 0, jumps = 0;
+            for (int t = near.begin; t < near.end; ++t) above |= one[t] > 0.0;
+            for (int t = std::max(near.begin, opposite.begin); t < std::min(near.end, opposite.end); ++t)
+                jumps |= is_jump(one[t], other[t]);
+            if (above) {
+#pragma omp atomic write
+                positive = true;
+            }
+            if (jumps) {
+#pragma omp atomic write
+                jump = true;
+            }
+        }
+    });
+    return {!on_all_ranks(a, !positive), !on_all_ranks(a, !jump)};
+}
+
+/// Whether a matrix is symmetric with coefficients of an M-matrix, and whether its couplings jump.
+struct Kind {
+    bool m_matrix = false, jumps = false;
+};
+
+/// Overwrites two vectors.
+Kind kind_of(const StructMatrix& a, Vector& ones, Vector& sums) {
+    if (a.dof() > 1 || !a.symmetric()) return {};
+    if (a.backend() == Backend::cuda || a.grid().any_periodic()) {
         const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
-        for_each_point(a.context(), a.layout(), "row flags", RowFlags{Coefficients(a, offsets.data()), view(sums)});
-        return sum(sums, 0) == 0.0;
+        for_each_point(a.context(), a.layout(), "row flags",
+                       RowFlags{Coefficients(a, offsets.data()), view(sums), 0.5 / double(a.grid().points())});
+        const double flags = sum(sums, 0);
+        return {flags<1.0, flags> 0.0};
     }
-    const Index slots = a.layout().slots();
-    bool all = true;
-    for (int e = 0; e < a.stencil().diagonal() && all; ++e) {
-        const double* values = a.values(e);
-#pragma omp parallel for simd schedule(static) num_threads(a.context().threads_for(slots)) reduction(&& : all)
-        for (Index slot = 0; slot < slots; ++slot) all = all && values[slot] <= 0.0;
-    }
-    all = on_all_ranks(a, all);
-    if (!all) return false;
+    const Couplings couplings = couplings_of(a);
+    if (couplings.positive) return {};
     fill(ones, 1.0);
     a.apply(ones, sums);
+    const Index slots = a.layout().slots();
     const double* own = a.values(a.stencil().diagonal());
     const double* sum = sums.data();
+    bool all = true;
 #pragma omp parallel for simd schedule(static) num_threads(a.context().threads_for(slots)) reduction(&& : all)
     for (Index slot = 0; slot < slots; ++slot) all = all && sum[slot] >= -1e-12 * own[slot];
-    return on_all_ranks(a, all);
+    return {on_all_ranks(a, all), couplings.jump};
 }
 
 }  // namespace
@@ -114,7 +159,10 @@ SetupReport Smoother::setup(const StructMatrix& a, const SmootherChoice& choice,
         omega_ = *options.damping;
         return report;
     }
-    if (choice.regular_splitting && is_m_matrix(a, r, t)) return report;
+    if (const Kind kind = choice.regular_splitting ? kind_of(a, r, t) : Kind{}; kind.m_matrix) {
+        if (kind.jumps) omega_ = damping_of_jumps;
+        return report;
+    }
     const auto is_large = [&] { return !(lambda_ < largest_lambda); };
     lambda_ = power_method(a, *m_, options.power_steps, r, t);
     for (const double alpha : shifts) {

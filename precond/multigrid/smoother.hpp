@@ -5,6 +5,10 @@
 // M^-1 A. 3. omega = min(1, 1.7 / lambda). Twelve steps give 1.17 where 1.38 is right, and a cycle is positive definite
 // only while omega lambda < 2. 4. Where lambda is not finite, or 3 and more, and M factors A + alpha diag(A), M is set
 // up anew with alpha = 0.01, 0.03, 0.1, 0.3, 1, until lambda is below 3.
+//
+// For an incomplete factorisation of an M-matrix lambda is below 2 without any steps, and omega = 1. Where coefficients
+// jump, lambda comes so close to 2 that errors of that eigenvalue last. There, where the couplings of a point to its
+// two sides differ by more than ten times, omega = 0.95.
 #pragma once
 
 #include <functional>

@@ -228,6 +228,21 @@ TEST_F(MultigridOnDevice, FollowsNewValuesAndNewAxes) {
     }
 }
 
+TEST_F(MultigridOnDevice, DampsAsTheHostWhereCoefficientsJump) {
+    for (const double contrast : {1.0, 9.9, 10.1, 1e-6})
+        for (const Box& box : {Box{17, 9, 11}, Box{12, 7, 6, {true, false, true}}}) {
+            SCOPED_TRACE(name_of(box) + " " + std::to_string(contrast));
+            const auto omega = [&](const Context& context) {
+                const StructMatrix a =
+                    in_context(context, laplacian(Context::cpu(), box, {1.0, 1.0, 30.0}, 0.1, true, contrast));
+                const auto m = make_multigrid(a, multigrid_keys({}));
+                m->setup(a);
+                return dynamic_cast<const Multigrid&>(*m).hierarchy()[0].smoother.omega();
+            };
+            EXPECT_EQ(omega(Context::cuda()), omega(Context::cpu()));
+        }
+}
+
 TEST_F(MultigridOnDevice, HoldsWhatIsPlanned) {
     for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev"})
         for (const int dof : {1, 3}) {

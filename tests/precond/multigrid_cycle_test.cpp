@@ -337,5 +337,28 @@ TEST(MultigridSetup, ShiftsOrDampsWhatIsTooLarge) {
     EXPECT_EQ(dynamic_cast<const Multigrid&>(*damped).hierarchy()[0].smoother.omega(), 0.25);
 }
 
+TEST(MultigridSetup, DampsFactorisationsOfMMatricesWhereCoefficientsJump) {
+    const auto omega = [](const Box& box, std::array<double, 3> coupling, double contrast, LayoutKind kind) {
+        const StructMatrix natural = laplacian(Context::cpu(), box, coupling, 0.1, true, contrast);
+        StructMatrix a(natural.context(), Layout(kind, natural.grid(), natural.layout().levels()), natural.stencil(), 1,
+                       natural.storage(), "test");
+        a.assign(natural.to_csr());
+        const SeveralThreads several(a.context(), 2);
+        const auto m = make_multigrid(a, multigrid_keys({}));
+        m->setup(a);
+        const multigrid::Smoother& smoother = dynamic_cast<const Multigrid&>(*m).hierarchy()[0].smoother;
+        EXPECT_EQ(smoother.lambda(), 0.0) << "no power method";
+        return smoother.omega();
+    };
+    for (const LayoutKind kind : layout_kinds)
+        for (const Box& box : {Box{17, 9, 11}, Box{13, 12, 1}, Box{12, 7, 6, {true, false, true}}}) {
+            SCOPED_TRACE(name_of(box));
+            for (const double contrast : {1.0, 9.9, 1 / 9.9})
+                EXPECT_EQ(omega(box, {1.0, 1.0, 30.0}, contrast, kind), 1.0) << contrast;
+            for (const double contrast : {10.1, 1 / 10.1, 1e6})
+                EXPECT_EQ(omega(box, {1.0, 1.0, 30.0}, contrast, kind), 0.95) << contrast;
+        }
+}
+
 }  // namespace
 }  // namespace hyperplane
