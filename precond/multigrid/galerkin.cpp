@@ -187,13 +187,14 @@ void sum_terms(const StructMatrix& a, const Layout& of, const Interpolation& p, 
                                begin.data(), shift.data(), offset.data(), of.begin_plane(), of.planes(), groups});
 }
 
-/// The rows of the coarse points in some planes.
-void compute_rows(const StructMatrix& a, const Layout& planes, const Interpolation& p, StructMatrix& coarse) {
+/// The rows of the coarse points in the planes of a source.
+void compute_rows(const Source& source, const Interpolation& p, StructMatrix& coarse) {
+    const StructMatrix& a = *source.a;
     if (a.backend() == Backend::cpu && can_follow_lines(a.layout()) && can_follow_lines(coarse.layout()))
-        return galerkin_by_lines(a, planes, p, coarse);
+        return galerkin_by_lines(source, p, coarse);
     if constexpr (cuda_built)
-        if (const SetupCuda* kernels = p.setup_kernels()) return kernels->product(a, planes, p.view(), coarse);
-    if (!a.grid().any_periodic()) return sum_terms(a, planes, p, coarse);
+        if (const SetupCuda* kernels = p.setup_kernels()) return kernels->product(a, source.planes, p.view(), coarse);
+    if (!a.grid().any_periodic()) return sum_terms(a, source.planes, p, coarse);
     if (coarse.stencil().radius() > reach)
         throw Error(ExitCode::internal, "multigrid: a coarse stencil of radius 3 or more");
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
@@ -201,13 +202,13 @@ void compute_rows(const StructMatrix& a, const Layout& planes, const Interpolati
     for (short& entry : products.entry_of) entry = -1;
     for (int e = 0; e < coarse.stored_entries(); ++e)
         products.entry_of[Products::place(coarse.stencil()[e])] = static_cast<short>(e);
-    for_each_point(a.context(), planes, "Galerkin product", products);
+    for_each_point(a.context(), source.planes, "Galerkin product", products);
 }
 
 }  // namespace
 
 void galerkin_product(const Sources& sources, const Interpolation& p, StructMatrix& coarse) {
-    for (const Source& source : sources.list()) compute_rows(*source.a, source.planes, p, coarse);
+    for (const Source& source : sources.list()) compute_rows(source, p, coarse);
 }
 
 }  // namespace hyperplane::multigrid

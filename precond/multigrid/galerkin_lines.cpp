@@ -124,9 +124,22 @@ private:
 
 }  // namespace
 
-void galerkin_by_lines(const StructMatrix& a, const Layout& planes, const Interpolation& p, StructMatrix& coarse) {
+void galerkin_by_lines(const Source& source, const Interpolation& p, StructMatrix& coarse) {
+    const StructMatrix& a = *source.a;
     const LineProduct product(a, p, coarse);
-    for_each_run(coarse.context(), planes, 64 * a.dof() * a.dof(), [&](const Run& run) { product.line(run); });
+    const EqualLines weights = p.equal_lines();
+    const int reach = coarse.stencil().radius();
+    const CopiedLines lines(source.planes, [&](int j, int k, std::vector<int>& numbers) {
+        source.append_lines(p.grids(), j, k, numbers);
+        weights.append_around(j, k, reach, reach, numbers);
+    });
+    const std::vector<double*> coefficients = coarse.coefficients();
+    lines.for_each_line(
+        coarse.context(), source.planes, 64 * a.dof() * a.dof(), [&](const Run& run) { product.line(run); },
+        [&](Int3 from, const Run& run) {
+            for (double* const values : coefficients)
+                std::copy_n(values + coarse.layout().slot(from), run.count, values + coarse.layout().slot(run.first));
+        });
 }
 
 }  // namespace hyperplane::multigrid

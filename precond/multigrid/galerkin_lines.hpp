@@ -6,6 +6,6 @@
 namespace hyperplane::multigrid {
 
 /// galerkin_product on a CPU, for natural layouts without periodic axes: a line of coarse points at once.
-void galerkin_by_lines(const StructMatrix& a, const Layout& planes, const Interpolation& p, StructMatrix& coarse);
+void galerkin_by_lines(const Source& source, const Interpolation& p, StructMatrix& coarse);
 
 }  // namespace hyperplane::multigrid

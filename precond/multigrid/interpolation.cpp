@@ -239,16 +239,16 @@ void Interpolation::compute(const Sources& sources) {
         ones_ = Buffer<double>(context_, "multigrid: interpolation", on_host_ ? grids_.coarse.nx : 0);
         if (on_host_) std::fill(ones_.begin(), ones_.end(), 1.0);
     }
-    for (const Source& source : sources.list()) compute_weights(*source.a, source.planes);
+    for (const Source& source : sources.list()) compute_weights(source);
     std::vector<double*> of_children;
     for (int place = 0; place < places_.count; ++place) of_children.push_back(first(weights_) + place * stride_);
     exchange_halos(context_, order_, order_.halo(), of_children);
 }
 
-void Interpolation::compute_weights(const StructMatrix& a, const Layout& planes) {
+void Interpolation::compute_weights(const Source& source) {
     if constexpr (cuda_built)
-        if (setup_) return setup_->interpolate(a, planes, view_of(first(weights_)));
-    by_lines() ? compute_by_lines(a, planes) : compute_by_points(a, planes);
+        if (setup_) return setup_->interpolate(*source.a, source.planes, view_of(first(weights_)));
+    by_lines() ? compute_by_lines(source) : compute_by_points(*source.a, source.planes);
 }
 
 void Interpolation::round() {

@@ -57,6 +57,7 @@ Layout order_of_weights(const Coarsening& grids, const Layout& fine);
 
 class TransferCuda;
 class SetupCuda;
+struct LineChildren;
 
 /// Whether loops on a CPU can follow lines: the layout is natural, without periodic axes.
 inline bool can_follow_lines(const Layout& layout) {
@@ -88,6 +89,8 @@ public:
         return place < 0 ? of(ones_, single_ones_, T{})
                          : of(weights_, singles_, T{}) + order_.halo_slots() + place * stride_ + order_.slot({0, j, k});
     }
+    /// Lines of the weights, until round().
+    EqualLines equal_lines() const;
     /// Keeps the weights in single precision alone, until they are computed anew.
     void round();
 
@@ -113,10 +116,11 @@ public:
     static Index bytes(const Coarsening& grids, const Layout& coarse, bool rounded);
 
 private:
-    /// Computes the weights of the coarse points in `planes`.
-    void compute_weights(const StructMatrix& a, const Layout& planes);
+    /// Computes the weights of the coarse points in the planes of a source.
+    void compute_weights(const Source& source);
     void compute_by_points(const StructMatrix& a, const Layout& planes);
-    void compute_by_lines(const StructMatrix& a, const Layout& planes);
+    void compute_by_lines(const Source& source);
+    void compute_line(const StructMatrix& a, const std::vector<LineChildren>& all, const Run& run);
     template <class T>
     void restrict_by_lines(const Vector& fine, Vector& coarse) const;
     template <class T>

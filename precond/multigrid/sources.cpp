@@ -86,9 +86,15 @@ private:
 
 }  // namespace
 
+void Source::append_lines(const Coarsening& grids, int j, int k, std::vector<int>& numbers) const {
+    const Int3 first = grids.first_child({0, j, k});
+    const int reach = a->stencil().radius();  // of the children, whose coefficients may be stored in their neighbours
+    lines().append_around(first.y, first.z, reach + grids.axes[1], reach + grids.axes[2], numbers);
+}
+
 Sources::Sources(const StructMatrix& a, const Coarsening& grids, const Layout& coarse) : a_(a) {
     if (!a.layout().is_part() || !grids.axes[2]) {
-        list_ = {{&a, coarse}};
+        list_ = {Source(a, coarse)};
         return;
     }
     const NearPlanes near(a);
@@ -100,11 +106,11 @@ Sources::Sources(const StructMatrix& a, const Coarsening& grids, const Layout& c
     const int first = coarse.begin_plane(), last = coarse.end_plane() - 1;
     const auto planes = [&](int begin, int end) { return coarse.of_planes(begin, end, 0); };
     copy(low_, a.layout().begin_plane());
-    list_ = {{&*low_, planes(first, first + 1)}};
+    list_ = {Source(*low_, planes(first, first + 1))};
     if (last == first) return;
     copy(high_, a.layout().end_plane() - copied);
-    list_.push_back({&*high_, planes(last, last + 1)});
-    if (last > first + 1) list_.push_back({&a, planes(first + 1, last)});
+    list_.push_back(Source(*high_, planes(last, last + 1)));
+    if (last > first + 1) list_.push_back(Source(a, planes(first + 1, last)));
 }
 
 Index Sources::bytes(const Context& context, const Layout& part, const Stencil& stencil, Index coefficients) {

@@ -29,6 +29,31 @@ inline std::unique_ptr<Preconditioner> make_multigrid(const StructMatrix& a, con
     return find_preconditioner("multigrid").create(parameters, setting_of(a));
 }
 
+/// A matrix whose coefficients depend on x alone, so that most of its lines are equal, but for those between one point
+/// and its neighbours and itself, which are other ones.
+inline reference::StencilMatrix equal_lines(const reference::Box& box, const std::vector<reference::Offset>& offsets,
+                                            int dof, bool symmetric, reference::Offset other) {
+    reference::StencilMatrix a{box, offsets, dof,
+                               std::vector<std::map<reference::Offset, reference::Dense>>(box.points())};
+    for (int row = 0; row < box.points(); ++row)
+        for (const reference::Offset o : offsets) {
+            const reference::Offset p = box.point(row), q = p + o;
+            if (!box.contains(q)) continue;
+            const bool mirrored = symmetric && o < -o;
+            const reference::Offset from = mirrored ? q : p, to = mirrored ? -o : o;
+            const int place = 100 * from.x + to.x + 3 * to.y + 9 * to.z + 50;
+            reference::Dense block = reference::Random(place + (p == other || q == other ? 10000 : 0)).block(dof);
+            if (o == reference::Offset{})
+                for (int r = 0; r < dof; ++r)
+                    for (int c = 0; c <= r; ++c)
+                        block(r, c) = block(c, r) += r == c ? 2.0 * dof * double(offsets.size()) : 0.0;
+            reference::Dense& own = a.blocks[row][o] = reference::Dense(dof, dof);
+            for (int r = 0; r < dof; ++r)
+                for (int c = 0; c < dof; ++c) own(r, c) = mirrored ? block(c, r) : block(r, c);
+        }
+    return a;
+}
+
 /// star7 on a cube: `mass` and six couplings, those along each axis with its own coefficient; Dirichlet if `walls`,
 /// else nothing flows through the boundary. `contrast` multiplies couplings in a corner.
 inline StructMatrix laplacian(const Context& context, const reference::Box& box, std::array<double, 3> coupling,

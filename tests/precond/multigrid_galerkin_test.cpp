@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "precond/multigrid/galerkin.hpp"
+#include "precond/multigrid_cases.hpp"
 #include "precond/support.hpp"
 #include "reference/multigrid.hpp"
 #include "several_threads.hpp"
@@ -184,6 +185,22 @@ StencilMatrix balanced(const Box& box, std::array<double, 3> coupling) {
         }
     }
     return a;
+}
+
+TEST(MultigridGrids, AreAsDefinedWhereAllLinesButOneAreEqual) {
+    for (const char* stencil : {"star7", "box27"})
+        for (const int dof : {1, 2})
+            for (const bool symmetric : {false, true})
+                for (const Box& box : {Box{3, 13, 6}, Box{4, 6, 13}})
+                    for (int at = 0; at < box.ny + box.nz; ++at) {
+                        if (dof == 2 && at % 5 > 0) continue;
+                        const reference::Offset other{1, at < box.ny ? at : 3, at < box.ny ? 3 : at - box.ny};
+                        const StencilMatrix data =
+                            equal_lines(box, reference::stencil_named(stencil).offsets, dof, symmetric, other);
+                        for (const multigrid::Axes axes : {all_axes, multigrid::Axes{true, true, false}})
+                            expect_as_defined(data, stencil, symmetric ? MatrixStorage::lower : MatrixStorage::full,
+                                              LayoutKind::natural, axes);
+                    }
 }
 
 TEST(MultigridGrids, InterpolateConstantsAndLinearFunctionsExactly) {

@@ -27,6 +27,7 @@ struct Case {
     Settings settings = {};
     std::string smoother = "struct_ilu";
     Settings smoother_settings = {};
+    bool equal_lines = false;
 
     /// Of the smoother, whose hyperplane layout depends on it.
     int fill_level() const { return smoother_settings == Settings{{"fill_level", "1"}} ? 1 : 0; }
@@ -60,6 +61,12 @@ std::vector<Case> cases() {
     list.push_back({"thin_parts", "star7", 1, true, {5, 4, 4}});
     list.push_back({"thin_parts_blocks", "star7", 3, false, {5, 4, 5}});
     list.push_back({"thin_parts_of_two_planes", "star13", 1, true, {5, 4, 9}});
+    for (const char* stencil : {"star7", "box27"})
+        for (bool symmetric : {false, true}) {
+            Case of{std::string("equal_lines_") + stencil + (symmetric ? "_spd" : ""), stencil, 1, symmetric};
+            of.equal_lines = true;
+            list.push_back(of);
+        }
     for (int dof : {1, 2})
         for (bool symmetric : {false, true}) {
             Case of{"periodic_" + std::to_string(dof) + (symmetric ? "_spd" : ""), "star7", dof, symmetric};
@@ -79,6 +86,7 @@ protected:
     StencilMatrix data(int seed) const {
         const Case& c = GetParam();
         const auto offsets = reference::stencil_named(c.stencil).offsets;
+        if (c.equal_lines) return equal_lines(c.box, offsets, c.dof, c.symmetric, {2, 3, seed});
         return c.symmetric ? reference::random_spd_matrix(c.box, offsets, c.dof, seed)
                            : reference::random_matrix(c.box, offsets, c.dof, seed);
     }

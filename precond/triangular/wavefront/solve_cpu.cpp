@@ -168,9 +168,9 @@ double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along
         f.dof, [&](auto m) { return solve_points<m.value, direction>(f, run, along, s, x); });
 }
 
-/// Solves for a piece and returns its y^T D y, which costs next to nothing here. If F = E^T, the sum over all pieces is
-/// r^T M^-1 r, since (D + E) y = r and (D + F) z = D y.
-double lower_piece(const FactorsByRun& f, const Run& run, const Vector& r, Vector& y) {
+/// Solves for a piece and returns its y^T D y, if that is wanted. If F = E^T, the sum over all pieces is r^T M^-1 r,
+/// since (D + E) y = r and (D + F) z = D y.
+double lower_piece(const FactorsByRun& f, const Run& run, const Vector& r, Vector& y, bool product_wanted) {
     const int lower = f.stencil.lower_size();
     find_neighbours(f, run, 0, lower);
     prefetch(f, run, 0, lower, r, Direction::lower);
@@ -182,7 +182,7 @@ double lower_piece(const FactorsByRun& f, const Run& run, const Vector& r, Vecto
     if (along.count == 0) {
         add_inverse_times<+1>(f, run, s, nullptr, y);
         double product = 0.0;
-        for (int row = 0; row < f.dof; ++row)
+        for (int row = 0; row < f.dof && product_wanted; ++row)
             product += dot_run(s + row * run.count, y.component(row) + run.slot, run.count);
         return product;
     }
@@ -190,7 +190,7 @@ double lower_piece(const FactorsByRun& f, const Run& run, const Vector& r, Vecto
     const RunNeighbours& near = scratch().near[along.entries[0]];
     const LowerLine line{f.inverse(0, 0, run.slot), f.triangles.along(run, near, along.entries[0], 0, 0), s};
     solve_line(line, near, run.count, y.data() + run.slot);
-    return pivot_product(line, near, run.count, y.data() + run.slot);
+    return product_wanted ? pivot_product(line, near, run.count, y.data() + run.slot) : 0.0;
 }
 
 void upper_piece(const FactorsByRun& f, const Run& run, Vector& z) {
@@ -217,7 +217,7 @@ void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<do
     const FactorsByRun f = read_by_runs(factors);
     const Index lines = f.layout.grid().ny, first = f.layout.begin_plane();
     for_each_piece(f, Direction::lower, carried(y, f.stencil), [&](const Run& piece) {
-        const double product = lower_piece(f, piece, r, y);
+        const double product = lower_piece(f, piece, r, y, of_line != nullptr);
         if (of_line) (*of_line)[piece.first.y + lines * (piece.first.z - first)] += product;
     });
 }
