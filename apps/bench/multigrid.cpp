@@ -47,18 +47,19 @@ struct GridVectors {
     double bytes() const { return double(b.size()) * sizeof(double); }
 };
 
-std::vector<GridPart> time_cycle(const multigrid::Hierarchy& h, int grid, const GridWatch& watch) {
+std::vector<GridPart> time_cycle(const Multigrid& m, int grid, const GridWatch& watch) {
+    const multigrid::Hierarchy& h = m.hierarchy();
     GridVectors v(h.matrix(grid));
     if (grid + 1 == h.size())
-        return {watch.in_cycle("coarsest", double(h.coarsest().bytes()) + 2 * v.bytes(),
-                               [&] { h.coarsest().apply(v.b, v.x); })};
+        return {watch.in_cycle("coarsest", double(m.coarsest_bytes()) + 2 * v.bytes(),
+                               [&] { m.solve_coarsest(v.b, v.x); })};
     GridVectors coarse(h.matrix(grid + 1));
     const StructMatrix& a = h.matrix(grid);
-    const Preconditioner& m = h[grid].smoother.preconditioner();
+    const Preconditioner& smoother = h[grid].smoother.preconditioner();
     const multigrid::Interpolation& p = *h[grid].interpolation;
     const double weights = double(p.bytes());
     return {
-        watch.in_cycle("smoother", double(m.bytes_per_apply()), [&] { m.apply(v.b, v.x); }),
+        watch.in_cycle("smoother", double(smoother.bytes_per_apply()), [&] { smoother.apply(v.b, v.x); }),
         watch.in_cycle("residual", double(a.bytes_per_apply()) + v.bytes(), [&] { a.subtract_product(v.b, v.x, v.r); }),
         watch.in_cycle("restriction", weights + v.bytes() + coarse.bytes(), [&] { p.restrict_to(v.r, coarse.b); }),
         watch.in_cycle("prolongation", weights + 2 * v.bytes() + coarse.bytes(), [&] { p.add_to(v.x, coarse.x); })};
@@ -97,7 +98,7 @@ MultigridBench bench_multigrid(const Case& a_case, int repeats) {
     bench.bytes = h.bytes();
     const GridWatch watch(a_case.context, repeats);
     for (int grid = 0; grid < h.size(); ++grid)
-        bench.grids.push_back({h.matrix(grid).grid(), h.matrix(grid).stencil().name(), time_cycle(h, grid, watch),
+        bench.grids.push_back({h.matrix(grid).grid(), h.matrix(grid).stencil().name(), time_cycle(*m, grid, watch),
                                time_setup_of(h, grid, watch)});
     return bench;
 }

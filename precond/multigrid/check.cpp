@@ -24,7 +24,12 @@ public:
 
 private:
     Values run(int grid, const Values& b, Values x, CycleKind kind) const {
-        if (grid + 1 == h_.size()) return solve(grid, b);
+        if (grid + 1 == h_.size()) {
+            if (options_.coarsest_sweeps == 0) return solve(grid, b);
+            x.assign(x.size(), 0.0);
+            for (int sweep = 0; sweep < options_.coarsest_sweeps; ++sweep) smooth(grid, b, x);
+            return x;
+        }
         for (int step = 0; step < options_.pre_smoothing; ++step) smooth(grid, b, x);
         const Values coarse_b = restricted(grid, residual(grid, b, x));
         Values coarse_x = run(grid + 1, coarse_b, kind);

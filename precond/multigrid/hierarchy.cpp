@@ -17,7 +17,8 @@ void check_coarsest(const Grid& grid, int dof) {
     throw UsageError(
         fmt::format("multigrid: the coarsest grid has {} x {} x {} points with {} unknowns each, and a dense solve "
                     "takes at most {} "
-                    "unknowns. Raise preconditioner.grids, or lower preconditioner.coarsest_points",
+                    "unknowns. Raise preconditioner.grids, lower preconditioner.coarsest_points, or set "
+                    "preconditioner.coarsest = jacobi",
                     grid.nx, grid.ny, grid.nz, dof, most_dense_unknowns));
 }
 
@@ -99,9 +100,12 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
         const RankParts cut = ranks.coarsened(grids.axes);
         ranks = cut.serve(grids.coarse, stencil, options, grid + 1) ? cut : RankParts();
         Layout whole;
-        if (!same)
+        if (!same) {
+            const bool smoothed_last = smoothers.coarsest && is_last(grids.coarse, stencil, options, grid + 1);
+            const SmootherChoice& choice = smoothed_last ? *smoothers.coarsest : smoothers.on(grid + 1);
             whole = a.context().ranks() ? Layout(LayoutKind::natural, grids.coarse, stencil.level_map())
-                                        : smoothers.on(grid + 1).layout(a.context(), grids.coarse, stencil);
+                                        : choice.layout(a.context(), grids.coarse, stencil);
+        }
         const Sources sources(a, grids, same ? p->coarse() : cut.layout(whole, stencil));
         {
             const ProfileScope scope(a.context(), "interpolation");
@@ -167,7 +171,7 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
     }
     SetupReport all;
     const int last = size() - 1;
-    check_coarsest(matrix(last).grid(), a.dof());
+    if (!smoothers.coarsest) check_coarsest(matrix(last).grid(), a.dof());
     for (int grid = 0; grid <= last; ++grid) {
         GridParts& parts = parts_[grid];
         const StructMatrix& own = matrix(grid);
@@ -175,7 +179,7 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
             if (vector.size() == 0) vector = Vector(a.context(), own.layout(), a.dof(), "multigrid: vectors");
         };
         if (parts.matrix) provide(parts.x), provide(parts.b);
-        if (grid == last) {
+        if (grid == last && !smoothers.coarsest) {
             parts.smoother = {};
             parts.r = {};
             parts.t = {};
@@ -184,10 +188,14 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
         provide(parts.r);
         provide(parts.t);
         const ProfileScope scope(a.context(), "smoothers");
-        add_report(grid, parts.smoother.setup(own, smoothers.on(grid), smoothing, parts.r, parts.t), all);
+        const bool damped = grid < last;  // l1 Jacobi needs no damping
+        add_report(grid,
+                   parts.smoother.setup(own, damped ? smoothers.on(grid) : *smoothers.coarsest,
+                                        damped ? smoothing : SmootherOptions{.damping = 1.0}, parts.r, parts.t),
+                   all);
     }
     const ProfileScope scope(a.context(), "coarsest grid");
-    coarsest_.emplace(matrix(last));
+    if (!smoothers.coarsest) coarsest_.emplace(matrix(last));
     all.factor_bytes += bytes();
     return all;
 }

@@ -3,7 +3,7 @@
 //
 // Grid 0 is the matrix's own. From each grid the next one follows by coarsening along the axes with strong couplings
 // (coarsening.hpp), with black-box interpolation (interpolation.hpp) and the Galerkin product (galerkin.hpp). The last
-// grid has few points, or cannot be made coarser; its matrix is inverted densely (dense_solve.hpp).
+// grid has few points, or cannot be made coarser; its matrix is inverted densely (dense_solve.hpp), or smoothed.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,12 @@ namespace hyperplane::multigrid {
 /// The smoother of each grid; the last one is that of all further grids, too.
 struct SmootherChoices {
     std::vector<SmootherChoice> list;
+    std::optional<SmootherChoice> coarsest;  ///< on the last grid; nothing: its matrix is inverted
     const SmootherChoice& on(int grid) const { return list[std::min(std::size_t(grid), list.size() - 1)]; }
 };
 
-/// One grid. The last one has neither interpolation nor smoother; grid 0 neither matrix nor x and b of its own, unless
-/// ranks have parts of it that are too thin for its set-up, so that each needs it as a whole.
+/// One grid. The last one has no interpolation, and no smoother if its matrix is inverted; grid 0 neither matrix nor x
+/// and b of its own, unless ranks have parts of it that are too thin for its set-up, so that each needs it as a whole.
 struct GridParts {
     std::optional<StructMatrix> matrix;  ///< the Galerkin product; empty on grid 0, but for a copy of the whole grid
     std::optional<Interpolation> interpolation;

@@ -30,6 +30,19 @@ ParameterTable parameters() {
         {section, "coarsest_points", integer, "150",
          "a grid of at most so many points is the last one, whose matrix is inverted densely", "", Bound{1},
          Bound{double(most_dense_unknowns)}},
+        {section,
+         "coarsest",
+         choice,
+         "dense",
+         "the solve on the last grid: by the inverse of its matrix (dense), or approximately, by coarsest_sweeps steps "
+         "of "
+         "l1 Jacobi from zero (jacobi), which takes a grid of any size and has a symmetric cycle, too",
+         "",
+         {},
+         {},
+         {"dense", "jacobi"}},
+        {section, "coarsest_sweeps", integer, "20", "steps on the last grid, for coarsest = jacobi", "", Bound{1},
+         Bound{10000}},
         {section, "grids", integer, "32", "at most so many grids, the finest included", "", Bound{1}, Bound{32}},
         {section, "replicated_points", integer, "4096",
          "on several ranks: a coarse grid of at most so many points is not cut, but computed as a whole by every rank. "
@@ -81,6 +94,12 @@ MultigridOptions options_of(const Parameters& parameters) {
         throw UsageError(parameters.where(section, "storage_from") +
                          " means nothing with preconditioner.storage = double; leave it out, or set "
                          "preconditioner.storage = single");
+    if (parameters.text(section, "coarsest") == "jacobi")
+        options.coarsest_sweeps = int(parameters.integer(section, "coarsest_sweeps"));
+    else if (parameters.is_given(section, "coarsest_sweeps"))
+        throw UsageError(parameters.where(section, "coarsest_sweeps") +
+                         " means nothing with preconditioner.coarsest = dense; leave it out, or set "
+                         "preconditioner.coarsest = jacobi");
     options.coarsening.strength = parameters.real(section, "strength");
     options.coarsening.coarsest_points = int(parameters.integer(section, "coarsest_points"));
     options.coarsening.grids = int(parameters.integer(section, "grids"));

@@ -80,7 +80,8 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
     const Index own = at.keeps_matrix(grid) ? matrix_bytes(at.setting) + 2 * vector : 0;
     Index most = 0;
     const bool last = is_last(points, stencil, options_, grid);
-    const Index smoothed = last ? 0 : smoothers_.on(grid).plan(at.setting).bytes + 2 * vector;
+    const auto smoothed_by = [&](const SmootherPlan& smoother) { return smoother.plan(at.setting).bytes + 2 * vector; };
+    const Index smoothed = last ? 0 : smoothed_by(smoothers_.on(grid));
     for (int axis = 0; axis < 3 && !last; ++axis) {
         if (!can_coarsen(points, axis, stencil.radius())) continue;
         Axes axes{false, false, false};
@@ -92,6 +93,7 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
         most = std::max(most, smoothed + at.interpolation_bytes(grids, coarse, options_.rounds(grid)) +
                                   from(at.next(grids, coarse, options_, grid + 1), further, grid + 1));
     }
+    if (most == 0 && smoothers_.coarsest) most = smoothed_by(*smoothers_.coarsest);
     if (most == 0) most = DenseSolve::bytes(std::min(shape.unknowns(), most_dense_unknowns));
     return at.gather_bytes + (known_[key] = own + most);
 }

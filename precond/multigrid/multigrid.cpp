@@ -24,6 +24,7 @@ Multigrid::Multigrid(const MultigridOptions& options, multigrid::SmootherChoices
     : options_(options), smoothers_(std::move(smoothers)) {
     std::vector<PreconditionerTraits> all;
     for (const multigrid::SmootherChoice& one : smoothers_.list) all.push_back(one.traits);
+    if (smoothers_.coarsest) all.push_back(smoothers_.coarsest->traits);
     traits_ = traits(options, all, symmetric);
 }
 
@@ -63,8 +64,8 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
     std::optional<ProfileScope> together;
     if (coarse) together.emplace(context, "coarse grids", Index(0), ProfileScope::whole);
     if (grid + 1 == hierarchy_.size()) {
-        const ProfileScope scope(context, "coarsest grid", hierarchy_.coarsest().bytes(), ProfileScope::whole);
-        return hierarchy_.coarsest().apply(b, x);
+        const ProfileScope scope(context, "coarsest grid", coarsest_bytes(), ProfileScope::whole);
+        return solve_coarsest(b, x);
     }
     GridParts &parts = hierarchy_[grid], &next = hierarchy_[grid + 1];
     const Index transfer = parts.interpolation->bytes();
@@ -108,6 +109,20 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
     for (int steps = options_.post_smoothing; steps > 0; --steps) smooth();
 }
 
+void Multigrid::solve_coarsest(const Vector& b, Vector& x) const {
+    if (options_.coarsest_sweeps == 0) return hierarchy_.coarsest().apply(b, x);
+    GridParts& parts = hierarchy_[hierarchy_.size() - 1];
+    parts.smoother.from_zero(b, x);
+    for (int sweep = 1; sweep < options_.coarsest_sweeps; ++sweep) parts.smoother.smooth(b, x, parts.r, parts.t);
+}
+
+Index Multigrid::coarsest_bytes() const {
+    const int last = hierarchy_.size() - 1;
+    if (options_.coarsest_sweeps == 0) return hierarchy_.coarsest().bytes();
+    return options_.coarsest_sweeps *
+           (hierarchy_.matrix(last).bytes_per_apply() + hierarchy_[last].smoother.preconditioner().bytes_per_apply());
+}
+
 Index Multigrid::bytes_per_apply() const {
     Index sum = 0;
     double visits = 1.0;  // of a grid in one cycle
@@ -121,7 +136,7 @@ Index Multigrid::bytes_per_apply() const {
         if (options_.cycle == CycleKind::w) visits *= 2.0;
         if (options_.cycle == CycleKind::f) visits += 1.0;
     }
-    return sum + Index(visits * double(hierarchy_.coarsest().bytes()));
+    return sum + Index(visits * double(coarsest_bytes()));
 }
 
 ApplicationCheck Multigrid::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,

@@ -10,8 +10,9 @@
 //     4. x = x + P times its result
 //     5. x = smoothed by post_smoothing steps of S
 //
-// and on the last grid x = A^-1 b. For a symmetric matrix V- and W-cycles are symmetric if S is and both numbers of
-// steps are equal, and positive definite if the eigenvalues of the smoother's omega M^-1 A are below 2.
+// and on the last grid x = A^-1 b, or what some steps of l1 Jacobi from zero give. For a symmetric matrix V- and
+// W-cycles are symmetric if S is and both numbers of steps are equal, and positive definite if the eigenvalues of the
+// smoother's omega M^-1 A are below 2.
 #pragma once
 
 #include "precond/multigrid/hierarchy.hpp"
@@ -24,6 +25,7 @@ enum class CycleKind { v, w, f };
 struct MultigridOptions {
     CycleKind cycle = CycleKind::v;
     int pre_smoothing = 1, post_smoothing = 1;
+    int coarsest_sweeps = 0;  ///< of l1 Jacobi on the last grid; 0: its matrix is inverted
     multigrid::CoarseningOptions coarsening;
     multigrid::SmootherOptions smoothing;
 };
@@ -41,6 +43,9 @@ public:
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
 
+    /// What a cycle does on the last grid, and the bytes that it moves.
+    void solve_coarsest(const Vector& b, Vector& x) const;
+    Index coarsest_bytes() const;
     const multigrid::Hierarchy& hierarchy() const { return hierarchy_; }
     const MultigridOptions& options() const { return options_; }
 

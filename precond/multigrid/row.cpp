@@ -45,6 +45,14 @@ public:
                 const Index matrix = multigrid::matrix_bytes(at.setting);
                 if (at.keeps_matrix(grid)) sum.bytes += matrix + 2 * vector;
                 sum.bytes += at.gather_bytes;
+                if (!grids.any() && smoothers.coarsest) {
+                    const PreconditionerPlan own = smoothers.coarsest->plan(at.setting);
+                    sum.bytes += own.bytes + 2 * vector;
+                    sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
+                    const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
+                    sum.bytes_per_apply += options.coarsest_sweeps * (m + matrix + 2 * vector);
+                    return;
+                }
                 if (!grids.any()) {
                     multigrid::check_coarsest(at.setting.matrix.grid(), at.setting.matrix.dof());
                     sum.bytes += multigrid::DenseSolve::bytes(unknowns);
@@ -73,14 +81,15 @@ public:
         const multigrid::CoarseningOptions coarsening = multigrid::options_of(parameters).coarsening;
         std::vector<KernelSet> all;
         for_each_grid(setting, coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
-            if (!grids.any()) return;
+            if (!grids.any() && !smoothers.coarsest) return;
             const PreconditionerSetting& setting = at.setting;
-            const multigrid::SmootherPlan& smoother = smoothers.on(grid);
+            const multigrid::SmootherPlan& smoother = grids.any() ? smoothers.on(grid) : *smoothers.coarsest;
             if (smoother.row.kernels)
                 for (KernelSet& set : smoother.row.kernels(smoother.parameters, setting)) all.push_back(std::move(set));
             if constexpr (cuda_built)
                 if (grid > 0) all.push_back(product(smoother.plan(setting).space.layout(), setting.matrix));
-            if constexpr (cuda_built) add_step(setting.matrix, grids, coarsening.rounds(grid), all);
+            if constexpr (cuda_built)
+                if (grids.any()) add_step(setting.matrix, grids, coarsening.rounds(grid), all);
         });
         return all;
     }
@@ -155,6 +164,10 @@ private:
             if (grid >= from) plans.list.back().store(factor_storage(parameters), grid == 0 || same);
             check(plans.list.back(), grid == 0 || same ? "smoother.name" : "preconditioner.coarse_smoother", setting);
         }
+        if (parameters.text(multigrid::section, "coarsest") == "jacobi") {
+            plans.coarsest.emplace(find_row(smoothers_, "smoother", "jacobi"));
+            plans.coarsest->parameters.set(multigrid::section, "l1", "true");
+        }
         return plans;
     }
 
@@ -218,7 +231,7 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
         "box multigrid, J. Comput. Phys. 48, 1982), and the coarse matrix is P^T A P. The smoother is any other "
         "preconditioner, named in the section [smoother] with its keys; there, pivots that cannot be used are replaced "
         "where they are by default. The matrix of the last grid is inverted densely; constants in its null space are "
-        "projected out.";
+        "projected out. With coarsest = jacobi it is smoothed in place of that.";
     row.parameters = multigrid::parameters();
     row.variants = {"coarse_smoother=multicolor"};  // on a GPU wavefronts of small grids take most of a cycle
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));

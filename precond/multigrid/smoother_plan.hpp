@@ -32,16 +32,19 @@ private:
 /// The smoother of each grid; the last one is that of all further grids, too.
 struct SmootherPlans {
     std::vector<SmootherPlan> list;
+    std::optional<SmootherPlan> coarsest;  ///< on the last grid; nothing: its matrix is inverted
 
     const SmootherPlan& on(int grid) const { return list[std::min(std::size_t(grid), list.size() - 1)]; }
     SmootherChoices choices(const PreconditionerSetting& setting) const {
         SmootherChoices made;
         for (const SmootherPlan& one : list) made.list.push_back(one.choice(setting));
+        if (coarsest) made.coarsest = coarsest->choice(setting);
         return made;
     }
     std::vector<PreconditionerTraits> traits(const PreconditionerSetting& setting) const {
         std::vector<PreconditionerTraits> all;
         for (const SmootherPlan& one : list) all.push_back(one.plan(setting).traits);
+        if (coarsest) all.push_back(coarsest->plan(setting).traits);
         return all;
     }
 };

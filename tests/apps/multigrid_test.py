@@ -82,6 +82,8 @@ class Iterations(ProgramTest):
                                                               "preconditioner.post_smoothing=2"), 6),
                            (("smoother.name=multicolor",), 9), (("smoother.name=jacobi",), 16),
                            (("smoother.name=chebyshev", "smoother.polynomial=fourth", "smoother.degree=3"), 8),
+                           (("preconditioner.coarsest=jacobi",), 6),
+                           (("preconditioner.coarsest=jacobi", "preconditioner.grids=3"), 7),
                            (("smoother.storage=single",), 6)):
             with self.subTest(sets):
                 self.assertLessEqual(self.iterations(problem, "45 37 51", *sets), most)

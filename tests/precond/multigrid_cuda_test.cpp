@@ -228,6 +228,14 @@ TEST_F(MultigridOnDevice, FollowsNewValuesAndNewAxes) {
     }
 }
 
+TEST_F(MultigridOnDevice, SolvesOnTheCoarsestGridByJacobiAsTheHost) {
+    for (const int dof : {1, 3})
+        for (const Box& box : {Box{17, 13, 11}, Box{12, 7, 5, {true, false, true}}})
+            for (const char* grids : {"1", "2", "32"})
+                expect_host_cycle(random_data(box, "star7", dof, true), "star7", true,
+                                  multigrid_keys({{"coarsest", "jacobi"}, {"grids", grids}}), true);
+}
+
 TEST_F(MultigridOnDevice, DampsAsTheHostWhereCoefficientsJump) {
     for (const double contrast : {1.0, 9.9, 10.1, 1e-6})
         for (const Box& box : {Box{17, 9, 11}, Box{12, 7, 6, {true, false, true}}}) {

@@ -222,6 +222,76 @@ TEST(MultigridCycles, TakeAnotherSmootherOnCoarseGrids) {
         "means nothing with preconditioner.storage = double");
 }
 
+/// k steps of l1 Jacobi from zero, from the definition.
+std::vector<double> l1_jacobi(const StructMatrix& a, const std::vector<double>& b, int steps) {
+    const CsrMatrix csr = a.to_csr();
+    std::vector<double> x(b.size(), 0.0);
+    for (int step = 0; step < steps; ++step) {
+        std::vector<double> next = x;
+        for (Index row = 0; row < csr.rows; ++row) {
+            double l1 = 0.0, r = b[row];
+            for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
+                l1 += csr.column[at] == row ? csr.value[at] : std::abs(csr.value[at]);
+                r -= csr.value[at] * x[csr.column[at]];
+            }
+            next[row] += r / l1;
+        }
+        x = next;
+    }
+    return x;
+}
+
+TEST(MultigridCycles, SolveOnTheCoarsestGridByJacobi) {
+    const StructMatrix only = random_system(Context::cpu(1), "star7", {7, 5, 4}, 1, true);
+    for (const int sweeps : {1, 2, 7}) {
+        const auto m = make_multigrid(
+            only,
+            multigrid_keys({{"grids", "1"}, {"coarsest", "jacobi"}, {"coarsest_sweeps", std::to_string(sweeps)}}));
+        m->setup(only);
+        const std::vector<double> r = reference::Random(21).vector(int(only.unknowns()));
+        EXPECT_LE(reference::relative_difference(apply(*m, only, r), l1_jacobi(only, r, sweeps)), 1e-14);
+    }
+    for (const char* cycle : {"v", "w"})
+        for (const int dof : {1, 3})
+            for (const Box& box : {Box{17, 13, 11}, Box{12, 8, 6, {true, false, true}}}) {
+                SCOPED_TRACE(std::string(cycle) + " dof " + std::to_string(dof) + " " + name_of(box));
+                const StructMatrix a = random_system(Context::cpu(1), "star7", box, dof, true);
+                const auto m = make_multigrid(a, multigrid_keys({{"coarsest", "jacobi"}, {"cycle", cycle}}));
+                for (int setups = 0; setups < 2; ++setups) {
+                    m->setup(a);
+                    EXPECT_TRUE(m->traits().symmetric);
+                    reference::Random random(13);
+                    const std::vector<double> x = random.vector(int(a.unknowns())),
+                                              y = random.vector(int(a.unknowns()));
+                    const std::vector<double> mx = apply(*m, a, x), my = apply(*m, a, y);
+                    EXPECT_NEAR(dot(y, mx), dot(x, my), 1e-13 * std::sqrt(dot(x, x) * dot(my, my)));
+                    EXPECT_GT(dot(x, mx), 0.0);
+                    Vector z(a.context(), a.layout(), dof, "z");
+                    const Vector r = reference::to_vector(a.context(), a.layout(), dof, x);
+                    m->apply(r, z);
+                    EXPECT_LE(m->check_application(a, r, z, {}).error, 1e-12);
+                    std::vector<double> e = x;
+                    for (int step = 0; step < 4; ++step) {
+                        const double before = dot(e, times(a, e));
+                        correct(*m, a, e);
+                        EXPECT_LT(dot(e, times(a, e)), before);
+                    }
+                }
+            }
+    // A grid that is too large for a dense solve, and keys that do not belong together.
+    const StructMatrix large = random_system(Context::cpu(1), "star7", {33, 33, 33}, 1, true);
+    const auto m = make_multigrid(large, multigrid_keys({{"grids", "2"}, {"coarsest", "jacobi"}}));
+    m->setup(large);
+    EXPECT_EQ(dynamic_cast<const Multigrid&>(*m).hierarchy().size(), 2);
+    expect_error<UsageError>(
+        [&] {
+            Parameters keys = multigrid_keys({});
+            keys.set("preconditioner", "coarsest_sweeps", "3", {Provenance::Source::deck, "a.ini", 7});
+            make_multigrid(large, keys);
+        },
+        "means nothing with preconditioner.coarsest = dense");
+}
+
 TEST(MultigridCycles, ReduceErrorsOfEveryStencilAndBox) {
     for (const auto& stencil : reference::all_stencils())
         for (const Box& box : {Box{11, 9, 7}, Box{13, 12, 1}, Box{1, 1, 40}, Box{12, 7, 5, {true, false, true}},
@@ -259,7 +329,7 @@ TEST(MultigridCycles, ProjectConstantsOutOfPureNeumannProblems) {
 }
 
 TEST(MultigridSetup, HoldsWhatIsPlannedWhereAllAxesAreCoarsened) {
-    for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev", "multicolor", "single", "coarse"})
+    for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev", "multicolor", "single", "coarse", "coarsest"})
         for (const int dof : {1, 3})
             for (const Box& box : {Box{17, 15, 13}, Box{16, 9, 1}}) {
                 SCOPED_TRACE(std::string(smoother) + " dof " + std::to_string(dof) + " " + name_of(box));
@@ -267,6 +337,7 @@ TEST(MultigridSetup, HoldsWhatIsPlannedWhereAllAxesAreCoarsened) {
                 const Parameters keys =
                     smoother == std::string("single")
                         ? multigrid_keys({{"strength", "0"}, {"storage", "single"}, {"storage_from", "1"}})
+                    : smoother == std::string("coarsest") ? multigrid_keys({{"strength", "0"}, {"coarsest", "jacobi"}})
                     : smoother == std::string("coarse")
                         ? multigrid_keys({{"strength", "0"}, {"coarse_smoother", "multicolor"}})
                         : multigrid_keys({{"strength", "0"}}, smoother);
@@ -298,6 +369,7 @@ TEST(MultigridSetup, RefusesWhatItCannotDo) {
         find_preconditioner("multigrid").plan(multigrid_keys(settings), setting_of(a));
     };
     expect_error<UsageError>([&] { plan({{"grids", "2"}}); }, "the coarsest grid has 17 x 17 x 17 points");
+    plan({{"grids", "2"}, {"coarsest", "jacobi"}});
     expect_error<UsageError>([&] { make_multigrid(a, multigrid_keys({{"grids", "2"}}))->setup(a); }, "at most 4096");
     Parameters nested = multigrid_keys({});
     nested.set("smoother", "name", "multigrid");

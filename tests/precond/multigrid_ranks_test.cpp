@@ -58,6 +58,8 @@ std::vector<Case> cases() {
     list.push_back({"strength_1_blocks", "star7", 2, false, {9, 7, 19}, {{"strength", "1"}}});
     list.push_back({"two_grids", "star7", 1, true, {5, 5, 17}, {{"grids", "2"}}});
     list.push_back({"one_grid", "star7", 1, true, {3, 2, 9}, {{"grids", "1"}}});
+    list.push_back({"coarsest_by_jacobi", "star7", 1, true, {9, 7, 17}, {{"coarsest", "jacobi"}}});
+    list.push_back({"one_grid_by_jacobi", "star7", 1, true, {3, 2, 9}, {{"grids", "1"}, {"coarsest", "jacobi"}}});
     list.push_back({"thin_parts", "star7", 1, true, {5, 4, 4}});
     list.push_back({"thin_parts_blocks", "star7", 3, false, {5, 4, 5}});
     list.push_back({"thin_parts_of_two_planes", "star13", 1, true, {5, 4, 9}});
