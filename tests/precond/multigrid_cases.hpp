@@ -2,6 +2,8 @@
 // Systems and keys for tests of multigrid.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <memory>
 #include <string>
@@ -52,6 +54,16 @@ inline reference::StencilMatrix equal_lines(const reference::Box& box, const std
                 for (int c = 0; c < dof; ++c) own(r, c) = mirrored ? block(c, r) : block(r, c);
         }
     return a;
+}
+
+/// A random matrix; a symmetric one is positive definite.
+inline StructMatrix random_system(const Context& context, const std::string& stencil, const reference::Box& box,
+                                  int dof, bool symmetric, LayoutKind kind = LayoutKind::natural) {
+    const auto offsets = reference::stencil_named(stencil).offsets;
+    const reference::StencilMatrix data = symmetric ? reference::random_spd_matrix(box, offsets, dof, 11)
+                                                    : reference::random_matrix(box, offsets, dof, 12);
+    return reference::to_struct_matrix(context, layout_for(kind, data, stencil, 0), data,
+                                       symmetric ? MatrixStorage::lower : MatrixStorage::full, stencil);
 }
 
 /// star7 on a cube: `mass` and six couplings, those along each axis with its own coefficient; Dirichlet if `walls`,

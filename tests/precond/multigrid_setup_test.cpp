@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Set-ups of multigrid: memory, damping, and what is refused.
+#include <gtest/gtest.h>
+
+#include "precond/multigrid_cases.hpp"
+#include "precond/support.hpp"
+#include "reference/multigrid.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::StencilMatrix;
+
+TEST(MultigridSetup, HoldsWhatIsPlannedWhereAllAxesAreCoarsened) {
+    for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev", "multicolor", "single", "coarse", "coarsest"})
+        for (const int dof : {1, 3})
+            for (const Box& box : {Box{17, 15, 13}, Box{16, 9, 1}}) {
+                SCOPED_TRACE(std::string(smoother) + " dof " + std::to_string(dof) + " " + name_of(box));
+                const StructMatrix a = random_system(Context::cpu(1), "star7", box, dof, true);
+                const Parameters keys =
+                    smoother == std::string("single")
+                        ? multigrid_keys({{"strength", "0"}, {"storage", "single"}, {"storage_from", "1"}})
+                    : smoother == std::string("coarsest") ? multigrid_keys({{"strength", "0"}, {"coarsest", "jacobi"}})
+                    : smoother == std::string("coarse")
+                        ? multigrid_keys({{"strength", "0"}, {"coarse_smoother", "multicolor"}})
+                        : multigrid_keys({{"strength", "0"}}, smoother);
+                const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
+                const Index before = a.context().ledger().held();
+                const auto m = make_multigrid(a, keys);
+                a.context().ledger().forget_peak();
+                const SetupReport report = m->setup(a);
+                const Index held = a.context().ledger().held() - before;
+                EXPECT_LE(report.factor_bytes, held);
+                EXPECT_GE(double(report.factor_bytes), 0.7 * double(held));
+                EXPECT_NEAR(double(plan.bytes), double(held), 0.02 * double(held));
+                EXPECT_LE(a.context().ledger().peak() - before, Index(1.02 * double(plan.bytes + plan.setup_bytes)));
+                EXPECT_NEAR(double(plan.bytes_per_apply), double(m->bytes_per_apply()),
+                            0.1 * double(plan.bytes_per_apply));
+                m->setup(a);
+                EXPECT_EQ(a.context().ledger().held() - before, held);
+            }
+}
+
+TEST(MultigridSetup, RefusesWhatItCannotDo) {
+    const StructMatrix a = random_system(Context::cpu(1), "star7", {33, 33, 33}, 1, true);
+    expect_error<UsageError>(
+        [&] {
+            make_multigrid(a, multigrid_keys({{"pre_smoothing", "0"}, {"post_smoothing", "0"}}));
+        },
+        "a cycle without smoothing");
+    const auto plan = [&](const Settings& settings) {
+        find_preconditioner("multigrid").plan(multigrid_keys(settings), setting_of(a));
+    };
+    expect_error<UsageError>([&] { plan({{"grids", "2"}}); }, "the coarsest grid has 17 x 17 x 17 points");
+    plan({{"grids", "2"}, {"coarsest", "jacobi"}});
+    expect_error<UsageError>([&] { make_multigrid(a, multigrid_keys({{"grids", "2"}}))->setup(a); }, "at most 4096");
+    Parameters nested = multigrid_keys({});
+    nested.set("smoother", "name", "multigrid");
+    expect_error<UsageError>([&] { make_multigrid(a, nested); }, "no smoother is called 'multigrid'");
+}
+
+TEST(MultigridSetup, EndsWithTheReasonWhereTheCoarsestMatrixIsSingular) {
+    // Two halves that nothing couples, each without a value: two constants in the null space.
+    StencilMatrix data{{4, 3, 2}, reference::stencil_named("star7").offsets, 1, {}};
+    data.blocks.resize(data.box.points());
+    for (int row = 0; row < data.box.points(); ++row) {
+        data.blocks[row][{}] = reference::Dense(1, 1);
+        for (const reference::Offset o : data.offsets) {
+            const reference::Offset p = data.box.point(row), q = p + o;
+            if (o == reference::Offset{} || !data.box.contains(q) || p.x / 2 != q.x / 2) continue;
+            data.blocks[row][o] = reference::Dense(1, 1);
+            data.blocks[row][o](0, 0) = -1.0;
+            data.blocks[row][{}](0, 0) += 1.0;
+        }
+    }
+    const StructMatrix a = reference::to_struct_matrix(
+        Context::cpu(1), layout_for(LayoutKind::natural, data, "star7", 0), data, MatrixStorage::lower, "star7");
+    const auto m = make_multigrid(a, multigrid_keys({{"coarsest_points", "100"}}));
+    expect_error<SetupError>([&] { m->setup(a); },
+                             "the matrix of the coarsest grid, 4 x 3 x 2 points, cannot be inverted");
+}
+
+TEST(MultigridSetup, ShiftsOrDampsWhatIsTooLarge) {
+    const StructMatrix a = laplacian(Context::cpu(1), {17, 9, 11}, {1.0, 1.0, 1.0}, 0.0, true);
+    const auto m = make_multigrid(a, multigrid_keys({}, "none"));
+    m->setup(a);
+    const auto& h = dynamic_cast<const Multigrid&>(*m).hierarchy();
+    EXPECT_GT(h[0].smoother.lambda(), 8.0);
+    EXPECT_NEAR(h[0].smoother.omega(), 1.7 / h[0].smoother.lambda(), 1e-12);
+    const auto damped = make_multigrid(a, multigrid_keys({{"damping", "0.25"}}, "none"));
+    damped->setup(a);
+    EXPECT_EQ(dynamic_cast<const Multigrid&>(*damped).hierarchy()[0].smoother.omega(), 0.25);
+}
+
+TEST(MultigridSetup, DampsFactorisationsOfMMatricesWhereCoefficientsJump) {
+    const auto omega = [](const Box& box, std::array<double, 3> coupling, double contrast, LayoutKind kind) {
+        const StructMatrix natural = laplacian(Context::cpu(), box, coupling, 0.1, true, contrast);
+        StructMatrix a(natural.context(), Layout(kind, natural.grid(), natural.layout().levels()), natural.stencil(), 1,
+                       natural.storage(), "test");
+        a.assign(natural.to_csr());
+        const SeveralThreads several(a.context(), 2);
+        const auto m = make_multigrid(a, multigrid_keys({}));
+        m->setup(a);
+        const multigrid::Smoother& smoother = dynamic_cast<const Multigrid&>(*m).hierarchy()[0].smoother;
+        EXPECT_EQ(smoother.lambda(), 0.0) << "no power method";
+        return smoother.omega();
+    };
+    for (const LayoutKind kind : layout_kinds)
+        for (const Box& box : {Box{17, 9, 11}, Box{13, 12, 1}, Box{12, 7, 6, {true, false, true}}}) {
+            SCOPED_TRACE(name_of(box));
+            for (const double contrast : {1.0, 9.9, 1 / 9.9})
+                EXPECT_EQ(omega(box, {1.0, 1.0, 30.0}, contrast, kind), 1.0) << contrast;
+            for (const double contrast : {10.1, 1 / 10.1, 1e6})
+                EXPECT_EQ(omega(box, {1.0, 1.0, 30.0}, contrast, kind), 0.95) << contrast;
+        }
+}
+
+}  // namespace
+}  // namespace hyperplane
