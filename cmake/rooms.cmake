@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# add_room(NAME [FOLDER NAME] SOURCES ... BOTH ... [TOGETHER n] [COMMON ...] LINKS ...): a static library whose headers
-# are included as "FOLDER/x.hpp". BOTH are C++ files with loops over points (core/device/for_each_point.hpp), compiled as
-# CUDA where the CUDA backend is built. n of the other sources are compiled at a time, where reading headers takes most
-# of the time. COMMON are headers of libraries that many of its sources read.
+# add_room(NAME [FOLDER NAME] SOURCES ... BOTH ... [COMMON ...] LINKS ...): a static library whose headers are included as
+# "FOLDER/x.hpp". BOTH are C++ files with loops over points (core/device/for_each_point.hpp), compiled as CUDA where the
+# CUDA backend is built. COMMON are headers of libraries that many of its sources read.
 #
 # Each room's folder is reached through its own include root, so including the header of a room
 # that is not linked does not compile.
@@ -28,7 +27,7 @@ if(HYPERPLANE_SANITIZE)
 endif()
 
 # Headers that most sources read are compiled once for a room (`-D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON`: not at all, as
-# the preset asan has it, so that sources are seen to include what they use).
+# the preset tidy has it, so that sources are seen to include what they use).
 set(common_headers <algorithm> <cmath> <functional> <map> <memory> <optional> <string> <vector> <fmt/format.h>)
 
 function(room_include_root name folder)
@@ -38,22 +37,22 @@ function(room_include_root name folder)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${link} SYMBOLIC)
 endfunction()
 
+# Options of all sources that nvcc compiles.
+set(cuda_source_options --expt-relaxed-constexpr -Xcompiler=${OpenMP_CXX_FLAGS})
+
 function(add_room name)
-  cmake_parse_arguments(ROOM "" "FOLDER;TOGETHER" "SOURCES;BOTH;COMMON;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "FOLDER" "SOURCES;BOTH;COMMON;LINKS" ${ARGN})
   if(NOT ROOM_FOLDER)
     set(ROOM_FOLDER ${name})
   endif()
   room_include_root(${name} ${ROOM_FOLDER})
   add_library(hyperplane_${name} STATIC ${ROOM_SOURCES} ${ROOM_BOTH})
+  set_source_files_properties(${ROOM_BOTH} PROPERTIES HYPERPLANE_BOTH ON)
   if(HYPERPLANE_TIDY)
     set_source_files_properties(${ROOM_BOTH} PROPERTIES COMPILE_OPTIONS
       "-UHYPERPLANE_CUDA_BUILT;-DHYPERPLANE_CUDA_BUILT=0")
   elseif(HYPERPLANE_CUDA_BUILT)
-    set_source_files_properties(${ROOM_BOTH} PROPERTIES LANGUAGE CUDA
-      COMPILE_OPTIONS "--expt-relaxed-constexpr;-Xcompiler=${OpenMP_CXX_FLAGS}")
-  endif()
-  if(ROOM_TOGETHER AND NOT HYPERPLANE_TIDY)
-    set_target_properties(hyperplane_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ROOM_TOGETHER})
+    set_source_files_properties(${ROOM_BOTH} PROPERTIES LANGUAGE CUDA COMPILE_OPTIONS "${cuda_source_options}")
   endif()
   target_precompile_headers(hyperplane_${name} PRIVATE ${common_headers} ${ROOM_COMMON})
   target_include_directories(hyperplane_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include/${name}>)
@@ -96,4 +95,97 @@ function(room_part_root name part entry)
   set(root ${CMAKE_BINARY_DIR}/include/${name}_${part}/${name})
   file(MAKE_DIRECTORY ${root})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${name}/${entry} ${root}/${entry} SYMBOLIC)
+endfunction()
+
+# compile_together(NAME n [COMPUTES] [ALONE ...]): up to n sources of a room are compiled at a time, as one unit that
+# includes them, where reading headers takes most of the time. A unit holds sources of one kind (BOTH or not) with the same options,
+# definitions and include roots: those of one family, where the room has families. Sources named as ALONE, and generated
+# ones, are compiled by themselves. It stands after all that names sources of the room or sets their properties.
+#
+# g++ stops inlining in a source that has grown by so much above these limits. In a room that COMPUTES, it shall inline as
+# much in a unit as in its sources by themselves, so that their speed and the rounding of their sums stay as they are.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  set(as_if_alone_CXX --param=large-unit-insns=1000000 --param=ipa-cp-large-unit-insns=1000000)
+  set(as_if_alone_CUDA -Xcompiler=--param=large-unit-insns=1000000,--param=ipa-cp-large-unit-insns=1000000)
+endif()
+
+function(compile_together name n)
+  cmake_parse_arguments(UNIT "COMPUTES" "" "ALONE" ${ARGN})
+  if(HYPERPLANE_TIDY OR NOT HYPERPLANE_TOGETHER)
+    return()
+  endif()
+  set(properties COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES)
+  get_target_property(sources hyperplane_${name} SOURCES)
+  set(units "")
+  set(keys "")
+  foreach(source ${sources})
+    if(IS_ABSOLUTE ${source} OR source IN_LIST UNIT_ALONE)
+      list(APPEND units ${source})
+      continue()
+    endif()
+    loops_on_gpus(key ${source})
+    foreach(property ${properties})
+      get_source_file_property(value ${source} ${property})
+      string(APPEND key "|${value}")
+    endforeach()
+    string(MD5 key "${key}")
+    list(APPEND keys ${key})
+    list(APPEND sources_${key} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES keys)
+  foreach(key ${keys})
+    list(LENGTH sources_${key} count)
+    math(EXPR parts "(${count} + ${n} - 1) / ${n}")
+    math(EXPR most "(${count} + ${parts} - 1) / ${parts}")
+    foreach(part RANGE 1 ${parts})
+      math(EXPR begin "(${part} - 1) * ${most}")
+      list(SUBLIST sources_${key} ${begin} ${most} together)
+      compilation_unit(unit "${together}" "${properties}")
+      list(APPEND units ${unit})
+    endforeach()
+  endforeach()
+  set_property(TARGET hyperplane_${name} PROPERTY SOURCES ${units})
+endfunction()
+
+# Whether a source has loops for GPUs: those under BOTH, and .cu files.
+function(loops_on_gpus out source)
+  get_source_file_property(both ${source} HYPERPLANE_BOTH)
+  set(${out} OFF PARENT_SCOPE)
+  if(both OR source MATCHES "[.]cu$")
+    set(${out} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Writes a unit that includes the sources, named after the first of them, and gives it their properties.
+function(compilation_unit out sources properties)
+  list(LENGTH sources count)
+  list(GET sources 0 first)
+  if(count EQUAL 1)
+    set(${out} ${first} PARENT_SCOPE)
+    return()
+  endif()
+  set(text "// Made by compile_together (cmake/rooms.cmake).\n")
+  foreach(source ${sources})
+    string(APPEND text "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${source}\"\n")
+  endforeach()
+  set(language CXX)
+  set(ending cpp)
+  loops_on_gpus(loops ${first})
+  if(loops AND HYPERPLANE_CUDA_BUILT)
+    set(language CUDA)
+    set(ending cu)
+  endif()
+  string(REGEX REPLACE "[.][a-z]+$" "_and_others.${ending}" unit ${first})
+  set(unit ${CMAKE_CURRENT_BINARY_DIR}/together/${unit})
+  file(CONFIGURE OUTPUT ${unit} CONTENT "${text}" @ONLY)
+  foreach(property ${properties})
+    get_source_file_property(value ${first} ${property})
+    if(NOT value MATCHES "NOTFOUND$")
+      set_property(SOURCE ${unit} PROPERTY ${property} ${value})
+    endif()
+  endforeach()
+  if(UNIT_COMPUTES)
+    set_property(SOURCE ${unit} APPEND PROPERTY COMPILE_OPTIONS ${as_if_alone_${language}})
+  endif()
+  set(${out} ${unit} PARENT_SCOPE)
 endfunction()

@@ -7,11 +7,11 @@
 #include <array>
 #include <limits>
 
-#include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/point_values.hpp"
 #include "problems/artificial_compressibility_loops.hpp"
+#include "problems/refusal.hpp"
 #include "problems/time_parameters.hpp"
 
 namespace hyperplane {
@@ -96,15 +96,11 @@ std::vector<Field> ArtificialCompressibility::fields() const {
     return all;
 }
 
-[[noreturn]] void refuse(const Parameters& parameters, const char* section, const char* key, const std::string& why) {
-    throw UsageError(fmt::format("{}: {}", parameters.where(section, key), why));
-}
-
 /// Reads a key with one number for all sets or one for each.
 void read_for_sets(const Parameters& parameters, const char* key, int sets, double (&values)[most_sets]) {
     const std::vector<double> given = parameters.reals("problem", key);
     if (given.size() != 1 && int(given.size()) != sets)
-        refuse(parameters, "problem", key,
+        refuse(parameters, key,
                fmt::format("expected one number or one for each of {} sets, got {}", sets, given.size()));
     for (int s = 0; s < most_sets; ++s) values[s] = given[given.size() == 1 ? 0 : std::min(s, sets - 1)];
 }
@@ -112,10 +108,10 @@ void read_for_sets(const Parameters& parameters, const char* key, int sets, doub
 Domain read_cells(const Parameters& parameters) {
     const Domain domain = make_domain(parameters, Centring::cell);
     if (domain.grid.any_periodic())
-        refuse(parameters, "grid", "periodic", "a cavity has walls on all sides; take none");
+        refuse(parameters, "periodic", "a cavity has walls on all sides; take none", "grid");
     if (domain.flat(0) || domain.flat(1))
-        refuse(parameters, "grid", "cells",
-               "a cavity needs 2 cells or more along x and y; a plane flow has 1 along z, and its lid along y");
+        refuse(parameters, "cells",
+               "a cavity needs 2 cells or more along x and y; a plane flow has 1 along z, and its lid along y", "grid");
     return domain;
 }
 
@@ -128,7 +124,7 @@ CavityFlow read_flow(const Parameters& parameters, const Domain& domain) {
     flow.sets = int(parameters.integer("problem", "sets"));
     flow.scalars = int(parameters.integer("problem", "scalars"));
     if (flow.dof() > max_dof)
-        refuse(parameters, "problem", "scalars",
+        refuse(parameters, "scalars",
                fmt::format("{} sets and {} scalars are {} unknowns a cell, and {} are the most", flow.sets,
                            flow.scalars, flow.dof(), max_dof));
     flow.coupled = parameters.text("problem", "coupling") == "householder";
@@ -137,8 +133,7 @@ CavityFlow read_flow(const Parameters& parameters, const Domain& domain) {
     const std::vector<double> diffusivity = parameters.reals("problem", "scalar_diffusivity");
     for (int s = 0; s < 2; ++s) flow.diffusivity[s] = diffusivity[s];
     if (flow.scalars == 0 && parameters.is_given("problem", "scalar_diffusivity"))
-        refuse(parameters, "problem", "scalar_diffusivity",
-               "there are no scalars; remove the key, or give problem.scalars");
+        refuse(parameters, "scalar_diffusivity", "there are no scalars; remove the key, or give problem.scalars");
     return flow;
 }
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
 #include "problems/cahn_hilliard.hpp"
+#include "problems/refusal.hpp"
 
 namespace hyperplane {
 namespace {
@@ -88,11 +88,6 @@ ParameterTable run_parameters() {
                         "mean_v + 0.4 cos(2 pi x) cos(pi y) cos(pi z) cos(8 t) the solution, lengths scaled to the box",
          .choices = {"zero", "manufactured"}},
     };
-}
-
-[[noreturn]] void refuse(const Parameters& parameters, const std::string& key, const std::string& why,
-                         const char* section = "problem") {
-    throw UsageError(fmt::format("{}: {}", parameters.where(section, key), why));
 }
 
 Domain read_domain(const Parameters& parameters) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problems/convection_diffusion_keys.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "problems/refusal.hpp"
 #include "problems/time_parameters.hpp"
 
 namespace hyperplane {
@@ -108,10 +106,6 @@ ParameterTable data_parameters() {
          .minimum = Bound{0}},
         boundary_rows_parameter(),
     };
-}
-
-[[noreturn]] void refuse(const Parameters& parameters, const char* key, const std::string& why) {
-    throw UsageError(fmt::format("{}: {}", parameters.where("problem", key), why));
 }
 
 Scheme scheme_called(const std::string& name) {

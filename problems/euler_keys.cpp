@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
 #include "problems/euler.hpp"
+#include "problems/refusal.hpp"
 
 namespace hyperplane {
 namespace {
@@ -133,11 +133,6 @@ ParameterTable scheme_parameters() {
              .description = fmt::format("the same for the two faces across {} only; same: as boundary says", axis),
              .choices = {"same", "outflow", "wall", "farfield", "exact"}});
     return table;
-}
-
-[[noreturn]] void refuse(const Parameters& parameters, const std::string& key, const std::string& why,
-                         const char* section = "problem") {
-    throw UsageError(fmt::format("{}: {}", parameters.where(section, key), why));
 }
 
 GasCase case_called(const std::string& name) {

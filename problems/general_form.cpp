@@ -14,7 +14,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "general form";
+constexpr const char* general_label = "general form";
 
 class GeneralForm final : public Problem {
 public:
@@ -26,14 +26,14 @@ public:
           shape_(problem_->shape()),
           layout_(LayoutKind::natural, shape_.grid, shape_.stencil.level_map()),
           matrix_(context, layout_, shape_.stencil, shape_.dof,
-                  shape_.symmetric ? MatrixStorage::lower : MatrixStorage::full, label) {
+                  shape_.symmetric ? MatrixStorage::lower : MatrixStorage::full, general_label) {
         GridPattern made = grid_pattern(context.host(), shape_.grid, shape_.stencil);
         if (order) put_in_order(made, order);
         shape_.pattern = std::move(made.pattern);
-        entry_ = copied_to(context, label, made.entry);
-        for (Vector* vector : {&u_, &other_}) *vector = Vector(context, layout_, shape_.dof, label);
+        entry_ = copied_to(context, general_label, made.entry);
+        for (Vector* vector : {&u_, &other_}) *vector = Vector(context, layout_, shape_.dof, general_label);
         if (shape_.regime != Regime::steady)
-            for (Vector* vector : {&old_, &older_}) *vector = Vector(context, layout_, shape_.dof, label);
+            for (Vector* vector : {&old_, &older_}) *vector = Vector(context, layout_, shape_.dof, general_label);
     }
 
     const SystemShape& shape() const override { return shape_; }
@@ -67,7 +67,7 @@ public:
     }
     std::vector<Field> fields() const override { return problem_->fields(); }
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override {
-        Vector there(context_.host(), layout_, shape_.dof, label);
+        Vector there(context_.host(), layout_, shape_.dof, general_label);
         from_natural(in_given_order(shape_, u), there);
         return problem_->errors(there, time);
     }
@@ -84,11 +84,11 @@ public:
 private:
     void put_in_order(GridPattern& made, const std::shared_ptr<const RowOrder>& order) {
         const auto begin = std::chrono::steady_clock::now();
-        ReorderedPattern reordered = hyperplane::in_order(*made.pattern, order, label);
+        ReorderedPattern reordered = hyperplane::in_order(*made.pattern, order, general_label);
         std::vector<unsigned char> entry(made.entry.size());
         for (Index at = 0; at < reordered.from.size(); ++at) entry[at] = made.entry[reordered.from[at]];
         made = {std::move(reordered.pattern), std::move(entry)};
-        place_ = copied_to(context_, label, std::vector<int>(order->place.begin(), order->place.end()));
+        place_ = copied_to(context_, general_label, std::vector<int>(order->place.begin(), order->place.end()));
         ordering_seconds_ = order->seconds + seconds_since(begin);
     }
     const Vector& on_grid(const Vector& u) const {
@@ -126,11 +126,11 @@ GridPattern grid_pattern(const Context& host, const Grid& grid, const Stencil& s
         for (int e = 0; e < stencil.size(); ++e)
             if (const Int3 q = grid.wrapped(point + stencil[e]); grid.contains(q)) body(int(grid.row(q)), e);
     };
-    Buffer<Index> row_begin(host, label, rows + 1);
+    Buffer<Index> row_begin(host, general_label, rows + 1);
 #pragma omp parallel for schedule(static) num_threads(host.threads_for(rows))
     for (Index row = 0; row < rows; ++row) neighbours(row, [&](int, int) { ++row_begin[row + 1]; });
     for (Index row = 0; row < rows; ++row) row_begin[row + 1] += row_begin[row];
-    Buffer<int> column(host, label, row_begin[rows]);
+    Buffer<int> column(host, general_label, row_begin[rows]);
     GridPattern made{nullptr, std::vector<unsigned char>(std::size_t(row_begin[rows]))};
 #pragma omp parallel for schedule(static) num_threads(host.threads_for(rows))
     for (Index row = 0; row < rows; ++row) {

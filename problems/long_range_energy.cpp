@@ -7,7 +7,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "modes of the Laplacian";
+constexpr const char* modes_label = "modes of the Laplacian";
 
 /// The orthonormal eigenvectors of the second difference along an axis, and its eigenvalues times -1.
 void fill_modes(const Domain& domain, int axis, double* basis, double* eigenvalues) {
@@ -29,13 +29,13 @@ void fill_modes(const Domain& domain, int axis, double* basis, double* eigenvalu
 }  // namespace
 
 LongRangeEnergy::LongRangeEnergy(const Context& context, const Domain& domain)
-    : domain_(domain), values_(context, domain.grid, label), others_(context, domain.grid, label) {
+    : domain_(domain), values_(context, domain.grid, modes_label), others_(context, domain.grid, modes_label) {
     for (int axis = 0; axis < 3; ++axis) {
         const Index n = domain.extent(axis);
-        Buffer<double> basis(context.host(), label, n * n), eigenvalues(context.host(), label, n);
+        Buffer<double> basis(context.host(), modes_label, n * n), eigenvalues(context.host(), modes_label, n);
         fill_modes(domain, axis, basis.data(), eigenvalues.data());
-        basis_[axis] = moved_to(context, label, std::move(basis));
-        eigenvalues_[axis] = moved_to(context, label, std::move(eigenvalues));
+        basis_[axis] = moved_to(context, modes_label, std::move(basis));
+        eigenvalues_[axis] = moved_to(context, modes_label, std::move(eigenvalues));
     }
 }
 

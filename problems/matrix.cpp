@@ -18,7 +18,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "matrix of the file";
+constexpr const char* matrix_label = "matrix of the file";
 constexpr std::uint64_t seed = 31;
 
 /// What b is.
@@ -55,7 +55,8 @@ public:
         const int dof = made->dof();
         b_ = Vector(context, IndexSpace::plain(made->pattern()->rows()), dof, "right-hand side of the file");
         if (solution_is_one_) {
-            Vector one(context.host(), b_.space(), dof, label), product(context.host(), b_.space(), dof, label);
+            Vector one(context.host(), b_.space(), dof, matrix_label),
+                product(context.host(), b_.space(), dof, matrix_label);
             fill(one, 1.0);
             made->apply(one, product);
             transfer(product, b_);
@@ -72,7 +73,7 @@ public:
           preparation_(other.preparation_) {
         const auto begin = std::chrono::steady_clock::now();
         std::unique_ptr<BsrMatrix> copy;
-        auto made = hyperplane::in_order(on_host(*other.matrix_, copy), order, label);
+        auto made = hyperplane::in_order(on_host(*other.matrix_, copy), order, matrix_label);
         shape_.pattern = made->pattern();
         b_ = Vector(context_, other.b_.space(), shape_.dof, "right-hand side of the file");
         from_natural(order->to_places(to_natural(other.b_), shape_.dof), b_);
@@ -109,7 +110,7 @@ private:
             matrix_ = std::move(made);
             return;
         }
-        matrix_ = std::make_unique<BsrMatrix>(context_, shape_.pattern, shape_.dof, shape_.symmetric, label);
+        matrix_ = std::make_unique<BsrMatrix>(context_, shape_.pattern, shape_.dof, shape_.symmetric, matrix_label);
         matrix_->assign(*made);
     }
 
@@ -197,7 +198,7 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
     const std::vector<double> b = read_right_hand_side(parameters, files, input.csr.rows);
     took("reading");
     auto made = in_blocks(context.host(), input.csr, block_size(parameters, input.csr),
-                          parameters.where("problem", "file"), label);
+                          parameters.where("problem", "file"), matrix_label);
     const bool symmetric = equals_transpose(*made);
     took("blocks");
     return std::make_unique<FileMatrix>(context, std::move(made), symmetric, b, std::move(preparation));

@@ -10,10 +10,10 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "row order";
+constexpr const char* order_label = "row order";
 
 Buffer<int> given_order(const BlockPattern& pattern) {
-    Buffer<int> order(pattern.context(), label, pattern.rows());
+    Buffer<int> order(pattern.context(), order_label, pattern.rows());
     std::iota(order.begin(), order.end(), 0);
     return order;
 }
@@ -34,7 +34,7 @@ Buffer<int> order_by_colour(const Buffer<int>& colour) {
     std::vector<Index> next(std::size_t(colours) + 1, 0);
     for (const int own : colour) ++next[own + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
-    Buffer<int> order(colour.context(), label, colour.size());
+    Buffer<int> order(colour.context(), order_label, colour.size());
     for (Index v = 0; v < colour.size(); ++v) order[next[colour[v]]++] = int(v);
     return order;
 }

@@ -13,14 +13,14 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "row order";
+constexpr const char* rcm_label = "row order";
 
 class CuthillMcKee {
 public:
     explicit CuthillMcKee(const Graph& graph)
         : graph_(graph),
-          order_(graph.context(), label, graph.vertices()),
-          met_(graph.context(), label, graph.vertices()) {}
+          order_(graph.context(), rcm_label, graph.vertices()),
+          met_(graph.context(), rcm_label, graph.vertices()) {}
 
     Buffer<int> reversed() {
         for (Index v = 0; v < graph_.vertices(); ++v)

@@ -4,14 +4,6 @@
 #include <algorithm>
 
 namespace hyperplane {
-namespace {
-
-int ceil_div(int a, int b) {
-    return a >= 0 ? (a + b - 1) / b : -(-a / b);
-}
-
-}  // namespace
-
 std::string to_string(LayoutKind kind) {
     return kind == LayoutKind::natural ? "natural" : "hyperplane";
 }

@@ -34,11 +34,6 @@ int norm1(int x, int y, int z) {
     return std::abs(x) + std::abs(y) + std::abs(z);
 }
 
-/// Smallest integer >= a / b for b > 0.
-int ceil_div(int a, int b) {
-    return a >= 0 ? (a + b - 1) / b : -(-a / b);
-}
-
 }  // namespace
 
 Stencil::Stencil(std::string name, std::vector<Int3> offsets) : name_(std::move(name)), offsets_(std::move(offsets)) {

@@ -9,6 +9,11 @@
 
 namespace hyperplane {
 
+/// Smallest integer >= a / b for b > 0.
+inline int ceil_div(int a, int b) {
+    return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
+
 /// Coefficients of the level of a grid point, l(i,j,k) = i + y j + z k. In a factorisation or a triangular solve,
 /// points of equal level do not depend on each other (StructILU paper, section 4.1).
 struct LevelMap {

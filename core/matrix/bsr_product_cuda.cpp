@@ -28,7 +28,7 @@ LongRows long_rows_of(const BlockPattern& pattern) {
     return found;
 }
 
-rtc::Source source() {
+rtc::Source bsr_source() {
     return {rtc::core_texts(), "core/matrix/bsr_product.cuh"};
 }
 
@@ -66,8 +66,8 @@ Index BsrProductCuda::bytes(const BlockPattern& pattern, int dof) {
 
 BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, int lanes, int dof, bool exact) {
     const rtc::Definitions all = definitions(lanes, dof, exact);
-    return {Kernel(context, source(), all, "bsr_rows"), Kernel(context, source(), all, "bsr_pieces"),
-            Kernel(context, source(), all, "bsr_long_rows")};
+    return {Kernel(context, bsr_source(), all, "bsr_rows"), Kernel(context, bsr_source(), all, "bsr_pieces"),
+            Kernel(context, bsr_source(), all, "bsr_long_rows")};
 }
 
 void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Vector* b, const Vector& x,
@@ -94,8 +94,8 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
 }
 
 rtc::Programs BsrProductCuda::programs(double mean, int dof) {
-    return {{source(), definitions(lanes_for(mean, dof), dof, false), "product"},
-            {source(), definitions(lanes_for(mean, dof), dof, true), "residual"}};
+    return {{bsr_source(), definitions(lanes_for(mean, dof), dof, false), "product"},
+            {bsr_source(), definitions(lanes_for(mean, dof), dof, true), "residual"}};
 }
 
 }  // namespace hyperplane

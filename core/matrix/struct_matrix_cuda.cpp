@@ -12,7 +12,7 @@
 namespace hyperplane {
 namespace {
 
-rtc::Source source() {
+rtc::Source spmv_source() {
     return {rtc::core_texts(), "core/matrix/spmv.cuh"};
 }
 
@@ -36,7 +36,7 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
 }  // namespace
 
 StructMatrixCuda::StructMatrixCuda(const StructMatrix& a)
-    : apply_(a.context(), source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv") {
+    : apply_(a.context(), spmv_source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false), "spmv") {
     if (a.layout().slots_in_memory() > std::numeric_limits<int>::max())
         throw UsageError(fmt::format("a GPU takes grids of up to {} points, this one has {}",
                                      std::numeric_limits<int>::max(), a.layout().slots_in_memory()));
@@ -52,8 +52,8 @@ void StructMatrixCuda::subtract_product(const StructMatrix& a, const Vector& b, 
 
 void StructMatrixCuda::residual(const StructMatrix& a, const Vector& b, const Vector& x, Vector& r) const {
     if (!residual_)
-        residual_ =
-            Kernel(a.context(), source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true), "spmv");
+        residual_ = Kernel(a.context(), spmv_source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), true),
+                           "spmv");
     launch(residual_, a, &b, x, r);
 }
 
@@ -84,8 +84,8 @@ void StructMatrixCuda::launch(const Kernel& kernel, const StructMatrix& a, const
 }
 
 rtc::Programs StructMatrixCuda::programs(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage) {
-    return {{source(), definitions(layout, stencil, dof, storage, false)},
-            {source(), definitions(layout, stencil, dof, storage, true), "residual"}};
+    return {{spmv_source(), definitions(layout, stencil, dof, storage, false)},
+            {spmv_source(), definitions(layout, stencil, dof, storage, true), "residual"}};
 }
 
 }  // namespace hyperplane

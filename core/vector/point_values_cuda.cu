@@ -9,7 +9,7 @@
 namespace hyperplane::cuda {
 namespace {
 
-constexpr int most_blocks = 1024;
+constexpr int most_candidates = 1024;
 
 /// A value and its slot; the slot is -1 if there is none.
 struct Candidate {
@@ -18,7 +18,7 @@ struct Candidate {
 };
 
 /// A candidate for each block, then the smallest, lie in a stream's scratch.
-static_assert((most_blocks + 1) * sizeof(Candidate) <= device::Scratch::sums * sizeof(double));
+static_assert((most_candidates + 1) * sizeof(Candidate) <= device::Scratch::sums * sizeof(double));
 
 __device__ Candidate first_of(const Layout& layout, Candidate a, Candidate b) {
     if (a.slot < 0 || b.slot < 0) return a.slot < 0 ? b : a;
@@ -50,7 +50,7 @@ __global__ void find_smallest(const __grid_constant__ Layout layout, const doubl
     for (int block = threadIdx.x; block < gridDim.x; block += block_threads)
         best = first_of(layout, best, {__ldcg(&found[block].value), __ldcg(&found[block].slot)});
     best = block_first(layout, best);
-    if (threadIdx.x == 0) found[most_blocks] = best;
+    if (threadIdx.x == 0) found[most_candidates] = best;
 }
 
 }  // namespace
@@ -58,11 +58,11 @@ __global__ void find_smallest(const __grid_constant__ Layout layout, const doubl
 void smallest(const Context& context, const Layout& layout, const double* values, double* value, Index* slot) {
     const device::Scratch& scratch = context.stream().scratch();
     auto* const found = reinterpret_cast<Candidate*>(scratch.partial);
-    const Index blocks = std::min<Index>((layout.slots() + block_threads - 1) / block_threads, most_blocks);
+    const Index blocks = std::min<Index>((layout.slots() + block_threads - 1) / block_threads, most_candidates);
     find_smallest<<<unsigned(blocks), block_threads, 0, stream(context)>>>(layout, values, found, scratch.arrived);
     launched(context, "find_smallest");
     Candidate candidate;
-    context.stream().copy(found + most_blocks, &candidate, sizeof(candidate));
+    context.stream().copy(found + most_candidates, &candidate, sizeof(candidate));
     *value = candidate.value;
     *slot = candidate.slot;
 }

@@ -11,7 +11,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "factor";
+constexpr const char* general_label = "factor";
 
 }  // namespace
 
@@ -19,12 +19,12 @@ void GeneralJacobi::analyse(const BsrMatrix& a) {
     if (served_ == a.pattern() && inverse_ && inverse_->dof() == a.dof()) return;
     const BlockPattern& pattern = *a.pattern();
     inverse_.reset();
-    Buffer<Index> places(context_.host(), label, pattern.rows());
+    Buffer<Index> places(context_.host(), general_label, pattern.rows());
 #pragma omp parallel for schedule(static) num_threads(context_.threads_for(pattern.rows()))
     for (Index row = 0; row < pattern.rows(); ++row) places[row] = pattern.find(row, int(row));
-    places_ = moved_to(context_, label, std::move(places));
-    inverse_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), pattern.rows(), label), a.dof(),
-                                           a.symmetric(), label);
+    places_ = moved_to(context_, general_label, std::move(places));
+    inverse_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), pattern.rows(), general_label),
+                                           a.dof(), a.symmetric(), general_label);
     served_ = a.pattern();
 }
 
@@ -35,11 +35,11 @@ SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
     const PivotRules rules;
     PivotInverter inverter(rules, places_of(a), a.dof(), false, order_of(a));
     if (l1_) {
-        BsrMatrix d(context_, inverse_->pattern(), a.dof(), a.symmetric(), label);
+        BsrMatrix d(context_, inverse_->pattern(), a.dof(), a.symmetric(), general_label);
         l1_diagonal(a, places_, d);
-        Buffer<Index> rows(context_.host(), label, places_.size());
+        Buffer<Index> rows(context_.host(), general_label, places_.size());
         std::iota(rows.begin(), rows.end(), Index(0));
-        invert_diagonal_blocks(d, moved_to(context_, label, std::move(rows)), *inverse_, rules, inverter);
+        invert_diagonal_blocks(d, moved_to(context_, general_label, std::move(rows)), *inverse_, rules, inverter);
     } else {
         invert_diagonal_blocks(a, places_, *inverse_, rules, inverter);
     }

@@ -19,7 +19,7 @@ struct Parent {
 };
 
 /// Entry `entry` of A at the children at s of a coarse line.
-struct Term {
+struct LineTerm {
     Int3 s;
     int entry;
     Range range;  ///< of the points of a coarse line for which child and neighbour exist
@@ -72,7 +72,7 @@ private:
     void add_term(Int3 s, int e) {
         const Int3 o = a_.stencil()[e];
         const int nx = grids_.fine.nx, count = grids_.coarse.nx;
-        const Term term{s, e, Range(count).with_fine(step_, s.x, nx).with_fine(step_, s.x + o.x, nx)};
+        const LineTerm term{s, e, Range(count).with_fine(step_, s.x, nx).with_fine(step_, s.x + o.x, nx)};
         bool used = false;
         for (int number = 0; number < 27 && !term.range.empty(); ++number) {
             const Int3 child = offset_of(number);
@@ -95,7 +95,7 @@ private:
     }
 
     /// to[t] = P(i, I) a_i(o) along a coarse line; false if child or neighbour lie outside the grid.
-    bool multiply(const Run& run, const Term& term, int row, int col, double* to) const {
+    bool multiply(const Run& run, const LineTerm& term, int row, int col, double* to) const {
         const Int3 o = a_.stencil()[term.entry], s = term.s;
         const int j = (grids_.axes[1] ? 2 * run.first.y : run.first.y) + s.y;
         const int k = (grids_.axes[2] ? 2 * run.first.z : run.first.z) + s.z;
@@ -118,7 +118,7 @@ private:
     StructMatrix& coarse_;
     const Coarsening& grids_;
     int step_;
-    std::vector<Term> terms_;
+    std::vector<LineTerm> terms_;
     std::vector<std::vector<Parent>> parents_;  ///< of each stored coarse entry, in the order of the terms
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int most_terms = 3000;
 constexpr int setup_threads = 128, coupling_threads = 256, coupling_blocks = 1024, coupling_tile = 16;
 
-rtc::Source source() {
+rtc::Source setup_source() {
     return {rtc::precond_texts(), "precond/multigrid/setup.cuh"};
 }
 rtc::Source couplings_source() {
@@ -176,8 +176,8 @@ SetupCuda::SetupCuda(const Context& context, const SetupShape& shape, const Coar
     const Terms terms(shape, grids);
     positions_ = terms.positions();
     const rtc::Definitions definitions = terms.definitions();
-    interpolate_ = {context, source(), definitions, "interpolate"};
-    product_ = {context, source(), definitions, "product"};
+    interpolate_ = {context, setup_source(), definitions, "interpolate"};
+    product_ = {context, setup_source(), definitions, "product"};
 }
 
 bool SetupCuda::takes(const SetupShape& shape, const Coarsening& grids) {
@@ -247,7 +247,7 @@ std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates)
 
 rtc::Programs setup_programs(const SetupShape& shape, const Coarsening& grids) {
     rtc::Programs all{{couplings_source(), couplings_definitions(shape)}};
-    if (SetupCuda::takes(shape, grids)) all.push_back({source(), Terms(shape, grids).definitions()});
+    if (SetupCuda::takes(shape, grids)) all.push_back({setup_source(), Terms(shape, grids).definitions()});
     return all;
 }
 

@@ -8,7 +8,7 @@
 namespace hyperplane::multigrid {
 namespace {
 
-rtc::Source source() {
+rtc::Source transfer_source() {
     return {rtc::precond_texts(), "precond/multigrid/transfer.cuh"};
 }
 
@@ -59,11 +59,11 @@ rtc::Definitions TransferCuda::definitions(const Coarsening& grids, int dof, boo
 
 TransferCuda::TransferCuda(const Context& context, const Coarsening& grids, int dof, bool rounded)
     : rounded_(rounded),
-      restrict_(context, source(), definitions(grids, dof, rounded), "restrict_to"),
-      add_(context, source(), definitions(grids, dof, rounded), "add_to") {}
+      restrict_(context, transfer_source(), definitions(grids, dof, rounded), "restrict_to"),
+      add_(context, transfer_source(), definitions(grids, dof, rounded), "add_to") {}
 
 rtc::Programs TransferCuda::programs(const Coarsening& grids, int dof, bool rounded) {
-    return {{source(), definitions(grids, dof, rounded)}};
+    return {{transfer_source(), definitions(grids, dof, rounded)}};
 }
 
 }  // namespace hyperplane::multigrid

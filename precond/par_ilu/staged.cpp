@@ -11,7 +11,6 @@ namespace hyperplane {
 namespace {
 
 constexpr int width = 8, entry_ring = 4, most_stages = 8, stage_rows = 2, run_ring = 4, inverse_ring = 2;
-constexpr Index shared_limit = 220 * 1024;
 
 /// The coordinates that are equal for offsets that differ along x alone.
 std::array<int, 2> across(const Int3& o) {
@@ -93,7 +92,8 @@ Index FactorSweepRows::row_doubles() const {
 
 /// Number of stages, a power of two because precond/par_ilu/staged_copies.cuh requires one.
 int FactorSweepRows::ring() const {
-    const Index room = (shared_limit / Index(sizeof(double)) - doubles_but_rows()) / (stage_rows * row_doubles());
+    const Index room =
+        (factor_sweep_shared_limit / Index(sizeof(double)) - doubles_but_rows()) / (stage_rows * row_doubles());
     int stages = most_stages;
     while (stages > room) stages /= 2;
     return stages;

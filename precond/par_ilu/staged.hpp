@@ -10,6 +10,9 @@
 
 namespace hyperplane {
 
+/// Bytes of shared memory that a thread block of a sweep may take.
+inline constexpr Index factor_sweep_shared_limit = 220 * 1024;
+
 class FactorSweepRows {
 public:
     explicit FactorSweepRows(const IluPattern& shape);

@@ -17,7 +17,6 @@ namespace {
 
 constexpr int threads = 256;
 constexpr int most_pairs = 256, most_lower = 31;
-constexpr Index shared_limit = 220 * 1024;
 
 bool on_tensor_cores(int dof) {
     return dof > 2;
@@ -177,7 +176,7 @@ bool FactorSweepsCuda::serves(const IluPattern& shape) {
     return shape.dof <= 8 && !(shape.shares && shape.dof > 1) && shape.stencil.lower_size() <= most_lower &&
            shape.eliminations().count() <= most_pairs &&
            shape.layout.slots() * shape.dof * shape.dof < Index(1) << 32 &&
-           shared_bytes(shape, shape.kept()) <= shared_limit;
+           shared_bytes(shape, shape.kept()) <= factor_sweep_shared_limit;
 }
 
 FactorSweepsCuda::FactorSweepsCuda(const Context& context, const IluPattern& shape)

@@ -9,7 +9,7 @@
 namespace hyperplane::par_ilut {
 namespace {
 
-constexpr const char* label = "candidates";
+constexpr const char* candidates_label = "candidates";
 
 double square(const double* block, int size) {
     return std::inner_product(block, block + size, block, 0.0);
@@ -30,7 +30,7 @@ public:
           x_(x),
           inverse_(inverse),
           most_(most),
-          place_(a.context(), label, a.pattern()->rows()) {}
+          place_(a.context(), candidates_label, a.pattern()->rows()) {}
 
     /// The number of candidates of row i.
     Index count(Index i) {
@@ -135,11 +135,11 @@ private:
 Candidates with_mirror_images(const Candidates& upper, int dof) {
     const Index rows = upper.begin.size() - 1, count = upper.column.size(), size = dof * dof;
     const Context& host = upper.begin.context();
-    Candidates all{Buffer<Index>(host, label, rows + 1), Buffer<int>(host, label, 2 * count),
-                   Buffer<double>(host, label, 2 * count * size), upper.residual};
+    Candidates all{Buffer<Index>(host, candidates_label, rows + 1), Buffer<int>(host, candidates_label, 2 * count),
+                   Buffer<double>(host, candidates_label, 2 * count * size), upper.residual};
     for (const int j : upper.column) ++all.begin[j + 1];
     for (Index i = 0; i < rows; ++i) all.begin[i + 1] += all.begin[i] + upper.begin[i + 1] - upper.begin[i];
-    Buffer<Index> next(host, label, rows);
+    Buffer<Index> next(host, candidates_label, rows);
     std::copy_n(all.begin.begin(), rows, next.begin());
     // The mirror images in row i come from the rows before it, so they precede the row's own.
     for (Index i = 0; i < rows; ++i)
@@ -165,13 +165,13 @@ Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors&
     std::vector<ResidualRow> work;
     for (int thread = 0; thread < threads; ++thread) work.emplace_back(a, alpha, x, inverse, most);
     Candidates found;
-    found.begin = Buffer<Index>(host, label, rows + 1);
+    found.begin = Buffer<Index>(host, candidates_label, rows + 1);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
     for (Index i = 0; i < rows; ++i) found.begin[i + 1] = work[omp_get_thread_num()].count(i);
     std::partial_sum(found.begin.begin(), found.begin.end(), found.begin.begin());
-    found.column = Buffer<int>(host, label, found.begin[rows]);
-    found.values = Buffer<double>(host, label, found.begin[rows] * size);
-    Buffer<double> norm(host, label, rows);
+    found.column = Buffer<int>(host, candidates_label, found.begin[rows]);
+    found.values = Buffer<double>(host, candidates_label, found.begin[rows] * size);
+    Buffer<double> norm(host, candidates_label, rows);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
     for (Index i = 0; i < rows; ++i) {
         const Index begin = found.begin[i];
@@ -186,13 +186,13 @@ GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, cons
     const Context& host = a.context();
     const BlockPattern& p = x.pattern();
     const Index rows = p.rows(), size = x.dof * x.dof;
-    Buffer<Index> row_begin(host, label, rows + 1);
+    Buffer<Index> row_begin(host, candidates_label, rows + 1);
     for (Index i = 0; i <= rows; ++i) row_begin[i] = p.row_begin()[i] + more.begin[i];
-    Buffer<int> column(host, label, row_begin[rows]);
+    Buffer<int> column(host, candidates_label, row_begin[rows]);
     GeneralFactors larger;
     larger.dof = x.dof;
     larger.symmetric = x.symmetric;
-    larger.values = Buffer<double>(host, label, row_begin[rows] * size);
+    larger.values = Buffer<double>(host, candidates_label, row_begin[rows] * size);
 #pragma omp parallel for schedule(static) num_threads(host.threads_for(larger.values.size()))
     for (Index i = 0; i < rows; ++i) {
         Index old = p.row_begin()[i], added = more.begin[i];
@@ -204,8 +204,8 @@ GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, cons
                         larger.values.data() + to * size);
         }
     }
-    larger.filled =
-        filled_as(*a.pattern(), std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column)), label);
+    larger.filled = filled_as(
+        *a.pattern(), std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column)), candidates_label);
     return larger;
 }
 

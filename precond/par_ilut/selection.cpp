@@ -13,7 +13,7 @@
 namespace hyperplane::par_ilut {
 namespace {
 
-constexpr const char* label = "factor";
+constexpr const char* selection_label = "factor";
 
 /// The bits of a size. As unsigned integers they are ordered like the sizes, and a NaN is larger than any number.
 using Key = std::uint64_t;
@@ -105,16 +105,16 @@ GeneralFactors part_of(const BsrMatrix& a, const GeneralFactors& x, const Buffer
     const Context& host = a.context();
     const BlockPattern& p = x.pattern();
     const Index size = x.dof * x.dof;
-    Buffer<Index> row_begin(host, label, p.rows() + 1);
+    Buffer<Index> row_begin(host, selection_label, p.rows() + 1);
     for (Index i = 0; i < p.rows(); ++i) {
         row_begin[i + 1] = row_begin[i];
         for (Index at = p.row_begin()[i]; at < p.row_begin()[i + 1]; ++at) row_begin[i + 1] += kept[at];
     }
-    Buffer<int> column(host, label, row_begin[p.rows()]);
+    Buffer<int> column(host, selection_label, row_begin[p.rows()]);
     GeneralFactors part;
     part.dof = x.dof;
     part.symmetric = x.symmetric;
-    part.values = Buffer<double>(host, label, column.size() * size);
+    part.values = Buffer<double>(host, selection_label, column.size() * size);
 #pragma omp parallel for schedule(static) num_threads(host.threads_for(x.value_count()))
     for (Index i = 0; i < p.rows(); ++i)
         for (Index at = p.row_begin()[i], to = row_begin[i]; at < p.row_begin()[i + 1]; ++at) {
@@ -122,8 +122,8 @@ GeneralFactors part_of(const BsrMatrix& a, const GeneralFactors& x, const Buffer
             column[to] = p.column()[at];
             std::copy_n(x.values.data() + at * size, size, part.values.data() + to++ * size);
         }
-    part.filled =
-        filled_as(*a.pattern(), std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column)), label);
+    part.filled = filled_as(*a.pattern(), std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column)),
+                            selection_label);
     return part;
 }
 
@@ -133,8 +133,8 @@ GeneralFactors with_largest(const BsrMatrix& a, const GeneralFactors& x, const d
                             const FillLimits& limits) {
     const BlockPattern& p = x.pattern();
     const int threads = a.context().threads_for(x.value_count());
-    Buffer<Key> keys(a.context(), label, p.blocks());
-    Buffer<unsigned char> kept(a.context(), label, p.blocks());
+    Buffer<Key> keys(a.context(), selection_label, p.blocks());
+    Buffer<unsigned char> kept(a.context(), selection_label, p.blocks());
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (Index i = 0; i < p.rows(); ++i) {
         const Index diagonal = x.filled.diagonal[i];

@@ -12,9 +12,9 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "factor";
+constexpr const char* factor_label = "factor";
 
-constexpr const char* text = "precond/sync_free_ilu/factor.cuh";
+constexpr const char* general_text = "precond/sync_free_ilu/factor.cuh";
 
 rtc::Definitions definitions(const SyncFreeShape& shape) {
     return {{"DOF", std::to_string(shape.dof)},
@@ -30,9 +30,9 @@ unsigned parts_of(Index rows, Index each) {
 
 /// Where A's diagonal blocks lie in A.
 Buffer<Index> diagonal_places(const Context& context, const BlockPattern& a) {
-    Buffer<Index> places(context.host(), label, a.rows());
+    Buffer<Index> places(context.host(), factor_label, a.rows());
     for (Index row = 0; row < a.rows(); ++row) places[row] = a.find(row, int(row));
-    return moved_to(context, label, std::move(places));
+    return moved_to(context, factor_label, std::move(places));
 }
 
 }  // namespace
@@ -59,25 +59,26 @@ SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symme
 }
 
 SyncFreeCuda::Search::Search(const Context& context, const GeneralFactors& factors, const SyncFreeShape& shape)
-    : order(moved_to(context, label, levels_of(context.host(), factors.pattern(), Side::lower, label).rows)),
-      finished(context, label, factors.pattern().rows()),
-      state(copied_to(context, label, std::vector<TicketState>{{0, 0, 1}})),
+    : order(moved_to(context, factor_label,
+                     levels_of(context.host(), factors.pattern(), Side::lower, factor_label).rows)),
+      finished(context, factor_label, factors.pattern().rows()),
+      state(copied_to(context, factor_label, std::vector<TicketState>{{0, 0, 1}})),
       pivots(context, parts_of(factors.pattern().rows(), shape.rows())),
-      kernel(context, sync_free_source(text), definitions(shape), "general_factor") {}
+      kernel(context, sync_free_source(general_text), definitions(shape), "general_factor") {}
 
 SyncFreeCuda::SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
                            FactorVariant variant, std::optional<TableOrder> table)
     : shape_(SyncFreeShape::of(factors.filled, factors.dof, factors.symmetric, variant)),
       rows_(factors.pattern().rows()),
-      pattern_(factors.pattern().copied_to(context, label)),
-      diagonal_(copy_on(context, label, factors.filled.diagonal)) {
+      pattern_(factors.pattern().copied_to(context, factor_label)),
+      diagonal_(copy_on(context, factor_label, factors.filled.diagonal)) {
     if (shape_.table) {
-        if (!table) table = table_order(context.host(), factors.filled, *shape_.table, label);
+        if (!table) table = table_order(context.host(), factors.filled, *shape_.table, factor_label);
         table_ = std::make_unique<TableFactor>(context, factors.filled, *table, *shape_.table, *pattern_, diagonal_);
     } else
         search_ = std::make_unique<Search>(context, factors, shape_);
     if (factors.filled.place.size() == 0) return;
-    place_ = copy_on(context, label, factors.filled.place);
+    place_ = copy_on(context, factor_label, factors.filled.place);
     if (search_) a_diagonal_ = diagonal_places(context, *a.pattern());
 }
 
@@ -115,7 +116,7 @@ Index SyncFreeCuda::bytes(const Context& host, const FilledPattern& filled, Inde
     const Index shared =
         filled.pattern->bytes() + rows * Index(sizeof(Index)) + (same ? 0 : a_blocks * Index(sizeof(int)));
     if (shape.table) {
-        if (!table) table = table_order(host, filled, *shape.table, label);
+        if (!table) table = table_order(host, filled, *shape.table, factor_label);
         return shared + TableFactor::bytes(filled, *table, *shape.table);
     }
     return shared + rows * Index(sizeof(Index) + sizeof(int)) + (same ? 0 : rows * Index(sizeof(Index))) +
@@ -124,7 +125,7 @@ Index SyncFreeCuda::bytes(const Context& host, const FilledPattern& filled, Inde
 
 rtc::Programs SyncFreeCuda::programs(const SyncFreeShape& shape) {
     if (shape.table) return TableFactor::programs(*shape.table);
-    return {{sync_free_source(text), definitions(shape)}};
+    return {{sync_free_source(general_text), definitions(shape)}};
 }
 
 }  // namespace hyperplane

@@ -7,13 +7,13 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "factor";
-constexpr int threads = 128;
+constexpr const char* parts_label = "factor";
+constexpr int part_threads = 128;
 
-constexpr const char* text = "precond/sync_free_ilu/part_solve.cuh";
+constexpr const char* parts_text = "precond/sync_free_ilu/part_solve.cuh";
 
 rtc::Definitions definitions(int dof) {
-    return {{"DOF", std::to_string(dof)}, {"THREADS", std::to_string(threads)}};
+    return {{"DOF", std::to_string(dof)}, {"THREADS", std::to_string(part_threads)}};
 }
 
 }  // namespace
@@ -23,21 +23,21 @@ PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& facto
     : dof_(factors.dof),
       parts_(parts.count()),
       most_rows_(parts.largest()),
-      inverse_(context, label, factors.pattern().rows() * dof_ * dof_),
-      pack_kernel_(context, sync_free_source(text), definitions(dof_), "pack_parts"),
-      solve_kernel_(context, sync_free_source(text), definitions(dof_), "solve_parts") {
+      inverse_(context, parts_label, factors.pattern().rows() * dof_ * dof_),
+      pack_kernel_(context, sync_free_source(parts_text), definitions(dof_), "pack_parts"),
+      solve_kernel_(context, sync_free_source(parts_text), definitions(dof_), "solve_parts") {
     const PartTables tables = known ? *std::move(known) : part_tables(factors.filled, parts, dof_);
-    part_rows_ = copied_to(context, label, tables.part_rows);
-    rows_ = copied_to(context, label, std::vector<int>(parts.vertices.begin(), parts.vertices.end()));
-    numbered_ = copied_to(context, label, tables.numbered);
-    places_ = copied_to(context, label, tables.places);
+    part_rows_ = copied_to(context, parts_label, tables.part_rows);
+    rows_ = copied_to(context, parts_label, std::vector<int>(parts.vertices.begin(), parts.vertices.end()));
+    numbered_ = copied_to(context, parts_label, tables.numbered);
+    places_ = copied_to(context, parts_label, tables.places);
     for (const auto& [from, to] : {std::pair(&tables.lower, &lower_), std::pair(&tables.upper, &upper_)}) {
-        to->slices = copied_to(context, label, from->slices);
-        to->level_slices = copied_to(context, label, from->level_slices);
-        to->part_levels = copied_to(context, label, from->part_levels);
-        to->local = copied_to(context, label, from->local);
-        to->columns = copied_to(context, label, from->columns);
-        to->values = Buffer<double>(context, label, Index(from->columns.size()) * dof_ * dof_);
+        to->slices = copied_to(context, parts_label, from->slices);
+        to->level_slices = copied_to(context, parts_label, from->level_slices);
+        to->part_levels = copied_to(context, parts_label, from->part_levels);
+        to->local = copied_to(context, parts_label, from->local);
+        to->columns = copied_to(context, parts_label, from->columns);
+        to->values = Buffer<double>(context, parts_label, Index(from->columns.size()) * dof_ * dof_);
     }
     arguments_.part_rows = part_rows_.data();
     arguments_.rows = rows_.data();
@@ -64,8 +64,8 @@ void PartSolveCuda::take(const double* values, const Index* row_begin, const Ind
     arguments.row_begin = as_pointers(row_begin);
     arguments.diagonal = as_pointers(diagonal);
     arguments.factors = values;
-    const Index slices = lower_.slices.size() + upper_.slices.size(), each = threads / 32;
-    if (slices > 0) pack_kernel_.launch({unsigned((slices + each - 1) / each)}, threads, 0, arguments);
+    const Index slices = lower_.slices.size() + upper_.slices.size(), each = part_threads / 32;
+    if (slices > 0) pack_kernel_.launch({unsigned((slices + each - 1) / each)}, part_threads, 0, arguments);
 }
 
 void PartSolveCuda::apply(const Vector& r, Vector& z) const {
@@ -73,7 +73,7 @@ void PartSolveCuda::apply(const Vector& r, Vector& z) const {
     PartArguments arguments = arguments_;
     arguments.in = r.data();
     arguments.out = z.data();
-    solve_kernel_.launch({unsigned(parts_)}, threads, most_rows_ * dof_ * Index(sizeof(double)), arguments);
+    solve_kernel_.launch({unsigned(parts_)}, part_threads, most_rows_ * dof_ * Index(sizeof(double)), arguments);
 }
 
 Index PartSolveCuda::bytes(Symbolic& symbolic, int dof) {
@@ -82,7 +82,7 @@ Index PartSolveCuda::bytes(Symbolic& symbolic, int dof) {
 }
 
 rtc::Programs PartSolveCuda::programs(int dof) {
-    return {{sync_free_source(text), definitions(dof)}};
+    return {{sync_free_source(parts_text), definitions(dof)}};
 }
 
 }  // namespace hyperplane

@@ -11,7 +11,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "factor";
+constexpr const char* slices_label = "factor";
 using slices::threads;
 constexpr const char *slice_text = "precond/sync_free_ilu/slice.cuh", *solve_text = "precond/sync_free_ilu/solve.cuh";
 
@@ -21,8 +21,8 @@ rtc::Definitions definitions(int dof, Side side) {
 
 /// Where the rows of the upper order lie in the lower one.
 Buffer<int> between(const Context& host, const SlicedOrder& lower, const SlicedOrder& upper) {
-    const Buffer<int> position = lower.position(host, label);
-    Buffer<int> from(host, label, position.size());
+    const Buffer<int> position = lower.position(host, slices_label);
+    Buffer<int> from(host, slices_label, position.size());
     for (Index at = 0; at < from.size(); ++at) from[at] = position[upper.row[at]];
     return from;
 }
@@ -39,12 +39,12 @@ Index bytes_of(const SlicedOrder& sliced, int dof) {
 SlicedSolve::Triangle::Triangle(const Context& context, const SlicedOrder& sliced, Side side, int dof)
     : count(Index(sliced.slices.size())),
       places(sliced.places),
-      slices(copied_to(context, label, sliced.slices)),
-      order(copy_on(context, label, sliced.row)),
-      column(context, label, places),
-      rows(context, label, sliced.row.size()),
-      values(context, label, places * dof * dof),
-      records(context, label, sliced.row.size() * dof),
+      slices(copied_to(context, slices_label, sliced.slices)),
+      order(copy_on(context, slices_label, sliced.row)),
+      column(context, slices_label, places),
+      rows(context, slices_label, sliced.row.size()),
+      values(context, slices_label, places * dof * dof),
+      records(context, slices_label, sliced.row.size() * dof),
       slice(context, sync_free_source(slice_text), definitions(dof, side), "slice_factors"),
       solve(context, sync_free_source(solve_text), definitions(dof, side), "general_solve"),
       blocks(unsigned(std::min(slices::resident_blocks(context, solve.occupancy(threads, 0), count, sliced.levels),
@@ -53,8 +53,9 @@ SlicedSolve::Triangle::Triangle(const Context& context, const SlicedOrder& slice
 SlicedSolve::SlicedSolve(const Context& context, const FilledPattern& filled, std::optional<SlicedOrder> lower,
                          std::optional<SlicedOrder> upper, int dof, const BlockPattern& pattern,
                          const Buffer<Index>& diagonal)
-    : SlicedSolve(context, lower ? *std::move(lower) : sliced_order(context.host(), filled, Side::lower, dof, label),
-                  upper ? *std::move(upper) : sliced_order(context.host(), filled, Side::upper, dof, label), dof,
+    : SlicedSolve(context,
+                  lower ? *std::move(lower) : sliced_order(context.host(), filled, Side::lower, dof, slices_label),
+                  upper ? *std::move(upper) : sliced_order(context.host(), filled, Side::upper, dof, slices_label), dof,
                   pattern, diagonal) {}
 
 SlicedSolve::SlicedSolve(const Context& context, const SlicedOrder& lower, const SlicedOrder& upper, int dof,
@@ -64,11 +65,11 @@ SlicedSolve::SlicedSolve(const Context& context, const SlicedOrder& lower, const
       rows_(pattern.rows()),
       lower_(context, lower, Side::lower, dof),
       upper_(context, upper, Side::upper, dof),
-      from_(moved_to(context, label, between(context.host(), lower, upper))),
-      lower_position_(moved_to(context, label, lower.position(context.host(), label))),
-      upper_position_(moved_to(context, label, upper.position(context.host(), label))),
-      inverse_(context, label, rows_ * dof * dof),
-      states_(hyperplane::copied_to(context, label, std::vector<TicketState>(2, {0, 0, 1}))) {}
+      from_(moved_to(context, slices_label, between(context.host(), lower, upper))),
+      lower_position_(moved_to(context, slices_label, lower.position(context.host(), slices_label))),
+      upper_position_(moved_to(context, slices_label, upper.position(context.host(), slices_label))),
+      inverse_(context, slices_label, rows_ * dof * dof),
+      states_(hyperplane::copied_to(context, slices_label, std::vector<TicketState>(2, {0, 0, 1}))) {}
 
 void SlicedSolve::take(Triangle& triangle, const double* values, const int* position) {
     const SliceArguments arguments{.slices = triangle.slices.data(),
@@ -131,8 +132,8 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
 
 Index SlicedSolve::bytes(const Context& host, Symbolic& symbolic, int dof) {
     const FilledPattern& filled = symbolic.filled;
-    if (!symbolic.lower) symbolic.lower = sliced_order(host, filled, Side::lower, dof, label);
-    if (!symbolic.upper) symbolic.upper = sliced_order(host, filled, Side::upper, dof, label);
+    if (!symbolic.lower) symbolic.lower = sliced_order(host, filled, Side::lower, dof, slices_label);
+    if (!symbolic.upper) symbolic.upper = sliced_order(host, filled, Side::upper, dof, slices_label);
     return bytes_of(*symbolic.lower, dof) + bytes_of(*symbolic.upper, dof) +
            filled.pattern->rows() * Index(sizeof(int) + dof * dof * sizeof(double)) + 2 * Index(sizeof(TicketState));
 }

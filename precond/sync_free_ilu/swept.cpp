@@ -11,17 +11,17 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "sweeps";
+constexpr const char* swept_label = "sweeps";
 
 /// The part of a filled pattern below or above the diagonal.
 std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, bool lower) {
     const BlockPattern& p = *filled.pattern;
     const Context& host = p.context();
-    Buffer<Index> row_begin(host, label, p.rows() + 1);
+    Buffer<Index> row_begin(host, swept_label, p.rows() + 1);
     const auto first = [&](Index row) { return lower ? p.row_begin()[row] : filled.diagonal[row] + 1; };
     const auto last = [&](Index row) { return lower ? filled.diagonal[row] : p.row_begin()[row + 1]; };
     for (Index row = 0; row < p.rows(); ++row) row_begin[row + 1] = row_begin[row] + last(row) - first(row);
-    Buffer<int> column(host, label, row_begin[p.rows()]);
+    Buffer<int> column(host, swept_label, row_begin[p.rows()]);
 #pragma omp parallel for schedule(static) num_threads(host.threads_for(p.blocks()))
     for (Index row = 0; row < p.rows(); ++row)
         std::copy(p.column() + first(row), p.column() + last(row), column.data() + row_begin[row]);
@@ -42,12 +42,13 @@ SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors
     : context_(context), options_(options) {
     const Index rows = factors.pattern().rows();
     const auto make = [&](std::shared_ptr<const BlockPattern> pattern) {
-        return std::make_unique<BsrMatrix>(context, std::move(pattern), factors.dof, false, label);
+        return std::make_unique<BsrMatrix>(context, std::move(pattern), factors.dof, false, swept_label);
     };
     w_ = make(triangle_of(factors.filled, true));
     g_ = make(triangle_of(factors.filled, false));
-    inverse_ = make(diagonal_pattern(factors.pattern().context(), rows, label));
-    for (Vector* vector : {&product_, &scaled_}) *vector = Vector(context, IndexSpace::plain(rows), factors.dof, label);
+    inverse_ = make(diagonal_pattern(factors.pattern().context(), rows, swept_label));
+    for (Vector* vector : {&product_, &scaled_})
+        *vector = Vector(context, IndexSpace::plain(rows), factors.dof, swept_label);
 }
 
 void SweptFactors::take(const GeneralFactors& factors, const std::string& name) {
@@ -57,14 +58,14 @@ void SweptFactors::take(const GeneralFactors& factors, const std::string& name) 
     const bool far = context_.backend() == Backend::cuda;
     Buffer<double> copy;
     if (far) {
-        copy = Buffer<double>(host, label, factors.values.size());
+        copy = Buffer<double>(host, swept_label, factors.values.size());
         copy_between(context_, factors.values.data(), host, copy.data(), copy.size() * Index(sizeof(double)));
     }
     const double* const values = far ? copy.data() : factors.values.data();
     std::unique_ptr<BsrMatrix> copies[3];
     BsrMatrix* here[3] = {w_.get(), g_.get(), inverse_.get()};
     for (int at = 0; far && at < 3; ++at) {
-        copies[at] = std::make_unique<BsrMatrix>(host, here[at]->pattern(), dof, false, label);
+        copies[at] = std::make_unique<BsrMatrix>(host, here[at]->pattern(), dof, false, swept_label);
         here[at] = copies[at].get();
     }
 #pragma omp parallel for schedule(static) num_threads(host.threads_for(p.blocks() * size))
@@ -107,7 +108,8 @@ void SweptFactors::refuse_divergence(const BsrMatrix& triangle, int sweeps, cons
     constexpr double most_at_last = 10.0, most = 1e8;
     std::vector<double> start(std::size_t(triangle.unknowns()));
     for (std::size_t at = 0; at < start.size(); ++at) start[at] = random_uniform(17, at);
-    Vector x(context_, triangle.space(), triangle.dof(), label), y(context_, triangle.space(), triangle.dof(), label);
+    Vector x(context_, triangle.space(), triangle.dof(), swept_label),
+        y(context_, triangle.space(), triangle.dof(), swept_label);
     from_natural(start, x);
     const double norm = norm2(x);
     double growth = 0.0;

@@ -9,7 +9,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "factor";
+constexpr const char* table_label = "factor";
 using slices::blocks_for, slices::threads;
 constexpr const char *factor_text = "precond/sync_free_ilu/table_factor.cuh",
                      *maker_text = "precond/sync_free_ilu/table_maker.cuh";
@@ -37,12 +37,12 @@ TableFactor::TableFactor(const Context& context, const FilledPattern& filled, co
       diagonal_(diagonal),
       rows_(pattern.rows()),
       count_(Index(order.slices.size())),
-      slices_(copied_to(context, label, order.slices)),
-      table_rows_(context, label, rows_),
-      pivot_(context, label, order.pivots),
-      offset_(context, label, order.offsets * shape.offset_bytes),
-      long_rows_(context, label, order.in_long_rows),
-      given_(context, label, filled.place.size() == 0 ? 0 : filled.pattern->blocks()),
+      slices_(copied_to(context, table_label, order.slices)),
+      table_rows_(context, table_label, rows_),
+      pivot_(context, table_label, order.pivots),
+      offset_(context, table_label, order.offsets * shape.offset_bytes),
+      long_rows_(context, table_label, order.in_long_rows),
+      given_(context, table_label, filled.place.size() == 0 ? 0 : filled.pattern->blocks()),
       pivots_(context, most_blocks(count_)),
       spread_(context, sync_free_source(maker_text), definitions(shape, true), "spread_values"),
       unfinish_(context, sync_free_source(maker_text), definitions(shape, true), "unfinish_values"),
@@ -50,7 +50,7 @@ TableFactor::TableFactor(const Context& context, const FilledPattern& filled, co
       blocks_(unsigned(std::min(slices::resident_blocks(context, kernel_.occupancy(threads, 0), count_, order.levels),
                                 most_blocks(count_)))) {
     pivots_.clear_ratios();
-    if (rows_ > 0) make(context, copy_on(context, label, order.row), shape);
+    if (rows_ > 0) make(context, copy_on(context, table_label, order.row), shape);
 }
 
 void TableFactor::make(const Context& context, const Buffer<int>& order, const TableShape& shape) {

@@ -11,7 +11,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr int warp = 32, least_lanes = 4;
+constexpr int warp_lanes = 32, least_lanes = 4;
 constexpr Index most_steps = 64;  // of a short row
 
 struct Counts {
@@ -28,7 +28,7 @@ public:
     /// The lanes of a row, 0 if it is long. A row with many steps has more, because each loads the pivot of one.
     int lanes(const Counts& row) const {
         const Index entries = symmetric_ ? row.from : row.all();
-        if (entries > warp || row.below > most_steps) return 0;
+        if (entries > warp_lanes || row.below > most_steps) return 0;
         return std::max(least_lanes, int(std::bit_ceil(unsigned(std::max(entries, (row.below + 1) / 2)))));
     }
     /// Long rows first, then those with the most lanes, of these those with the most steps: so few places stay empty.
@@ -36,7 +36,7 @@ public:
         const Counts counts = of(row);
         const int own = lanes(counts);
         if (own == 0) return 0;
-        return 1 + std::countr_zero(unsigned(warp / own)) * int(most_steps + 1) + int(most_steps - counts.below);
+        return 1 + std::countr_zero(unsigned(warp_lanes / own)) * int(most_steps + 1) + int(most_steps - counts.below);
     }
     static constexpr int classes = 1 + 4 * int(most_steps + 1);
 
@@ -102,7 +102,7 @@ TableOrder table_order(const Context& host, const FilledPattern& filled, const T
             const Counts first = rows.of(result.row[at]);
             const int lanes = rows.lanes(first);
             TableSlice slice{result.pivots, result.offsets, int(at), int(first.below), 1, lanes};
-            while (lanes > 0 && slice.rows < warp / lanes && at + slice.rows < end &&
+            while (lanes > 0 && slice.rows < warp_lanes / lanes && at + slice.rows < end &&
                    rows.lanes(rows.of(result.row[at + slice.rows])) == lanes)
                 ++slice.rows;
             if (lanes == 0) slice.offsets = std::exchange(result.in_long_rows, result.in_long_rows + first.all());
