@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/environment.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,6 +18,15 @@ namespace hyperplane {
 std::string host_name() {
     std::array<char, 256> name{};
     return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+std::string now_in_utc() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text.data();
 }
 
 std::string processor_name() {
@@ -69,7 +77,7 @@ std::map<std::string, std::string> environment(const Context& context, const std
         {"threads", fmt::format("{}", context.threads())},
         {"compiler", build_info().compiler},
         {"build_type", build_info().build_type},
-        {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+        {"started", now_in_utc()},
     };
     if (const Communicator* ranks = context.ranks()) found["ranks"] = fmt::format("{}", ranks->size());
     if (context.backend() == Backend::cuda) {

@@ -11,6 +11,8 @@
 namespace hyperplane {
 
 std::string host_name();
+/// The time, such as "2025-03-31T09:05:00Z".
+std::string now_in_utc();
 /// The processor's name, such as "AMD EPYC 7B13".
 std::string processor_name();
 /// Bytes of memory of the machine.

@@ -2,8 +2,6 @@
 #include "apps/guard.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -12,28 +10,21 @@
 #include <system_error>
 
 #include "apps/build_info.hpp"
+#include "apps/log.hpp"
 #include "apps/run/verdict.hpp"
 #include "core/error.hpp"
-#include "io/hdf5.hpp"
 
 namespace hyperplane {
 namespace {
 
 int fail(ExitCode code, const std::string& message, bool json) {
-    spdlog::error("{}", message);
+    logging::error("{}", message);
     if (json)
         std::fputs(to_text({{"status", "failed"}, {"exit_code", int(code)}, {"message", message}}).c_str(), stdout);
     return int(code);
 }
 
 }  // namespace
-
-void start_log() {
-    auto log = spdlog::stderr_color_st("hyperplane");
-    log->set_pattern("%^%l:%$ %v");
-    spdlog::set_default_logger(std::move(log));
-    hdf5::set_log([](const std::string& message) { spdlog::debug("{}", message); });
-}
 
 int guarded(bool json, const std::function<int()>& body) {
     try {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The log, and the one place where exceptions become exit codes.
+// The one place where exceptions become exit codes.
 #pragma once
 
 #include <functional>
 
 namespace hyperplane {
-
-/// Directs the log to stderr, as lines "warning: ...". Called once.
-void start_log();
 
 /// Calls `body` and returns its exit status. If it throws, prints the message on stderr, with `json` also as an object
 /// on stdout, and returns the exit code of the Error. Also fails if standard output could not be written.

@@ -2,7 +2,6 @@
 // hyperplane: the program. Results go to stdout, the log to stderr; exit codes are in core/error.hpp.
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "apps/build_info.hpp"
 #include "apps/guard.hpp"
+#include "apps/log.hpp"
 #include "apps/signals.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
@@ -35,8 +35,8 @@ int dispatch(const std::vector<std::string>& words) {
         return 0;
     }
     const Invocation invocation = parse_invocation(verb, rest);
-    if (invocation.has("quiet")) spdlog::set_level(spdlog::level::warn);
-    if (invocation.has("verbose")) spdlog::set_level(spdlog::level::debug);
+    if (invocation.has("quiet")) logging::set_level(logging::Level::warning);
+    if (invocation.has("verbose")) logging::set_level(logging::Level::debug);
     if (!verb.stops_well) release_stop_signals();
     return verb.run(invocation);
 }

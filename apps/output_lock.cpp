@@ -2,9 +2,7 @@
 #include "apps/output_lock.hpp"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 #include <sstream>
 
 #include "apps/environment.hpp"
+#include "apps/log.hpp"
 #include "apps/quoting.hpp"
 #include "apps/signals.hpp"
 #include "core/error.hpp"
@@ -99,7 +98,7 @@ OutputLock::OutputLock(const Request& request, Pace pace)
         const std::string who = fmt::format("{} is being worked on by {}", request.what, holder->text());
         if (!request.wait) throw LockedError(who + "; --wait waits until it has ended");
         if (request.stop()) throw LockedError(who + "; stopped while waiting for it");
-        if (!std::exchange(told, true)) spdlog::info("{}; waiting until it has ended", who);
+        if (!std::exchange(told, true)) logging::info("{}; waiting until it has ended", who);
         std::this_thread::sleep_for(pause);
     }
     write_holder();
@@ -169,9 +168,8 @@ std::optional<OutputLock::Holder> OutputLock::try_to_take() {
 }
 
 void OutputLock::write_holder() const {
-    const std::string text =
-        fmt::format("{}\nhost {}\nprocess {}\nsince {:%Y-%m-%dT%H:%M:%SZ}\ncommand {}\n", heading,
-                    one_line(host_name()), getpid(), fmt::gmtime(std::time(nullptr)), one_line(command_));
+    const std::string text = fmt::format("{}\nhost {}\nprocess {}\nsince {}\ncommand {}\n", heading,
+                                         one_line(host_name()), getpid(), now_in_utc(), one_line(command_));
     if (ftruncate(fd_, 0) != 0 || pwrite(fd_, text.data(), text.size(), 0) != ssize_t(text.size())) {
         const int error = errno;
         unlink(path_.c_str());

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/bench/heading.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
@@ -17,7 +15,7 @@ nlohmann::json heading(const std::string& kind, const Context& context) {
     nlohmann::json json{{"kind", kind},
                         {"version", build_info().version},
                         {"git_sha", build_info().git_sha},
-                        {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+                        {"date", now_in_utc()},
                         {"host", host_name()},
                         {"backend", to_string(context.backend())},
                         {"processor", processor_name()},

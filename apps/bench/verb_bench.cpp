@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|vectors|hpcg]
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "apps/backend.hpp"

@@ -2,9 +2,10 @@
 #include "apps/compare/progress.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <cstdio>
+
+#include "apps/log.hpp"
 
 namespace hyperplane {
 
@@ -26,7 +27,7 @@ void CompareProgress::show(const HistoryEntry& entry) {
 }
 
 void CompareProgress::note(const std::string& text) {
-    if (style_ == Progress::Style::lines) spdlog::info("{}", text);
+    if (style_ == Progress::Style::lines) logging::info("{}", text);
 }
 
 void CompareProgress::clear() {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "apps/compare/text.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
+#include "apps/log.hpp"
 #include "apps/output_lock.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/signals.hpp"
@@ -143,7 +143,7 @@ private:
 int conclude(const Task& task, ComparisonData data) {
     const Invocation& invocation = task.invocation;
     write_comparison(data, invocation.overwrite());
-    if (!data.complete) spdlog::warn("stopped by signal {}: the same command goes on", stop_signal());
+    if (!data.complete) logging::warn("stopped by signal {}: the same command goes on", stop_signal());
     if (invocation.value("json") != "-")
         fmt::print("{}{}", comparison_text(data, isatty(STDOUT_FILENO) != 0),
                    fmt::format("{:<13} {}\n", "record", data.path));
@@ -156,15 +156,15 @@ int compare(const Task& task, Comparison& comparison, Beginning& beginning) {
     const auto& [invocation, deck, candidates, rules, setting] = task;
     const bool first = is_first_rank(comparison.context());
     if (first) {
-        for (const std::string& warning : comparison.warnings()) spdlog::warn("{}", warning);
+        for (const std::string& warning : comparison.warnings()) logging::warn("{}", warning);
         for (const Candidate& candidate : candidates.list)
-            spdlog::debug("resolved deck of {}:\n{}", candidate.name, to_ini(candidate.parameters));
+            logging::debug("resolved deck of {}:\n{}", candidate.name, to_ini(candidate.parameters));
         guard_output(setting.path + ".part", FileKind::comparison, invocation.overwrite());
     }
     if (const ComparisonData* earlier = beginning.find(task, comparison)) {
         if (first)
-            spdlog::info("{} was stopped: going on after turn {} of {} (--fresh starts over)", earlier->path,
-                         earlier->turns_done, rules.turns);
+            logging::info("{} was stopped: going on after turn {} of {} (--fresh starts over)", earlier->path,
+                          earlier->turns_done, rules.turns);
         comparison.resume(*earlier);
     }
     if (!first) {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "apps/deck/schema.hpp"
+#include "apps/log.hpp"
 #include "core/error.hpp"
 #include "io/record.hpp"
 #include "io/rival_names.hpp"
@@ -88,8 +88,8 @@ void leave_out_keys_of_runs(const Deck& deck, const std::vector<std::string>& ov
     for (const DeckEntry& entry : deck.entries)
         if (of_runs(entry) && !entry.is_default) given.push_back(entry.name());
     if (!given.empty())
-        spdlog::info("{}: {} {} to hyperplane run; {} leaves {} out", deck.file, fmt::join(given, ", "),
-                     given.size() == 1 ? "applies" : "apply", verb, given.size() == 1 ? "it" : "them");
+        logging::info("{}: {} {} to hyperplane run; {} leaves {} out", deck.file, fmt::join(given, ", "),
+                      given.size() == 1 ? "applies" : "apply", verb, given.size() == 1 ? "it" : "them");
 }
 
 std::string folder_of(const Deck& deck) {

@@ -2,11 +2,11 @@
 // hyperplane export DECK [-o DIR] [--format mtx|petsc] [--factors]
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <filesystem>
 
 #include "apps/deck/named_deck.hpp"
+#include "apps/log.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/linear_system.hpp"
 #include "apps/verbs.hpp"
@@ -128,7 +128,7 @@ int export_verb(const Invocation& invocation) {
     fmt::print("{}, {} and {}: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
                folder.path("A"), folder.file("b"), folder.file("x"), system.a->unknowns(), system.a->nonzeros(),
                report.iterations, to_string(report.reason));
-    if (!converged(report.reason)) spdlog::error("x is not the solution: {}", explain(report.reason));
+    if (!converged(report.reason)) logging::error("x is not the solution: {}", explain(report.reason));
     return int(exit_code(report.reason));
 }
 

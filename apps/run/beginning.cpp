@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <tuple>
 
 #include "apps/deck/identity.hpp"
+#include "apps/log.hpp"
 #include "io/checkpoint.hpp"
 
 namespace hyperplane {
@@ -95,9 +95,9 @@ public:
     explicit CheckpointsBeside(const Case& a_case) : slots_(CheckpointSlots(a_case.record_path()).read()) {
         for (const std::string& damaged : slots_.damaged) {
             if (slots_.valid.empty())
-                spdlog::warn("{}", damaged);
+                logging::warn("{}", damaged);
             else
-                spdlog::warn("{}; taking the other slot, {}", damaged, slots_.valid.front().path);
+                logging::warn("{}; taking the other slot, {}", damaged, slots_.valid.front().path);
         }
         for (RecordData& record : slots_.valid) {
             const auto differing = differences(a_case, record);
@@ -152,19 +152,19 @@ std::optional<RecordData> most_advanced(const Case& a_case, Restart restart) {
 
 void announce(const Case& a_case, const RecordData& from, Restart restart) {
     if (from.status == "ok" || from.status == "failed")
-        spdlog::info("{} ended after {} steps at t = {:g}: the run is extended", from.path, from.state.step,
-                     from.state.time);
+        logging::info("{} ended after {} steps at t = {:g}: the run is extended", from.path, from.state.step,
+                      from.state.time);
     else
-        spdlog::info("{} {}: going on from step {}, {}iteration {}{}", from.path,
-                     from.status == "preempted" ? "was preempted" : "is a checkpoint", from.state.step + 1,
-                     a_case.shape().linear ? "" : fmt::format("Newton step {}, ", from.state.newton + 1),
-                     from.state.iterations, restart == Restart::preempted ? " (--fresh starts over)" : "");
+        logging::info("{} {}: going on from step {}, {}iteration {}{}", from.path,
+                      from.status == "preempted" ? "was preempted" : "is a checkpoint", from.state.step + 1,
+                      a_case.shape().linear ? "" : fmt::format("Newton step {}, ", from.state.newton + 1),
+                      from.state.iterations, restart == Restart::preempted ? " (--fresh starts over)" : "");
     const auto backend = from.environment.find("backend");
     const bool other_device =
         backend != from.environment.end() && backend->second != to_string(a_case.context.backend());
     if (other_device || from.layout != a_case.space.name())
-        spdlog::warn("{} is of another device or layout ({}, {}): the result will be the same but for rounding",
-                     from.path, other_device ? backend->second : a_case.device, from.layout);
+        logging::warn("{} is of another device or layout ({}, {}): the result will be the same but for rounding",
+                      from.path, other_device ? backend->second : a_case.device, from.layout);
 }
 
 }  // namespace
@@ -175,8 +175,8 @@ std::optional<RecordData> find_beginning(const Case& a_case, Restart restart) {
     if (restart == Restart::preempted) {
         found = preempted_record(a_case);
         if (!found && CheckpointSlots(a_case.record_path()).exist())
-            spdlog::warn("starting over, though there are checkpoints beside {}: --restart goes on from them",
-                         a_case.record_path());
+            logging::warn("starting over, though there are checkpoints beside {}: --restart goes on from them",
+                          a_case.record_path());
     } else {
         found = most_advanced(a_case, restart);
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/checkpoints.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <ratio>
 
+#include "apps/log.hpp"
 #include "core/ranks/cuts.hpp"
 
 namespace hyperplane {
@@ -29,8 +28,8 @@ bool Checkpoints::due_by_clock() const {
 void Checkpoints::write(const RunState& state) {
     if (!is_first_rank(case_.context)) return begin(state.step);
     slots_.write(record_, state);
-    spdlog::debug("checkpoint in step {}, Newton step {}, iteration {}", state.step + 1, state.newton,
-                  state.iterations);
+    logging::debug("checkpoint in step {}, Newton step {}, iteration {}", state.step + 1, state.newton,
+                   state.iterations);
     begin(state.step);
 }
 

@@ -2,7 +2,6 @@
 #include "apps/run/fields.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "apps/log.hpp"
 #include "core/counted.hpp"
 #include "core/ranks/cuts.hpp"
 #include "io/vtkhdf.hpp"
@@ -133,7 +133,7 @@ void FieldSeries::begin(std::vector<SnapshotRow> before, Index step) {
         if (fs::exists(path_of(row.step)))
             rows_.push_back(std::move(row));
         else if (is_first_rank(case_.context))
-            spdlog::warn("{} is missing, and the series goes on without it", path_of(row.step));
+            logging::warn("{} is missing, and the series goes on without it", path_of(row.step));
     }
     if (!is_first_rank(case_.context)) return;
     std::error_code failed;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/kernels.hpp"
 
-#include <spdlog/spdlog.h>
-
+#include "apps/log.hpp"
 #include "core/counted.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
@@ -80,9 +79,9 @@ rtc::Compilation KernelPreparation::wait() {
 void warn_of_unprepared_kernels() {
     if constexpr (cuda_built)
         if (const rtc::Compilation late = rtc::unprepared(); late.compiled > 0)
-            spdlog::warn("{} compiled after the clocks had started: {:.2g} s of the times are the compiler's",
-                         late.compiled == 1 ? "a kernel was" : counted(late.compiled, "kernel") + " were",
-                         late.seconds);
+            logging::warn("{} compiled after the clocks had started: {:.2g} s of the times are the compiler's",
+                          late.compiled == 1 ? "a kernel was" : counted(late.compiled, "kernel") + " were",
+                          late.seconds);
 }
 
 }  // namespace hyperplane

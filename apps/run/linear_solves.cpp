@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/linear_solves.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <chrono>
 #include <optional>
 #include <utility>
 
+#include "apps/log.hpp"
 #include "apps/run/linear_system.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
@@ -30,15 +29,15 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, const March& mar
     const MatrixShape matrix = case_.shape().matrix();
     if (speaks && task.refreshed && task.setup.pivots_modified > 0) {
         progress_.end_line();
-        spdlog::warn("{}: {} modified, shift {:g}", case_.name("preconditioner"),
-                     counted(task.setup.pivots_modified, "pivot"), task.setup.shift);
+        logging::warn("{}: {} modified, shift {:g}", case_.name("preconditioner"),
+                      counted(task.setup.pivots_modified, "pivot"), task.setup.shift);
     }
     if (speaks && task.refreshed && task.setup.values_flushed > 0) {
         progress_.end_line();
         const char* section = case_.parameters.has("preconditioner", "storage") ? "preconditioner" : "smoother";
-        spdlog::warn("{}: {} values of the factors are too small for {}.storage = {} and became zero",
-                     case_.name("preconditioner"), task.setup.values_flushed, section,
-                     case_.parameters.text(section, "storage"));
+        logging::warn("{}: {} values of the factors are too small for {}.storage = {} and became zero",
+                      case_.name("preconditioner"), task.setup.values_flushed, section,
+                      case_.parameters.text(section, "storage"));
     }
     const TimerTree& timers = outcome_.timers;
     setup_so_far_ = timers.seconds("setup") - std::exchange(setup_seen_, timers.seconds("setup")) +

@@ -2,13 +2,14 @@
 #include "apps/run/progress.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
+
+#include "apps/log.hpp"
 
 namespace hyperplane {
 namespace {
@@ -146,7 +147,7 @@ void Progress::print(const HistoryEntry& entry) {
         std::fflush(stderr);
         open_ = true;
     } else {
-        spdlog::info("{}", line(entry));
+        logging::info("{}", line(entry));
         while (next_ <= entry.iteration) next_ *= 2;
     }
     printed_at_ = Clock::now();

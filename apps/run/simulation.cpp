@@ -2,12 +2,12 @@
 #include "apps/run/simulation.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <new>
 #include <utility>
 
+#include "apps/log.hpp"
 #include "apps/run/advice.hpp"
 #include "apps/run/blow_up.hpp"
 #include "apps/run/initial_state.hpp"
@@ -113,7 +113,7 @@ void Simulation::march() {
     start();
     if (const rtc::Compilation done = kernels.wait(); done.compiled > 0) {
         outcome_.timers.add("compile", done.seconds);
-        spdlog::info("{} compiled in {:.2g} s, and kept", counted(done.compiled, "kernel"), done.seconds);
+        logging::info("{} compiled in {:.2g} s, and kept", counted(done.compiled, "kernel"), done.seconds);
     }
     auto published = std::chrono::steady_clock::now();
     checkpoints_.begin(stepper_->steps_done());
@@ -296,7 +296,7 @@ void Simulation::fail(const StepRow& row, EndReason reason, const std::string& w
     if (!stepper_->reject(u_, reason)) return;
     if (!is_first_rank(case_.context)) return;
     solves_.end_line();
-    spdlog::warn("{}; repeated with a step a quarter as long", failure_);
+    logging::warn("{}; repeated with a step a quarter as long", failure_);
 }
 
 void Simulation::add_diagnostics() {

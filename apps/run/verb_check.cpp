@@ -2,7 +2,6 @@
 // hyperplane check DECK
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "apps/log.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/fields.hpp"
 #include "apps/run/largest_rank.hpp"
@@ -145,7 +145,7 @@ void print_text(const Case& a_case, const Needs& needs) {
 int check_verb(const Invocation& invocation) {
     const Case a_case = case_of_largest_rank(read_asked(invocation));
     const Needs needs = needs_of(a_case);
-    for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
+    for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
     if (invocation.has("json")) {
         print_json(a_case, needs);
     } else {

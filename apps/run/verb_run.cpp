@@ -2,7 +2,6 @@
 // hyperplane run DECK
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "apps/build_info.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
+#include "apps/log.hpp"
 #include "apps/output_lock.hpp"
 #include "apps/run/beginning.hpp"
 #include "apps/run/build_case.hpp"
@@ -101,15 +101,15 @@ void measure_limit(const Case& a_case, const Outcome& outcome, RecordWriter& rec
     try {
         record.set_memory_limit(memory_rate(a_case.context, outcome.peak) * 1e-9);
     } catch (const OutOfMemory&) {
-        spdlog::warn("output.measure_limit: no memory is left for a copy as large as the run; nothing was measured");
+        logging::warn("output.measure_limit: no memory is left for a copy as large as the run; nothing was measured");
     }
 }
 
 void announce(const Case& a_case) {
     if (a_case.parameters.text("device", "backend") == "auto")
-        spdlog::info("device.backend = auto takes {}", a_case.device);
-    for (const std::string& warning : a_case.problem->warnings()) spdlog::warn("{}", warning);
-    spdlog::debug("resolved deck:\n{}", to_ini(a_case.parameters));
+        logging::info("device.backend = auto takes {}", a_case.device);
+    for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
+    logging::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }
 
 /// Computes a case and records it; `before` is what it goes on from.
@@ -127,8 +127,8 @@ int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, c
     if (profiled || a_case.parameters.boolean("output", "measure_limit")) measure_limit(a_case, outcome, record);
 
     if (outcome.code != ExitCode::ok)
-        spdlog::log(judgement.code == ExitCode::ok ? spdlog::level::info : spdlog::level::err, "{}", outcome.message);
-    for (const std::string& unmet : judgement.unmet) spdlog::error("{}", unmet);
+        logging::write(judgement.code == ExitCode::ok ? logging::Level::info : logging::Level::error, outcome.message);
+    for (const std::string& unmet : judgement.unmet) logging::error("{}", unmet);
     finish(record, outcome, judgement);
     if (judgement.code == ExitCode::ok) CheckpointSlots(a_case.record_path()).remove();
     if (invocation.has("json"))
@@ -194,7 +194,7 @@ Task read_task(const Invocation& invocation) {
     if (!invocation.has("case")) return {read_asked(invocation)};
     OneCase taken = take_case(invocation);
     if (taken.ended)
-        spdlog::info("{} has ended with exit code {} before (--fresh computes it again)", taken.name, *taken.ended);
+        logging::info("{} has ended with exit code {} before (--fresh computes it again)", taken.name, *taken.ended);
     return {{std::move(taken.deck), {}},
             {{"study", taken.study}, {"case", taken.name}},
             std::move(taken.lock),

@@ -2,11 +2,11 @@
 // hyperplane study plan STUDY
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/log.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/study/case_state.hpp"
 #include "apps/study/prediction.hpp"
@@ -85,7 +85,7 @@ int study_plan(const Study& study, const Invocation& invocation) {
                    refused);
         for (const PlannedCase& planned : plan)
             if (const std::string& why = planned.prediction.error + planned.prediction.unsure; !why.empty())
-                spdlog::warn("{}:\n{}", planned.a_case->name, why);
+                logging::warn("{}:\n{}", planned.a_case->name, why);
     }
     if (refused > 0) return int(ExitCode::usage);
     return int(too_large > 0 ? ExitCode::out_of_memory : ExitCode::ok);

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include <thread>
 
 #include "apps/backend.hpp"
+#include "apps/log.hpp"
 #include "apps/quoting.hpp"
 #include "apps/run/progress.hpp"
 #include "apps/signals.hpp"
@@ -90,7 +90,7 @@ private:
     void stop() {
         stopping_ = true;
         clear_line();
-        spdlog::warn("stopped by signal {}: {} running cases keep their state", stop_signal(), running_.size());
+        logging::warn("stopped by signal {}: {} running cases keep their state", stop_signal(), running_.size());
         for (Job& job : running_) job.child.send(SIGTERM);
     }
 
@@ -191,12 +191,12 @@ int study_run(const Study& study, const Invocation& invocation, bool retry) {
     const OutputLock lock(launcher_lock(study, invocation));
     const Pending pending =
         find_pending(study, {.failed = invocation.has("failed"), .retry = retry, .edited = invocation.has("edited")});
-    spdlog::info("{}: {} cases to run, {} done before, {} failed before, {} running elsewhere", study.file,
-                 pending.cases.size(), pending.done, pending.failed, pending.running);
+    logging::info("{}: {} cases to run, {} done before, {} failed before, {} running elsewhere", study.file,
+                  pending.cases.size(), pending.done, pending.failed, pending.running);
     CaseRunner runner(study, pending, jobs, invocation);
     runner.run();
     if (runner.stopped()) {
-        spdlog::warn("{}: hyperplane study resume {} goes on", study.file, study.file);
+        logging::warn("{}: hyperplane study resume {} goes on", study.file, study.file);
         return int(ExitCode::checkpointed);
     }
     // The states are read again, since cases that other processes were computing may have ended.

@@ -2,10 +2,10 @@
 // hyperplane study submit STUDY
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <optional>
 
+#include "apps/log.hpp"
 #include "apps/process.hpp"
 #include "apps/quoting.hpp"
 #include "apps/study/pending.hpp"
@@ -42,8 +42,8 @@ int study_submit(const Study& study, const Invocation& invocation) {
     for (const StudyCase* a_case : pending.cases) predictions.push_back(predict(*a_case));
     refuse_wrong(pending.cases, predictions);
     if (pending.cases.empty()) {
-        spdlog::info("{}: nothing to submit, {} cases are done, {} failed, {} run", study.file, pending.done,
-                     pending.failed, pending.running);
+        logging::info("{}: nothing to submit, {} cases are done, {} failed, {} run", study.file, pending.done,
+                      pending.failed, pending.running);
         return int(ExitCode::ok);
     }
     const std::string script = slurm_script(study, pending.cases, largest(predictions));

@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "apps/log.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
