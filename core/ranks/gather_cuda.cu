@@ -14,7 +14,7 @@
 namespace hyperplane::cuda {
 namespace {
 
-constexpr int most_ranks = 256, most_blocks = 32;
+constexpr int most_ranks = 256;
 
 struct Gather {
     double* to[most_ranks];  ///< slot 0 of the first array of each rank

@@ -110,7 +110,7 @@ bool meet_ranks(const Context& context, bool decision) {
 namespace cuda {
 namespace {
 
-constexpr int most_arrays = 32, most_blocks = 32;
+constexpr int most_arrays = 32;
 
 /// What a rank stores into the halo of another one: `count` values of each array.
 struct Push {

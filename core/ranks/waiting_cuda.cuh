@@ -4,6 +4,8 @@
 
 namespace hyperplane::cuda {
 
+constexpr int most_blocks = 32;  // thread blocks of an exchange: all are resident, and few wait
+
 __device__ inline void release(unsigned* flag, unsigned epoch) {
     asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(epoch) : "memory");
 }
