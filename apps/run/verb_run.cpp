@@ -244,7 +244,8 @@ int run_verb(const Invocation& invocation) {
     if (task.ended) return *task.ended;
     Beginning beginning;
     beginning.lock = std::move(task.lock);
-    if (const int ranks = ranks_of(resolved(task.asked)); ranks > 1) return run_on_ranks(task, ranks, invocation, beginning);
+    if (const int ranks = ranks_of(resolved(task.asked)); ranks > 1)
+        return run_on_ranks(task, ranks, invocation, beginning);
     return run_case(task.build(invocation, nullptr), task.labels, invocation, beginning);
 }
 

@@ -183,8 +183,10 @@ TEST_P(MultigridRanksOnDevice, HaveTheBitsOfOneGpu) {
     // A grid that is periodic is coarsened along axes that follow from sums in the order of the layout.
     if (GetParam().smoother == "struct_ilu" && !reference::to_grid(GetParam().box).any_periodic())
         EXPECT_EQ(applied(Context::cuda(), {}, LayoutKind::hyperplane), one);
-    for (const auto& [ranks, points] :
-         {std::pair(2, "0"), std::pair(3, "0"), std::pair(3, "100"), std::pair(2, "4096")}) {
+    const std::pair<int, std::string> choices[] = {{2, "0"}, {3, "0"}, {3, "100"}, {2, "4096"}};
+    for (const auto& choice : choices) {
+        const int ranks = choice.first;
+        const std::string& points = choice.second;
         Values several;
         on_each_gpu_rank(ranks, [&](const Context& context) {
             Values mine = applied(context, {{"replicated_points", points}});
