@@ -18,10 +18,8 @@ const char* type_of_offset(const TableShape& shape) {
     return shape.offset_bytes == 1 ? "unsigned char" : shape.offset_bytes == 2 ? "unsigned short" : "unsigned";
 }
 
-rtc::Definitions definitions(const TableShape& shape, bool makes) {
-    rtc::Definitions definitions{{"SYMMETRIC", std::to_string(shape.symmetric)}, {"OFFSET", type_of_offset(shape)}};
-    if (!makes) definitions["BATCH"] = std::to_string(shape.batch);
-    return definitions;
+rtc::Definitions definitions(const TableShape& shape) {
+    return {{"SYMMETRIC", std::to_string(shape.symmetric)}, {"OFFSET", type_of_offset(shape)}};
 }
 
 /// Thread blocks of a factorisation at most, of which each has a ratio of pivots.
@@ -44,9 +42,9 @@ TableFactor::TableFactor(const Context& context, const FilledPattern& filled, co
       long_rows_(context, table_label, order.in_long_rows),
       given_(context, table_label, filled.place.size() == 0 ? 0 : filled.pattern->blocks()),
       pivots_(context, most_blocks(count_)),
-      spread_(context, sync_free_source(maker_text), definitions(shape, true), "spread_values"),
-      unfinish_(context, sync_free_source(maker_text), definitions(shape, true), "unfinish_values"),
-      kernel_(context, sync_free_source(factor_text), definitions(shape, false), "table_factor"),
+      spread_(context, sync_free_source(maker_text), definitions(shape), "spread_values"),
+      unfinish_(context, sync_free_source(maker_text), definitions(shape), "unfinish_values"),
+      kernel_(context, sync_free_source(factor_text), definitions(shape), "table_factor"),
       blocks_(unsigned(std::min(slices::resident_blocks(context, kernel_.occupancy(threads, 0), count_, order.levels),
                                 most_blocks(count_)))) {
     pivots_.clear_ratios();
@@ -54,7 +52,7 @@ TableFactor::TableFactor(const Context& context, const FilledPattern& filled, co
 }
 
 void TableFactor::make(const Context& context, const Buffer<int>& order, const TableShape& shape) {
-    const rtc::Kernel<TableMakerArguments> maker(context, sync_free_source(maker_text), definitions(shape, true),
+    const rtc::Kernel<TableMakerArguments> maker(context, sync_free_source(maker_text), definitions(shape),
                                                  "make_tables");
     const TableMakerArguments arguments{.slices = slices_.data(),
                                         .order = order.data(),
@@ -113,8 +111,7 @@ Index TableFactor::bytes(const FilledPattern& filled, const TableOrder& order, c
 }
 
 rtc::Programs TableFactor::programs(const TableShape& shape) {
-    return {{sync_free_source(maker_text), definitions(shape, true)},
-            {sync_free_source(factor_text), definitions(shape, false)}};
+    return {{sync_free_source(maker_text), definitions(shape)}, {sync_free_source(factor_text), definitions(shape)}};
 }
 
 }  // namespace hyperplane

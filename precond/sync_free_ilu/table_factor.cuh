@@ -9,7 +9,7 @@
 // Thread blocks are resident, and each warp has every n-th slice, in the order of levels (as in solve.cuh, where it is
 // said why there is no deadlock). The tables of a slice are fetched while the one before is worked on.
 //
-// Definitions: BATCH, SYMMETRIC, OFFSET (the type of an offset).
+// Definitions: SYMMETRIC, OFFSET (the type of an offset).
 
 #include "precond/sync_free_ilu/search.cuh"
 #include "precond/sync_free_ilu/table_arguments.hpp"
@@ -19,6 +19,10 @@ namespace hyperplane {
 
 typedef TableFactorArguments Arguments;
 constexpr int threads = 128;
+/// Steps whose entries are loaded together; a row has at least as many lanes. Few registers, and so more thread blocks
+/// on a multiprocessor, are worth more than larger batches (docs/log/sync_free_ilu.md).
+constexpr int batch = 4;
+constexpr int blocks_of_multiprocessor = 6;  // 80 registers a thread
 
 __device__ __forceinline__ bool is_finished(double value) {
     return __double_as_longlong(value) != unfinished;
@@ -60,7 +64,6 @@ __device__ __forceinline__ long long position_of(const TableSlice& slice, int la
 /// The rows of a slice of short rows.
 template <int lanes>
 struct ShortRows {
-    static constexpr int batch = lanes < BATCH ? lanes : BATCH;
     const Arguments& a;
     const TableSlice& slice;
     const TableRow& row;
@@ -196,7 +199,8 @@ __device__ __forceinline__ void prefetch_tables(const Arguments& a, const TableS
     if (lane * pivots < slice.width * slice.rows) prefetch(a.pivot + slice.pivots + lane * pivots);
 }
 
-extern "C" __global__ void __launch_bounds__(threads) table_factor(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(threads, blocks_of_multiprocessor)
+    table_factor(const __grid_constant__ Arguments a) {
     __shared__ double ratios[threads];
     __shared__ long long ratio_rows[threads];
     const int lane = threadIdx.x % 32;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -64,14 +63,9 @@ void sort_level(const Rows& rows, const int* level, Index count, int* sorted) {
 
 TableShape table_shape(const FilledPattern& filled, bool symmetric) {
     const Rows rows(filled, symmetric);
-    const Index count = filled.pattern->rows();
     Index longest = 0;
-    for (Index row = 0; row < count; ++row) longest = std::max(longest, rows.of(row).from);
-    const double below = count > 0 ? double(filled.lower) / double(count) : 0.0;
-    return {symmetric, std::clamp(int(std::bit_ceil(unsigned(std::lround(below)))), least_lanes, 16),
-            longest <= 256     ? 1
-            : longest <= 65536 ? 2
-                               : 4};
+    for (Index row = 0; row < filled.pattern->rows(); ++row) longest = std::max(longest, rows.of(row).from);
+    return {symmetric, longest <= 256 ? 1 : longest <= 65536 ? 2 : 4};
 }
 
 bool tables_pay(const FilledPattern& filled, const TableShape& shape) {

@@ -24,7 +24,6 @@ namespace hyperplane {
 /// What the kernels are specialised on.
 struct TableShape {
     bool symmetric;
-    int batch;         ///< steps whose entries are loaded together, if a row has as many lanes
     int offset_bytes;  ///< 1, 2 or 4: the longest row decides
 };
 
