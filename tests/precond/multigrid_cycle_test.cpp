@@ -16,7 +16,6 @@ namespace {
 
 using namespace testing_support;
 using reference::Box;
-using reference::StencilMatrix;
 
 std::vector<double> times(const StructMatrix& a, const std::vector<double>& x) {
     Vector y(a.context(), a.layout(), a.dof(), "y");
