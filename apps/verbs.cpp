@@ -55,6 +55,7 @@ const std::vector<Verb>& verbs() {
           backend,
           {"ranks", "N",
            "predict the memory of each of N ranks; what they take together is compared with what is left"},
+          {"header", "", "of a matrix in a file, read the head alone: rows, entries and symmetry; for a CPU"},
           json,
           quiet,
           verbose},

@@ -173,8 +173,7 @@ EntryPlace add_up(CsrMatrix& csr) {
 }  // namespace
 
 void read_entries(const Lines& lines, Index announced, EntryFormat format, int threads, Coordinates& matrix) {
-    const Index shortest = format.pattern ? 4 : 6;  // "1 1\n", "1 1 1\n"
-    lines.check_room(announced, shortest);
+    lines.check_room(announced, shortest_entry(format));
     const std::string_view text = lines.rest();
     const int count = pieces_of(Index(text.size()), threads);
     std::vector<Piece> pieces(static_cast<std::size_t>(count));

@@ -38,6 +38,11 @@ struct Coordinates {
     Index above = 0, below = 0;              ///< lines of the first entries above and below the diagonal; 0: none
 };
 
+/// Bytes of the shortest entry: "1 1\n", "1 1 1\n".
+inline Index shortest_entry(const EntryFormat& format) {
+    return format.pattern ? 4 : 6;
+}
+
 /// Reads the `announced` entries that follow in `lines` to the end of the text. Throws FileError with the line.
 void read_entries(const Lines& lines, Index announced, EntryFormat format, int threads, Coordinates& matrix);
 

@@ -75,4 +75,30 @@ std::string expand_gzip(std::string_view bytes, const std::string& path,
     return expanded;
 }
 
+std::string expand_gzip_head(std::string_view bytes, const std::string& path, std::size_t most, bool whole) {
+    Inflater inflater(path);
+    z_stream& stream = inflater.stream;
+    std::string expanded(most, '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = uInt(std::min(bytes.size(), largest_input));
+    stream.next_out = reinterpret_cast<Bytef*>(expanded.data());
+    stream.avail_out = uInt(most);
+    bool ended = false;  // whether the last member is complete
+    while (stream.avail_out > 0 && stream.avail_in > 0) {
+        if (ended) inflateReset(&stream);
+        const int status = inflate(&stream, Z_NO_FLUSH);
+        ended = status == Z_STREAM_END;
+        if (!ended && status != Z_OK)
+            inflater.fail(fmt::format("damaged near byte {}: {}", bytes.size() - stream.avail_in,
+                                      stream.msg ? stream.msg : "it cannot be expanded"));
+    }
+    if (whole && !ended && stream.avail_out > 0) inflater.fail("it ends too early; is it truncated?");
+    expanded.resize(most - stream.avail_out);
+    return expanded;
+}
+
+std::size_t largest_expansion(std::size_t bytes) {
+    return std::max(always_allowed, (bytes + 1) * largest_ratio);
+}
+
 }  // namespace hyperplane

@@ -2,6 +2,7 @@
 // Expands gzip files (RFC 1952), of one member or of several, as gzip, pigz and bgzip write them.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,5 +17,12 @@ bool is_gzip(std::string_view head);
 /// do not, but files that are made to fill the memory do.
 std::string expand_gzip(std::string_view bytes, const std::string& path,
                         const std::function<void(std::string_view)>& check);
+
+/// The first `most` expanded bytes at most, of a file that begins with `bytes`, which may be the `whole`. Throws
+/// FileError if they are damaged or end too early.
+std::string expand_gzip_head(std::string_view bytes, const std::string& path, std::size_t most, bool whole);
+
+/// The largest size to which expand_gzip expands a file of so many bytes.
+std::size_t largest_expansion(std::size_t bytes);
 
 }  // namespace hyperplane

@@ -58,14 +58,32 @@ void for_each_entry(const CsrMatrix& matrix, bool lower_only, const Body& body) 
                 body(row, column, matrix.value[std::size_t(at)]);
 }
 
+void refuse_symmetry_of_petsc(const std::string& path, FileSymmetry symmetry) {
+    if (symmetry != FileSymmetry::by_file)
+        throw FileError(path + ": a PETSc file holds all entries of its matrix; leave problem.symmetry out");
+}
+
 }  // namespace
 
 InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry, int threads) {
     const std::string bytes = read_text_file(path, is_petsc_binary);
     if (!is_petsc_binary(bytes)) return parse_matrix_market(bytes, path, symmetry, threads);
-    if (symmetry != FileSymmetry::by_file)
-        throw FileError(path + ": a PETSc file holds all entries of its matrix; leave problem.symmetry out");
+    refuse_symmetry_of_petsc(path, symmetry);
     return parse_petsc_matrix(bytes, path);
+}
+
+MatrixHead read_matrix_head(const std::string& path, FileSymmetry symmetry) {
+    FileHead head = read_text_head(path, is_petsc_binary);
+    if (is_petsc_binary(head.bytes)) {
+        refuse_symmetry_of_petsc(path, symmetry);
+        return parse_petsc_head(head.bytes, head.most_bytes, path);
+    }
+    // Long comments may precede the sizes, or the file may end before them.
+    if (!has_matrix_market_head(head.bytes)) {
+        head.bytes = read_text_file(path);
+        head.most_bytes = head.bytes.size();
+    }
+    return parse_matrix_market_head(head.bytes, head.most_bytes, path, symmetry);
 }
 
 std::vector<double> read_vector(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/interfaces/input_files.hpp"
+#include "io/matrix_head.hpp"
 #include "io/output_guard.hpp"
 
 namespace hyperplane {
@@ -14,6 +15,9 @@ namespace hyperplane {
 /// Reads a square matrix. The result is the same for any number of threads. Throws FileError, as parse_matrix_market
 /// and parse_petsc_matrix do; also if `symmetry` is given for a PETSc file, which always holds all entries.
 InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry = FileSymmetry::by_file, int threads = 1);
+/// What the beginning of a matrix file says, of which 1 MiB is read and expanded, or more if its comments are longer.
+/// Throws FileError as read_matrix does for what it has read.
+MatrixHead read_matrix_head(const std::string& path, FileSymmetry symmetry = FileSymmetry::by_file);
 /// Reads a vector; of a PETSc file its first one. Throws FileError.
 std::vector<double> read_vector(const std::string& path);
 

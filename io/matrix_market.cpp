@@ -49,14 +49,41 @@ const char* name_of(Symmetry symmetry) {
     return symmetry == Symmetry::general ? "general" : symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric";
 }
 
+/// What precedes the entries of a matrix.
+struct Sizes {
+    Banner banner;
+    Index rows, announced;
+};
+
+Sizes read_sizes(Lines& lines) {
+    Sizes sizes{read_banner(lines), 0, 0};
+    if (!sizes.banner.coordinate) lines.fail("a dense array; a sparse matrix is needed, in coordinate format");
+    const auto size = lines.next();
+    if (!size) lines.fail("the line 'rows columns entries' is missing");
+    if (size->size() != 3) lines.fail(fmt::format("expected 'rows columns entries', got {} words", size->size()));
+    sizes.rows = lines.count((*size)[0]);
+    const Index columns = lines.count((*size)[1]);
+    sizes.announced = lines.count((*size)[2]);
+    if (sizes.rows != columns || sizes.rows == 0)
+        lines.fail(fmt::format("the matrix is {} x {}; a square one is needed", sizes.rows, columns));
+    if (sizes.rows > sizes.announced && sizes.rows - sizes.announced > sizes.announced)
+        lines.fail(fmt::format("{} rows, but only {} entries: some rows are empty", sizes.rows, sizes.announced));
+    return sizes;
+}
+
+/// Throws if the deck contradicts the banner.
+void check_symmetry(const Banner& banner, FileSymmetry symmetry, const std::string& file) {
+    const Symmetry meant = symmetry == FileSymmetry::symmetric ? Symmetry::symmetric : Symmetry::general;
+    if (banner.given && symmetry != FileSymmetry::by_file && meant != banner.entries.symmetry)
+        throw FileError(fmt::format("{}:1: the banner says {}, the deck problem.symmetry = {}", file,
+                                    name_of(banner.entries.symmetry), name_of(meant)));
+}
+
 /// Whether the entries are one triangle of a symmetric matrix. Throws if banner, deck and entries contradict each
 /// other, or if they leave it open.
 bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates& matrix, const std::string& file) {
     const bool said = symmetry == FileSymmetry::symmetric;
-    const Symmetry meant = said ? Symmetry::symmetric : Symmetry::general;
-    if (banner.given && symmetry != FileSymmetry::by_file && meant != banner.entries.symmetry)
-        throw FileError(fmt::format("{}:1: the banner says {}, the deck problem.symmetry = {}", file,
-                                    name_of(banner.entries.symmetry), name_of(meant)));
+    check_symmetry(banner, symmetry, file);
     if (banner.given) return banner.entries.symmetry == Symmetry::symmetric;
     const int first = std::max(matrix.above, matrix.below);
     if (said && matrix.above > 0 && matrix.below > 0)
@@ -78,19 +105,8 @@ bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates
 
 InputMatrix parse_matrix_market(const std::string& text, const std::string& file, FileSymmetry symmetry, int threads) {
     Lines lines(text, file);
-    const Banner banner = read_banner(lines);
-    if (!banner.coordinate) lines.fail("a dense array; a sparse matrix is needed, in coordinate format");
-    const auto size = lines.next();
-    if (!size) lines.fail("the line 'rows columns entries' is missing");
-    if (size->size() != 3) lines.fail(fmt::format("expected 'rows columns entries', got {} words", size->size()));
-    Coordinates matrix;
-    matrix.rows = lines.count((*size)[0]);
-    matrix.columns = lines.count((*size)[1]);
-    const Index announced = lines.count((*size)[2]);
-    if (matrix.rows != matrix.columns || matrix.rows == 0)
-        lines.fail(fmt::format("the matrix is {} x {}; a square one is needed", matrix.rows, matrix.columns));
-    if (matrix.rows > announced && matrix.rows - announced > announced)
-        lines.fail(fmt::format("{} rows, but only {} entries: some rows are empty", matrix.rows, announced));
+    const auto [banner, rows, announced] = read_sizes(lines);
+    Coordinates matrix{rows, rows, {}};
     read_entries(lines, announced, banner.entries, threads, matrix);
 
     const bool symmetric = is_symmetric(banner, symmetry, matrix, file);
@@ -99,6 +115,34 @@ InputMatrix parse_matrix_market(const std::string& text, const std::string& file
     input.csr = compress(matrix, meant, threads, file, input.repeated);
     input.declared_symmetric = symmetric;
     return input;
+}
+
+bool has_matrix_market_head(std::string_view text) {
+    for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
+        if (const std::string_view line = text.substr(0, end); line.substr(0, 1) != "%" && !words_of(line).empty())
+            return true;
+    return false;
+}
+
+MatrixHead parse_matrix_market_head(std::string_view text, std::size_t most_bytes, const std::string& file,
+                                    FileSymmetry symmetry) {
+    Lines lines(text, file);
+    const auto [banner, rows, announced] = read_sizes(lines);
+    lines.check_room(announced, shortest_entry(banner.entries), most_bytes);
+    check_symmetry(banner, symmetry, file);
+    MatrixHead head{.rows = rows, .entries = announced, .most_entries = announced};
+    const bool known = banner.given || symmetry != FileSymmetry::by_file;
+    const Symmetry meant = banner.given                          ? banner.entries.symmetry
+                           : symmetry == FileSymmetry::symmetric ? Symmetry::symmetric
+                                                                 : Symmetry::general;
+    if (!known || meant != Symmetry::general) head.most_entries = 2 * announced;
+    if (known && meant == Symmetry::symmetric) head.entries = std::max(announced, 2 * announced - rows);
+    if (meant == Symmetry::skew_symmetric) head.entries = head.most_entries;
+    head.symmetry_open = !known;
+    head.unsymmetric = meant == Symmetry::skew_symmetric;
+    head.reading_bytes = announced * (shortest_entry(banner.entries) + Index(sizeof(Entry))) +
+                         head.entries * Index(sizeof(Index) + sizeof(double));
+    return head;
 }
 
 std::vector<double> parse_matrix_market_vector(const std::string& text, const std::string& file) {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/interfaces/input_files.hpp"
+#include "io/matrix_head.hpp"
 
 namespace hyperplane {
 
@@ -19,6 +21,13 @@ namespace hyperplane {
 /// any number of threads. Throws FileError with file and line.
 InputMatrix parse_matrix_market(const std::string& text, const std::string& file,
                                 FileSymmetry symmetry = FileSymmetry::by_file, int threads = 1);
+
+/// Whether the first line of sizes ends within a text that may be only the beginning of a file.
+bool has_matrix_market_head(std::string_view text);
+/// What the beginning of such a file says, which has_matrix_market_head; the whole file has `most_bytes` at most.
+/// Throws FileError as parse_matrix_market does.
+MatrixHead parse_matrix_market_head(std::string_view text, std::size_t most_bytes, const std::string& file,
+                                    FileSymmetry symmetry = FileSymmetry::by_file);
 
 /// Reads an array (or n x 1 coordinate) vector; without banner, one number a line (an optional first
 /// line "rows columns"). Throws FileError with file and line.

@@ -41,14 +41,17 @@ int integer_bytes(std::string_view bytes, Index id) {
 /// Takes numbers from the beginning of the bytes that are left.
 class Reader {
 public:
-    Reader(std::string_view bytes, const std::string& file) : size_(bytes.size()), rest_(bytes), file_(file) {}
+    Reader(std::string_view bytes, const std::string& file) : Reader(bytes, bytes.size(), file) {}
+    /// The bytes may be only the beginning of a file of `size` bytes.
+    Reader(std::string_view bytes, std::size_t size, const std::string& file)
+        : size_(size), rest_(bytes), file_(file) {}
 
     [[noreturn]] void fail(const std::string& what) const { throw FileError(file_ + ": PETSc binary file: " + what); }
     std::string_view rest() const { return rest_; }
 
     /// Throws unless `count` numbers of `bytes` bytes are left.
     void check_room(Index count, int bytes, const char* what) const {
-        if (count > Index(rest_.size()) / bytes)
+        if (count > (Index(size_) - passed_) / bytes)
             fail(fmt::format("{} {} are announced, but the file has only {} bytes; is it truncated?", count, what,
                              size_));
     }
@@ -56,18 +59,23 @@ public:
         check_room(1, bytes, what);
         const Index value = bytes == 4 ? big_endian<std::int32_t, std::uint32_t>(rest_.data())
                                        : big_endian<std::int64_t, std::uint64_t>(rest_.data());
-        rest_.remove_prefix(std::size_t(bytes));
+        skip(1, bytes);
         return value;
     }
     double real() {
         const double value = big_endian<double, std::uint64_t>(rest_.data());
-        rest_.remove_prefix(8);
+        skip(1, 8);
         return value;
     }
-    void skip(Index count, int bytes) { rest_.remove_prefix(std::size_t(count) * std::size_t(bytes)); }
+    /// Goes on after numbers for which check_room has found room.
+    void skip(Index count, int bytes) {
+        passed_ += count * bytes;
+        rest_.remove_prefix(std::min(rest_.size(), std::size_t(count * bytes)));
+    }
 
 private:
-    std::size_t size_;
+    std::size_t size_;  ///< of the file
+    Index passed_ = 0;  ///< bytes
     std::string_view rest_;
     const std::string& file_;
 };
@@ -91,6 +99,13 @@ Head matrix_head(Reader& reader) {
     if (head.rows < 0 || head.columns < 0 || head.nonzeros < 0)
         reader.fail(fmt::format("{} x {} with {} nonzeros is no matrix", head.rows, head.columns, head.nonzeros));
     reader.check_room(head.rows, head.integers, "rows");
+    return head;
+}
+
+Head square_matrix_head(Reader& reader) {
+    const Head head = matrix_head(reader);
+    if (head.rows != head.columns || head.rows == 0)
+        reader.fail(fmt::format("the matrix is {} x {}; a square one is needed", head.rows, head.columns));
     return head;
 }
 
@@ -151,11 +166,23 @@ bool is_petsc_binary(std::string_view head) {
     return integer_bytes(head, matrix_class) > 0 || integer_bytes(head, vector_class) > 0;
 }
 
+MatrixHead parse_petsc_head(std::string_view bytes, std::size_t most_bytes, const std::string& file) {
+    Reader reader(bytes, std::max(most_bytes, bytes.size()), file);
+    const Head head = square_matrix_head(reader);
+    reader.skip(head.rows, head.integers);
+    reader.check_room(head.nonzeros, head.integers + 8, "nonzeros");
+    return {.rows = head.rows,
+            .entries = head.nonzeros,
+            .most_entries = head.nonzeros,
+            .symmetry_open = false,
+            .unsymmetric = false,
+            .reading_bytes = head.rows * Index(head.integers + sizeof(Index)) +
+                             head.nonzeros * Index(head.integers + 8 + sizeof(Index) + sizeof(double))};
+}
+
 InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file) {
     Reader reader(bytes, file);
-    const Head head = matrix_head(reader);
-    if (head.rows != head.columns || head.rows == 0)
-        reader.fail(fmt::format("the matrix is {} x {}; a square one is needed", head.rows, head.columns));
+    const Head head = square_matrix_head(reader);
     CsrMatrix csr;
     csr.rows = head.rows;
     csr.row_begin.assign(std::size_t(head.rows) + 1, 0);

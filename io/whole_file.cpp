@@ -44,8 +44,11 @@ private:
     std::size_t line_ = 1, length_ = 0;
 };
 
-std::string read_checked(const std::string& path, const std::function<void(std::string_view)>& check) {
-    constexpr std::size_t piece = 1 << 20;
+constexpr std::size_t piece = 1 << 20;
+
+/// Reads pieces until there are `most` bytes, or to the end of the file.
+std::string read_checked(const std::string& path, const std::function<void(std::string_view)>& check,
+                         std::size_t most = std::string::npos) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO without a writer must not block
     struct stat file;
     if (fd >= 0 && fstat(fd, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) {
@@ -56,7 +59,7 @@ std::string read_checked(const std::string& path, const std::function<void(std::
     ssize_t got = fd < 0 ? -1 : 1;
     int error = errno;
     try {
-        for (std::size_t size = 0; got > 0; size += std::size_t(got)) {
+        for (std::size_t size = 0; got > 0 && size < most; size += std::size_t(got)) {
             bytes.resize(size + piece);
             got = read(fd, bytes.data() + size, piece);
             error = errno;
@@ -92,6 +95,25 @@ std::string read_text_file(const std::string& path, IsBinary is_binary) {
     });
     first = true;
     return gzip ? expand_gzip(bytes, path, see_text) : bytes;
+}
+
+FileHead read_text_head(const std::string& path, IsBinary is_binary) {
+    FileHead head{read_checked(
+                      path, [](std::string_view) {}, piece),
+                  0, false};
+    struct stat file {};
+    if (stat(path.c_str(), &file) == 0) head.most_bytes = std::size_t(file.st_size);
+    head.gzip = is_gzip(head.bytes);
+    if (head.gzip) {
+        const bool whole = head.bytes.size() == head.most_bytes;
+        head.bytes = expand_gzip_head(head.bytes, path, piece, whole);
+        head.most_bytes = whole && head.bytes.size() < piece ? head.bytes.size() : largest_expansion(head.most_bytes);
+    }
+    if (!is_binary || !is_binary(head.bytes)) {
+        TextCheck check(path);
+        check(head.bytes);
+    }
+    return head;
 }
 
 }  // namespace hyperplane

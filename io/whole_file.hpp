@@ -2,6 +2,7 @@
 // Reads a whole file into memory.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,15 @@ using IsBinary = bool (*)(std::string_view head);
 /// The same for a text file, which is expanded if it is a gzip file. Throws FileError, with the line, if a line is
 /// longer than 64 KiB or has a zero byte, unless the (expanded) file is of a binary format that `is_binary` knows.
 std::string read_text_file(const std::string& path, IsBinary is_binary = nullptr);
+
+/// The beginning of a file, and how long the whole is.
+struct FileHead {
+    std::string bytes;       ///< 1 MiB at most
+    std::size_t most_bytes;  ///< of the file; if it is a gzip file, the most that it may expand to
+    bool gzip;
+};
+/// Reads no more of a file than its head, and expands no more if it is a gzip file. Throws FileError as read_text_file
+/// does.
+FileHead read_text_head(const std::string& path, IsBinary is_binary = nullptr);
 
 }  // namespace hyperplane

@@ -122,16 +122,6 @@ private:
     std::vector<Preparation> preparation_;
 };
 
-/// The size of blocks that the deck asks for, or that the entries have.
-int block_size(const Parameters& parameters, const CsrMatrix& csr) {
-    if (parameters.text("problem", "block") == "auto") return found_block_size(csr);
-    const int dof = int(parameters.integer("problem", "block"));
-    if (csr.rows % dof != 0)
-        throw UsageError(fmt::format("{}: {} rows are no multiple of {}; use auto, or a size that divides them",
-                                     parameters.where("problem", "block"), csr.rows, dof));
-    return dof;
-}
-
 /// b, dof fastest; none for A 1.
 std::vector<double> read_right_hand_side(const Parameters& parameters, const InputFiles& files, Index rows) {
     const RightHandSide kind = right_hand_side(parameters);
@@ -183,11 +173,24 @@ ParameterTable matrix_parameters() {
     };
 }
 
-std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Context& context, const InputFiles& files) {
+void refuse_keys_of_others(const Parameters& parameters) {
     refuse_time_keys(parameters, "matrix is one linear system");
     if (parameters.is_given("grid", "cells"))
         throw UsageError(parameters.where("grid", "cells") +
                          ": matrix has no grid; leave the key out, or use problem.name = matrix_market");
+}
+
+std::optional<int> given_block_size(const Parameters& parameters, Index rows) {
+    if (parameters.text("problem", "block") == "auto") return std::nullopt;
+    const int dof = int(parameters.integer("problem", "block"));
+    if (rows % dof != 0)
+        throw UsageError(fmt::format("{}: {} rows are no multiple of {}; use auto, or a size that divides them",
+                                     parameters.where("problem", "block"), rows, dof));
+    return dof;
+}
+
+std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Context& context, const InputFiles& files) {
+    refuse_keys_of_others(parameters);
     auto begin = std::chrono::steady_clock::now();
     std::vector<Preparation> preparation;
     const auto took = [&](const char* what) {
@@ -197,7 +200,8 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
     const InputMatrix input = read_input_matrix(parameters, "file", files);
     const std::vector<double> b = read_right_hand_side(parameters, files, input.csr.rows);
     took("reading");
-    auto made = in_blocks(context.host(), input.csr, block_size(parameters, input.csr),
+    const std::optional<int> dof = given_block_size(parameters, input.csr.rows);
+    auto made = in_blocks(context.host(), input.csr, dof ? *dof : found_block_size(input.csr),
                           parameters.where("problem", "file"), matrix_label);
     const bool symmetric = equals_transpose(*made);
     took("blocks");

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/interfaces/input_files.hpp"
 #include "core/interfaces/problem.hpp"
@@ -15,6 +16,11 @@
 namespace hyperplane {
 
 ParameterTable matrix_parameters();
+/// Throws UsageError for keys of a deck that mean nothing for a matrix of a file.
+void refuse_keys_of_others(const Parameters& parameters);
+/// The size of blocks that the deck gives; nothing if the entries tell it. Throws UsageError unless it divides the
+/// rows.
+std::optional<int> given_block_size(const Parameters& parameters, Index rows);
 /// Throws UsageError if sizes do not fit, and FileError if a file cannot be read or gives an entry twice.
 std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Context& context, const InputFiles& files);
 

@@ -18,12 +18,16 @@ ParameterSpec repeated_entries_key() {
             .choices = {"refuse", "add"}};
 }
 
-InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files) {
+FileSymmetry file_symmetry(const Parameters& parameters) {
     const std::string& symmetry = parameters.text("problem", "symmetry");
+    return symmetry == "symmetric" ? FileSymmetry::symmetric
+           : symmetry == "general" ? FileSymmetry::general
+                                   : FileSymmetry::by_file;
+}
+
+InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files) {
     const std::string& file = parameters.text("problem", key);
-    InputMatrix input = files.matrix(file, symmetry == "symmetric" ? FileSymmetry::symmetric
-                                           : symmetry == "general" ? FileSymmetry::general
-                                                                   : FileSymmetry::by_file);
+    InputMatrix input = files.matrix(file, file_symmetry(parameters));
     if (input.repeated && parameters.text("problem", "repeated_entries") == "refuse")
         throw FileError(fmt::format(
             "{}: row {}, column {} is given more than once; set problem.repeated_entries = add if such entries are to "

@@ -12,6 +12,9 @@ namespace hyperplane {
 /// The key that says what happens with entries that a file gives more than once.
 ParameterSpec repeated_entries_key();
 
+/// What problem.symmetry says.
+FileSymmetry file_symmetry(const Parameters& parameters);
+
 /// The matrix of the file that problem.`key` names, whose entries mean what problem.symmetry says. Throws FileError if
 /// one is given more than once and problem.repeated_entries does not allow it.
 InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files);

@@ -8,6 +8,7 @@
 
 #include "apps/deck/named_deck.hpp"
 #include "apps/deck/schema.hpp"
+#include "apps/run/head_prediction.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/ranks.hpp"
 #include "core/graph/orderings.hpp"
@@ -93,6 +94,7 @@ void check_counts_of_steps(const Parameters& p, const Problem& problem) {
 }
 
 std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
+    refuse_larger_than_memory(deck, parameters);
     return find_row(problems(), "problem", parameters.text("problem", "name"))
         .create(parameters, context, files_of(deck, context.threads()));
 }

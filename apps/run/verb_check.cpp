@@ -12,6 +12,7 @@
 #include "apps/log.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/fields.hpp"
+#include "apps/run/head_prediction.hpp"
 #include "apps/run/largest_rank.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
@@ -143,7 +144,9 @@ void print_text(const Case& a_case, const Needs& needs) {
 }  // namespace
 
 int check_verb(const Invocation& invocation) {
-    const Case a_case = case_of_largest_rank(read_asked(invocation));
+    const AskedDeck asked = read_asked(invocation);
+    if (invocation.has("header")) return check_header(asked, invocation.has("json"));
+    const Case a_case = case_of_largest_rank(asked);
     const Needs needs = needs_of(a_case);
     for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
     if (invocation.has("json")) {

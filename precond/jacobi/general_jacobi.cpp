@@ -50,14 +50,21 @@ SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
     return report;
 }
 
+Index GeneralJacobi::bytes_of_l1(Index rows, int dof) {
+    return rows * dof * dof * Index(sizeof(double)) + rows * Index(sizeof(Index));
+}
+
+Index GeneralJacobi::bytes(Index rows, int dof) {
+    return bytes_of_l1(rows, dof) + BlockPattern::bytes(rows, rows);  // on the backend
+}
+
 PreconditionerPlan GeneralJacobi::plan(const PreconditionerSetting& setting, bool l1) {
     const MatrixShape& a = setting.matrix;
     PreconditionerPlan plan;
     plan.space = a.natural_space();
-    plan.bytes = a.unknowns() * a.dof() * Index(sizeof(double)) + a.block_rows() * Index(sizeof(Index)) +
-                 BlockPattern::bytes(a.block_rows(), a.block_rows());  // on the backend
+    plan.bytes = bytes(a.block_rows(), a.dof());
     if (l1) {
-        plan.setup_bytes = a.unknowns() * a.dof() * Index(sizeof(double)) + a.block_rows() * Index(sizeof(Index));
+        plan.setup_bytes = bytes_of_l1(a.block_rows(), a.dof());
         if (setting.context.backend() == Backend::cuda)
             plan.setup_bytes += BlockPattern::bytes(a.block_rows(), a.block_rows());
     }

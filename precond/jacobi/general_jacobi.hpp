@@ -21,6 +21,9 @@ public:
     Index bytes_per_apply() const override { return inverse_->bytes_per_apply(); }
 
     static PreconditionerPlan plan(const PreconditionerSetting& setting, bool l1);
+    /// Held after a set-up; on a CPU, l1 holds bytes_of_l1 in addition during one.
+    static Index bytes(Index rows, int dof);
+    static Index bytes_of_l1(Index rows, int dof);
 
 private:
     /// Allocates what the pattern needs, if it is another one than before.

@@ -164,6 +164,13 @@ PreconditionerRow jacobi_row() {
     return row;
 }
 
+CountedPlan jacobi_by_counts(const Parameters& parameters, const Context&, const BlockCounts& a) {
+    CountedPlan plan;
+    plan.bytes = GeneralJacobi::bytes(a.rows, a.dof);
+    if (reads_l1(parameters)) plan.setup_bytes = GeneralJacobi::bytes_of_l1(a.rows, a.dof);
+    return plan;
+}
+
 PreconditionerRow none_row() {
     PreconditionerRow row;
     row.name = "none";

@@ -7,6 +7,7 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/checks/applications.hpp"
+#include "precond/counted.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/row.hpp"
 
@@ -53,5 +54,7 @@ private:
 
 PreconditionerRow jacobi_row();
 PreconditionerRow none_row();
+/// The memory of `jacobi` on a general matrix.
+CountedPlan jacobi_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 
 }  // namespace hyperplane

@@ -140,6 +140,16 @@ private:
     mutable Vector before_, after_;
 };
 
+/// Of R, which is kept in blocks.
+Index bytes_of_diagonal(Index rows, int dof) {
+    return BlockPattern::bytes(rows, rows) + rows * dof * dof * Index(sizeof(double));
+}
+
+/// What is held beside the scaled matrix, which shares its pattern on a CPU: R, and one or two vectors.
+Index bytes_beside(const ScalingRow& scaling, Index rows, int dof) {
+    return bytes_of_diagonal(rows, dof) + (scaling.keeps_symmetry ? 2 : 1) * rows * dof * Index(sizeof(double));
+}
+
 }  // namespace
 
 bool scales(const Parameters& parameters) {
@@ -156,6 +166,11 @@ PreconditionerSetting scaled_setting(const Parameters& parameters, const Precond
     return {setting.context, {a.pattern(), a.dof(), a.symmetric() && scaling.keeps_symmetry}};
 }
 
+Index bytes_of_scaling(const Parameters& parameters, const BlockCounts& a) {
+    const ScalingRow& scaling = chosen(parameters);
+    return is_none(scaling) ? 0 : bytes_beside(scaling, a.rows, a.dof) + a.value_bytes();
+}
+
 PreconditionerPlan plan_scaled(const PreconditionerRow& row, const Parameters& parameters,
                                const PreconditionerSetting& setting) {
     PreconditionerPlan plan = row.plan(parameters, scaled_setting(parameters, setting));
@@ -163,10 +178,9 @@ PreconditionerPlan plan_scaled(const PreconditionerRow& row, const Parameters& p
     if (is_none(scaling)) return plan;
     const MatrixShape& a = setting.matrix;
     const Index vector = a.unknowns() * Index(sizeof(double));
-    // The scaled matrix shares its pattern on a CPU; R is kept in blocks, and one or two vectors.
-    const Index diagonal = BlockPattern::bytes(a.block_rows(), a.block_rows()) + vector * a.dof();
-    const Index more = bytes_of(a, a.natural_space(), setting.context.backend()) + diagonal +
-                       (scaling.keeps_symmetry ? 2 : 1) * vector;
+    const Index diagonal = bytes_of_diagonal(a.block_rows(), a.dof());
+    const Index more =
+        bytes_beside(scaling, a.block_rows(), a.dof()) + bytes_of(a, a.natural_space(), setting.context.backend());
     plan.bytes += more;
     if (plan.most_bytes > 0) plan.most_bytes += more;
     if (plan.bytes_per_apply > 0) plan.bytes_per_apply += (diagonal + 2 * vector) * (scaling.keeps_symmetry ? 2 : 1);

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "core/matrix/bsr_matrix.hpp"
+#include "precond/counted.hpp"
 #include "precond/row.hpp"
 
 namespace hyperplane {
@@ -40,6 +41,9 @@ bool scales(const Parameters& parameters);
 /// The setting of the preconditioner within the scaling that the deck names: that of the scaled matrix. Throws
 /// UsageError if the matrix is one that cannot be scaled.
 PreconditionerSetting scaled_setting(const Parameters& parameters, const PreconditionerSetting& setting);
+
+/// What the scaling that the deck names holds on a CPU.
+Index bytes_of_scaling(const Parameters& parameters, const BlockCounts& a);
 
 /// Plan and preconditioner of `row` within the scaling that the deck names.
 PreconditionerPlan plan_scaled(const PreconditionerRow& row, const Parameters& parameters,

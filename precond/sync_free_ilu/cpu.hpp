@@ -17,7 +17,7 @@ struct FixedPointScratch {
     Buffer<double> spare;    ///< a second set of factors
     Buffer<double> inverse;  ///< of the diagonal blocks, [row][row][col]
 };
-Index fixed_point_bytes(const FilledPattern& filled, int dof);
+Index fixed_point_bytes(Index rows, Index blocks, int dof);
 /// The same by `sweeps` fixed-point sweeps (precond/sync_free_ilu/fixed_point_cpu.cpp).
 void fixed_point(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
                  GeneralFactors& factors, PivotInverter& inverter);

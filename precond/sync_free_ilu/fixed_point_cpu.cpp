@@ -125,8 +125,8 @@ PivotRules rules_of_guesses(const PivotRules& rules) {
     return guesses;
 }
 
-Index fixed_point_bytes(const FilledPattern& filled, int dof) {
-    return (filled.pattern->blocks() + filled.pattern->rows()) * dof * dof * Index(sizeof(double));
+Index fixed_point_bytes(Index rows, Index blocks, int dof) {
+    return (blocks + rows) * dof * dof * Index(sizeof(double));
 }
 
 void fixed_point(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,

@@ -33,15 +33,15 @@ void require_sync(const Parameters& parameters, const std::string& key, const st
                     parameters.where("preconditioner", key), name, key));
 }
 
-SyncFreeOptions jacobi_sweeps_options(const Parameters& parameters, const PreconditionerSetting&) {
+SyncFreeOptions jacobi_sweeps_options(const Parameters& parameters) {
     SyncFreeOptions options = ilu_options_of(parameters, "jacobi_sweeps");
     require_sync(parameters, "mode", "jacobi_sweeps");
     options.sweeps = jacobi_options(parameters, "mode");
     return options;
 }
 
-SyncFreeOptions par_ilu_options(const Parameters& parameters, const PreconditionerSetting& setting) {
-    if (setting.context.backend() == Backend::cuda)
+SyncFreeOptions par_ilu_options(const Parameters& parameters, const Context& context) {
+    if (context.backend() == Backend::cuda)
         throw UsageError(
             "preconditioner.name = par_ilu factors general matrices on a CPU alone; set device.backend = cpu, or use "
             "sync_free_ilu, jacobi_sweeps, jacobi or none");
@@ -130,14 +130,32 @@ PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
     return row;
 }
 
+CountedPlan without_fill(const SyncFreeOptions& options, const Parameters& parameters, const Context& context,
+                         const BlockCounts& a) {
+    if (options.fill_level > 0) refuse_without_pattern(parameters.where("preconditioner", "fill_level"));
+    return by_counts(options, context, a);
+}
+
 }  // namespace
 
+CountedPlan jacobi_sweeps_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
+    return without_fill(jacobi_sweeps_options(parameters), parameters, context, a);
+}
+
+CountedPlan par_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
+    return without_fill(par_ilu_options(parameters, context), parameters, context, a);
+}
+
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
-    return with_general(std::move(jacobi_sweeps), jacobi_sweeps_options);
+    return with_general(std::move(jacobi_sweeps), [](const Parameters& parameters, const PreconditionerSetting&) {
+        return jacobi_sweeps_options(parameters);
+    });
 }
 
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
-    return with_general(std::move(par_ilu), par_ilu_options);
+    return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return par_ilu_options(parameters, setting.context);
+    });
 }
 
 PreconditionerRow with_general_parts(PreconditionerRow subdomain_ildu0) {

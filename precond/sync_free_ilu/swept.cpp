@@ -136,11 +136,9 @@ Index SweptFactors::bytes_per_apply() const {
            (options_.upper - 1) * (g_->bytes_per_apply() + 3 * vector) + inverse_->bytes_per_apply() + 4 * vector;
 }
 
-Index SweptFactors::bytes(const FilledPattern& filled, int dof) {
-    const Index rows = filled.pattern->rows(), blocks = filled.pattern->blocks();
-    // Three patterns, values of as many blocks as the factors have, and two vectors.
-    const Index patterns = BlockPattern::bytes(rows, filled.lower) +
-                           BlockPattern::bytes(rows, blocks - rows - filled.lower) + BlockPattern::bytes(rows, rows);
+Index SweptFactors::bytes(Index rows, Index blocks, int dof) {
+    // Three patterns, which share the blocks of the factors, their values, and two vectors.
+    const Index patterns = 2 * BlockPattern::bytes(rows, 0) + BlockPattern::bytes(rows, blocks);
     return patterns + blocks * dof * dof * Index(sizeof(double)) + 2 * rows * dof * Index(sizeof(double));
 }
 

@@ -27,8 +27,9 @@ public:
     void apply(const Vector& r, Vector& z) const;
 
     Index bytes_per_apply() const;
-    /// Bytes that it holds for a filled pattern, and bytes that one application moves.
-    static Index bytes(const FilledPattern& filled, int dof);
+    /// Bytes that it holds for factors of so many block rows and blocks.
+    static Index bytes(Index rows, Index blocks, int dof);
+    /// Bytes that one application moves.
     static Index bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options);
 
 private:

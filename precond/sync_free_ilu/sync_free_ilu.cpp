@@ -43,6 +43,17 @@ SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a) {
     return {a.pattern(), a.dof(), options.fill_level, options.parts, a.symmetric()};
 }
 
+/// What sweeps hold beside factors of so many block rows and blocks.
+Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, int dof) {
+    return (options.fixed_point_sweeps > 0 ? general_cpu::fixed_point_bytes(rows, blocks, dof) : 0) +
+           (options.sweeps ? SweptFactors::bytes(rows, blocks, dof) : 0);
+}
+
+/// What the solves hold beside the factors on a CPU, if threads share the rows of levels.
+Index bytes_of_walks(const Context& host, Index rows, Index blocks, int dof) {
+    return 2 * RowWalk::bytes(host, rows, RowWalk::work_of_solve(blocks, dof));
+}
+
 }  // namespace
 
 SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options)
@@ -190,14 +201,12 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     const GraphParts& parts = kept->symbolic->parts;
     const FilledPattern& filled = kept->symbolic->filled;
     const Index values = filled.pattern->blocks() * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walk =
-        options.parts ? 0
-                      : RowWalk::bytes(host, a.block_rows(), RowWalk::work_of_solve(filled.pattern->blocks(), a.dof()));
+    const Index walks = options.parts ? 0 : bytes_of_walks(host, a.block_rows(), filled.pattern->blocks(), a.dof());
     PreconditionerPlan plan;
     plan.kept = kept;
     plan.space = a.natural_space();
     plan.bytes = filled.bytes() + values + (options.parts ? parts.bytes() : 0);
-    if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + 2 * walk;
+    if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + walks;
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
             const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric(), options.variant);
@@ -211,12 +220,11 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
             }
         }
     plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), filled.pattern->blocks(), a.dof());
-    if (options.fixed_point_sweeps > 0) plan.bytes += general_cpu::fixed_point_bytes(filled, a.dof());
+    plan.bytes += bytes_of_sweeps(options, a.block_rows(), filled.pattern->blocks(), a.dof());
     if (options.sweeps) {
-        plan.bytes += SweptFactors::bytes(filled, a.dof());
         plan.bytes_per_apply = SweptFactors::bytes_per_apply(filled, a.dof(), *options.sweeps);
     }
-    if (plan.most_bytes > 0) plan.most_bytes = plan.bytes + 2 * walk;
+    if (plan.most_bytes > 0) plan.most_bytes = plan.bytes + walks;
     plan.most_when = "levels have so many rows that threads share them";
     plan.traits = traits(options, a.symmetric());
     return plan;
@@ -242,6 +250,24 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
                  }}};
     }
     return {};
+}
+
+CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a) {
+    const Index diagonal = a.rows * Index(sizeof(Index));
+    const auto bytes = [&](const BlockCounts& factors) {
+        return diagonal + factors.value_bytes() + bytes_of_sweeps(options, factors.rows, factors.blocks, factors.dof);
+    };
+    const BlockCounts completed{a.rows, a.blocks + a.rows, a.dof};  // no diagonal block was there
+    const Index places = a.blocks * Index(sizeof(int)) + BlockPattern::bytes(a.rows, completed.blocks);
+    return {.bytes = bytes(a),
+            .most_bytes = bytes(completed) + places +
+                          bytes_of_walks(context.host(), completed.rows, completed.blocks, completed.dof)};
+}
+
+CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
+    if (parameters.integer("preconditioner", "fill_level") > 0)
+        refuse_without_pattern(parameters.where("preconditioner", "fill_level"));
+    return by_counts({}, context, a);
 }
 
 PreconditionerRow sync_free_ilu_row() {

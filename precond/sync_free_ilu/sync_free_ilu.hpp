@@ -18,6 +18,7 @@
 #include <string>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/counted.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/row.hpp"
@@ -88,6 +89,13 @@ private:
 };
 
 PreconditionerRow sync_free_ilu_row();
+
+/// The memory of factors without fill (precond/counted.hpp).
+CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a);
+/// The same with the deck's keys of each preconditioner.
+CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
+CountedPlan jacobi_sweeps_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
+CountedPlan par_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 
 /// The preconditioners `jacobi_sweeps`, `par_ilu` and `subdomain_ildu0` of matrices on a grid, which take general ones,
 /// too: these are served with the same keys by the factors of this family. Only the size of subdomains has other keys.

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/run/head_prediction.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "apps/deck/named_deck.hpp"
+#include "apps/run/verdict.hpp"
+#include "core/counted.hpp"
+#include "core/graph/orderings.hpp"
+#include "io/matrix_files.hpp"
+#include "precond/counted.hpp"
+#include "precond/scaling/scaled.hpp"
+#include "problems/matrix.hpp"
+#include "problems/matrix_input.hpp"
+#include "solvers/registry.hpp"
+
+namespace hyperplane {
+namespace {
+
+bool is_of_file(const Parameters& parameters) {
+    return parameters.text("problem", "name") == "matrix";
+}
+
+std::string file_of(const Deck& deck, const Parameters& parameters) {
+    return (std::filesystem::path(folder_of(deck)) / parameters.text("problem", "file")).string();
+}
+
+bool adds_repeated(const Parameters& parameters) {
+    return parameters.text("problem", "repeated_entries") == "add";
+}
+
+/// Refuses what the head of a file does not suffice for.
+void check_head_suffices(const Parameters& parameters, const Context& context) {
+    if (!is_of_file(parameters))
+        throw UsageError(
+            fmt::format("--header reads the head of a matrix's file, for problem.name = matrix; {}: {} has "
+                        "no such file, so leave --header out",
+                        parameters.where("problem", "name"), parameters.text("problem", "name")));
+    if (context.backend() == Backend::cuda)
+        throw UsageError(
+            "--header predicts the memory of a run on a CPU; on a GPU it depends on the lengths of the rows. Leave "
+            "--header out, so that the file is read, or add --backend cpu");
+    if (ranks_of(parameters) > 1)
+        throw UsageError(parameters.where("device", "ranks") + ": --header predicts the memory of one rank alone");
+    if (parameters.text("ordering", "name") != orderings().front().name)
+        refuse_without_pattern(parameters.where("ordering", "name"));
+}
+
+/// Refuses a solver or a preconditioner that no matrix in such blocks would suit, as the smallest one shows.
+void check_components(const Parameters& parameters, const Context& context, const Solver& solver, int dof,
+                      bool symmetric) {
+    const auto one =
+        std::make_shared<const BlockPattern>(context, std::vector<Index>{0, 1}, std::vector<int>{0}, "smallest matrix");
+    const PreconditionerSetting setting{context, {one, dof, symmetric}};
+    const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
+    check_storage(row, parameters);
+    check_matrix(row, scaled_setting(parameters, setting));
+    const PreconditionerPlan plan = plan_scaled(row, parameters, setting);
+    solver.check_operator(parameters.text("problem", "name"), symmetric);
+    solver.check(row.name, plan.traits);
+}
+
+/// As Case::memory_plan, of a linear steady problem whose matrix is known by its counts.
+MemoryPlan memory_of(const BlockCounts& a, const std::string& preconditioner, Index held, Index setup,
+                     const Solver& solver) {
+    const Index vector = a.rows * a.dof * Index(sizeof(double)), krylov = solver.work_vectors() * vector;
+    MemoryPlan memory;
+    memory.by_label["matrix"] = a.value_bytes();
+    memory.by_label["preconditioner " + preconditioner] = held;
+    memory.by_label["Krylov vectors"] = krylov;
+    // The set-up takes place before the solver allocates its vectors.
+    if (setup > krylov) memory.by_label["set-up of preconditioner " + preconditioner] = setup - krylov;
+    memory.by_label["state, b, correction"] = 3 * vector;
+    memory.by_label["problem data"] = BlockPattern::bytes(a.rows, a.blocks) + a.value_bytes() + vector;
+    return memory;
+}
+
+/// The sizes of blocks that the deck or the numbers of rows and entries allow: blocks that are found have no gaps.
+std::vector<int> block_sizes(const Parameters& parameters, const MatrixHead& head) {
+    if (const auto given = given_block_size(parameters, head.rows)) return {*given};
+    std::vector<int> sizes;
+    const Index least = adds_repeated(parameters) ? 0 : head.entries;
+    for (Index dof = 1; dof <= max_dof; ++dof)
+        if (head.rows % dof == 0 && head.most_entries / (dof * dof) * (dof * dof) >= least) sizes.push_back(int(dof));
+    return sizes;
+}
+
+/// The conditions under which a run needs more than the least.
+std::string conditions(const Parameters& parameters, const HeadPrediction& made) {
+    const std::string& name = parameters.text("preconditioner", "name");
+    const bool factors = name != "jacobi" && name != "none";
+    std::vector<std::string> all;
+    if (made.head.symmetry_open) all.emplace_back("the file, which has no banner, holds one triangle");
+    if (made.block_sizes.size() > 1)
+        all.push_back(fmt::format("blocks have another size ({} are possible)", fmt::join(made.block_sizes, ", ")));
+    else if (made.block_sizes.front() > 1)
+        all.emplace_back("blocks have gaps, which zeros fill");
+    if (factors || (made.head.most_entries > made.head.entries && !made.head.symmetry_open))
+        all.emplace_back("diagonal entries are missing");
+    if (factors) all.emplace_back("levels have so many rows that threads share them");
+    return fmt::format("{}", fmt::join(all, ", or "));
+}
+
+void print_text(const AskedDeck& asked, const Parameters& parameters, const HeadPrediction& made, Index left,
+                bool fits) {
+    const MatrixHead& head = made.head;
+    fmt::print("{} is valid as far as the head of {} tells: {} rows, {}{} entries\n", asked.deck.file, made.file,
+               head.rows, head.entries,
+               head.most_entries > head.entries ? fmt::format(" to {}", head.most_entries) : "");
+    fmt::print("{} with {}, on a CPU\n", parameters.text("solver", "name"), parameters.text("preconditioner", "name"));
+    const bool sure = made.block_sizes.size() == 1 && !adds_repeated(parameters);
+    fmt::print("memory it will need{}:\n{}{}: {} left\n",
+               made.exact() && sure ? ", exactly"
+               : sure               ? ", exactly but for the conditions below"
+                                    : ", at least",
+               made.memory.table(), fits ? "fits" : "does not fit", in_mib(left));
+    const Index most = made.memory.total() + made.memory.more;
+    if (!made.exact())
+        fmt::print("at most {}, if {}{}\n", in_mib(most), made.memory.more_when,
+                   most <= left ? "" : "; that would not fit");
+    if (adds_repeated(parameters)) fmt::print("less than either, if entries are given more than once\n");
+    fmt::print("to read the file takes at least {}, before the run\n", in_mib(head.reading_bytes));
+}
+
+}  // namespace
+
+HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters, const Context& context) {
+    check_head_suffices(parameters, context);
+    refuse_keys_of_others(parameters);
+    const auto solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context);
+    HeadPrediction made;
+    made.file = file_of(deck, parameters);
+    made.head = read_matrix_head(made.file, file_symmetry(parameters));
+    made.block_sizes = block_sizes(parameters, made.head);
+    std::erase_if(made.block_sizes, [&](int dof) { return made.head.rows / dof > most_block_rows; });
+    if (made.block_sizes.empty())
+        throw UsageError(fmt::format("{}: {} rows make more than {} block rows", parameters.where("problem", "file"),
+                                     made.head.rows, most_block_rows));
+    check_components(parameters, context, *solver, made.block_sizes.front(), !made.head.unsymmetric);
+
+    const std::string& name = parameters.text("preconditioner", "name");
+    Index most = 0;
+    for (const int dof : made.block_sizes) {
+        const Index rows = made.head.rows / dof, size = Index(dof) * dof;
+        const bool filled = dof == 1 || parameters.text("problem", "block") == "auto";
+        const BlockCounts fewest{rows, (made.head.entries + size - 1) / size, dof};
+        // With gaps, each entry may have a block of its own, as far as there are so many.
+        const Index apart = rows <= made.head.most_entries / rows ? rows * rows : made.head.most_entries;
+        const BlockCounts largest{rows, filled ? made.head.most_entries / size : apart, dof};
+        const CountedPlan low = plan_by_counts(parameters, context, fewest);
+        const CountedPlan high = plan_by_counts(parameters, context, largest);
+        MemoryPlan least = memory_of(fewest, name, low.bytes, low.setup_bytes, *solver);
+        most = std::max(most, memory_of(largest, name, high.most_bytes, high.setup_bytes, *solver).total());
+        if (made.memory.by_label.empty() || least.total() < made.memory.total()) made.memory = std::move(least);
+    }
+    made.memory.more = most - made.memory.total();
+    made.memory.more_when = conditions(parameters, made);
+    return made;
+}
+
+void refuse_larger_than_memory(const Deck& deck, const Parameters& parameters) {
+    if (!is_of_file(parameters)) return;
+    MatrixHead head;
+    const std::string file = file_of(deck, parameters);
+    try {
+        head = read_matrix_head(file, file_symmetry(parameters));
+    } catch (const FileError&) {
+        return;
+    }
+    const Index left = available_memory();
+    if (head.reading_bytes <= left) return;
+    throw OutOfMemory(fmt::format(
+        "{}: its head announces {} rows and {} entries; to read them takes at least {}, and {} are left on this "
+        "machine (hyperplane check --header predicts what the run needs without reading them)",
+        file, head.rows, head.entries, in_mib(head.reading_bytes), in_mib(left)));
+}
+
+int check_header(const AskedDeck& asked, bool json) {
+    const Parameters parameters = resolved(asked);
+    const Context context = make_context(parameters);
+    const HeadPrediction made = predict_from_head(asked.deck, parameters, context);
+    const Index left = available_memory(parameters), total = made.memory.total();
+    const bool fits = total <= left && made.head.reading_bytes <= available_memory();
+    if (json) {
+        fmt::print("{}", to_text({{"problem", "matrix"},
+                                  {"solver", parameters.text("solver", "name")},
+                                  {"preconditioner", parameters.text("preconditioner", "name")},
+                                  {"device", describe(context)},
+                                  {"from_header", true},
+                                  {"unknowns", made.head.rows},
+                                  {"entries", {made.head.entries, made.head.most_entries}},
+                                  {"block_sizes", made.block_sizes},
+                                  {"exact", made.exact() && !adds_repeated(parameters)},
+                                  {"memory",
+                                   {{"predicted", total},
+                                    {"most", total + made.memory.more},
+                                    {"most_if", made.exact() ? "" : made.memory.more_when},
+                                    {"by_label", made.memory.by_label},
+                                    {"reading", made.head.reading_bytes}}},
+                                  {"memory_left", left},
+                                  {"fits", fits}}));
+    } else {
+        print_text(asked, parameters, made, left, fits);
+    }
+    return int(fits ? ExitCode::ok : ExitCode::out_of_memory);
+}
+
+}  // namespace hyperplane

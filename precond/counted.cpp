@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/counted.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "precond/jacobi/jacobi.hpp"
+#include "precond/scaling/scaled.hpp"
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+
+namespace hyperplane {
+
+const std::vector<CountedRow>& counted_preconditioners() {
+    static const std::vector<CountedRow> rows{
+        {"none", [](const Parameters&, const Context&, const BlockCounts&) { return CountedPlan(); }},
+        {"jacobi", jacobi_by_counts},
+        {"sync_free_ilu", sync_free_ilu_by_counts},
+        {"jacobi_sweeps", jacobi_sweeps_by_counts},
+        {"par_ilu", par_ilu_by_counts}};
+    return rows;
+}
+
+CountedPlan plan_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
+    const auto& rows = counted_preconditioners();
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const CountedRow& one) {
+        return one.name == parameters.text("preconditioner", "name");
+    });
+    if (row == rows.end()) refuse_without_pattern(parameters.where("preconditioner", "name"));
+    CountedPlan plan = row->plan(parameters, context, a);
+    plan.most_bytes = std::max(plan.most_bytes, plan.bytes);
+    const Index scaling = bytes_of_scaling(parameters, a);
+    plan.bytes += scaling;
+    plan.most_bytes += scaling;
+    return plan;
+}
+
+void refuse_without_pattern(const std::string& where) {
+    throw UsageError(where +
+                     ": the memory that this takes follows from the pattern of the matrix, which the head of its file "
+                     "does not tell; leave --header out, so that the file is read, or predict for preconditioner.name "
+                     "= sync_free_ilu with fill_level = 0, jacobi_sweeps, par_ilu, jacobi or none");
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`check --header` predicts the memory of a run on a matrix from the head of its file."""
+
+import gzip
+import itertools
+import json
+import os
+import struct
+import unittest
+
+from program import INPUTS, ProgramTest
+
+DECK = "[problem]\nname = matrix\nfile = {file}\n[solver]\nname = gmres\n[preconditioner]\nname = {name}\n" \
+       "[device]\nbackend = cpu\nthreads = {threads}\n"
+# Each with the settings whose memory follows from the counts.
+COUNTED = [("none",), ("jacobi",), ("jacobi", "preconditioner.l1=true"), ("sync_free_ilu",), ("jacobi_sweeps",),
+           ("par_ilu",), ("sync_free_ilu", "scaling.name=symmetric"), ("none", "solver.name=bicgstab")]
+OUT_OF_MEMORY, BAD_FILE = 6, 7
+
+
+def coordinate(rows, entries, symmetry="general", banner=True):
+    lines = [f"%%MatrixMarket matrix coordinate real {symmetry}"] if banner else []
+    return "\n".join(lines + [f"{rows} {rows} {len(entries)}"] + [f"{i} {j} {v}" for i, j, v in entries]) + "\n"
+
+
+def band(rows, width=2, dof=1):
+    """A matrix in full blocks, with a strong diagonal."""
+    return [(i, j, 9.0 * dof if i == j else -1.0) for i in range(1, rows + 1) for j in range(1, rows + 1)
+            if abs((i - 1) // dof - (j - 1) // dof) < width]
+
+
+def petsc(rows, entries):
+    entries = sorted(entries)
+    lengths = [sum(1 for i, _, _ in entries if i == row) for row in range(1, rows + 1)]
+    return struct.pack(f">{4 + rows + len(entries)}i{len(entries)}d", 1211216, rows, rows, len(entries), *lengths,
+                       *(j - 1 for _, j, _ in entries), *(v for _, _, v in entries))
+
+
+class Header(ProgramTest):
+    def both(self, file, name, *settings, threads=1):
+        """What `check` predicts from the head of a file, and what it predicts when it has read the file."""
+        deck = self.write("a.ini", DECK.format(file=file, name=name, threads=threads))
+        words = [word for setting in settings for word in ("--set", setting)]
+        return self.run_json(0, "check", deck, "--header", *words), self.run_json(0, "check", deck, *words)
+
+    def assert_equal(self, file, *settings):
+        for name, *more in COUNTED:
+            head, read = self.both(file, name, *settings, *more)
+            self.assertEqual(head["memory"]["by_label"], read["memory"]["by_label"], (file, name, more))
+            self.assertGreaterEqual(head["memory"]["most"], read["memory"]["most"], (file, name, more))
+            self.assertEqual(head["exact"], head["memory"]["most"] == head["memory"]["predicted"])
+
+    def assert_between(self, file, *settings, threads=1):
+        for name, *more in COUNTED:
+            head, read = self.both(file, name, *settings, *more, threads=threads)
+            self.assertLessEqual(head["memory"]["predicted"], read["memory"]["predicted"], (file, name, more))
+            self.assertGreaterEqual(head["memory"]["most"], read["memory"]["most"], (file, name, more))
+
+    def test_is_what_reading_the_file_gives(self):
+        entries = band(31)
+        lower = [(i, j, v) for i, j, v in entries if i >= j]
+        for text in (coordinate(31, entries), coordinate(31, lower, "symmetric")):
+            self.write("a.mtx", text)
+            self.assert_equal("a.mtx")
+            (self.folder / "a.mtx.gz").write_bytes(gzip.compress(text.encode()))
+            self.assert_equal("a.mtx.gz")
+        (self.folder / "a.petsc").write_bytes(petsc(31, entries))
+        self.assert_equal("a.petsc")
+        (self.folder / "a.petsc.gz").write_bytes(gzip.compress(petsc(31, entries)))
+        self.assert_equal("a.petsc.gz")
+
+    def test_given_blocks_without_gaps(self):
+        self.write("a.mtx", coordinate(30, band(30, dof=3)))
+        self.assert_equal("a.mtx", "problem.block=3")
+
+    def test_jacobi_and_none_are_exact(self):
+        self.write("a.mtx", coordinate(31, band(31)))
+        for name in ("none", "jacobi"):
+            self.assertTrue(self.both("a.mtx", name)[0]["exact"])
+
+    def test_bounds(self):
+        self.write("a.mtx", coordinate(30, band(30, dof=3)))
+        self.assert_between("a.mtx")  # blocks of 3 are found
+        self.assertIn(3, self.both("a.mtx", "none")[0]["block_sizes"])
+        self.assert_between(INPUTS / "data" / "blocks.mtx")
+        self.write("gaps.mtx", coordinate(30, band(30)))
+        self.assert_between("gaps.mtx", "problem.block=5")
+        without = [(i, j, v) for i, j, v in band(31) if i != j or i % 3]
+        self.write("without.mtx", coordinate(31, without))
+        self.assert_between("without.mtx")
+        self.write("triangle.mtx", coordinate(31, [(i, j, v) for i, j, v in without if i >= j], "symmetric"))
+        self.assert_between("triangle.mtx")
+        self.write("skew.mtx", coordinate(31, [(i, j, 1.0) for i, j, _ in band(31) if i > j], "skew-symmetric"))
+        self.assert_between("skew.mtx")
+        self.write("bare.mtx", coordinate(31, band(31), banner=False))
+        self.assert_between("bare.mtx")
+        self.write("twice.mtx", coordinate(31, band(31) + band(31)))
+        head, read = self.both("twice.mtx", "none", "problem.repeated_entries=add")
+        self.assertGreaterEqual(head["memory"]["most"], read["memory"]["most"])
+        self.assertFalse(head["exact"])
+
+    def test_bounds_with_threads(self):
+        rows = 40000
+        self.write("a.mtx", coordinate(rows, [(i, i, 2.0) for i in range(1, rows + 1)]))
+        self.assert_between("a.mtx", threads=4)
+
+    def test_the_entries_are_not_read(self):
+        self.write("a.mtx", coordinate(31, band(31)).replace("-1.0", "word"))
+        deck = self.write("a.ini", DECK.format(file="a.mtx", name="sync_free_ilu", threads=1))
+        self.assertTrue(self.run_json(0, "check", deck, "--header")["from_header"])
+        self.expect(BAD_FILE, "check", deck, says="a.mtx:4: expected a finite number")
+        self.assertIn("exactly but for the conditions below", self.run_program("check", deck, "--header").stdout)
+
+    def test_long_comments(self):
+        banner, rest = coordinate(31, band(31)).split("\n", 1)
+        self.write("a.mtx", "\n".join([banner] + ["%" + 1000 * "c"] * 1500 + [rest]))
+        self.assert_equal("a.mtx")
+
+    def test_a_bad_head_is_refused_as_when_it_is_read(self):
+        texts = {"%%MatrixMarket matrix coordinate complex general\n3 3 3\n": ":1: the matrix is complex",
+                 "%%MatrixMarket matrix coordinate real general\n3 4 5\n": ":2: the matrix is 3 x 4",
+                 "%%MatrixMarket matrix coordinate real general\n3 3\n": ":2: expected 'rows columns entries'",
+                 "%%MatrixMarket matrix coordinate real general\n": "'rows columns entries' is missing",
+                 "%%MatrixMarket matrix coordinate real general\n3 3 999\n1 1 1\n": ":2: 999 entries are announced",
+                 "%%MatrixMarket matrix array real general\n3 3\n": "a dense array"}
+        for (text, says), packed in itertools.product(texts.items(), (False, True)):
+            if packed:
+                (self.folder / "a.mtx").write_bytes(gzip.compress(text.encode()))
+            else:
+                self.write("a.mtx", text)
+            deck = self.write("a.ini", DECK.format(file="a.mtx", name="none", threads=1))
+            for words in ((), ("--header",)):
+                self.expect(BAD_FILE, "check", deck, *words, says=says)
+        whole = petsc(31, band(31))
+        for bytes_, says in ((whole[:-40], "nonzeros are announced"), (whole[:60], "rows are announced"),
+                             (gzip.compress(whole)[:-30], "ends too early")):
+            (self.folder / "a.mtx").write_bytes(bytes_)
+            for words in ((), ("--header",)):
+                self.expect(BAD_FILE, "check", deck, *words, says=says)
+
+    def test_what_needs_the_pattern_says_so(self):
+        self.write("a.mtx", coordinate(31, band(31)))
+        deck = self.write("a.ini", DECK.format(file="a.mtx", name="sync_free_ilu", threads=1))
+        for setting in ("preconditioner.name=par_ilut", "preconditioner.name=subdomain_ildu0",
+                        "preconditioner.fill_level=1", "ordering.name=rcm"):
+            self.expect(2, "check", deck, "--header", "--set", setting, says="leave --header out")
+        self.expect(2, "check", deck, "--header", "--set", "preconditioner.name=struct_ilu", says="on a grid alone")
+        self.expect(2, "check", deck, "--header", "--set", "problem.block=2", says="31 rows are no multiple of 2")
+        poisson = self.write("p.ini", "[problem]\nname = poisson\n[grid]\ncells = 4\n")
+        self.expect(2, "check", poisson, "--header", says="for problem.name = matrix")
+
+    def test_a_file_that_does_not_fit_is_not_read(self):
+        entries = 40 * 10**9  # 640 GB of values and columns; the file has a hole in place of most of its entries
+        path = self.folder / "large.mtx"
+        path.write_text(f"%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 {entries}\n" +
+                        200000 * "1 1 1\n")
+        os.truncate(path, 6 * entries + 100)
+        deck = self.write("a.ini", DECK.format(file="large.mtx", name="sync_free_ilu", threads=1))
+        for verb in ("run", "check"):
+            self.expect(OUT_OF_MEMORY, verb, deck, says="its head announces 1000000000 rows")
+        answer = self.run_program("check", deck, "--header", "--json")
+        self.assertEqual(answer.returncode, OUT_OF_MEMORY)
+        self.assertFalse(json.loads(answer.stdout)["fits"])
+
+
+if __name__ == "__main__":
+    unittest.main()
