@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
-#include "precond/factors/gauss_jordan.hpp"
 
 namespace hyperplane {
 namespace {
@@ -48,13 +48,34 @@ private:
     const double* at_;
 };
 
+/// By Gauss-Jordan elimination with row exchanges: a block that was inverted without them may have an inverse that
+/// needs them, such as [a b; b 0].
 std::vector<double> inverse_of(const double* block, int dof, const BlockPattern& pattern, Index row) {
-    std::vector<double> inverse(block, block + dof * dof);
-    if (invert_in_place(dof, inverse.data(), [](int, double pivot) { return pivot; }) >= 0)
-        throw SetupError(fmt::format(
-            "block row {}: the inverse of D's block is held, and it cannot be inverted without exchanging rows; the "
-            "factors are not exported",
-            pattern.given_row(row) + 1));
+    std::vector<double> left(block, block + dof * dof), inverse(left.size(), 0.0);
+    for (int p = 0; p < dof; ++p) inverse[p * dof + p] = 1.0;
+    const auto exchange = [&](std::vector<double>& rows, int one, int other) {
+        std::swap_ranges(rows.begin() + one * dof, rows.begin() + (one + 1) * dof, rows.begin() + other * dof);
+    };
+    for (int p = 0; p < dof; ++p) {
+        int largest = p;
+        for (int r = p + 1; r < dof; ++r)
+            if (std::abs(left[r * dof + p]) > std::abs(left[largest * dof + p])) largest = r;
+        const double pivot = left[largest * dof + p];
+        if (pivot == 0.0)
+            throw SetupError(
+                fmt::format("block row {}: the inverse of D's block is held, and it is singular, so that the factors "
+                            "cannot be exported",
+                            pattern.given_row(row) + 1));
+        if (largest != p) exchange(left, p, largest), exchange(inverse, p, largest);
+        for (std::vector<double>* rows : {&left, &inverse})
+            for (int c = 0; c < dof; ++c) (*rows)[p * dof + c] /= pivot;
+        for (int r = 0; r < dof; ++r) {
+            const double factor = left[r * dof + p];
+            if (r == p) continue;
+            for (std::vector<double>* rows : {&left, &inverse})
+                for (int c = 0; c < dof; ++c) (*rows)[r * dof + c] -= factor * (*rows)[p * dof + c];
+        }
+    }
     return inverse;
 }
 

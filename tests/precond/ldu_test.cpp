@@ -109,6 +109,20 @@ TEST_F(ExportedFactorsOnDevice, EqualReference) {
     expect_equals_reference(Context::cuda());
 }
 
+/// As of saddle points: blocks [a b; b 0] have pivots, and their inverses [0 1/b; 1/b -a/b^2] have none in that place.
+TEST(ExportedFactors, OfBlocksWhoseInversesNeedRowExchanges) {
+    const GeneralCase c{"dense", 1, 2, 0};
+    for (int at = 1; at <= 50; ++at) {
+        BlockMatrix data = data_of(c);
+        reference::Dense& block = data.rows[0].at(0);
+        block(0, 0) = 3.0 + 0.1 * at, block(0, 1) = block(1, 0) = 0.7, block(1, 1) = 0.0;
+        const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
+        const auto m = make_general("sync_free_ilu", a);
+        m->setup(a);
+        expect_reference(factors_of(*m), reference_of(data, c));
+    }
+}
+
 TEST(ExportedFactors, OfSymmetricMatricesAreTransposes) {
     const GeneralCase c{"symmetric", 41, 1, 1, true};
     const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(c), true);
