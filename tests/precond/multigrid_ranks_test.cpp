@@ -202,6 +202,55 @@ StructMatrix part_of_star7(const Context& context, const StencilMatrix& matrix) 
     return reference::to_struct_matrix(context, part, matrix, MatrixStorage::lower, "star7");
 }
 
+/// Couplings of 1, and of 11 above a plane: those to the two sides differ much at the points of this plane alone.
+StencilMatrix with_jump_above(const Box& box, int plane) {
+    StencilMatrix a{box, reference::stencil_named("star7").offsets, 1, {}};
+    a.blocks.resize(box.points());
+    for (int row = 0; row < box.points(); ++row) {
+        reference::Dense own(1, 1);
+        own(0, 0) = 0.1;
+        const reference::Offset p = box.point(row);
+        for (const reference::Offset o : a.offsets) {
+            if (o == reference::Offset{} || !box.contains(p + o)) continue;
+            const double coupling = o.z != 0 && std::max(p.z, p.z + o.z) > plane ? 11.0 : 1.0;
+            a.blocks[row][o] = reference::Dense(1, 1);
+            a.blocks[row][o](0, 0) = -coupling;
+            own(0, 0) += coupling;
+        }
+        a.blocks[row][{}] = own;
+    }
+    return a;
+}
+
+Values omegas_of_jumps(const Context& context) {
+    Values found;
+    for (int plane = 0; plane < 12; ++plane) {
+        const StructMatrix a = in_context(context, part_of_star7(context.host(), with_jump_above({4, 3, 13}, plane)));
+        const auto m = make_multigrid(a, multigrid_keys({{"grids", "2"}, {"replicated_points", "0"}}));
+        m->setup(a);
+        found.push_back(dynamic_cast<const Multigrid&>(*m).hierarchy()[0].smoother.omega());
+    }
+    return found;
+}
+
+/// Every rank knows of a jump that only one of them has, also of one between its own couplings and its neighbour's.
+TEST(MultigridParts, DampFactorisationsAsOneRankWhereCoefficientsJump) {
+    Values expected(12, 0.95);
+    expected[0] = 1.0;  // below the first plane there is no coupling
+    for (int ranks = 1; ranks <= 4; ++ranks)
+        on_each_rank(
+            ranks, [&](const Context& context) { EXPECT_EQ(omegas_of_jumps(context), expected) << ranks << " ranks"; });
+}
+
+class MultigridPartsOnDevice : public DeviceTest {};
+
+TEST_F(MultigridPartsOnDevice, DampFactorisationsAsTheHostWhereCoefficientsJump) {
+    const Values expected = omegas_of_jumps(Context::cpu(1));
+    for (int ranks = 1; ranks <= 3; ++ranks)
+        on_each_gpu_rank(
+            ranks, [&](const Context& context) { EXPECT_EQ(omegas_of_jumps(context), expected) << ranks << " ranks"; });
+}
+
 TEST(MultigridParts, CutsCoarseGridsWhereFineOnesAreCut) {
     const Box box{9, 9, 33};
     const StencilMatrix matrix = reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, 7);
