@@ -98,12 +98,14 @@ function(room_part_root name part entry)
 endfunction()
 
 # compile_together(NAME n [COMPUTES] [ALONE ...]): up to n sources of a room are compiled at a time, as one unit that
-# includes them, where reading headers takes most of the time. A unit holds sources of one kind (BOTH or not) with the same options,
-# definitions and include roots: those of one family, where the room has families. Sources named as ALONE, and generated
-# ones, are compiled by themselves. It stands after all that names sources of the room or sets their properties.
+# includes them, since reading headers takes most of the time. A unit holds sources of one kind (BOTH or not) with the
+# same options, definitions and include roots: those of one family, where the room has families. Sources named as ALONE,
+# and generated ones, are compiled by themselves. The call must follow everything that adds sources to the room or sets
+# their properties.
 #
-# g++ stops inlining in a source that has grown by so much above these limits. In a room that COMPUTES, it shall inline as
-# much in a unit as in its sources by themselves, so that their speed and the rounding of their sums stay as they are.
+# Where a source is larger than these parameters say, g++ limits by how much inlining may enlarge it. In a room that
+# COMPUTES they are so large that no unit is limited, so that g++ inlines there as it does in the sources by themselves,
+# and neither speed nor the rounding of sums depends on which sources share a unit.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   set(as_if_alone_CXX --param=large-unit-insns=1000000 --param=ipa-cp-large-unit-insns=1000000)
   set(as_if_alone_CUDA -Xcompiler=--param=large-unit-insns=1000000,--param=ipa-cp-large-unit-insns=1000000)
@@ -116,6 +118,11 @@ function(compile_together name n)
   endif()
   set(properties COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES)
   get_target_property(sources hyperplane_${name} SOURCES)
+  foreach(source ${UNIT_ALONE})
+    if(NOT source IN_LIST sources)
+      message(FATAL_ERROR "compile_together: ${source}, listed as ALONE, is no source of hyperplane_${name}")
+    endif()
+  endforeach()
   set(units "")
   set(keys "")
   foreach(source ${sources})
