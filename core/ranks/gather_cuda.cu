@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rank's part of arrays to all ranks on GPUs: through the host, or, where that is recorded, by a kernel that
-// stores into the memory of all other ranks.
+// Gathers all ranks' parts of arrays on every rank's GPU: through the host, or, where it is recorded in a graph, by a
+// kernel that stores a rank's part into the memory of all others.
 #include <algorithm>
 #include <string>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exchange between ranks where their parts of the grid meet, for arrays in any order in which the slots near a cut
-// are contiguous, and of whole parts.
+// are contiguous; and the gathering of all ranks' parts on every rank.
 #pragma once
 
 #include <vector>

@@ -65,10 +65,11 @@ PreconditionerPlan plan_cusparse(const Parameters& parameters, const Preconditio
 void CusparseOptions::require_factorisable(Index scalars) const {
     constexpr Index most = Index(1) << 30;
     if (format == RowFormat::bsr || scalars <= most) return;
-    throw UsageError(fmt::format(
-        "{}: cuSPARSE's factorisations in CSR fail with more than 2^30 entries, and these are {}; use format = bsr if "
-        "there are several unknowns a point, struct_ilu or sync_free_ilu, or a smaller system",
-        where_format, scalars));
+    throw UsageError(
+        fmt::format("{}: cuSPARSE's factorisations in CSR fail with more than 2^30 entries, and the factors have {}; "
+                    "use format = bsr "
+                    "if there are several unknowns a point, struct_ilu or sync_free_ilu, or a smaller system",
+                    where_format, scalars));
 }
 
 Index CusparseIlu::fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage) {

@@ -7,7 +7,8 @@
 namespace hyperplane::multigrid {
 
 /// ||x||_2. On a GPU the order of its sum follows from the grid alone, so that it has the same bits in every layout and
-/// for any number of ranks; those of a CPU have the natural layout, in which norm2 does.
+/// for any number of ranks. On a CPU it is norm2, which has the same bits for any number of ranks in the natural
+/// layout, the only one that ranks have there.
 double grid_norm(const Vector& x);
 
 }  // namespace hyperplane::multigrid

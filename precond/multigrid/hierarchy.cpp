@@ -50,10 +50,6 @@ namespace {
                     a.grid().nx, a.grid().ny, a.grid().nz));
 }
 
-}  // namespace
-
-namespace {
-
 /// The first of a rank's slots in a vector of the whole grid, and the bytes of its own values.
 Index first_slot(const Layout& part) {
     return part.begin_plane() * part.slots_of_plane();

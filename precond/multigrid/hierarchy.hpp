@@ -3,7 +3,8 @@
 //
 // Grid 0 is the matrix's own. From each grid the next one follows by coarsening along the axes with strong couplings
 // (coarsening.hpp), with black-box interpolation (interpolation.hpp) and the Galerkin product (galerkin.hpp). The last
-// grid has few points, or cannot be made coarser; its matrix is inverted densely (dense_solve.hpp), or smoothed.
+// grid has few points, or cannot be made coarser; its matrix is inverted densely (dense_solve.hpp), or some steps of l1
+// Jacobi take the place of the inverse.
 #pragma once
 
 #include <algorithm>

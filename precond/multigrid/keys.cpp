@@ -27,16 +27,14 @@ ParameterTable parameters() {
          "an axis is coarsened if its couplings are at least this times those of the axis with the strongest ones; 0 "
          "coarsens all axes, 1 the strongest alone",
          "", Bound{0.0}, Bound{1.0}},
-        {section, "coarsest_points", integer, "150",
-         "a grid of at most so many points is the last one, whose matrix is inverted densely", "", Bound{1},
+        {section, "coarsest_points", integer, "150", "a grid of at most so many points is the last one", "", Bound{1},
          Bound{double(most_dense_unknowns)}},
         {section,
          "coarsest",
          choice,
          "dense",
-         "the solve on the last grid: by the inverse of its matrix (dense), or approximately, by coarsest_sweeps steps "
-         "of "
-         "l1 Jacobi from zero (jacobi), which takes a grid of any size and has a symmetric cycle, too",
+         "how the last grid is solved: dense multiplies by the inverse of its matrix; jacobi takes coarsest_sweeps "
+         "steps of l1 Jacobi from zero, which suits a grid of any size and keeps cycles symmetric",
          "",
          {},
          {},
@@ -56,7 +54,7 @@ ParameterTable parameters() {
          "lambda "
          "the largest eigenvalue of M^-1 A that the power method finds; for incomplete factorisations of M-matrices 1, "
          "or "
-         "0.95 where couplings to opposite neighbours differ by more than ten times",
+         "0.95 where couplings to opposite neighbours differ by more than a factor of ten",
          "",
          Bound{0.0, true},
          Bound{2.0, true},

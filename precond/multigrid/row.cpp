@@ -231,7 +231,7 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
         "box multigrid, J. Comput. Phys. 48, 1982), and the coarse matrix is P^T A P. The smoother is any other "
         "preconditioner, named in the section [smoother] with its keys; there, pivots that cannot be used are replaced "
         "where they are by default. The matrix of the last grid is inverted densely; constants in its null space are "
-        "projected out. With coarsest = jacobi it is smoothed in place of that.";
+        "projected out. With coarsest = jacobi, steps of l1 Jacobi take the place of that inverse.";
     row.parameters = multigrid::parameters();
     row.variants = {"coarse_smoother=multicolor"};  // on a GPU wavefronts of small grids take most of a cycle
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));

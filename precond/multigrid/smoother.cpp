@@ -129,7 +129,7 @@ Kind kind_of(const StructMatrix& a, Vector& ones, Vector& sums) {
         for_each_point(a.context(), a.layout(), "row flags",
                        RowFlags{Coefficients(a, offsets.data()), view(sums), 0.5 / double(a.grid().points())});
         const double flags = sum(sums, 0);
-        return {flags<1.0, flags> 0.0};
+        return {.m_matrix = flags < 1.0, .jumps = 0.0 < flags};
     }
     const Couplings couplings = couplings_of(a);
     if (couplings.positive) return {};

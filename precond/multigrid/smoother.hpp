@@ -8,7 +8,7 @@
 //
 // For an incomplete factorisation of an M-matrix lambda is below 2 without any steps, and omega = 1. Where coefficients
 // jump, lambda comes so close to 2 that errors of that eigenvalue last. There, where the couplings of a point to its
-// two sides differ by more than ten times, omega = 0.95.
+// two sides differ by more than a factor of ten, omega = 0.95.
 #pragma once
 
 #include <functional>

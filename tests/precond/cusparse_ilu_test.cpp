@@ -54,7 +54,7 @@ TEST(CusparseIlu, RefusesMoreEntriesThanCsrFactorisationsTake) {
     EXPECT_NO_THROW(options.require_factorisable(most));
     expect_error<UsageError>([&] { options.require_factorisable(most + 1); },
                              "a.ini:8: preconditioner.format: cuSPARSE's factorisations in CSR fail with more than "
-                             "2^30 entries, and these are 1073741825; use format = bsr");
+                             "2^30 entries, and the factors have 1073741825; use format = bsr");
     options.format = RowFormat::bsr;
     EXPECT_NO_THROW(options.require_factorisable(4 * most));
 }

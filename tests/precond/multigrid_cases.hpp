@@ -31,8 +31,8 @@ inline std::unique_ptr<Preconditioner> make_multigrid(const StructMatrix& a, con
     return find_preconditioner("multigrid").create(parameters, setting_of(a));
 }
 
-/// A matrix whose coefficients depend on x alone, so that most of its lines are equal, but for those between one point
-/// and its neighbours and itself, which are other ones.
+/// A matrix whose coefficients depend on x alone, so that most of its lines are equal. Only the row and the column of
+/// the point `other` have coefficients of their own.
 inline reference::StencilMatrix equal_lines(const reference::Box& box, const std::vector<reference::Offset>& offsets,
                                             int dof, bool symmetric, reference::Offset other) {
     reference::StencilMatrix a{box, offsets, dof,
