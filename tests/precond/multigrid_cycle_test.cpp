@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cycles of multigrid: symmetry, the two-grid factor beside Fourier analysis, errors whose energy never rises, the
-// same bits for any number of threads, smoothers and null spaces.
+// The cycles of multigrid: symmetry, errors whose energy never rises, the same bits for any number of threads,
+// smoothers and null spaces.
 #include <gtest/gtest.h>
 
 #include "core/vector/blas1.hpp"
@@ -8,7 +8,6 @@
 #include "precond/multigrid/check.hpp"
 #include "precond/multigrid_cases.hpp"
 #include "precond/support.hpp"
-#include "reference/multigrid.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -72,29 +71,6 @@ TEST(MultigridCycles, NeverRaiseTheEnergyWhereCoefficientsJump) {
                 EXPECT_LE(dot(e, times(a, e)), before * (1.0 + 1e-12));
             }
         }
-}
-
-TEST(MultigridCycles, OfTwoGridsHaveTheFactorOfFourierAnalysis) {
-    constexpr int n = 8;
-    for (const double omega : {0.6, 0.8, 0.9}) {
-        const double mass = 0.02;
-        const StructMatrix a = laplacian(Context::cpu(1), {n, n, n, {true, true, true}}, {1.0, 1.0, 1.0}, mass, true);
-        const auto m = make_multigrid(
-            a, multigrid_keys(
-                   {{"grids", "2"}, {"coarsest_points", "64"}, {"strength", "0"}, {"damping", std::to_string(omega)}},
-                   "jacobi"));
-        m->setup(a);
-        std::vector<double> e = reference::Random(15).vector(int(a.unknowns()));
-        double factor = 0.0;
-        for (int step = 0; step < 60; ++step) {
-            const double before = std::sqrt(dot(e, e));
-            correct(*m, a, e);
-            factor = std::sqrt(dot(e, e)) / before;
-        }
-        const double expected = reference::two_grid_factor_star7(n, mass, omega);
-        EXPECT_NEAR(factor, expected, 2e-3) << "omega " << omega;
-        EXPECT_LT(expected, 0.75);
-    }
 }
 
 TEST(MultigridCycles, HaveTheSameBitsForAnyNumberOfThreads) {

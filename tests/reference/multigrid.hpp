@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Coarsening, black-box interpolation and Galerkin products, dense and written directly from their definitions, and the
-// two-grid factor of star7 by Fourier analysis.
+// Coarsening, black-box interpolation and Galerkin products, dense and written directly from their definitions.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <optional>
 #include <set>
 #include <vector>
@@ -137,50 +135,6 @@ inline Dense galerkin(const Dense& a, const Dense& p) {
     for (int i = 0; i < coarse.rows; ++i)
         if (coarse(i, i) == 0.0) coarse(i, i) = 1.0;
     return coarse;
-}
-
-/// The spectral radius of a two-grid cycle with one damped Jacobi step before and one after, for star7 with the
-/// diagonal 6 + mass and -1 elsewhere on n^3 periodic points, n even, all axes coarsened.
-///
-/// Fourier modes theta and theta + pi along any axes are coupled: eight harmonics a. With symbols a of A and p of P,
-/// K_ab = delta_ab - p_a p_b a_b / (8 A_c), A_c = sum of p_a^2 a_a / 8, and S_a = 1 - omega a_a / (6 + mass), the
-/// factor is the spectral radius of K S^2 (Trottenberg, Oosterlee, Schueller, Multigrid, section 4.3).
-inline double two_grid_factor_star7(int n, double mass, double omega) {
-    const double w1 = 1.0 / (2.0 + mass), w2 = 2.0 * w1 / (4.0 + mass), w3 = 3.0 * w2 / (6.0 + mass);
-    double largest = 0.0;
-    for (int k = 0; k < n / 2 * (n / 2) * (n / 2); ++k) {
-        const int of[3] = {k % (n / 2), k / (n / 2) % (n / 2), k / (n / 2) / (n / 2)};
-        std::array<double, 8> a{}, p{}, s{};
-        double coarse = 0.0;
-        for (int h = 0; h < 8; ++h) {
-            double c[3];
-            for (int axis = 0; axis < 3; ++axis)
-                c[axis] = (h >> axis & 1 ? -1.0 : 1.0) * std::cos(2.0 * std::numbers::pi * of[axis] / n);
-            a[h] = 6.0 + mass - 2.0 * (c[0] + c[1] + c[2]);
-            p[h] = 1.0 + 2.0 * w1 * (c[0] + c[1] + c[2]) + 4.0 * w2 * (c[0] * c[1] + c[0] * c[2] + c[1] * c[2]) +
-                   8.0 * w3 * c[0] * c[1] * c[2];
-            s[h] = 1.0 - omega * a[h] / (6.0 + mass);
-            coarse += p[h] * p[h] * a[h] / 8.0;
-        }
-        std::array<double, 8> x{1.0, -0.7, 0.4, 0.9, -0.2, 0.6, -1.1, 0.3};
-        double growth = 0.0;
-        for (int step = 0; step < 400; ++step) {
-            double projected = 0.0, size = 0.0;
-            for (int h = 0; h < 8; ++h) {
-                x[h] *= s[h] * s[h];
-                projected += p[h] * a[h] * x[h] / (8.0 * coarse);
-            }
-            for (int h = 0; h < 8; ++h) {
-                x[h] -= p[h] * projected;
-                size += x[h] * x[h];
-            }
-            growth = std::sqrt(size);
-            if (growth == 0.0) break;
-            for (double& value : x) value /= growth;
-        }
-        largest = std::max(largest, growth);
-    }
-    return largest;
 }
 
 }  // namespace hyperplane::reference
