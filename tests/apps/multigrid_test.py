@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Iterations of multigrid do not grow with the grid: those of a prototype of the same method, within 20 %, rounded up."""
+"""Iterations of multigrid do not grow with the grid: those of a prototype of the same method, within 20 %, rounded up.
+
+Besides: matrices on a grid from a file, and systems without a solution."""
 
 import math
 import unittest
@@ -90,6 +92,62 @@ class Iterations(ProgramTest):
         self.assertLessEqual(self.iterations(problem, "45 37 51", "preconditioner.cycle=f", solver="gmres"), 6)
         # as a solver: stationary corrections
         self.assertLessEqual(self.iterations(problem, "45 37 51", solver="richardson"), 14)
+
+
+class Files(ProgramTest):
+    """A matrix on a grid that comes from a file."""
+
+    def deck(self, problem, cells, solver, more=""):
+        return self.write(f"{problem.split()[2]}.ini",
+                          f"[problem]\n{problem}[grid]\ncells = {cells}\n[solver]\nname = {solver}\nrtol = 1e-8\n"
+                          f"max_iterations = 100\n[preconditioner]\nname = multigrid\ncoarsest_points = 12\n{more}"
+                          "[device]\nbackend = cpu\n")
+
+    def test_the_iterations_are_those_of_the_problem_that_wrote_it(self):
+        # One unknown with jumps, a plane, a line, several unknowns, and a matrix that is not symmetric.
+        for problem, cells, solver, dof, more in (
+                ("name = poisson\n" + CELLS + "inclusions\ncontrast = 100\n", "17 11 9", "cg", 1, ""),
+                ("name = poisson\n" + CELLS + "lognormal\nlog_standard_deviation = 2\nseed = 1\n", "33 21 1", "cg", 1,
+                 "[smoother]\nname = multicolor\n"),
+                ("name = poisson\n" + CELLS + "const\n", "1 1 63", "cg", 1, ""),
+                ("name = block_laplacian\n", "9 7 5", "cg", 3, ""),
+                ("name = convection_diffusion\nregime = steady\nwind = rotate\npeclet = 900\n", "9 11 7", "gmres", 1,
+                 "coarsest = jacobi\n")):
+            with self.subTest(problem.split()[2], cells=cells):
+                deck = self.deck(problem, cells, solver, more)
+                wrote = self.run_json(0, "run", deck)
+                self.expect(0, "export", deck, "-o", "files", "--force")
+                read = self.run_json(0, "run", self.deck(
+                    f"name = matrix_market\nmatrix = files/A.mtx\nright_hand_side = files/b.mtx\ndof = {dof}\n", cells,
+                    solver, more))
+                self.assertEqual(read["iterations"], wrote["iterations"])
+                self.assertEqual(read["unknowns"], wrote["unknowns"])
+                self.assertEqual(read["solves"][0]["stop_reason"], "converged_rtol")
+                self.assertGreaterEqual(wrote["iterations"], 1)
+
+    def test_a_right_hand_side_without_a_solution(self):
+        """Where no value is prescribed: a problem removes the mean of b, or refuses b; that of a file is refused."""
+        neumann = "name = poisson\ndiscretisation = cell\nboundary_condition = neumann\nright_hand_side = {}\n"
+        self.expect(2, "run", self.deck(neumann.format("ones"), "9 7 5", "cg"),
+                    says="u is known up to a constant, and the part of ones that has a solution is zero; take random")
+        deck = self.deck(neumann.format("random"), "9 7 5", "cg")
+        wrote = self.run_json(0, "run", deck)
+        self.expect(0, "export", deck, "-o", "files")
+        lines = (self.folder / "files/b.mtx").read_text().splitlines()
+        head = [line for line in lines if line.startswith("%")]
+        size, *values = [line for line in lines if not line.startswith("%")]
+        self.assertLess(abs(sum(map(float, values))), 1e-12 * max(abs(float(value)) for value in values) * len(values))
+        b = "name = matrix_market\nmatrix = files/A.mtx\nright_hand_side = files/{}.mtx\n"
+        self.assertEqual(self.run_json(0, "run", self.deck(b.format("b"), "9 7 5", "cg"))["iterations"], wrote["iterations"])
+        for name, shift in (("rounded", 1e-9), ("bad", 0.125)):
+            largest = max(abs(float(value)) for value in values)
+            shifted = [repr(float(value) + shift * largest) for value in values]
+            (self.folder / f"files/{name}.mtx").write_text("\n".join([*head, size, *shifted]) + "\n")
+        self.expect(0, "run", self.deck(b.format("rounded"), "9 7 5", "cg"), "--set", "solver.rtol=1e-6")
+        self.expect(2, "run", self.deck(b.format("bad"), "9 7 5", "cg"),
+                    says="the system has no solution: the rows of the matrix add up to zero")
+        blocks = b.format("bad") + "dof = 5\n"  # the same rows, as unknowns of fewer points, whose rows do not
+        self.expect(2, "check", self.deck(blocks, "9 7 1", "cg"), says="no stencil of radius 2 holds it")
 
 
 if __name__ == "__main__":
