@@ -185,10 +185,15 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
         provide(parts.t);
         const ProfileScope scope(a.context(), "smoothers");
         const bool damped = grid < last;  // l1 Jacobi needs no damping
-        add_report(grid,
-                   parts.smoother.setup(own, damped ? smoothers.on(grid) : *smoothers.coarsest,
-                                        damped ? smoothing : SmootherOptions{.damping = 1.0}, parts.r, parts.t),
-                   all);
+        try {
+            add_report(grid,
+                       parts.smoother.setup(own, damped ? smoothers.on(grid) : *smoothers.coarsest,
+                                            damped ? smoothing : SmootherOptions{.damping = 1.0}, parts.r, parts.t),
+                       all);
+        } catch (const SetupError& error) {
+            throw SetupError(fmt::format("multigrid: the smoother of grid {}, {} x {} x {} points: {}", grid,
+                                         own.grid().nx, own.grid().ny, own.grid().nz, error.what()));
+        }
     }
     const ProfileScope scope(a.context(), "coarsest grid");
     if (!smoothers.coarsest) coarsest_.emplace(matrix(last));

@@ -176,10 +176,7 @@ SetupReport Smoother::setup(const StructMatrix& a, const SmootherChoice& choice,
         lambda_ = power_method(a, *m_, options.power_steps, r, t);
     }
     if (!std::isfinite(lambda_))
-        throw SetupError(
-            "multigrid: the smoother is unstable on the grid of " + std::to_string(a.grid().nx) + " x " +
-            std::to_string(a.grid().ny) + " x " + std::to_string(a.grid().nz) +  // nvcc cannot compile fmt
-            " points: M^-1 A has no bound. Use another smoother.name, or struct_ilu as the preconditioner.");
+        throw SetupError("M^-1 A has no bound. Use another smoother.name, or struct_ilu as the preconditioner.");
     omega_ = lambda_ > 0.0 ? std::min(1.0, margin / lambda_) : 1.0;
     return report;
 }

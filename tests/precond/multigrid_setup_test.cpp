@@ -83,6 +83,31 @@ TEST(MultigridSetup, EndsWithTheReasonWhereTheCoarsestMatrixIsSingular) {
                              "the matrix of the coarsest grid, 4 x 3 x 2 points, cannot be inverted");
 }
 
+TEST(MultigridSetup, SaysOnWhichGridAPivotCannotBeUsed) {
+    // With this mass all pivots of IC(0) are positive on the finest grid, but the diagonal of the next one is negative.
+    const StructMatrix a = laplacian(Context::cpu(1), {9, 7, 5}, {1.0, 1.0, 1.0}, -1.5, true);
+    EXPECT_EQ(make("struct_ilu", a, {{"pivot_policy", "fail"}})->setup(a).pivots_modified, 0);
+    const auto set_up = [&](const Settings& settings) {
+        return make_multigrid(a, multigrid_keys({{"grids", "3"}, {"damping", "1"}}, "struct_ilu", settings))->setup(a);
+    };
+    expect_error<SetupError>(
+        [&] {
+            set_up({{"pivot_policy", "fail"}});
+        },
+        "multigrid: the smoother of grid 1, 5 x 4 x 3 points: struct_ilu: the pivot at cell (");
+    // Counts and shifts of all grids are in one report, with the points of grid 0 that coarse points coincide with.
+    const SetupReport boosted = set_up({});
+    EXPECT_GT(boosted.pivots_modified, 0);
+    ASSERT_FALSE(boosted.modified.empty());
+    for (const PivotEvent& event : boosted.modified) {
+        EXPECT_TRUE(a.grid().contains(event.cell));
+        EXPECT_TRUE(event.cell.x % 2 == 0 && event.cell.y % 2 == 0 && event.cell.z % 2 == 0);
+    }
+    EXPECT_TRUE(std::any_of(boosted.modified.begin(), boosted.modified.end(), [](const PivotEvent& event) {
+        return event.cell.x > 4;
+    })) << "no coarse point was given as a fine one";
+}
+
 TEST(MultigridSetup, ShiftsOrDampsWhatIsTooLarge) {
     const StructMatrix a = laplacian(Context::cpu(1), {17, 9, 11}, {1.0, 1.0, 1.0}, 0.0, true);
     const auto m = make_multigrid(a, multigrid_keys({}, "none"));
