@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Iterations of multigrid do not grow with the grid: those of a prototype of the same method, within 20 %, rounded up.
 
-Besides: matrices on a grid from a file, and systems without a solution."""
+Besides: matrices on a grid from a file, systems without a solution, and what `compare --auto` recommends where multigrid
+is slower."""
 
 import math
 import unittest
 
-from program import ProgramTest
+from program import INPUTS, CompareTest, ProgramTest
 
 CELLS = "discretisation = cell\nright_hand_side = ones\ncoefficient = "
 RESERVOIR = CELLS + "spe10like\nboundary_condition = zdirichlet\nseed = 1\n"
@@ -148,6 +149,27 @@ class Files(ProgramTest):
                     says="the system has no solution: the rows of the matrix add up to zero")
         blocks = b.format("bad") + "dof = 5\n"  # the same rows, as unknowns of fewer points, whose rows do not
         self.expect(2, "check", self.deck(blocks, "9 7 1", "cg"), says="no stencil of radius 2 holds it")
+
+
+class Recommendation(CompareTest):
+    """Steps of flows and of Cahn-Hilliard are so easy for ILU(0) that multigrid, with fewer iterations, is slower."""
+
+    def test_struct_ilu_where_multigrid_is_slower(self):
+        for name in ("cahn_hilliard", "artificial_compressibility"):
+            with self.subTest(name):
+                deck = self.write("a.ini", (INPUTS / f"{name}.ini").read_text())
+                answer = self.compare(0, deck, "--auto", "--fresh", "--solvers", "gmres", "--preconditioners",
+                                      "struct_ilu,multigrid", "--reps", "1", "--set", "grid.cells=13 11 9", "--set",
+                                      "device.backend=cpu")
+                ilu, multigrid = answer["candidates"]
+                self.assertEqual((ilu["preconditioner"], multigrid["preconditioner"]), ("struct_ilu", "multigrid"))
+                self.assertTrue(multigrid["converged"])
+                self.assertLess(multigrid["iterations"], ilu["iterations"])
+                self.assertGreater(multigrid["total_seconds"]["median"], ilu["total_seconds"]["median"])
+                said = answer["recommendation"]
+                self.assertIn("recommended   solver gmres, preconditioner struct_ilu\n", said)
+                self.assertRegex(said, r"because +\S+ m?s for set-up and solve, \d+ iterations, is the least of the 2 pairs")
+                self.assertRegex(said, r"next +gmres\+multigrid, .* times as long")
 
 
 if __name__ == "__main__":

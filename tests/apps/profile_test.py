@@ -66,6 +66,16 @@ class Profile(ProgramTest):
                      "solve/preconditioner/coarse grids"):
             self.assertGreater(rows[name]["seconds"], 0.0, name)
 
+    def test_multigrid_whose_last_grid_is_smoothed(self):
+        """It is a kind of its own where it is the finest grid, and among the coarse grids where it is small."""
+        words = (*ON, "--set", "preconditioner.name=multigrid", "--set", "preconditioner.coarsest=jacobi")
+        self.run_once(*words, "--set", "preconditioner.grids=1", "--set", "solver.rtol=1e-2")
+        self.assertGreater(self.rows()["solve/preconditioner/coarsest grid"]["seconds"], 0.0)
+        self.run_once(*words, "--set", "preconditioner.grids=2", "--set", "solver.rtol=1e-2")
+        rows = self.rows()
+        self.assertGreater(rows["solve/preconditioner/coarse grids"]["seconds"], 0.0)
+        self.assertEqual(rows["setup/smoothers"]["calls"], 2)  # on both grids
+
     def test_calls_in_time(self):
         verdict = self.run_once(*ON)
         self.assertEqual(verdict["profile"], "a.profile.json")
