@@ -25,7 +25,7 @@ namespace {
 /// The smallest decks; problems that are not listed get a grid only.
 std::string problem_text(const std::string& name) {
     static const std::map<std::string, std::string> known{
-        {"navier_stokes", "[problem]\nname = navier_stokes\n[grid]\ncells = 5 4 4\n"},
+        {"navier_stokes", "[problem]\nname = navier_stokes\n[grid]\ncells = 5 5 4\n"},
         {"matrix", "[problem]\nname = matrix\nfile = data/transport.mtx\n"},
         {"matrix_market", "[problem]\nname = matrix_market\nmatrix = data/transport.mtx\n[grid]\ncells = 9 8 7\n"},
         {"euler", "[problem]\nname = euler\n[grid]\ncells = 6 5 5\n"},
@@ -35,16 +35,23 @@ std::string problem_text(const std::string& name) {
     return found != known.end() ? found->second : "[problem]\nname = " + name + "\n[grid]\ncells = 7 5 4\n";
 }
 
-/// What is tried: a problem and a preconditioner, of which one key may be set to one of its choices.
+/// What is tried: a problem and a preconditioner, of which one key may be set to one of its choices, and, for
+/// multigrid, a smoother.
 struct Combination {
-    std::string problem, preconditioner, key, choice;
+    std::string problem, preconditioner, key, choice, smoother = "";
 
+    /// What is set up on each grid of multigrid, or else once.
+    const std::string& own() const { return smoother.empty() ? preconditioner : smoother; }
     std::string name() const {
-        return problem + "_with_" + preconditioner + (key.empty() ? "" : "_" + key + "_" + choice);
+        return problem + "_with_" + preconditioner + (key.empty() ? "" : "_" + key + "_" + choice) +
+               (smoother.empty() ? "" : "_smoothed_by_" + smoother);
     }
     std::string deck(const std::string& solver) const {
-        return problem_text(problem) + "[preconditioner]\nname = " + preconditioner + "\n" +
-               (key.empty() ? "" : key + " = " + choice + "\n") + "[solver]\nname = " + solver +
+        // By default grids as small as these are solved densely, without a cycle.
+        const std::string grids = preconditioner == "multigrid" ? "coarsest_points = 8\n" : "";
+        return problem_text(problem) + "[preconditioner]\nname = " + preconditioner + "\n" + grids +
+               (key.empty() ? "" : key + " = " + choice + "\n") +
+               (smoother.empty() ? "" : "[smoother]\nname = " + smoother + "\n") + "[solver]\nname = " + solver +
                "\nrtol = 1e-9\nmax_iterations = 300\n";
     }
     friend std::ostream& operator<<(std::ostream& out, const Combination& c) { return out << c.name(); }
@@ -134,15 +141,15 @@ const std::vector<Refusal>& refusals() {
          }},
         {" needs a symmetric matrix",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
-             return find_preconditioner(c.preconditioner).needs_symmetry && !shape.symmetric;
+             return find_preconditioner(c.own()).needs_symmetry && !shape.symmetric;
          }},
         {"cusparse_ilu runs on a GPU only; set device.backend = cuda",
          [](const Combination& c, const std::string&, Backend backend, const SystemShape&) {
-             return c.preconditioner == "cusparse_ilu" && backend == Backend::cpu && cusparse_unavailable().empty();
+             return c.own() == "cusparse_ilu" && backend == Backend::cpu && cusparse_unavailable().empty();
          }},
         {"cusparse_ilu cannot be used: ",
          [](const Combination& c, const std::string&, Backend, const SystemShape&) {
-             return c.preconditioner == "cusparse_ilu" && !cusparse_unavailable().empty();
+             return c.own() == "cusparse_ilu" && !cusparse_unavailable().empty();
          }},
         {"cusparse_ilu keeps the factors of general matrices in double precision alone",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
@@ -171,7 +178,7 @@ const std::vector<Refusal>& refusals() {
 
 /// Whether a set-up may fail with this message, for matrices that it does not suit.
 bool may_fail(const Combination& c, const std::string& message) {
-    const ParameterTable& keys = find_preconditioner(c.preconditioner).parameters;
+    const ParameterTable& keys = find_preconditioner(c.own()).parameters;
     const bool sweeps = has_key(keys, "preconditioner", "sweeps") || has_key(keys, "preconditioner", "lower_sweeps");
     return sweeps && (message.find("Jacobi sweeps diverge") != message.npos ||
                       message.find("It was found after") != message.npos);
@@ -180,7 +187,7 @@ bool may_fail(const Combination& c, const std::string& message) {
 /// Whether a solve may end without convergence: stationary corrections converge only with a good M, and a poor M may
 /// need more iterations than are allowed.
 bool may_stop_short(const std::string& solver, const Combination& c, StopReason reason) {
-    const bool poor = c.preconditioner == "none" || c.preconditioner == "jacobi";
+    const bool poor = c.own() == "none" || c.own() == "jacobi";
     if (reason == StopReason::max_iterations) return solver == "richardson" || poor;
     if (reason == StopReason::diverged || reason == StopReason::not_finite) return solver == "richardson";
     return reason == StopReason::breakdown && solver == "bicgstab" && poor;
@@ -270,24 +277,24 @@ void expect_solved(const Combination& c, const std::string& solver, const Case& 
     EXPECT_LE(norm(x), 1e-5 * norm(expected.x));
 }
 
-void expect_solved_or_refused(const Combination& c, Backend backend) {
+void expect_solved_or_refused(const Combination& c, Backend backend, const std::vector<std::string>& by) {
     std::optional<Case> shaped;  // of a pair that is never refused
     ASSERT_EQ(build({c.problem, "none", "", ""}, "gmres", backend, shaped), "");
     const SystemShape shape = shaped->shape();
-    for (const auto& row : solvers()) {
-        SCOPED_TRACE(c.name() + " under " + row.name + " on " + to_string(backend));
+    for (const std::string& solver : by) {
+        SCOPED_TRACE(c.name() + " under " + solver + " on " + to_string(backend));
         const Refusal* due = nullptr;
         for (const Refusal& refusal : refusals())
-            if (!due && refusal.when(c, row.name, backend, shape)) due = &refusal;
+            if (!due && refusal.when(c, solver, backend, shape)) due = &refusal;
         std::optional<Case> made;
-        const std::string message = build(c, row.name, backend, made);
+        const std::string message = build(c, solver, backend, made);
         if (due) {
             EXPECT_NE(message.find(due->text), message.npos)
                 << "to be refused with '" << due->text << "', was: " << (made ? "accepted" : message);
         } else if (!made) {
             ADD_FAILURE() << "refused for a reason that refusals() does not know: " << message;
         } else {
-            expect_solved(c, row.name, *made);
+            expect_solved(c, solver, *made);
         }
     }
 }
@@ -300,14 +307,40 @@ class Combinations : public testing::TestWithParam<Combination> {};
 class CombinationsOnDevice : public testing_support::DeviceTest, public testing::WithParamInterface<Combination> {};
 
 TEST_P(Combinations, AreSolvedOrRefused) {
-    for (const Combination& c : choices_of(GetParam())) expect_solved_or_refused(c, Backend::cpu);
+    for (const Combination& c : choices_of(GetParam()))
+        expect_solved_or_refused(c, Backend::cpu, testing_support::solver_names());
 }
 TEST_P(CombinationsOnDevice, AreSolvedOrRefused) {
-    for (const Combination& c : choices_of(GetParam())) expect_solved_or_refused(c, Backend::cuda);
+    for (const Combination& c : choices_of(GetParam()))
+        expect_solved_or_refused(c, Backend::cuda, testing_support::solver_names());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Combinations, testing::ValuesIn(pairs()), name_of);
 INSTANTIATE_TEST_SUITE_P(All, CombinationsOnDevice, testing::ValuesIn(pairs()), name_of);
+
+/// Each problem on a grid with multigrid and each smoother.
+std::vector<Combination> smoothed() {
+    std::vector<Combination> list;
+    for (const auto& problem : problems())
+        if (problem.name != "matrix")
+            for (const PreconditionerRow& row : smoothers())
+                list.push_back({problem.name, "multigrid", "", "", row.name});
+    return list;
+}
+
+class SmoothedCombinations : public testing::TestWithParam<Combination> {};
+
+TEST_P(SmoothedCombinations, AreSolvedOrRefusedByEveryCycle) {
+    Combination c = GetParam();
+    expect_solved_or_refused(c, Backend::cpu, {"cg", "fgmres"});
+    c.key = "cycle";
+    for (const char* cycle : {"w", "f"}) {
+        c.choice = cycle;
+        expect_solved_or_refused(c, Backend::cpu, {"cg", "fgmres"});
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SmoothedCombinations, testing::ValuesIn(smoothed()), name_of);
 
 }  // namespace
 }  // namespace hyperplane
