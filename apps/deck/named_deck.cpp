@@ -77,7 +77,7 @@ std::vector<std::string> deck_overrides(const Invocation& invocation) {
 void leave_out_keys_of_runs(const Deck& deck, const std::vector<std::string>& overrides, const std::string& verb) {
     const auto of_runs = [&verb](const DeckEntry& entry) {
         return entry.section == "output" || entry.section == "expect" ||
-               (verb == "bench" && entry.name() == "device.ranks");
+               (verb != "compare" && entry.name() == "device.ranks");
     };
     for (const std::string& text : overrides)
         if (const DeckEntry entry = parse_override(text); of_runs(entry))

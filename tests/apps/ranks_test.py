@@ -198,7 +198,9 @@ class Ranks(ProgramTest):
         self.assertEqual(self.record("three.h5")["environment"]["ranks"], "3")
         self.expect(2, "run", "two.ini", "--set", "device.ranks=10", says="9 ranks or fewer")
         self.expect(0, "bench", "assembly", "two.ini", "--repeats", "1", says="device.ranks applies to hyperplane run; bench leaves it out")
-        self.expect(2, "bench", "assembly", "two.ini", "--set", "device.ranks=2", says="bench would ignore it")
+        self.expect(0, "export", "two.ini", says="device.ranks applies to hyperplane run; export leaves it out")
+        for verb in (("bench", "assembly"), ("export",), ("selftest",)):
+            self.expect(2, *verb, "two.ini", "--set", "device.ranks=2", says=f"{verb[0]} would ignore it")
 
         study = self.write("scaling.ini", deck + "[sweep]\nfolder = s\ndevice.ranks = 1, 2, 3\n")
         plan = json.loads(self.expect(0, "study", "plan", study, "--json").stdout)["cases"]
