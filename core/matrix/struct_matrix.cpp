@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
@@ -56,11 +57,17 @@ Index StructMatrix::nonzeros() const {
     return blocks * dof() * dof();
 }
 
-std::vector<double*> StructMatrix::coefficients() {
-    std::vector<double*> all;
+std::vector<const double*> StructMatrix::coefficients() const {
+    std::vector<const double*> all;
     for (int e = 0; e < stored_entries(); ++e)
         for (int row = 0; row < dof(); ++row)
             for (int col = 0; col < dof(); ++col) all.push_back(values(e, row, col));
+    return all;
+}
+
+std::vector<double*> StructMatrix::coefficients() {
+    std::vector<double*> all;
+    for (const double* const values : std::as_const(*this).coefficients()) all.push_back(const_cast<double*>(values));
     return all;
 }
 

@@ -50,6 +50,7 @@ public:
     void share_halos() override;
     /// The addresses of all stored coefficients at slot 0.
     std::vector<double*> coefficients();
+    std::vector<const double*> coefficients() const;
     Index stored() const override { return values_.size(); }
     Index bytes() const override { return values_.size() * Index(sizeof(double)); }
 

@@ -7,19 +7,8 @@
 #include "core/grid/layout.hpp"
 
 namespace hyperplane::multigrid {
-namespace {
 
-std::vector<const double*> coefficients_of(const StructMatrix& a) {
-    std::vector<const double*> all;
-    for (int e = 0; e < a.stored_entries(); ++e)
-        for (int row = 0; row < a.dof(); ++row)
-            for (int col = 0; col < a.dof(); ++col) all.push_back(a.values(e, row, col));
-    return all;
-}
-
-}  // namespace
-
-EqualLines::EqualLines(const StructMatrix& a) : EqualLines(a.context(), a.layout(), coefficients_of(a)) {}
+EqualLines::EqualLines(const StructMatrix& a) : EqualLines(a.context(), a.layout(), a.coefficients()) {}
 
 EqualLines::EqualLines(const Context& context, const Layout& layout, const std::vector<const double*>& arrays)
     : ny_(layout.grid().ny),

@@ -70,11 +70,10 @@ void Hierarchy::gather_finest_matrix(const CoarseningOptions& options) {
         finest.matrix.emplace(a.context(), whole, a.stencil(), a.dof(), a.storage(), "multigrid: matrices");
         finest.gathered_from = ranks;
     }
-    for (int e = 0; e < a.stored_entries(); ++e)
-        for (int row = 0; row < a.dof(); ++row)
-            for (int col = 0; col < a.dof(); ++col)
-                copy_between(a.context(), a.values(e, row, col), a.context(),
-                             finest.matrix->values(e, row, col) + first_slot(a.layout()), bytes_of(a.layout()));
+    const std::vector<const double*> from = a.coefficients();
+    const std::vector<double*> to = finest.matrix->coefficients();
+    for (std::size_t at = 0; at < from.size(); ++at)
+        copy_between(a.context(), from[at], a.context(), to[at] + first_slot(a.layout()), bytes_of(a.layout()));
     ranks.gather(*finest.matrix);
 }
 

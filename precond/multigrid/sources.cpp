@@ -24,7 +24,11 @@ void copy_values(const Context& context, const double* from, double* to, Index c
 class NearPlanes {
 public:
     explicit NearPlanes(const StructMatrix& a)
-        : a_(a), begin_(a.layout().begin_plane()), end_(a.layout().end_plane()), reach_(reach(a.stencil())) {
+        : a_(a),
+          coefficients_(a.coefficients()),
+          begin_(a.layout().begin_plane()),
+          end_(a.layout().end_plane()),
+          reach_(reach(a.stencil())) {
         Communicator& ranks = *a.context().ranks();
         const int rank = ranks.rank();
         const bool below = rank > 0, above = rank + 1 < ranks.size();
@@ -50,25 +54,22 @@ public:
             };
             const int low = std::max(first, begin_), high = std::min(last, end_);
             planes(first, begin_, received(below_, at) + (first - (begin_ - reach_)) * size());
-            planes(low, high, coefficient(at) + a_.layout().slot({0, 0, low}));
+            planes(low, high, coefficients_[at] + a_.layout().slot({0, 0, low}));
             planes(end_, last, received(above_, at));
         }
     }
 
 private:
     Index size() const { return a_.layout().slots_of_plane(); }
-    const double* coefficient(std::size_t at) const {
-        const int square = a_.dof() * a_.dof(), block = int(at) % square;
-        return a_.values(int(at) / square, block / a_.dof(), block % a_.dof());
+    Buffer<double> room() const {
+        return Buffer<double>(a_.context().host(), label, Index(coefficients_.size()) * reach_ * size());
     }
-    Index coefficients() const { return Index(a_.stored_entries()) * a_.dof() * a_.dof(); }
-    Buffer<double> room() const { return Buffer<double>(a_.context().host(), label, coefficients() * reach_ * size()); }
     /// Own planes from k on.
     Buffer<double> own(int k) const {
         Buffer<double> values = room();
-        for (Index at = 0; at < coefficients(); ++at)
-            copy_values(a_.context(), coefficient(at) + a_.layout().slot({0, 0, k}),
-                        values.data() + at * reach_ * size(), reach_ * size());
+        for (std::size_t at = 0; at < coefficients_.size(); ++at)
+            copy_values(a_.context(), coefficients_[at] + a_.layout().slot({0, 0, k}),
+                        values.data() + Index(at) * reach_ * size(), reach_ * size());
         return values;
     }
     void receive(Communicator& ranks, int from, Buffer<double>& values) const {
@@ -80,6 +81,7 @@ private:
     }
 
     const StructMatrix& a_;
+    const std::vector<const double*> coefficients_;
     int begin_, end_, reach_;
     Buffer<double> below_, above_;  ///< by coefficient and plane
 };
