@@ -12,7 +12,7 @@ void start_log() {
     auto log = spdlog::stderr_color_st("hyperplane");
     log->set_pattern("%^%l:%$ %v");
     spdlog::set_default_logger(std::move(log));
-    hdf5::set_log([](const std::string& message) { logging::write(logging::Level::debug, message); });
+    hdf5::set_log([](const std::string& message) { logging::debug("{}", message); });
 }
 
 namespace logging {
@@ -35,12 +35,9 @@ void set_level(Level level) {
     spdlog::set_level(level_of_spdlog(level));
 }
 
-bool is_written(Level level) {
-    return spdlog::should_log(level_of_spdlog(level));
-}
-
-void write(Level level, const std::string& message) {
-    spdlog::log(level_of_spdlog(level), message);
+void write(Level level, fmt::string_view text, fmt::format_args values) {
+    const auto of_spdlog = level_of_spdlog(level);
+    if (spdlog::should_log(of_spdlog)) spdlog::log(of_spdlog, "{}", fmt::vformat(text, values));
 }
 
 }  // namespace logging

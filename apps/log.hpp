@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
-
 namespace hyperplane {
 
 /// Directs the log to stderr. Called once.
@@ -18,24 +16,24 @@ enum class Level { debug, info, warning, error, off };
 
 /// Messages below this level are left out; `info` at first.
 void set_level(Level level);
-bool is_written(Level level);
-void write(Level level, const std::string& message);
+/// Formats the values only if the message is not left out.
+void write(Level level, fmt::string_view text, fmt::format_args values);
 
 template <class... Values>
 void debug(fmt::format_string<Values...> text, Values&&... values) {
-    if (is_written(Level::debug)) write(Level::debug, fmt::vformat(text, fmt::make_format_args(values...)));
+    write(Level::debug, text, fmt::make_format_args(values...));
 }
 template <class... Values>
 void info(fmt::format_string<Values...> text, Values&&... values) {
-    if (is_written(Level::info)) write(Level::info, fmt::vformat(text, fmt::make_format_args(values...)));
+    write(Level::info, text, fmt::make_format_args(values...));
 }
 template <class... Values>
 void warn(fmt::format_string<Values...> text, Values&&... values) {
-    if (is_written(Level::warning)) write(Level::warning, fmt::vformat(text, fmt::make_format_args(values...)));
+    write(Level::warning, text, fmt::make_format_args(values...));
 }
 template <class... Values>
 void error(fmt::format_string<Values...> text, Values&&... values) {
-    if (is_written(Level::error)) write(Level::error, fmt::vformat(text, fmt::make_format_args(values...)));
+    write(Level::error, text, fmt::make_format_args(values...));
 }
 
 }  // namespace logging

@@ -127,7 +127,8 @@ int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, c
     if (profiled || a_case.parameters.boolean("output", "measure_limit")) measure_limit(a_case, outcome, record);
 
     if (outcome.code != ExitCode::ok)
-        logging::write(judgement.code == ExitCode::ok ? logging::Level::info : logging::Level::error, outcome.message);
+        logging::write(judgement.code == ExitCode::ok ? logging::Level::info : logging::Level::error, "{}",
+                       fmt::make_format_args(outcome.message));
     for (const std::string& unmet : judgement.unmet) logging::error("{}", unmet);
     finish(record, outcome, judgement);
     if (judgement.code == ExitCode::ok) CheckpointSlots(a_case.record_path()).remove();
