@@ -15,7 +15,7 @@ namespace hyperplane {
 /// Reads a square matrix. The result is the same for any number of threads. Throws FileError, as parse_matrix_market
 /// and parse_petsc_matrix do; also if `symmetry` is given for a PETSc file, which always holds all entries.
 InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry = FileSymmetry::by_file, int threads = 1);
-/// What the beginning of a matrix file says, of which 1 MiB is read and expanded, or more if its comments are longer.
+/// Reads only the beginning of a matrix file, 1 MiB of it expanded, or more if its comments are longer.
 /// Throws FileError as read_matrix does for what it has read.
 MatrixHead read_matrix_head(const std::string& path, FileSymmetry symmetry = FileSymmetry::by_file);
 /// Reads a vector; of a PETSc file its first one. Throws FileError.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the head of a matrix file says of the matrix, before its entries are read.
+// The head of a matrix file: the sizes and the symmetry that it announces before its entries.
 #pragma once
 
 #include "core/types.hpp"

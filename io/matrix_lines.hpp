@@ -80,7 +80,7 @@ public:
     /// Throws unless the file is large enough for `count` lines of at least `bytes` bytes, of which the last one need
     /// not have a line end. Thus no memory is allocated for entries that cannot exist.
     void check_room(Index count, Index bytes) const { check_room(count, bytes, size_); }
-    /// The same where the text is only the beginning of a file of `size` bytes.
+    /// Throws likewise where the text is only the beginning of a file of `size` bytes.
     void check_room(Index count, Index bytes, std::size_t size) const {
         if (count > Index(size + 1) / bytes)
             fail(

@@ -49,7 +49,7 @@ const char* name_of(Symmetry symmetry) {
     return symmetry == Symmetry::general ? "general" : symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric";
 }
 
-/// What precedes the entries of a matrix.
+/// The banner and the line of sizes, which precede the entries of a matrix.
 struct Sizes {
     Banner banner;
     Index rows, announced;

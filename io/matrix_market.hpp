@@ -24,7 +24,8 @@ InputMatrix parse_matrix_market(const std::string& text, const std::string& file
 
 /// Whether the first line of sizes ends within a text that may be only the beginning of a file.
 bool has_matrix_market_head(std::string_view text);
-/// What the beginning of such a file says, which has_matrix_market_head; the whole file has `most_bytes` at most.
+/// Parses the beginning of such a file, for which has_matrix_market_head is true; the whole file has `most_bytes` at
+/// most.
 /// Throws FileError as parse_matrix_market does.
 MatrixHead parse_matrix_market_head(std::string_view text, std::size_t most_bytes, const std::string& file,
                                     FileSymmetry symmetry = FileSymmetry::by_file);

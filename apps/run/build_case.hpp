@@ -24,7 +24,7 @@ int ranks_of(const Parameters& parameters);
 Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks = nullptr);
 Case build_case(Deck deck, const std::vector<std::string>& overrides,
                 const std::shared_ptr<Communicator>& ranks = nullptr);
-/// The same of a deck whose keys have been resolved.
+/// Builds the case of a deck whose keys have been resolved.
 Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Communicator>& ranks);
 
 /// The parts of a deck's cases that depend neither on the solver nor on the preconditioner.

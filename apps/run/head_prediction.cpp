@@ -65,7 +65,8 @@ void check_components(const Parameters& parameters, const Context& context, cons
     solver.check(row.name, plan.traits);
 }
 
-/// As Case::memory_plan, of a linear steady problem whose matrix is known by its counts.
+/// The memory of a run as Case::memory_plan predicts it, for a linear steady problem of whose matrix only the counts
+/// are known.
 MemoryPlan memory_of(const BlockCounts& a, const std::string& preconditioner, Index held, Index setup,
                      const Solver& solver) {
     const Index vector = a.rows * a.dof * Index(sizeof(double)), krylov = solver.work_vectors() * vector;

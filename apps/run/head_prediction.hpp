@@ -10,7 +10,7 @@
 
 namespace hyperplane {
 
-/// What `check --header` tells.
+/// The result of `check --header`: what the head of the matrix's file says, and the memory that follows from it.
 struct HeadPrediction {
     std::string file;  ///< of the matrix
     MatrixHead head;
