@@ -4,12 +4,11 @@
 // A body is a struct with
 //     HYPERPLANE_HD void operator()(Int3 point, Index slot) const;
 // that is copied by value and holds plain values and pointers into memory of the backend it runs on
-// (core/matrix/views.hpp). Its kernel is compiled for 32-bit and for 64-bit slots; a body with a member type
-// `few_points`, whose data at a point is so large that no grid has more than 2^31 points, is compiled for 32 bits only.
-// A body that reads arrays of another layout than the loop's has a member type `in_tiles`: on a GPU the threads of a
-// block then have points that lie near each other in the grid, so that the caches serve both layouts.
-// A member `unknowns()` means the same as in core/grid/layout.hpp. Files with such loops are listed under BOTH in their
-// room's CMakeLists.txt and are compiled as CUDA if the CUDA backend is built.
+// (core/matrix/views.hpp). A body with a member type `few_points`, whose data at a point is so large that no grid has
+// more than 2^31 points, counts slots in 32 bits. A body that reads arrays of another layout than the loop's has a
+// member type `in_tiles`: on a GPU the threads of a block then have points that lie near each other in the grid, so
+// that the caches serve both layouts. A member `unknowns()` means the same as in core/grid/layout.hpp. Files with such
+// loops are listed under BOTH in their room's CMakeLists.txt and are compiled as CUDA if the CUDA backend is built.
 #pragma once
 
 #include "core/grid/layout.hpp"
@@ -24,11 +23,19 @@
 namespace hyperplane {
 
 #ifdef __CUDACC__
-/// One thread a slot. `Count` is a 32-bit type if the slots allow, because 64-bit divisions are slow on a GPU.
-template <class Count, class Body>
+/// One thread a slot. 64-bit divisions are slow on a GPU; where the slots allow, a point is found by 32-bit ones. Only
+/// that is compiled twice, not the body.
+template <class Body>
 __global__ void visit_points(const __grid_constant__ Layout layout, const __grid_constant__ Body body) {
-    const Count slot = Count(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (slot < Count(layout.slots())) body(layout.point(slot), Index(slot));
+    if constexpr (requires { typename Body::few_points; }) {
+        const unsigned slot = blockIdx.x * blockDim.x + threadIdx.x;
+        if (slot < unsigned(layout.slots())) body(layout.point(slot), Index(slot));
+    } else {
+        const Index slot = Index(blockIdx.x) * blockDim.x + threadIdx.x;
+        if (slot >= layout.slots()) return;
+        const bool few_slots = layout.slots() <= Index(1) << 31;
+        body(few_slots ? layout.point(unsigned(slot)) : layout.point(slot), slot);
+    }
 }
 
 inline constexpr int tile_x = 16, tile_y = 16;
@@ -53,16 +60,10 @@ void launch_for_each_point(const Context& context, const Layout& layout, const c
         const unsigned tiles =
             cuda::blocks_for(grid.nx, tile_x) * cuda::blocks_for(grid.ny, tile_y) * unsigned(layout.planes());
         visit_tiles<<<tiles, threads, 0, cuda::stream(context)>>>(layout, body);
-        return cuda::launched(context, name);
+    } else {
+        const unsigned blocks = cuda::blocks_for(layout.slots(), threads);
+        visit_points<<<blocks, threads, 0, cuda::stream(context)>>>(layout, body);
     }
-    const unsigned blocks = cuda::blocks_for(layout.slots(), threads);
-    constexpr bool few_points = requires {
-        typename Body::few_points;
-    };
-    if (few_points || layout.slots() <= Index(1) << 31)
-        visit_points<unsigned><<<blocks, threads, 0, cuda::stream(context)>>>(layout, body);
-    else if constexpr (!few_points)
-        visit_points<Index><<<blocks, threads, 0, cuda::stream(context)>>>(layout, body);
     cuda::launched(context, name);
 }
 #endif
