@@ -25,6 +25,7 @@ struct GeneralFactorArguments {
     const int* column;
     const long long* diagonal;
     double* values;
+    const double* others;  // the same: of rows that are eliminated
     const long long* a_row_begin;
     const double* a_values;
     const int* place;              // of A's blocks within their rows, -1: left out; null: A has the same pattern
@@ -38,6 +39,25 @@ struct GeneralFactorArguments {
     double shift;  // alpha
     long long rows;
     unsigned parts;
+};
+
+/// Of a fixed-point sweep, and of what follows it (precond/sync_free_ilu/fixed_point.cuh).
+struct FixedPointArguments {
+    const long long* row_begin;  // of the filled pattern
+    const int* column;
+    const long long* diagonal;
+    double* values;        // X after the sweep
+    const double* others;  // X before it; null: no sweep, X = A
+    double* inverse;       // of the diagonal blocks of X before it, [row]; invert_diagonals writes those of X after it
+    const long long* a_row_begin;
+    const double* a_values;
+    const int* place;             // as above
+    const long long* a_diagonal;  // as above
+    PivotRatio* ratios;           // [thread block]
+    PivotRule rule;
+    PivotLog* log;  // null: pivots are guesses, which are not logged
+    double shift;   // alpha
+    long long rows;
 };
 
 /// Rows that one warp solves (precond/sync_free_ilu/slices.hpp).

@@ -28,13 +28,6 @@ unsigned parts_of(Index rows, Index each) {
     return unsigned((rows + each - 1) / each);
 }
 
-/// Where A's diagonal blocks lie in A.
-Buffer<Index> diagonal_places(const Context& context, const BlockPattern& a) {
-    Buffer<Index> places(context.host(), factor_label, a.rows());
-    for (Index row = 0; row < a.rows(); ++row) places[row] = a.find(row, int(row));
-    return moved_to(context, factor_label, std::move(places));
-}
-
 }  // namespace
 
 SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symmetric, FactorVariant variant) {
@@ -66,36 +59,33 @@ SyncFreeCuda::Search::Search(const Context& context, const GeneralFactors& facto
       pivots(context, parts_of(factors.pattern().rows(), shape.rows())),
       kernel(context, sync_free_source(general_text), definitions(shape), "general_factor") {}
 
-SyncFreeCuda::SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
-                           FactorVariant variant, std::optional<TableOrder> table)
-    : shape_(SyncFreeShape::of(factors.filled, factors.dof, factors.symmetric, variant)),
-      rows_(factors.pattern().rows()),
-      pattern_(factors.pattern().copied_to(context, factor_label)),
-      diagonal_(copy_on(context, factor_label, factors.filled.diagonal)) {
+SyncFreeCuda::SyncFreeCuda(const Context& context, const GeneralFactors& factors, const GpuPattern& pattern,
+                           const SyncFreeShape& shape, std::optional<TableOrder> table)
+    : pattern_(pattern), shape_(shape), rows_(factors.pattern().rows()) {
     if (shape_.table) {
         if (!table) table = table_order(context.host(), factors.filled, *shape_.table, factor_label);
-        table_ = std::make_unique<TableFactor>(context, factors.filled, *table, *shape_.table, *pattern_, diagonal_);
-    } else
+        table_ = std::make_unique<TableFactor>(context, factors.filled, *table, *shape_.table, *pattern_.pattern,
+                                               pattern_.diagonal);
+    } else {
         search_ = std::make_unique<Search>(context, factors, shape_);
-    if (factors.filled.place.size() == 0) return;
-    place_ = copy_on(context, factor_label, factors.filled.place);
-    if (search_) a_diagonal_ = diagonal_places(context, *a.pattern());
+    }
 }
 
 void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values,
                           PivotInverter& inverter) {
     if (rows_ == 0) return;
-    const bool same = place_.size() == 0;
-    if (table_) return table_->factor(a, same ? nullptr : place_.data(), alpha, rules, values, inverter);
+    const bool same = pattern_.is_that_of_a();
+    if (table_) return table_->factor(a, same ? nullptr : pattern_.place.data(), alpha, rules, values, inverter);
     search_->pivots.clear_log();
-    const GeneralFactorArguments arguments{.row_begin = as_pointers(pattern_->row_begin()),
-                                           .column = pattern_->column(),
-                                           .diagonal = as_pointers(diagonal_.data()),
+    const GeneralFactorArguments arguments{.row_begin = as_pointers(pattern_.pattern->row_begin()),
+                                           .column = pattern_.pattern->column(),
+                                           .diagonal = as_pointers(pattern_.diagonal.data()),
                                            .values = values,
+                                           .others = values,
                                            .a_row_begin = as_pointers(a.here().row_begin()),
                                            .a_values = a.values(),
-                                           .place = same ? nullptr : place_.data(),
-                                           .a_diagonal = same ? nullptr : as_pointers(a_diagonal_.data()),
+                                           .place = same ? nullptr : pattern_.place.data(),
+                                           .a_diagonal = same ? nullptr : as_pointers(pattern_.a_diagonal.data()),
                                            .order = search_->order.data(),
                                            .finished = search_->finished.data(),
                                            .state = search_->state.data(),
@@ -109,18 +99,15 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
     search_->pivots.report(inverter);
 }
 
-Index SyncFreeCuda::bytes(const Context& host, const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape,
+Index SyncFreeCuda::bytes(const Context& host, const FilledPattern& filled, const SyncFreeShape& shape,
                           std::optional<TableOrder>& table) {
     const Index rows = filled.pattern->rows();
-    const bool same = filled.place.size() == 0;
-    const Index shared =
-        filled.pattern->bytes() + rows * Index(sizeof(Index)) + (same ? 0 : a_blocks * Index(sizeof(int)));
     if (shape.table) {
         if (!table) table = table_order(host, filled, *shape.table, factor_label);
-        return shared + TableFactor::bytes(filled, *table, *shape.table);
+        return TableFactor::bytes(filled, *table, *shape.table);
     }
-    return shared + rows * Index(sizeof(Index) + sizeof(int)) + (same ? 0 : rows * Index(sizeof(Index))) +
-           Index(sizeof(TicketState)) + PivotRecord::bytes(parts_of(rows, shape.rows()));
+    return rows * Index(sizeof(Index) + sizeof(int)) + Index(sizeof(TicketState)) +
+           PivotRecord::bytes(parts_of(rows, shape.rows()));
 }
 
 rtc::Programs SyncFreeCuda::programs(const SyncFreeShape& shape) {

@@ -12,6 +12,7 @@
 #include "precond/factors/pivot_record.hpp"
 #include "precond/sync_free_ilu/arguments.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
+#include "precond/sync_free_ilu/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/table_factor.hpp"
 
 namespace hyperplane {
@@ -25,6 +26,7 @@ struct SyncFreeShape {
 
     std::optional<TableShape> table = std::nullopt;  ///< of the variant `table`
 
+    bool needs_a_diagonal() const { return !table; }  ///< of GpuPattern
     static SyncFreeShape of(const FilledPattern& filled, int dof, bool symmetric, FactorVariant variant);
     int warps() const { return dof > 16 ? 2 : 4; }       ///< of a thread block
     Index rows() const { return 32 * warps() / lanes; }  ///< of a thread block
@@ -33,18 +35,16 @@ struct SyncFreeShape {
 /// The tables of one pattern, and the kernel.
 class SyncFreeCuda {
 public:
-    /// `factors` has its pattern in the host's memory; `table` is the order of the tables if it is known already.
-    SyncFreeCuda(const Context& context, const BsrMatrix& a, const GeneralFactors& factors, FactorVariant variant,
-                 std::optional<TableOrder> table);
+    /// `factors` has its pattern in the host's memory; `pattern` is its copy in the GPU's, which must exist as long as
+    /// this object. `table` is the order of the tables if it is known already.
+    SyncFreeCuda(const Context& context, const GeneralFactors& factors, const GpuPattern& pattern,
+                 const SyncFreeShape& shape, std::optional<TableOrder> table);
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`.
     void factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values, PivotInverter& inverter);
-    /// The pattern of the factors and the places of their diagonal blocks, in the GPU's memory.
-    const BlockPattern& pattern() const { return *pattern_; }
-    const Buffer<Index>& diagonal() const { return diagonal_; }
 
-    /// Bytes that it holds. `table` receives the order of the tables, where there are tables.
-    static Index bytes(const Context& host, const FilledPattern& filled, Index a_blocks, const SyncFreeShape& shape,
+    /// Bytes that it holds, without the pattern. `table` receives the order of the tables, where there are tables.
+    static Index bytes(const Context& host, const FilledPattern& filled, const SyncFreeShape& shape,
                        std::optional<TableOrder>& table);
     /// What NVRTC compiles.
     static rtc::Programs programs(const SyncFreeShape& shape);
@@ -61,11 +61,9 @@ private:
         rtc::Kernel<GeneralFactorArguments> kernel;
     };
 
+    const GpuPattern& pattern_;
     SyncFreeShape shape_;
     Index rows_;
-    std::shared_ptr<const BlockPattern> pattern_;
-    Buffer<Index> diagonal_, a_diagonal_;  ///< a_diagonal_: empty if A has the same pattern
-    Buffer<int> place_;
     std::unique_ptr<Search> search_;
     std::unique_ptr<TableFactor> table_;
 };

@@ -40,11 +40,7 @@ SyncFreeOptions jacobi_sweeps_options(const Parameters& parameters) {
     return options;
 }
 
-SyncFreeOptions par_ilu_options(const Parameters& parameters, const Context& context) {
-    if (context.backend() == Backend::cuda)
-        throw UsageError(
-            "preconditioner.name = par_ilu factors general matrices on a CPU alone; set device.backend = cpu, or use "
-            "sync_free_ilu, jacobi_sweeps, jacobi or none");
+SyncFreeOptions par_ilu_options(const Parameters& parameters) {
     SyncFreeOptions options = ilu_options_of(parameters, "par_ilu");
     require_sync(parameters, "mode", "par_ilu");
     options.fixed_point_sweeps = int(parameters.integer("preconditioner", "sweeps"));
@@ -143,7 +139,7 @@ CountedPlan jacobi_sweeps_by_counts(const Parameters& parameters, const Context&
 }
 
 CountedPlan par_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    return without_fill(par_ilu_options(parameters, context), parameters, context, a);
+    return without_fill(par_ilu_options(parameters), parameters, context, a);
 }
 
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
@@ -153,8 +149,8 @@ PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
 }
 
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
-    return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return par_ilu_options(parameters, setting.context);
+    return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting&) {
+        return par_ilu_options(parameters);
     });
 }
 

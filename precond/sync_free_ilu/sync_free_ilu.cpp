@@ -10,6 +10,7 @@
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
+#include "precond/sync_free_ilu/fixed_point_cuda.hpp"
 #include "precond/sync_free_ilu/part_solve.hpp"
 #include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/sync_free_ilu/swept.hpp"
@@ -49,6 +50,16 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
            (options.sweeps ? SweptFactors::bytes(rows, blocks, dof) : 0);
 }
 
+/// What kernels are specialised on; fixed-point sweeps look entries up in rows.
+[[maybe_unused]] SyncFreeShape shape_of(const SyncFreeOptions& options, const FilledPattern& filled, int dof,
+                                        bool symmetric) {
+    return SyncFreeShape::of(filled, dof, symmetric,
+                             options.fixed_point_sweeps > 0 ? FactorVariant::search : options.variant);
+}
+[[maybe_unused]] FixedPointShape swept_shape(const SyncFreeShape& shape) {
+    return {shape.dof, shape.symmetric, shape.lanes};
+}
+
 /// What the solves hold beside the factors on a CPU, if threads share the rows of levels.
 Index bytes_of_walks(const Context& host, Index rows, Index blocks, int dof) {
     return 2 * RowWalk::bytes(host, rows, RowWalk::work_of_solve(blocks, dof));
@@ -69,6 +80,8 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     part_solve_.reset();
     sliced_.reset();
     cuda_.reset();
+    fixed_point_.reset();
+    gpu_pattern_.reset();
     swept_.reset();
     factors_ = {};
     scratch_ = {};
@@ -80,16 +93,22 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
-            cuda_ = std::make_unique<SyncFreeCuda>(context_, a, factors_, options_.variant, std::move(symbolic.table));
+            const SyncFreeShape shape = shape_of(options_, factors_.filled, a.dof(), a.symmetric());
+            gpu_pattern_ = std::make_unique<GpuPattern>(context_, a, factors_.filled, shape.needs_a_diagonal(), label);
+            if (options_.fixed_point_sweeps > 0)
+                fixed_point_ = std::make_unique<FixedPointCuda>(context_, *gpu_pattern_, swept_shape(shape));
+            else
+                cuda_ =
+                    std::make_unique<SyncFreeCuda>(context_, factors_, *gpu_pattern_, shape, std::move(symbolic.table));
             if (options_.parts && !options_.sweeps)
                 part_solve_ =
                     std::make_unique<PartSolveCuda>(context_, factors_, parts_, std::move(symbolic.part_tables));
             else if (!options_.sweeps)
                 sliced_ = std::make_unique<SlicedSolve>(context_, factors_.filled, std::move(symbolic.lower),
-                                                        std::move(symbolic.upper), a.dof(), cuda_->pattern(),
-                                                        cuda_->diagonal());
+                                                        std::move(symbolic.upper), a.dof(), *gpu_pattern_->pattern,
+                                                        gpu_pattern_->diagonal);
         }
-    const Index work = cuda_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
+    const Index work = gpu_pattern_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const bool walks = !options_.sweeps || options_.fixed_point_sweeps == 0;
     const auto walk = [&](Side side) {
         return options_.parts ? RowWalk(parts_, side, work) : RowWalk(host, factors_.pattern(), side, work, label);
@@ -109,9 +128,14 @@ SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
     return factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
         [&](double alpha, PivotInverter& inverter) {
-            if constexpr (cuda_built)
+            const int sweeps = options_.fixed_point_sweeps;
+            if constexpr (cuda_built) {
                 if (cuda_) return cuda_->factor(a, alpha, options_.pivots.rules, factors_.values.data(), inverter);
-            if (const int sweeps = options_.fixed_point_sweeps; sweeps > 0)
+                if (fixed_point_)
+                    return fixed_point_->factor(a, alpha, sweeps, options_.pivots.rules, scratch_, factors_.values,
+                                                inverter);
+            }
+            if (sweeps > 0)
                 general_cpu::fixed_point(a, alpha, sweeps, options_.pivots.rules, scratch_, factors_, inverter);
             else
                 general_cpu::factorise(a, alpha, lower_, factors_, inverter);
@@ -129,7 +153,8 @@ void SyncFreeIlu::hand_on() {
     if constexpr (cuda_built) {
         if (sliced_) sliced_->take(factors_.values.data());
         if (part_solve_)
-            part_solve_->take(factors_.values.data(), cuda_->pattern().row_begin(), cuda_->diagonal().data());
+            part_solve_->take(factors_.values.data(), gpu_pattern_->pattern->row_begin(),
+                              gpu_pattern_->diagonal.data());
     }
 }
 
@@ -209,9 +234,11 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + walks;
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
-            const SyncFreeShape shape = SyncFreeShape::of(filled, a.dof(), a.symmetric(), options.variant);
+            const SyncFreeShape shape = shape_of(options, filled, a.dof(), a.symmetric());
             plan.bytes =
-                values + SyncFreeCuda::bytes(host, filled, a.pattern()->blocks(), shape, kept->symbolic->table);
+                values + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
+                (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(a.block_rows(), swept_shape(shape))
+                                                : SyncFreeCuda::bytes(host, filled, shape, kept->symbolic->table));
             if (options.parts && !options.sweeps) {
                 plan.bytes += PartSolveCuda::bytes(*kept->symbolic, a.dof());
             } else if (!options.sweeps) {
@@ -236,12 +263,16 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
         // The pattern is filled here, because it decides how many threads have a row.
         const MatrixShape& a = setting.matrix;
         const auto kept = kept_symbolic(setting.context.host(), key_of(options, a), label);
-        const SyncFreeShape shape = SyncFreeShape::of(kept->symbolic->filled, a.dof(), a.symmetric(), options.variant);
+        const SyncFreeShape shape = shape_of(options, kept->symbolic->filled, a.dof(), a.symmetric());
         const bool solves = !options.sweeps, by_parts = options.parts.has_value();
-        return {{by_parts ? "subdomain_parts" : "sync_free_ilu",
+        const bool swept = options.fixed_point_sweeps > 0;
+        return {{by_parts ? "subdomain_parts"
+                 : swept  ? "fixed_point"
+                          : "sync_free_ilu",
                  Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),
-                 a.dof(), a.symmetric(), FactorStorage::double_precision, [shape, solves, by_parts] {
-                     rtc::Programs programs = SyncFreeCuda::programs(shape);
+                 a.dof(), a.symmetric(), FactorStorage::double_precision, [shape, solves, by_parts, swept] {
+                     rtc::Programs programs =
+                         swept ? FixedPointCuda::programs(swept_shape(shape)) : SyncFreeCuda::programs(shape);
                      if (solves)
                          std::ranges::move(
                              by_parts ? PartSolveCuda::programs(shape.dof) : SlicedSolve::programs(shape.dof),

@@ -28,6 +28,8 @@
 
 namespace hyperplane {
 
+class FixedPointCuda;
+struct GpuPattern;
 class PartSolveCuda;
 class SlicedSolve;
 class SweptFactors;
@@ -83,9 +85,11 @@ private:
     RowWalk lower_, upper_;  ///< on a CPU
     general_cpu::FixedPointScratch scratch_;
     std::unique_ptr<SweptFactors> swept_;
-    std::unique_ptr<SyncFreeCuda> cuda_;         ///< on a GPU
-    std::unique_ptr<SlicedSolve> sliced_;        ///< on a GPU, unless sweeps or parts take the place of the solves
-    std::unique_ptr<PartSolveCuda> part_solve_;  ///< on a GPU, of options_.parts, unless there are sweeps
+    std::unique_ptr<GpuPattern> gpu_pattern_;  ///< on a GPU
+    std::unique_ptr<SyncFreeCuda> cuda_;  ///< on a GPU, unless fixed-point sweeps take the place of the elimination
+    std::unique_ptr<FixedPointCuda> fixed_point_;  ///< on a GPU, in its place
+    std::unique_ptr<SlicedSolve> sliced_;          ///< on a GPU, unless sweeps or parts take the place of the solves
+    std::unique_ptr<PartSolveCuda> part_solve_;    ///< on a GPU, of options_.parts, unless there are sweeps
 };
 
 PreconditionerRow sync_free_ilu_row();

@@ -63,11 +63,4 @@ __device__ __forceinline__ Record load_record(const RowRecord* at) {
     return record;
 }
 
-/// The lanes that work on this thread's row.
-template <int lanes>
-__device__ __forceinline__ unsigned lanes_of_row() {
-    if (lanes == 32) return ~0u;
-    return ((1u << (lanes % 32)) - 1) << (threadIdx.x % 32 / lanes * lanes);
-}
-
 }  // namespace hyperplane

@@ -109,10 +109,6 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return !shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::structured);
          }},
-        {"par_ilu factors general matrices on a CPU alone",
-         [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
-             return shape.pattern && c.preconditioner == "par_ilu" && backend == Backend::cuda;
-         }},
         {" stores its factors in double alone",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return shape.pattern && c.key == "storage" &&

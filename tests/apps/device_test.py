@@ -97,7 +97,7 @@ class Device(ProgramTest):
     def test_memory_of_general_matrices_has_no_negative_part(self):
         """What a plan keeps in the host's memory is not subtracted from what a GPU holds."""
         deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
-        for name in ("sync_free_ilu", "sync_free_ilu:preconditioner.fill_level=2", "subdomain_ildu0", "jacobi_sweeps"):
+        for name in ("sync_free_ilu", "sync_free_ilu:preconditioner.fill_level=2", "subdomain_ildu0", "jacobi_sweeps", "par_ilu"):
             preconditioner, *settings = name.split(":")
             words = (deck, "--backend", "cuda", "--set", "matrix.format=general", "--set",
                      f"preconditioner.name={preconditioner}", *(word for s in settings for word in ("--set", s)))

@@ -23,6 +23,7 @@
 #include "precond/struct_ilu/elimination.hpp"
 #include "precond/subdomain/ildu0.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
+#include "precond/sync_free_ilu/fixed_point_cuda.hpp"
 #include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
 #include "precond/triangular/wavefront/wavefront.hpp"
@@ -360,6 +361,21 @@ TEST(GeneralFactors, CompileAlmostWithoutSpills) {
                 if (shape.dof > 8) continue;
                 EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << shape.dof;
             }
+}
+
+/// Fixed-point sweeps of general matrices, for the same rows.
+TEST(GeneralFixedPoint, CompilesAlmostWithoutSpills) {
+    for (const bool symmetric : {false, true})
+        for (const auto& [dof, lanes] :
+             {std::pair(1, 4), {1, 8}, {1, 16}, {1, 32}, {2, 32}, {3, 32}, {8, 32}, {32, 32}}) {
+            const auto rows = rtc::compile(FixedPointCuda::programs({dof, symmetric, lanes}), "sm_90");
+            EXPECT_EQ(rows.size(), 3u);
+            for (const auto& row : rows) {
+                EXPECT_GT(row.registers, 0) << row.name;
+                if (dof > 8) continue;
+                EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << dof;
+            }
+        }
 }
 
 /// Those by tables, with each type of an offset: six thread blocks of 128 threads fit a multiprocessor.

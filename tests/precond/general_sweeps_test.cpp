@@ -17,7 +17,10 @@ std::vector<GeneralCase> swept_cases() {
     for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
         for (int k : {0, 1}) list.push_back({name, 50, 1, k});
     for (int dof : {2, 3, 4, 5, 6, 7, 8}) list.push_back({"random", 25, dof, dof % 3});
+    for (int dof : {16, 32}) list.push_back({"random", 12, dof, 1});
     for (int dof : {1, 5}) list.push_back({"dense", 1, dof, 0});
+    for (int dof : {1, 3}) list.push_back({"arrow", 300, dof, 0});
+    list.push_back({"arrow", 300, 1, 0, true});
     for (int dof : {1, 3}) list.push_back({"symmetric", 40, dof, 1, true});
     return list;
 }
@@ -50,19 +53,9 @@ void expect_jacobi_sweeps(const Context& context, const GeneralCase& c) {
     }
 }
 
-class GeneralSweeps : public testing::TestWithParam<GeneralCase> {};
-class GeneralSweepsOnDevice : public DeviceTest, public testing::WithParamInterface<GeneralCase> {};
-
-TEST_P(GeneralSweeps, OfTrianglesEqualReference) {
-    expect_jacobi_sweeps(Context::cpu(1), GetParam());
-}
-TEST_P(GeneralSweepsOnDevice, OfTrianglesEqualReference) {
-    expect_jacobi_sweeps(Context::cuda(), GetParam());
-}
-TEST_P(GeneralSweeps, OfFactorsEqualReference) {
-    const GeneralCase& c = GetParam();
+void expect_fixed_point(const Context& context, const GeneralCase& c) {
     const BlockMatrix data = data_of(c);
-    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data, c.symmetric);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
     const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
     for (int sweeps : {1, 2, 4}) {
         const auto m = make_general("par_ilu", a,
@@ -74,6 +67,22 @@ TEST_P(GeneralSweeps, OfFactorsEqualReference) {
         EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), reference::apply_inverse(expected, r)), 1e-11)
             << sweeps << " sweeps";
     }
+}
+
+class GeneralSweeps : public testing::TestWithParam<GeneralCase> {};
+class GeneralSweepsOnDevice : public DeviceTest, public testing::WithParamInterface<GeneralCase> {};
+
+TEST_P(GeneralSweeps, OfTrianglesEqualReference) {
+    expect_jacobi_sweeps(Context::cpu(1), GetParam());
+}
+TEST_P(GeneralSweepsOnDevice, OfTrianglesEqualReference) {
+    expect_jacobi_sweeps(Context::cuda(), GetParam());
+}
+TEST_P(GeneralSweeps, OfFactorsEqualReference) {
+    expect_fixed_point(Context::cpu(1), GetParam());
+}
+TEST_P(GeneralSweepsOnDevice, OfFactorsEqualReference) {
+    expect_fixed_point(Context::cuda(), GetParam());
 }
 TEST_P(GeneralSweeps, HaveTheSameBitsForAnyNumberOfThreads) {
     const GeneralCase& c = GetParam();
@@ -89,6 +98,61 @@ TEST_P(GeneralSweeps, HaveTheSameBitsForAnyNumberOfThreads) {
 
 INSTANTIATE_TEST_SUITE_P(All, GeneralSweeps, testing::ValuesIn(swept_cases()));
 INSTANTIATE_TEST_SUITE_P(All, GeneralSweepsOnDevice, testing::ValuesIn(swept_cases()));
+
+class FixedPointOnDevice : public DeviceTest {};
+
+/// Set-ups repeat their bits, and hold what they plan, with exact solves and with sweeps in their place.
+TEST_F(FixedPointOnDevice, RepeatsItsBitsAndHoldsWhatItPlans) {
+    const Context context = Context::cuda();
+    for (const GeneralCase& c :
+         {GeneralCase{"random", 3000, 1, 1}, {"symmetric", 900, 3, 0, true}, {"arrow", 900, 1, 0}})
+        for (const char* solve : {"exact", "jacobi"}) {
+            SCOPED_TRACE(c.pattern + " " + solve);
+            const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c), c.symmetric);
+            const Settings settings{{"fill_level", std::to_string(c.fill_level)}, {"triangular_solve", solve}};
+            auto plan = find_preconditioner("par_ilu").plan(parameters_of("par_ilu", settings), setting_of(a));
+            plan.kept.reset();
+            const auto m = make_general("par_ilu", a, settings);
+            const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+            const Index held = context.ledger().held();
+            m->setup(a);
+            const std::vector<double> first = apply_general(*m, a, r);
+            EXPECT_EQ(context.ledger().held() - held, plan.bytes);
+            for (int repeat = 0; repeat < 5; ++repeat) {
+                m->setup(a);
+                EXPECT_EQ(apply_general(*m, a, r), first);
+            }
+        }
+}
+
+/// Pivots are judged after the last sweep as on a CPU: named, or mended by a shift.
+TEST_F(FixedPointOnDevice, JudgesPivotsAsACpuDoes) {
+    BlockMatrix empty_row = data_of({"random", 200, 2, 0});
+    for (auto& [column, block] : empty_row.rows[4]) std::fill(block.values.begin(), block.values.end(), 0.0);
+    const BlockMatrix missing = data_of({"no_diagonal", 200, 1, 0});
+    // Symmetric and indefinite: after the sweeps some pivots have the wrong sign.
+    BlockMatrix indefinite = data_of({"symmetric", 200, 3, 0, true});
+    for (int row = 0; row < 200; ++row)
+        for (int r = 0; r < 3; ++r) indefinite.rows[row].at(row)(r, r) *= 0.05;
+    for (const Context& context : {Context::cpu(1), Context::cuda()}) {
+        SCOPED_TRACE(to_string(context.backend()));
+        const BsrMatrix a = reference::to_bsr_matrix(context, empty_row);
+        expect_error<SetupError>([&] { make_general("par_ilu", a)->setup(a); }, "the pivot at row 9 is 0, zero");
+        const BsrMatrix b = reference::to_bsr_matrix(context, missing);
+        expect_error<SetupError>([&] { make_general("par_ilu", b)->setup(b); }, "the pivot at row 3 is ");
+    }
+    const BsrMatrix near = reference::to_bsr_matrix(Context::cpu(1), indefinite, true),
+                    far = reference::to_bsr_matrix(Context::cuda(), indefinite, true);
+    const Settings shift{{"pivot_policy", "shift"}};
+    const SetupReport here = make_general("par_ilu", near, shift)->setup(near);
+    const SetupReport there = make_general("par_ilu", far, shift)->setup(far);
+    EXPECT_GT(here.shift, 0.0);
+    EXPECT_EQ(there.shift, here.shift);
+    EXPECT_GT(here.pivots_modified, 0);
+    EXPECT_EQ(there.pivots_modified, here.pivots_modified);
+    EXPECT_EQ(there.smallest_pivot_cell.x, here.smallest_pivot_cell.x);
+    EXPECT_NEAR(there.smallest_pivot_ratio, here.smallest_pivot_ratio, 1e-9 * here.smallest_pivot_ratio);
+}
 
 TEST(GeneralSweepsSetup, HoldsWhatItPlans) {
     for (const GeneralCase& c : {GeneralCase{"random", 50, 3, 1}, GeneralCase{"symmetric", 50, 1, 0, true}}) {

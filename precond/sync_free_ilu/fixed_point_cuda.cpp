@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/sync_free_ilu/fixed_point_cuda.hpp"
+
+#include <utility>
+
+#include "precond/kernel_set.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* sweep_text = "precond/sync_free_ilu/fixed_point.cuh";
+
+rtc::Definitions definitions(const FixedPointShape& shape) {
+    return {{"DOF", std::to_string(shape.dof)},
+            {"LANES", std::to_string(shape.lanes)},
+            {"SYMMETRIC", std::to_string(shape.symmetric)},
+            {"WARPS", std::to_string(shape.warps())}};
+}
+
+Index thread_blocks(Index rows, const FixedPointShape& shape) {
+    return (rows + shape.rows() - 1) / shape.rows();
+}
+
+}  // namespace
+
+FixedPointCuda::FixedPointCuda(const Context& context, const GpuPattern& pattern, const FixedPointShape& shape)
+    : pattern_(pattern),
+      shape_(shape),
+      rows_(pattern.pattern->rows()),
+      pivots_(context, thread_blocks(rows_, shape)),
+      sweep_(context, sync_free_source(sweep_text), definitions(shape), "fixed_point_sweep"),
+      invert_(context, sync_free_source(sweep_text), definitions(shape), "invert_diagonals"),
+      finish_(context, sync_free_source(sweep_text), definitions(shape), "finish_factors") {}
+
+void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
+                            general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter) {
+    if (rows_ == 0) return;
+    const bool same = pattern_.is_that_of_a();
+    FixedPointArguments arguments{
+        .row_begin = as_pointers(pattern_.pattern->row_begin()),
+        .column = pattern_.pattern->column(),
+        .diagonal = as_pointers(pattern_.diagonal.data()),
+        .values = values.data(),
+        .others = nullptr,
+        .inverse = scratch.inverse.data(),
+        .a_row_begin = as_pointers(a.here().row_begin()),
+        .a_values = a.values(),
+        .place = same ? nullptr : pattern_.place.data(),
+        .a_diagonal = same ? nullptr : as_pointers(pattern_.a_diagonal.data()),
+        .ratios = pivots_.ratios(),
+        .rule = rule_of(general_cpu::rules_of_guesses(rules), shape_.symmetric),
+        .log = nullptr,
+        .shift = alpha,
+        .rows = rows_,
+    };
+    const auto launch = [&](const Kernel& kernel) {
+        kernel.launch({unsigned(thread_blocks(rows_, shape_))}, unsigned(32 * shape_.warps()), 0, arguments);
+    };
+    launch(sweep_);
+    launch(invert_);
+    for (int at = 1; at <= sweeps; ++at) {
+        std::swap(values, scratch.spare);
+        arguments.others = scratch.spare.data();
+        arguments.values = values.data();
+        launch(sweep_);
+        if (at == sweeps) {
+            pivots_.clear_log();
+            arguments.rule = rule_of(rules, shape_.symmetric);
+            arguments.log = pivots_.log();
+        }
+        launch(invert_);
+    }
+    launch(finish_);
+    pivots_.report(inverter);
+}
+
+Index FixedPointCuda::bytes(Index rows, const FixedPointShape& shape) {
+    return PivotRecord::bytes(thread_blocks(rows, shape));
+}
+
+rtc::Programs FixedPointCuda::programs(const FixedPointShape& shape) {
+    return {{sync_free_source(sweep_text), definitions(shape)}};
+}
+
+}  // namespace hyperplane

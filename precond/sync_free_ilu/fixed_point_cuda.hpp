@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fixed-point sweeps for the factors of a general matrix on a GPU; fixed_point.cuh is the kernels' text.
+#pragma once
+
+#include "core/device/rtc.hpp"
+#include "precond/factors/pivot_record.hpp"
+#include "precond/sync_free_ilu/cpu.hpp"
+#include "precond/sync_free_ilu/gpu_pattern.hpp"
+
+namespace hyperplane {
+
+/// What the kernels are specialised on.
+struct FixedPointShape {
+    int dof;
+    bool symmetric;
+    int lanes;  ///< threads of a row
+
+    int warps() const { return dof > 16 ? 2 : 4; }       ///< of a thread block
+    Index rows() const { return 32 * warps() / lanes; }  ///< of a thread block
+};
+
+class FixedPointCuda {
+public:
+    /// `pattern` must exist as long as this object.
+    FixedPointCuda(const Context& context, const GpuPattern& pattern, const FixedPointShape& shape);
+
+    /// The factors of A + alpha diag(A) into `values` after so many sweeps, and the pivots of the last one to
+    /// `inverter`. `values` and `scratch` lie in the GPU's memory.
+    void factor(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
+                general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter);
+
+    /// Bytes that it holds.
+    static Index bytes(Index rows, const FixedPointShape& shape);
+    static rtc::Programs programs(const FixedPointShape& shape);
+
+private:
+    using Kernel = rtc::Kernel<FixedPointArguments>;
+
+    const GpuPattern& pattern_;
+    FixedPointShape shape_;
+    Index rows_;
+    PivotRecord pivots_;
+    Kernel sweep_, invert_, finish_;
+};
+
+}  // namespace hyperplane
