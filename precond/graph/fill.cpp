@@ -99,35 +99,34 @@ std::shared_ptr<const BlockPattern> joined(const Context& host, const Lists& low
     return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
 }
 
-bool has_all_diagonals(const BlockPattern& a) {
-    Index missing = 0;
-#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.rows())) reduction(+ : missing)
-    for (Index row = 0; row < a.rows(); ++row) missing += a.find(row, int(row)) < 0;
-    return missing == 0;
+/// Where the diagonal blocks are, and how many there are and precede them.
+struct Diagonals {
+    Buffer<Index> place;  ///< [row]; -1: not stored
+    Index missing = 0, below = 0;
+};
+Diagonals diagonals_of(const BlockPattern& p, const std::string& label) {
+    Diagonals found{Buffer<Index>(p.context(), label, p.rows())};
+    Index missing = 0, below = 0;
+#pragma omp parallel for schedule(static) num_threads(p.context().threads_for(p.blocks())) reduction(+ : missing, below)
+    for (Index row = 0; row < p.rows(); ++row) {
+        const Index at = found.place[row] = p.find(row, int(row));
+        missing += at < 0;
+        below += at - p.row_begin()[row];
+    }
+    found.missing = missing;
+    found.below = below;
+    return found;
 }
 
-}  // namespace
-
-FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
-                             const std::string& label) {
-    if (k == 0 && has_all_diagonals(*a)) return filled_as(*a, a, label);
-    const BlockPattern mirrored = transposed(*a, label);
-    const Lists upper = upper_fill(*a, k), lower = transposed(upper_fill(mirrored, k), a->rows());
-    return filled_as(*a, joined(host, lower, upper, a->rows(), label), label);
-}
-
-FilledPattern filled_as(const BlockPattern& a, std::shared_ptr<const BlockPattern> pattern, const std::string& label) {
+FilledPattern filled_as(const BlockPattern& a, std::shared_ptr<const BlockPattern> pattern, Diagonals diagonals,
+                        const std::string& label) {
     const BlockPattern& p = *pattern;
-    const Index rows = p.rows();
     FilledPattern filled;
     if (&p != &a) filled.place = Buffer<int>(p.context(), label, a.blocks());
-    filled.diagonal = Buffer<Index>(p.context(), label, rows);
-    Index below = 0;
-#pragma omp parallel for schedule(static) num_threads(p.context().threads_for(p.blocks())) reduction(+ : below)
-    for (Index row = 0; row < rows; ++row) {
-        filled.diagonal[row] = p.find(row, int(row));
-        below += filled.diagonal[row] - p.row_begin()[row];
-        if (filled.place.size() == 0) continue;
+    filled.diagonal = std::move(diagonals.place);
+    filled.lower = diagonals.below;
+#pragma omp parallel for schedule(static) num_threads(p.context().threads_for(p.blocks()))
+    for (Index row = 0; row < (&p != &a ? p.rows() : 0); ++row) {
         Index there = p.row_begin()[row];
         const Index end = p.row_begin()[row + 1];
         for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at) {
@@ -136,9 +135,25 @@ FilledPattern filled_as(const BlockPattern& a, std::shared_ptr<const BlockPatter
             filled.place[at] = found ? int(there - p.row_begin()[row]) : -1;
         }
     }
-    filled.lower = below;
     filled.pattern = std::move(pattern);
     return filled;
+}
+
+}  // namespace
+
+FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
+                             const std::string& label) {
+    if (k == 0)
+        if (Diagonals diagonals = diagonals_of(*a, label); diagonals.missing == 0)
+            return filled_as(*a, a, std::move(diagonals), label);
+    const BlockPattern mirrored = transposed(*a, label);
+    const Lists upper = upper_fill(*a, k), lower = transposed(upper_fill(mirrored, k), a->rows());
+    return filled_as(*a, joined(host, lower, upper, a->rows(), label), label);
+}
+
+FilledPattern filled_as(const BlockPattern& a, std::shared_ptr<const BlockPattern> pattern, const std::string& label) {
+    Diagonals diagonals = diagonals_of(*pattern, label);
+    return filled_as(a, std::move(pattern), std::move(diagonals), label);
 }
 
 }  // namespace hyperplane

@@ -20,7 +20,18 @@ struct RowLevels {
     Index levels() const { return begin.size() - 1; }
 };
 
-/// The levels of one triangle of a pattern that the host can read.
+/// The levels of both triangles.
+struct BothLevels {
+    RowLevels lower, upper;
+
+    const RowLevels& of(Side side) const { return side == Side::lower ? lower : upper; }
+};
+
+/// The levels of one triangle, or of both at the same time, of a pattern that the host can read.
 RowLevels levels_of(const Context& host, const BlockPattern& pattern, Side side, const std::string& label);
+BothLevels levels_of_both(const Context& host, const BlockPattern& pattern, const std::string& label);
+
+/// The rows sorted by level, where `level` of each row is less than `levels`.
+RowLevels sorted_levels(const Context& host, const Buffer<int>& level, Index levels, const std::string& label);
 
 }  // namespace hyperplane

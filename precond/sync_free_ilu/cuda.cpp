@@ -51,23 +51,23 @@ SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symme
     return shape;
 }
 
-SyncFreeCuda::Search::Search(const Context& context, const GeneralFactors& factors, const SyncFreeShape& shape)
-    : order(moved_to(context, factor_label,
-                     levels_of(context.host(), factors.pattern(), Side::lower, factor_label).rows)),
-      finished(context, factor_label, factors.pattern().rows()),
+SyncFreeCuda::Search::Search(const Context& context, const RowLevels& levels, const SyncFreeShape& shape)
+    : order(copy_on(context, factor_label, levels.rows)),
+      finished(context, factor_label, levels.rows.size()),
       state(copied_to(context, factor_label, std::vector<TicketState>{{0, 0, 1}})),
-      pivots(context, parts_of(factors.pattern().rows(), shape.rows())),
+      pivots(context, parts_of(levels.rows.size(), shape.rows())),
       kernel(context, sync_free_source(general_text), definitions(shape), "general_factor") {}
 
-SyncFreeCuda::SyncFreeCuda(const Context& context, const GeneralFactors& factors, const GpuPattern& pattern,
-                           const SyncFreeShape& shape, std::optional<TableOrder> table)
-    : pattern_(pattern), shape_(shape), rows_(factors.pattern().rows()) {
+SyncFreeCuda::SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape,
+                           Symbolic& symbolic)
+    : pattern_(pattern), shape_(shape), rows_(pattern.pattern->rows()) {
+    const Context host = context.host();
     if (shape_.table) {
-        if (!table) table = table_order(context.host(), factors.filled, *shape_.table, factor_label);
-        table_ = std::make_unique<TableFactor>(context, factors.filled, *table, *shape_.table, *pattern_.pattern,
-                                               pattern_.diagonal);
+        symbolic.find_table(host, *shape_.table, factor_label);
+        table_ = std::make_unique<TableFactor>(context, symbolic.filled, *symbolic.table, *shape_.table,
+                                               *pattern_.pattern, pattern_.diagonal);
     } else {
-        search_ = std::make_unique<Search>(context, factors, shape_);
+        search_ = std::make_unique<Search>(context, symbolic.known_levels(host, factor_label).lower, shape_);
     }
 }
 
@@ -99,13 +99,12 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
     search_->pivots.report(inverter);
 }
 
-Index SyncFreeCuda::bytes(const Context& host, const FilledPattern& filled, const SyncFreeShape& shape,
-                          std::optional<TableOrder>& table) {
-    const Index rows = filled.pattern->rows();
+Index SyncFreeCuda::bytes(const Context& host, Symbolic& symbolic, const SyncFreeShape& shape) {
     if (shape.table) {
-        if (!table) table = table_order(host, filled, *shape.table, factor_label);
-        return TableFactor::bytes(filled, *table, *shape.table);
+        symbolic.find_table(host, *shape.table, factor_label);
+        return TableFactor::bytes(symbolic.filled, *symbolic.table, *shape.table);
     }
+    const Index rows = symbolic.filled.pattern->rows();
     return rows * Index(sizeof(Index) + sizeof(int)) + Index(sizeof(TicketState)) +
            PivotRecord::bytes(parts_of(rows, shape.rows()));
 }

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/device/rtc.hpp"
@@ -13,6 +12,7 @@
 #include "precond/sync_free_ilu/arguments.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/gpu_pattern.hpp"
+#include "precond/sync_free_ilu/symbolic.hpp"
 #include "precond/sync_free_ilu/table_factor.hpp"
 
 namespace hyperplane {
@@ -35,24 +35,22 @@ struct SyncFreeShape {
 /// The tables of one pattern, and the kernel.
 class SyncFreeCuda {
 public:
-    /// `factors` has its pattern in the host's memory; `pattern` is its copy in the GPU's, which must exist as long as
-    /// this object. `table` is the order of the tables if it is known already.
-    SyncFreeCuda(const Context& context, const GeneralFactors& factors, const GpuPattern& pattern,
-                 const SyncFreeShape& shape, std::optional<TableOrder> table);
+    /// `pattern` must exist as long as this object. `symbolic` is of the same pattern; what it does not know yet is
+    /// found.
+    SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape, Symbolic& symbolic);
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`.
     void factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values, PivotInverter& inverter);
 
-    /// Bytes that it holds, without the pattern. `table` receives the order of the tables, where there are tables.
-    static Index bytes(const Context& host, const FilledPattern& filled, const SyncFreeShape& shape,
-                       std::optional<TableOrder>& table);
+    /// Bytes that it holds, without the pattern. `symbolic` receives the order of the tables, where there are tables.
+    static Index bytes(const Context& host, Symbolic& symbolic, const SyncFreeShape& shape);
     /// What NVRTC compiles.
     static rtc::Programs programs(const SyncFreeShape& shape);
 
 private:
     /// What the variant `search` needs.
     struct Search {
-        Search(const Context& context, const GeneralFactors& factors, const SyncFreeShape& shape);
+        Search(const Context& context, const RowLevels& levels, const SyncFreeShape& shape);
 
         Buffer<int> order;
         Buffer<unsigned long long> finished;

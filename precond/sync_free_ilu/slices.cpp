@@ -2,8 +2,9 @@
 #include "precond/sync_free_ilu/slices.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "precond/sync_free_ilu/by_level.hpp"
 
 namespace hyperplane {
 namespace {
@@ -19,64 +20,70 @@ int lanes_exponent(Index blocks, int dof) {
     return exponent;
 }
 
-class Triangle {
-public:
-    Triangle(const FilledPattern& filled, Side side) : filled_(filled), side_(side) {}
-    Index blocks(int row) const {
-        const Index* const begin = filled_.pattern->row_begin() + row;
-        return side_ == Side::lower ? filled_.diagonal[row] - begin[0] : begin[1] - filled_.diagonal[row] - 1;
-    }
-
-private:
-    const FilledPattern& filled_;
-    Side side_;
-};
-
-/// Sorts `count` rows of one level into `sorted`: those with most lanes first, and of these the longest, so that slices
-/// have few places without a block; equal ones stay in their order.
-void sort_level(const Triangle& triangle, int dof, const int* rows, Index count, int* sorted) {
-    constexpr int widths = 8, classes = 6 * widths;  // a row with `widths` blocks a lane, or more, is one of the widest
-    const auto class_of = [&](int row) {
-        const Index blocks = triangle.blocks(row);
-        const int exponent = lanes_exponent(blocks, dof);
-        const Index width = (blocks + (Index(1) << exponent) - 1) >> exponent;
-        return classes - 1 - exponent * widths - int(std::min<Index>(width, widths - 1));
-    };
-    std::array<Index, classes> next{};
-    for (Index at = 0; at < count; ++at) ++next[class_of(rows[at])];
-    Index before = 0;
-    for (Index& one : next) before += std::exchange(one, before);
-    for (Index at = 0; at < count; ++at) sorted[next[class_of(rows[at])]++] = rows[at];
+/// The classes in which rows of a level are sorted: those with most lanes first, and of these the longest, so that
+/// slices have few places without a block. A row with `widths` blocks a lane, or more, is one of the widest.
+constexpr int widths = 8, slice_classes = 6 * widths;
+int class_of(Index blocks, int dof) {
+    const int exponent = lanes_exponent(blocks, dof);
+    const Index width = (blocks + (Index(1) << exponent) - 1) >> exponent;
+    return slice_classes - 1 - exponent * widths - int(std::min<Index>(width, widths - 1));
 }
+
+/// The number of blocks of each row of a triangle.
+Buffer<int> blocks_of_rows(const Context& host, const FilledPattern& filled, Side side, const std::string& label) {
+    const Index rows = filled.pattern->rows();
+    const Index* const begin = filled.pattern->row_begin();
+    Buffer<int> blocks(host, label, rows);
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(rows))
+    for (Index row = 0; row < rows; ++row)
+        blocks[row] =
+            int(side == Side::lower ? filled.diagonal[row] - begin[row] : begin[row + 1] - filled.diagonal[row] - 1);
+    return blocks;
+}
+
+/// Consecutive levels.
+struct SlicesOfLevels {
+    std::vector<SolveSlice> slices;
+    Index places = 0;
+    std::vector<Index> count = std::vector<Index>(slice_classes, 0);
+};
 
 }  // namespace
 
 Buffer<int> SlicedOrder::position(const Context& host, const std::string& label) const {
     Buffer<int> result(host, label, row.size());
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(row.size()))
     for (Index at = 0; at < row.size(); ++at) result[row[at]] = int(at);
     return result;
 }
 
-SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, Side side, int dof,
+SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, const RowLevels& levels, Side side, int dof,
                          const std::string& label) {
-    const RowLevels levels = levels_of(host, *filled.pattern, side, label);
-    const Triangle triangle(filled, side);
+    const Buffer<int> blocks = blocks_of_rows(host, filled, side, label);
     SlicedOrder result{Buffer<int>(host, label, levels.rows.size()), {}, 0, levels.levels()};
-    for (Index level = 0; level < levels.levels(); ++level) {
-        const Index begin = levels.begin[level], end = levels.begin[level + 1];
-        sort_level(triangle, dof, levels.rows.data() + begin, end - begin, result.row.data() + begin);
-        for (Index at = begin; at < end;) {
-            const int exponent = lanes_exponent(triangle.blocks(result.row[at]), dof), lanes = 1 << exponent;
-            SolveSlice slice{result.places, int(at), 0, 0, lanes};
-            for (; at < end && slice.rows < warp / (lanes * dof); ++at, ++slice.rows) {
-                const Index blocks = triangle.blocks(result.row[at]);
-                if (lanes_exponent(blocks, dof) != exponent) break;
-                slice.width = std::max(slice.width, int((blocks + lanes - 1) / lanes));
+    const std::vector<SlicesOfLevels> parts =
+        made_by_level<SlicesOfLevels>(host, levels, [&](SlicesOfLevels& part, Index level) {
+            const Index begin = levels.begin[level], end = levels.begin[level + 1];
+            sort_by_class(
+                levels.rows.data() + begin, end - begin, [&](int row) { return class_of(blocks[row], dof); },
+                part.count, result.row.data() + begin);
+            for (Index at = begin; at < end;) {
+                const int exponent = lanes_exponent(blocks[result.row[at]], dof), lanes = 1 << exponent;
+                SolveSlice slice{part.places, int(at), 0, 0, lanes};
+                for (; at < end && slice.rows < warp / (lanes * dof); ++at, ++slice.rows) {
+                    const Index own = blocks[result.row[at]];
+                    if (lanes_exponent(own, dof) != exponent) break;
+                    slice.width = std::max(slice.width, int((own + lanes - 1) / lanes));
+                }
+                part.places += Index(slice.width) * slice.rows * lanes;
+                part.slices.push_back(slice);
             }
-            result.places += Index(slice.width) * slice.rows * lanes;
-            result.slices.push_back(slice);
-        }
-    }
+        });
+    std::vector<Index> before;  // each part
+    for (const SlicesOfLevels& part : parts)
+        before.push_back(std::exchange(result.places, result.places + part.places));
+    result.slices =
+        joined_slices<SolveSlice>(parts, [&](SolveSlice& slice, std::size_t part) { slice.begin += before[part]; });
     return result;
 }
 

@@ -33,8 +33,8 @@ struct SlicedOrder {
     Buffer<int> position(const Context& host, const std::string& label) const;
 };
 
-/// `filled` is in the host's memory.
-SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, Side side, int dof,
+/// `filled` is in the host's memory; `levels` are those of the triangle.
+SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, const RowLevels& levels, Side side, int dof,
                          const std::string& label);
 
 }  // namespace hyperplane

@@ -23,6 +23,7 @@ rtc::Definitions definitions(int dof, Side side) {
 Buffer<int> between(const Context& host, const SlicedOrder& lower, const SlicedOrder& upper) {
     const Buffer<int> position = lower.position(host, slices_label);
     Buffer<int> from(host, slices_label, position.size());
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(from.size()))
     for (Index at = 0; at < from.size(); ++at) from[at] = position[upper.row[at]];
     return from;
 }
@@ -49,14 +50,6 @@ SlicedSolve::Triangle::Triangle(const Context& context, const SlicedOrder& slice
       solve(context, sync_free_source(solve_text), definitions(dof, side), "general_solve"),
       blocks(unsigned(std::min(slices::resident_blocks(context, solve.occupancy(threads, 0), count, sliced.levels),
                                slices::blocks_for(count)))) {}
-
-SlicedSolve::SlicedSolve(const Context& context, const FilledPattern& filled, std::optional<SlicedOrder> lower,
-                         std::optional<SlicedOrder> upper, int dof, const BlockPattern& pattern,
-                         const Buffer<Index>& diagonal)
-    : SlicedSolve(context,
-                  lower ? *std::move(lower) : sliced_order(context.host(), filled, Side::lower, dof, slices_label),
-                  upper ? *std::move(upper) : sliced_order(context.host(), filled, Side::upper, dof, slices_label), dof,
-                  pattern, diagonal) {}
 
 SlicedSolve::SlicedSolve(const Context& context, const SlicedOrder& lower, const SlicedOrder& upper, int dof,
                          const BlockPattern& pattern, const Buffer<Index>& diagonal)
@@ -131,11 +124,10 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
 }
 
 Index SlicedSolve::bytes(const Context& host, Symbolic& symbolic, int dof) {
-    const FilledPattern& filled = symbolic.filled;
-    if (!symbolic.lower) symbolic.lower = sliced_order(host, filled, Side::lower, dof, slices_label);
-    if (!symbolic.upper) symbolic.upper = sliced_order(host, filled, Side::upper, dof, slices_label);
+    symbolic.find_slices(host, dof, slices_label);
     return bytes_of(*symbolic.lower, dof) + bytes_of(*symbolic.upper, dof) +
-           filled.pattern->rows() * Index(sizeof(int) + dof * dof * sizeof(double)) + 2 * Index(sizeof(TicketState));
+           symbolic.filled.pattern->rows() * Index(sizeof(int) + dof * dof * sizeof(double)) +
+           2 * Index(sizeof(TicketState));
 }
 
 rtc::Programs SlicedSolve::programs(int dof) {

@@ -2,7 +2,6 @@
 // The solves with a general matrix's factors on a GPU; slice.cuh and solve.cuh are the kernels' texts.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "core/device/rtc.hpp"
@@ -14,11 +13,10 @@ namespace hyperplane {
 /// The slices of both triangles, with a copy of the factors in their order, and the kernels.
 class SlicedSolve {
 public:
-    /// `filled` is in the host's memory; `pattern` and `diagonal` are its copies in the context's memory, which must
-    /// exist as long as this object.
-    /// `lower` and `upper` are the orders of the triangles if they are known already.
-    SlicedSolve(const Context& context, const FilledPattern& filled, std::optional<SlicedOrder> lower,
-                std::optional<SlicedOrder> upper, int dof, const BlockPattern& pattern, const Buffer<Index>& diagonal);
+    /// `pattern` and the places of its `diagonal` lie in the context's memory and must exist as long as this object;
+    /// `lower` and `upper` are the orders of its triangles.
+    SlicedSolve(const Context& context, const SlicedOrder& lower, const SlicedOrder& upper, int dof,
+                const BlockPattern& pattern, const Buffer<Index>& diagonal);
 
     /// Copies factors to the slices; after each factorisation.
     void take(const double* values);
@@ -43,8 +41,6 @@ private:
         rtc::Kernel<GeneralSolveArguments> solve;
         unsigned blocks;  ///< of a launch of `solve`
     };
-    SlicedSolve(const Context& context, const SlicedOrder& lower, const SlicedOrder& upper, int dof,
-                const BlockPattern& pattern, const Buffer<Index>& diagonal);
     void take(Triangle& triangle, const double* values, const int* position);
 
     const BlockPattern& pattern_;

@@ -18,9 +18,15 @@ namespace hyperplane {
 struct Symbolic {
     GraphParts parts;  ///< where couplings between parts are left out
     FilledPattern filled;
-    std::optional<SlicedOrder> lower, upper;  ///< once a plan for a GPU has asked for them
+    std::optional<BothLevels> levels;         ///< once a plan or a set-up for a GPU has asked for them
+    std::optional<SlicedOrder> lower, upper;  ///< the same
     std::optional<TableOrder> table;          ///< the same
     std::optional<PartTables> part_tables;    ///< the same
+
+    /// What is not known yet is found.
+    const BothLevels& known_levels(const Context& host, const std::string& label);
+    void find_slices(const Context& host, int dof, const std::string& label);
+    void find_table(const Context& host, const TableShape& shape, const std::string& label);
 };
 
 /// What a symbolic part is for.

@@ -88,26 +88,26 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     const Context host = context_.host();
     Symbolic symbolic = taken_symbolic(host, key_of(options_, a), label);
     parts_ = std::move(symbolic.parts);
-    factors_.filled = std::move(symbolic.filled);
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
-            const SyncFreeShape shape = shape_of(options_, factors_.filled, a.dof(), a.symmetric());
-            gpu_pattern_ = std::make_unique<GpuPattern>(context_, a, factors_.filled, shape.needs_a_diagonal(), label);
+            const SyncFreeShape shape = shape_of(options_, symbolic.filled, a.dof(), a.symmetric());
+            gpu_pattern_ = std::make_unique<GpuPattern>(context_, a, symbolic.filled, shape.needs_a_diagonal(), label);
             if (options_.fixed_point_sweeps > 0)
                 fixed_point_ = std::make_unique<FixedPointCuda>(context_, *gpu_pattern_, swept_shape(shape));
             else
-                cuda_ =
-                    std::make_unique<SyncFreeCuda>(context_, factors_, *gpu_pattern_, shape, std::move(symbolic.table));
-            if (options_.parts && !options_.sweeps)
-                part_solve_ =
-                    std::make_unique<PartSolveCuda>(context_, factors_, parts_, std::move(symbolic.part_tables));
-            else if (!options_.sweeps)
-                sliced_ = std::make_unique<SlicedSolve>(context_, factors_.filled, std::move(symbolic.lower),
-                                                        std::move(symbolic.upper), a.dof(), *gpu_pattern_->pattern,
-                                                        gpu_pattern_->diagonal);
+                cuda_ = std::make_unique<SyncFreeCuda>(context_, *gpu_pattern_, shape, symbolic);
+            if (!options_.parts && !options_.sweeps) {
+                symbolic.find_slices(host, a.dof(), label);
+                sliced_ = std::make_unique<SlicedSolve>(context_, *symbolic.lower, *symbolic.upper, a.dof(),
+                                                        *gpu_pattern_->pattern, gpu_pattern_->diagonal);
+            }
         }
+    factors_.filled = std::move(symbolic.filled);
+    if constexpr (cuda_built)
+        if (gpu_pattern_ && options_.parts && !options_.sweeps)
+            part_solve_ = std::make_unique<PartSolveCuda>(context_, factors_, parts_, std::move(symbolic.part_tables));
     const Index work = gpu_pattern_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const bool walks = !options_.sweeps || options_.fixed_point_sweeps == 0;
     const auto walk = [&](Side side) {
@@ -235,10 +235,9 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
             const SyncFreeShape shape = shape_of(options, filled, a.dof(), a.symmetric());
-            plan.bytes =
-                values + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
-                (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(a.block_rows(), swept_shape(shape))
-                                                : SyncFreeCuda::bytes(host, filled, shape, kept->symbolic->table));
+            plan.bytes = values + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
+                         (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(a.block_rows(), swept_shape(shape))
+                                                         : SyncFreeCuda::bytes(host, *kept->symbolic, shape));
             if (options.parts && !options.sweeps) {
                 plan.bytes += PartSolveCuda::bytes(*kept->symbolic, a.dof());
             } else if (!options.sweeps) {

@@ -40,7 +40,8 @@ TableShape table_shape(const FilledPattern& filled, bool symmetric);
 /// Whether tables pay: short rows have most of the entries, the tables are not much larger than the factors, and places
 /// in the pattern can be numbered by 32 bits.
 bool tables_pay(const FilledPattern& filled, const TableShape& shape);
-TableOrder table_order(const Context& host, const FilledPattern& filled, const TableShape& shape,
-                       const std::string& label);
+/// `levels` are those of the lower triangle.
+TableOrder table_order(const Context& host, const FilledPattern& filled, const RowLevels& levels,
+                       const TableShape& shape, const std::string& label);
 
 }  // namespace hyperplane

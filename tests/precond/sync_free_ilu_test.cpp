@@ -132,7 +132,8 @@ TEST(GeneralSlices, HoldEveryRowOnceAndNoRowThatItWaitsFor) {
                 const BsrMatrix a = reference::to_bsr_matrix(
                     host, reference::random_blocks(reference::pattern_named(name, 300, 4, 43), 1, 1));
                 const FilledPattern filled = filled_pattern(host, a.pattern(), 0, "test");
-                const SlicedOrder sliced = sliced_order(host, filled, side, dof, "test");
+                const SlicedOrder sliced =
+                    sliced_order(host, filled, levels_of(host, *filled.pattern, side, "test"), side, dof, "test");
                 const Buffer<int> position = sliced.position(host, "test");
                 Index next = 0, places = 0;
                 for (const SolveSlice& slice : sliced.slices) {
@@ -218,7 +219,9 @@ TEST(FactorTables, HoldEveryRowOnceAndNoRowThatItWaitsFor) {
                 const BsrMatrix a = reference::to_bsr_matrix(
                     host, reference::random_blocks(reference::pattern_named(name, rows, 4, 43), 1, 1));
                 const FilledPattern filled = filled_pattern(host, a.pattern(), k, "test");
-                const TableOrder order = table_order(host, filled, table_shape(filled, symmetric), "test");
+                const TableOrder order =
+                    table_order(host, filled, levels_of(host, *filled.pattern, Side::lower, "test"),
+                                table_shape(filled, symmetric), "test");
                 std::vector<int> position(rows, -1);
                 for (int at = 0; at < rows; ++at) position[order.row[at]] = at;
                 EXPECT_EQ(std::count(position.begin(), position.end(), -1), 0);
@@ -248,6 +251,47 @@ TEST(FactorTables, HoldEveryRowOnceAndNoRowThatItWaitsFor) {
                 EXPECT_EQ(offsets, order.offsets);
                 EXPECT_EQ(in_long_rows, order.in_long_rows);
             }
+}
+
+/// Threads share the levels; levels, slices and tables are those of one thread, value for value.
+TEST(GeneralOrders, AreTheSameForAnyNumberOfThreads) {
+    const auto values = [](const auto& buffer) { return std::vector(buffer.begin(), buffer.end()); };
+    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"}) {
+        SCOPED_TRACE(name);
+        const BsrMatrix a = reference::to_bsr_matrix(
+            Context::cpu(1), reference::random_blocks(reference::pattern_named(name, 700, 4, 43), 1, 1));
+        const FilledPattern filled = filled_pattern(Context::cpu(1), a.pattern(), 1, "test");
+        const auto all = [&](int threads) {
+            const Context host = Context::cpu(threads);
+            host.set_least_parallel_work(0);
+            std::vector<std::vector<Index>> found;
+            const auto add = [&](const auto& list) { found.emplace_back(list.begin(), list.end()); };
+            const BothLevels levels = levels_of_both(host, *filled.pattern, "test");
+            for (const Side side : {Side::lower, Side::upper}) {
+                add(values(levels.of(side).rows));
+                add(values(levels.of(side).begin));
+                EXPECT_EQ(values(levels.of(side).rows), values(levels_of(host, *filled.pattern, side, "test").rows));
+                for (int dof : {1, 3}) {
+                    const SlicedOrder order = sliced_order(host, filled, levels.of(side), side, dof, "test");
+                    add(values(order.row));
+                    for (const SolveSlice& one : order.slices)
+                        add(std::vector<Index>{one.begin, one.first, one.width, one.rows, one.lanes});
+                    add(std::vector<Index>{order.places, order.levels});
+                }
+            }
+            for (const bool symmetric : {false, true}) {
+                const TableOrder order =
+                    table_order(host, filled, levels.lower, table_shape(filled, symmetric), "test");
+                add(values(order.row));
+                for (const TableSlice& one : order.slices)
+                    add(std::vector<Index>{one.pivots, one.offsets, one.first, one.width, one.rows, one.lanes});
+                add(std::vector<Index>{order.pivots, order.offsets, order.in_long_rows, order.levels});
+            }
+            return found;
+        };
+        const auto one = all(1);
+        for (int threads : {2, 3, 16}) EXPECT_EQ(all(threads), one) << threads << " threads";
+    }
 }
 
 TEST(SyncFreeIluVariants, TablesOfBlocksAreRefused) {
