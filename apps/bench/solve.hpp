@@ -13,6 +13,10 @@ namespace hyperplane {
 struct SolveBench {
     SolveReport report;  ///< the same in every repeat
     SetupTimes factorise;
+    /// Seconds of a whole set-up by a new preconditioner, with analysis and memory: the first one, which also loads
+    /// kernels, and later ones. What a plan has found out before is thrown away.
+    double first_setup = 0.0;
+    Timing whole_setup;
     Timing solve;                                          ///< seconds
     double spmv = 0.0, preconditioner = 0.0, other = 0.0;  ///< seconds in the iterations of one solve
     double ends = 0.0;                                     ///< seconds before the first and after the last of these
@@ -37,6 +41,6 @@ struct SolveBench {
 /// A x and M^-1 r are timed separately and multiplied by how often the method computes them; the rest of the difference
 /// is `other`, which is scaled to the whole solve by its bytes; what remains of the whole solve's time is `ends`.
 /// Throws SetupError. A solve that does not converge is reported as such.
-SolveBench bench_solve(const Case& a_case, int repeats);
+SolveBench bench_solve(Case& a_case, int repeats);
 
 }  // namespace hyperplane

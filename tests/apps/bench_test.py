@@ -185,6 +185,8 @@ class Bench(ProgramTest):
         self.assertTrue(math.isclose(row["other_over_limit"], row["other"] / limit, rel_tol=1e-12))
         self.assertGreater(row["spmv"], 0.0)
         self.assertGreater(row["preconditioner_apply"], 0.0)
+        self.assertGreater(row["first_setup"], 0.0)
+        self.assertGreater(row["whole_setup"]["median"], 0.0)
         parts = row["spmv"] + row["preconditioner_apply"] + row["other"] + row["ends"]
         if row["other"] > 0.0:  # 0: the clocks took longer than the rest of the solve
             self.assertAlmostEqual(parts / row["solve"]["median"], 1.0)
