@@ -36,7 +36,8 @@ public:
     /// As the host reads it. Matrices with the same pattern may share it.
     const std::shared_ptr<const BlockPattern>& pattern() const { return pattern_; }
     /// As the backend reads it.
-    const BlockPattern& here() const { return here_ ? *here_ : *pattern_; }
+    const BlockPattern& here() const { return *shared_here(); }
+    const std::shared_ptr<const BlockPattern>& shared_here() const { return here_ ? here_ : pattern_; }
     /// Null if the caller owns the values.
     double* values() { return values_.data(); }
     const double* values() const { return read_ ? read_ : values_.data(); }

@@ -6,42 +6,42 @@
 namespace hyperplane {
 namespace {
 
-/// Writes the level of each row; returns the number of levels.
-Index find_levels(const BlockPattern& pattern, Side side, int* level) {
+/// Writes the depth of each row, its level counted from 1; returns the number of levels.
+Index find_depths(const BlockPattern& pattern, Side side, int* depth) {
     const Index rows = pattern.rows();
     const Index* const begin = pattern.row_begin();
     const int* const column = pattern.column();
-    int deepest = -1;
+    int deepest = 0;
     if (side == Side::lower)
         for (Index row = 0; row < rows; ++row) {
-            int own = 0;
+            int own = 1;
             for (Index at = begin[row]; at < begin[row + 1] && column[at] < row; ++at)
-                own = std::max(own, level[column[at]] + 1);
-            level[row] = own;
+                own = std::max(own, depth[column[at]] + 1);
+            depth[row] = own;
             deepest = std::max(deepest, own);
         }
     else
         for (Index row = rows; row-- > 0;) {
-            int own = 0;
+            int own = 1;
             for (Index at = begin[row + 1]; at > begin[row] && column[at - 1] > row; --at)
-                own = std::max(own, level[column[at - 1]] + 1);
-            level[row] = own;
+                own = std::max(own, depth[column[at - 1]] + 1);
+            depth[row] = own;
             deepest = std::max(deepest, own);
         }
-    return Index(deepest) + 1;
+    return deepest;
 }
 
 }  // namespace
 
-RowLevels sorted_levels(const Context& host, const Buffer<int>& level, Index levels, const std::string& label) {
-    const Index rows = level.size();
+RowLevels sorted_levels(const Context& host, const Buffer<int>& depth, Index levels, const std::string& label) {
+    const Index rows = depth.size();
     RowLevels result{Buffer<int>(host, label, rows), Buffer<Index>(host, label, levels + 1)};
     // Each part of the rows counts its own rows of each level, so that all know where to put them.
     const Index parts = std::clamp<Index>(host.threads_for(rows), 1, std::max<Index>(1, rows / (levels + 1)));
     std::vector<std::vector<Index>> next(std::size_t(parts), std::vector<Index>(std::size_t(levels), 0));
 #pragma omp parallel for schedule(static, 1) num_threads(int(parts))
     for (Index part = 0; part < parts; ++part)
-        for (Index row = rows * part / parts; row < rows * (part + 1) / parts; ++row) ++next[part][level[row]];
+        for (Index row = rows * part / parts; row < rows * (part + 1) / parts; ++row) ++next[part][depth[row] - 1];
     Index before = 0;
     for (Index at = 0; at < levels; ++at) {
         result.begin[at] = before;
@@ -51,14 +51,14 @@ RowLevels sorted_levels(const Context& host, const Buffer<int>& level, Index lev
 #pragma omp parallel for schedule(static, 1) num_threads(int(parts))
     for (Index part = 0; part < parts; ++part)
         for (Index row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
-            result.rows[next[part][level[row]]++] = int(row);
+            result.rows[next[part][depth[row] - 1]++] = int(row);
     return result;
 }
 
 RowLevels levels_of(const Context& host, const BlockPattern& pattern, Side side, const std::string& label) {
-    Buffer<int> level(host, label, pattern.rows());
-    const Index levels = find_levels(pattern, side, level.data());
-    return sorted_levels(host, level, levels, label);
+    Buffer<int> depth(host, label, pattern.rows());
+    const Index levels = find_depths(pattern, side, depth.data());
+    return sorted_levels(host, depth, levels, label);
 }
 
 BothLevels levels_of_both(const Context& host, const BlockPattern& pattern, const std::string& label) {
@@ -66,8 +66,8 @@ BothLevels levels_of_both(const Context& host, const BlockPattern& pattern, cons
     Index count[2] = {0, 0};
 #pragma omp parallel for schedule(static, 1) num_threads(std::min(2, host.threads_for(pattern.blocks())))
     for (int side = 0; side < 2; ++side)
-        count[side] = side == 0 ? find_levels(pattern, Side::lower, lower.data())
-                                : find_levels(pattern, Side::upper, upper.data());
+        count[side] = side == 0 ? find_depths(pattern, Side::lower, lower.data())
+                                : find_depths(pattern, Side::upper, upper.data());
     return {sorted_levels(host, lower, count[0], label), sorted_levels(host, upper, count[1], label)};
 }
 

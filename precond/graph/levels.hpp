@@ -31,7 +31,7 @@ struct BothLevels {
 RowLevels levels_of(const Context& host, const BlockPattern& pattern, Side side, const std::string& label);
 BothLevels levels_of_both(const Context& host, const BlockPattern& pattern, const std::string& label);
 
-/// The rows sorted by level, where `level` of each row is less than `levels`.
-RowLevels sorted_levels(const Context& host, const Buffer<int>& level, Index levels, const std::string& label);
+/// The rows sorted by level, where `depth` of a row is its level counted from 1.
+RowLevels sorted_levels(const Context& host, const Buffer<int>& depth, Index levels, const std::string& label);
 
 }  // namespace hyperplane

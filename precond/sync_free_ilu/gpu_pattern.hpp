@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pattern of a general matrix's factors in a GPU's memory.
+// The pattern of a general matrix's factors in a GPU's memory. Without fill it is A's, which A holds there already.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,8 @@ struct GpuPattern {
     /// `filled` is in the host's memory. `with_a_diagonal`: a_diagonal is needed, unless A has the same pattern.
     GpuPattern(const Context& context, const BsrMatrix& a, const FilledPattern& filled, bool with_a_diagonal,
                const std::string& label)
-        : pattern(filled.pattern->copied_to(context, label)), diagonal(copy_on(context, label, filled.diagonal)) {
+        : pattern(filled.place.size() == 0 ? a.shared_here() : filled.pattern->copied_to(context, label)),
+          diagonal(copy_on(context, label, filled.diagonal)) {
         if (filled.place.size() == 0) return;
         place = copy_on(context, label, filled.place);
         if (!with_a_diagonal) return;
@@ -35,9 +36,9 @@ struct GpuPattern {
     /// Bytes that it holds for a matrix A of so many blocks.
     static Index bytes(const FilledPattern& filled, Index a_blocks, bool with_a_diagonal) {
         const Index rows = filled.pattern->rows();
-        const Index own = filled.pattern->bytes() + rows * Index(sizeof(Index));
-        if (filled.place.size() == 0) return own;
-        return own + a_blocks * Index(sizeof(int)) + (with_a_diagonal ? rows * Index(sizeof(Index)) : 0);
+        const Index places = rows * Index(sizeof(Index));
+        if (filled.place.size() == 0) return places;
+        return places + filled.pattern->bytes() + a_blocks * Index(sizeof(int)) + (with_a_diagonal ? places : 0);
     }
 };
 

@@ -5,8 +5,10 @@
 
 #include <chrono>
 
+#include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/timer.hpp"
+#include "precond/graph/levels_cuda.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
@@ -60,6 +62,25 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
     return {shape.dof, shape.symmetric, shape.lanes};
 }
 
+/// Whether something on a GPU follows from levels that are not known yet.
+[[maybe_unused]] bool needs_levels(const SyncFreeOptions& options, const SyncFreeShape& shape,
+                                   const Symbolic& symbolic) {
+    if (symbolic.levels) return false;
+    const bool slices = !options.parts && !options.sweeps, elimination = options.fixed_point_sweeps == 0;
+    return (slices && !(symbolic.lower && symbolic.upper)) || (elimination && !(shape.table && symbolic.table));
+}
+
+/// The levels for a plan. The GPU finds them where the pattern fits its memory, otherwise the host does; they are the
+/// same.
+[[maybe_unused]] BothLevels planned_levels(const Context& gpu, const BlockPattern& pattern) {
+    try {
+        rtc::prepare(level_programs(), rtc::architecture_of(gpu.stream().properties()), gpu.threads());
+        return levels_on_gpu(gpu, *pattern.copied_to(gpu, label), label);
+    } catch (const OutOfMemory&) {
+        return levels_of_both(gpu.host(), pattern, label);
+    }
+}
+
 /// What the solves hold beside the factors on a CPU, if threads share the rows of levels.
 Index bytes_of_walks(const Context& host, Index rows, Index blocks, int dof) {
     return 2 * RowWalk::bytes(host, rows, RowWalk::work_of_solve(blocks, dof));
@@ -94,6 +115,8 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
         if (context_.backend() == Backend::cuda) {
             const SyncFreeShape shape = shape_of(options_, symbolic.filled, a.dof(), a.symmetric());
             gpu_pattern_ = std::make_unique<GpuPattern>(context_, a, symbolic.filled, shape.needs_a_diagonal(), label);
+            if (needs_levels(options_, shape, symbolic))
+                symbolic.levels = levels_on_gpu(context_, *gpu_pattern_->pattern, label);
             if (options_.fixed_point_sweeps > 0)
                 fixed_point_ = std::make_unique<FixedPointCuda>(context_, *gpu_pattern_, swept_shape(shape));
             else
@@ -235,6 +258,8 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
             const SyncFreeShape shape = shape_of(options, filled, a.dof(), a.symmetric());
+            if (needs_levels(options, shape, *kept->symbolic))
+                kept->symbolic->levels = planned_levels(setting.context, *filled.pattern);
             plan.bytes = values + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
                          (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(a.block_rows(), swept_shape(shape))
                                                          : SyncFreeCuda::bytes(host, *kept->symbolic, shape));
@@ -272,6 +297,7 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
                  a.dof(), a.symmetric(), FactorStorage::double_precision, [shape, solves, by_parts, swept] {
                      rtc::Programs programs =
                          swept ? FixedPointCuda::programs(swept_shape(shape)) : SyncFreeCuda::programs(shape);
+                     std::ranges::move(level_programs(), std::back_inserter(programs));
                      if (solves)
                          std::ranges::move(
                              by_parts ? PartSolveCuda::programs(shape.dof) : SlicedSolve::programs(shape.dof),

@@ -17,6 +17,7 @@
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "core/ranks/planned.hpp"
+#include "precond/graph/levels_cuda.hpp"
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/registry.hpp"
@@ -361,6 +362,15 @@ TEST(GeneralFactors, CompileAlmostWithoutSpills) {
                 if (shape.dof > 8) continue;
                 EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << shape.dof;
             }
+}
+
+TEST(GeneralLevels, CompileWithoutSpills) {
+    const auto rows = rtc::compile(level_programs(), "sm_90");
+    EXPECT_EQ(rows.size(), 2u);
+    for (const auto& row : rows) {
+        EXPECT_GT(row.registers, 0) << row.name;
+        EXPECT_EQ(row.spill_bytes, 0) << row.name;
+    }
 }
 
 /// Fixed-point sweeps of general matrices, for the same rows.

@@ -6,6 +6,7 @@
 
 #include "on_device.hpp"
 #include "precond/general_cases.hpp"
+#include "precond/graph/levels_cuda.hpp"
 #include "precond/sync_free_ilu/slices.hpp"
 #include "precond/sync_free_ilu/tables.hpp"
 #include "several_threads.hpp"
@@ -292,6 +293,57 @@ TEST(GeneralOrders, AreTheSameForAnyNumberOfThreads) {
         const auto one = all(1);
         for (int threads : {2, 3, 16}) EXPECT_EQ(all(threads), one) << threads << " threads";
     }
+}
+
+class GeneralLevelsOnDevice : public DeviceTest {};
+
+/// A chain, a dense row within a chain, rows of every length up to several warps, structured and random ones.
+TEST_F(GeneralLevelsOnDevice, AreThoseOfTheHost) {
+    const Context gpu = Context::cuda(), host = Context::cpu(1);
+    const auto expect_same = [&](const std::shared_ptr<const BlockPattern>& pattern) {
+        const BothLevels expected = levels_of_both(host, *pattern, "test");
+        const auto there = pattern->copied_to(gpu, "test");
+        for (int repeat = 0; repeat < 3; ++repeat) {
+            const BothLevels found = levels_on_gpu(gpu, *there, "test");
+            for (const Side side : {Side::lower, Side::upper}) {
+                const RowLevels &a = found.of(side), &b = expected.of(side);
+                EXPECT_TRUE(std::equal(a.begin.begin(), a.begin.end(), b.begin.begin(), b.begin.end()));
+                EXPECT_TRUE(std::equal(a.rows.begin(), a.rows.end(), b.rows.begin(), b.rows.end()));
+            }
+        }
+    };
+    for (const char* name :
+         {"random", "symmetric", "arrow", "dense_row", "dense", "lower", "empty_rows", "no_diagonal"})
+        for (int rows : {1, 3, 33, 700}) {
+            SCOPED_TRACE(std::string(name) + " " + std::to_string(rows));
+            expect_same(reference::to_bsr_matrix(
+                            host, reference::random_blocks(reference::pattern_named(name, rows, 4, 43), 1, 1))
+                            .pattern());
+        }
+    // Row i depends on all of the last i mod 300 rows and on row i - 1, far more rows than are resident.
+    std::vector<Index> row_begin{0};
+    std::vector<int> column;
+    for (int row = 0; row < 20000; ++row) {
+        for (int j = std::max(0, row - 1 - row % 300); j <= std::min(19999, row + row % 130); ++j) column.push_back(j);
+        row_begin.push_back(Index(column.size()));
+    }
+    expect_same(std::make_shared<const BlockPattern>(host, row_begin, column, "test"));
+    // Points of a grid in natural order.
+    row_begin = {0}, column.clear();
+    constexpr int n = 70;
+    for (int at = 0; at < n * n * n; ++at) {
+        const int x = at % n, y = at / n % n, z = at / (n * n);
+        for (const auto& [there, distance] : {std::pair(z > 0, -n * n),
+                                              {y > 0, -n},
+                                              {x > 0, -1},
+                                              {true, 0},
+                                              {x < n - 1, 1},
+                                              {y < n - 1, n},
+                                              {z < n - 1, n * n}})
+            if (there) column.push_back(at + distance);
+        row_begin.push_back(Index(column.size()));
+    }
+    expect_same(std::make_shared<const BlockPattern>(host, row_begin, column, "test"));
 }
 
 TEST(SyncFreeIluVariants, TablesOfBlocksAreRefused) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The levels of a triangle of a pattern, without synchronisation between levels (Dufrechou and Ezzatti's analysis for
+// synchronisation-free solves, which Freire, Dufrechou and Ezzatti use for their factorisation): a row waits until the
+// depths of all rows that it depends on are known, and its own is one more than the largest.
+//
+// A thread has a row; a row of more than `short_row` blocks is gone through by the whole warp. Thread blocks take rows
+// by tickets in the order in which dependencies come first, and lanes have rows in that order, too. So whoever waits,
+// waits for a row of a resident thread block. Within a warp no lane waits in a loop of its own: each round, every lane
+// looks once and goes on as far as depths are known.
+//
+// Definitions: UPPER.
+
+#include "precond/graph/levels_arguments.hpp"
+
+namespace hyperplane {
+
+constexpr int threads = 128, short_row = 64, looks = 4;
+
+__device__ __forceinline__ int known_depth(const int* at) {
+    int depth;
+    asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(depth) : "l"(at) : "memory");
+    return depth;
+}
+__device__ __forceinline__ void publish_depth(int* at, int depth) {
+    asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(at), "r"(depth) : "memory");
+}
+
+/// The first place in [begin, end) whose column is larger than `column`, or not smaller than it if `or_equal`.
+__device__ __forceinline__ long long place_after(const int* columns, long long begin, long long end, int column,
+                                                 bool or_equal) {
+    while (begin < end) {
+        const long long middle = begin + (end - begin) / 2;
+        const int there = __ldg(columns + middle);
+        if (there > column || (or_equal && there == column))
+            end = middle;
+        else
+            begin = middle + 1;
+    }
+    return begin;
+}
+
+/// The part of a row that it depends on, as far as it has not been looked at.
+struct Waiting {
+    long long row, at, end;
+    int depth;  // one more than the largest known one
+    bool done;
+
+    /// Looks at a few rows.
+    __device__ __forceinline__ void look(const LevelArguments& a) {
+        for (int look = 0; look < looks && at < end; ++look) {
+            const int other = known_depth(a.depth + __ldg(a.column + at));
+            if (other == 0) break;
+            depth = max(depth, other + 1);
+            ++at;
+        }
+    }
+    __device__ __forceinline__ void finish(const LevelArguments& a) {
+        if (done || at < end) return;
+        publish_depth(a.depth + row, depth);
+        done = true;
+    }
+};
+
+/// One round on the first long row that is not done.
+__device__ __forceinline__ void look_together(const LevelArguments& a, Waiting& mine, unsigned long_rows) {
+    const int owner = __ffs(long_rows) - 1, lane = threadIdx.x % 32;
+    const long long at = __shfl_sync(~0u, mine.at, owner) + lane, end = __shfl_sync(~0u, mine.end, owner);
+    const int other = at < end ? known_depth(a.depth + __ldg(a.column + at)) : -1;
+    const bool all = __all_sync(~0u, other != 0);
+    int largest = other;
+    for (int distance = 16; distance > 0; distance /= 2)
+        largest = max(largest, __shfl_xor_sync(~0u, largest, distance));
+    if (lane != owner || !all) return;
+    mine.depth = max(mine.depth, largest + 1);
+    mine.at = mine.at + 32 < mine.end ? mine.at + 32 : mine.end;
+}
+
+extern "C" __global__ void __launch_bounds__(threads) find_levels(const __grid_constant__ LevelArguments a) {
+    __shared__ unsigned ticket;
+    if (threadIdx.x == 0) ticket = atomicAdd(&a.state->ticket, 1u);
+    __syncthreads();
+    const long long index = (long long)ticket * threads + threadIdx.x;
+    Waiting mine = {0, 0, 0, 1, index >= a.rows};
+    if (!mine.done) {
+        mine.row = UPPER ? a.rows - 1 - index : index;
+        const long long begin = __ldg(a.row_begin + mine.row), end = __ldg(a.row_begin + mine.row + 1);
+        const long long own = place_after(a.column, begin, end, int(mine.row), !UPPER);
+        mine.at = UPPER ? own : begin;
+        mine.end = UPPER ? end : own;
+    }
+    const bool is_long = mine.end - mine.at > short_row;
+    for (int round = 0; !__all_sync(~0u, mine.done); ++round) {
+        if (!is_long) mine.look(a);
+        if (const unsigned long_rows = __ballot_sync(~0u, is_long && !mine.done)) look_together(a, mine, long_rows);
+        mine.finish(a);
+        if (round > 64) __nanosleep(20);
+        __syncwarp();
+    }
+    int deepest = index < a.rows ? mine.depth : 0;
+    for (int distance = 16; distance > 0; distance /= 2)
+        deepest = max(deepest, __shfl_xor_sync(~0u, deepest, distance));
+    if (threadIdx.x % 32 == 0) atomicMax(&a.state->levels, deepest);
+}
+
+}  // namespace hyperplane

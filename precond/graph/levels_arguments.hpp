@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arguments of the kernel that finds the levels of a triangle (precond/graph/levels.cuh).
+#pragma once
+
+namespace hyperplane {
+
+/// What the thread blocks of one launch share; zeros before it.
+struct LevelState {
+    unsigned ticket;  ///< the next part of the rows
+    int levels;       ///< the largest depth so far
+};
+
+struct LevelArguments {
+    const long long* row_begin;
+    const int* column;
+    int* depth;  // [row]: the level, counted from 1; zeros before a launch
+    LevelState* state;
+    long long rows;
+};
+
+}  // namespace hyperplane
