@@ -4,6 +4,7 @@
 
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
+#include "precond/sync_free_ilu/arguments.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
 #include "precond/sync_free_ilu/gpu_pattern.hpp"
 
