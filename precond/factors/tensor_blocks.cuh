@@ -42,10 +42,11 @@ struct Lane {
 
     /// This lane's column of a left operand, and its row of a right one. A product may take columns in any order. With
     /// OPERANDS_AS_RESULTS the order is such that a lane's part of a result is its part of a left operand, or half of
-    /// it; otherwise such that the four lanes have consecutive rows of a right operand.
+    /// it; otherwise such that the four lanes have consecutive rows of a right operand. It is the same for both blocks
+    /// of a warp, so that the last bits of a product do not depend on where its point is.
     __device__ __forceinline__ int col(int h) const {
         const int k = lane % 4;
-        return !OPERANDS_AS_RESULTS ? k + 4 * h : steps == 2 ? 2 * k + h : 2 * (k % 2) + (k / 2 ^ which);
+        return !OPERANDS_AS_RESULTS ? k + 4 * h : steps == 2 ? 2 * k + h : 2 * (k % 2) + k / 2;
     }
 
     /// Whether this lane's element c + m of a result is in the block, not in its padding.
@@ -71,8 +72,8 @@ struct Lane {
 #pragma unroll
             for (int h = 0; h < steps; ++h) left.v[h] = col(h) < DOF ? x.v[h] : 0.0;
         } else {
-            const double others = __shfl_xor_sync(~0u, x.v[1], 2);
-            left.v[0] = col(0) >= DOF ? 0.0 : lane % 4 / 2 == which ? x.v[0] : others;
+            const double others = __shfl_xor_sync(~0u, which == 0 ? x.v[1] : x.v[0], 2);
+            left.v[0] = col(0) >= DOF ? 0.0 : lane % 4 / 2 != which ? others : which == 0 ? x.v[0] : x.v[1];
         }
         return left;
     }
