@@ -38,10 +38,11 @@ void check_ranks(const Parameters& parameters, Backend backend) {
         std::vector<std::string> names;
         for (const PreconditionerRow& other : preconditioners())
             if (other.on_gpu_ranks) names.push_back(other.name);
-        refuse("preconditioner", "name",
-               fmt::format("{} does not work on several ranks on GPUs; take {}, give device.backend = cpu, or take one "
-                           "rank",
-                           row.name, fmt::join(names, ", ")));
+        refuse(
+            "preconditioner", "name",
+            fmt::format("{} does not work on several ranks on GPUs{}; take {}, give device.backend = cpu, or take one "
+                        "rank",
+                        row.name, row.why_not_on_gpu_ranks, fmt::join(names, ", ")));
     }
     for (const auto& [key, value] : row.only_on_ranks)
         if (parameters.text("preconditioner", key) != value)

@@ -75,6 +75,13 @@ public:
         own.periodic[2] = own.periodic[2] || is_part();
         return {kind_, own, levels_};
     }
+    /// The planes of a natural layout and those of its halo as a grid of their own, counted from 0. Its slot 0 is the
+    /// first one in memory.
+    Layout with_halo_as_own_grid() const {
+        Grid own = grid_;
+        own.nz = planes() + 2 * halo_;
+        return {kind_, own, levels_};
+    }
     /// The same points with other levels.
     Layout with_levels(LevelMap levels) const {
         Layout other = *this;

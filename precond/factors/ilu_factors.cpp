@@ -6,26 +6,26 @@ void IluFactors::allocate(const StructMatrix& a, const IluPattern& pattern) {
     a_ = &a;
     if (!(pattern_ && *pattern_ == pattern)) pattern_ = pattern;
     const auto fits = [&](const std::optional<StructMatrix>& m, const Stencil& stencil) {
-        return m && m->layout() == a.layout() && m->dof() == a.dof() && m->stencil().offsets() == stencil.offsets();
+        return m && m->layout() == layout() && m->dof() == a.dof() && m->stencil().offsets() == stencil.offsets();
     };
     // Solves skip entries that wrap around, so periodic axes need not be as long as the filled stencil.
     if (pattern.shares) {
         factor_.reset();
         if (!fits(inverse_, point_stencil()))
-            inverse_.emplace(context_, a.layout().without_wrap(), point_stencil(), a.dof(), MatrixStorage::full,
+            inverse_.emplace(context_, layout().without_wrap(), point_stencil(), a.dof(), MatrixStorage::full,
                              "factor");
     } else if (inverse_.reset(); !fits(factor_, pattern.stencil) || factor_->storage() != a.storage()) {
         factor_.reset();
-        factor_.emplace(context_, a.layout().without_wrap(), pattern.stencil, a.dof(), a.storage(), "factor");
+        factor_.emplace(context_, layout().without_wrap(), pattern.stencil, a.dof(), a.storage(), "factor");
     }
 }
 
 void IluFactors::round(const std::string& name, SetupReport& report) {
     const StructMatrix& a = *a_;
     const FactorStorage storage = pattern_->storage;
-    if (!reduced_ || !reduced_->serves(storage, a.layout(), stencil().offsets(), a.dof(), a.symmetric())) {
+    if (!reduced_ || !reduced_->serves(storage, layout(), stencil().offsets(), a.dof(), a.symmetric())) {
         reduced_.reset();
-        reduced_.emplace(context_, storage, a.layout(), stencil().offsets(), a.dof(), a.symmetric(),
+        reduced_.emplace(context_, storage, layout(), stencil().offsets(), a.dof(), a.symmetric(),
                          places_on(a.backend()));
     }
     judge(reduced_->round(view(nullptr)), storage, name, report);
@@ -44,9 +44,14 @@ const void* IluFactors::inverse_address() const {
     return blocks(pivots()).entry(pivot_entry()).values;
 }
 
+ConstBlockView IluFactors::matrix_blocks() const {
+    const Index before = pattern_->of_rank ? a_->space().halo_slots() : 0;
+    return blocks_at(CoefficientOrder::apart, a_->values(0) - before, a_->stride(), a_->dof());
+}
+
 FactorView IluFactors::view(const Int3* offsets) const {
-    FactorView f{a_->layout(), unit_in_double() ? blocks(triangles()) : block_view(triangles()),
-                 blocks(pivots()).entry(pivot_entry()), offsets};
+    FactorView f{layout(), factor_ ? blocks(*factor_) : matrix_blocks(), blocks(pivots()).entry(pivot_entry()),
+                 offsets};
     f.lower = stencil().lower_size();
     f.symmetric = a_->symmetric();
     f.unit = unit_in_double();
@@ -59,9 +64,9 @@ TriangleFactors IluFactors::triangle_factors(const Int3* offsets) const {
 }
 
 TriangleShape IluFactors::triangle_shape() const {
-    return {a_->layout(), stencil().offsets(),
-            a_->dof(),    a_->symmetric(),
-            unit(),       reduced_ ? reduced_->storage() : FactorStorage::double_precision};
+    return {layout(),  stencil().offsets(),
+            a_->dof(), a_->symmetric(),
+            unit(),    reduced_ ? reduced_->storage() : FactorStorage::double_precision};
 }
 
 Index IluFactors::bytes_in_double(const IluPattern& p) {

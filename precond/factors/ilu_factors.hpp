@@ -41,6 +41,8 @@ public:
     const StructMatrix& matrix() const { return *a_; }
     const IluPattern& pattern() const { return *pattern_; }
     const Stencil& stencil() const { return pattern_->stencil; }
+    /// The layout of the factors.
+    const Layout& layout() const { return pattern_->of_rank ? pattern_->layout : a_->layout(); }
     const Context& context() const { return context_; }
 
     /// The factors in double precision. triangles() has E and F, or W and G, as entries of stencil(); for D-ILU it is
@@ -67,6 +69,8 @@ public:
     /// The factors in reduced precision; null if the storage is double.
     const ReducedFactors* reduced() const { return reduced_ ? &*reduced_ : nullptr; }
 
+    /// The matrix's blocks, by the slots of layout().
+    ConstBlockView matrix_blocks() const;
     /// Views of the factors; `offsets` are those of stencil(), in the context's memory. view() needs the factors in
     /// double precision, triangle_factors() takes them in any storage.
     FactorView view(const Int3* offsets) const;

@@ -25,7 +25,8 @@ struct IluPattern {
     bool shares = false;                                      ///< D-ILU: E and F are the matrix's own entries
     FactorStorage storage = FactorStorage::double_precision;  ///< of the factors that solves read
     /// On a GPU, of one of several ranks: the layout's grid is its planes and, at either end, `halo` planes that the
-    /// ranks beside it compute.
+    /// ranks beside it compute. A matrix and vectors in natural layout are a part of the whole grid nevertheless; slot
+    /// 0 of the pattern is the first slot that they have in memory.
     bool of_rank = false;
     int halo = 0;
 

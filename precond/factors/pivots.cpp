@@ -74,13 +74,13 @@ void PivotInverter::adopt(Index failures, PivotEvent first_failure, Index boosts
 
 void PivotInverter::adopt(const PivotLog& log, const PivotRatio& smallest) {
     const auto event = [&](unsigned long long row, double value) {
-        return PivotEvent{grid_.point(first_row_ + Index(row / dof_)), int(row % dof_), value};
+        return PivotEvent{cell(row_of(Index(row / dof_))), int(row % dof_), value};
     };
     std::vector<PivotEvent> boosted;
     for (int at = 0; at < log.boosted_size; ++at) boosted.push_back(event(log.boosted[at], log.boosted_value[at]));
     adopt(Index(log.failures), log.failures ? event(log.failed[0], log.failed_value[0]) : PivotEvent{},
           Index(log.boosts), std::move(boosted), smallest);
-    smallest_.row = std::max<Index>(0, smallest_.row + first_row_);  // if no pivot shrank, that of the first point
+    smallest_.row = row_of(smallest_.row);  // if no pivot shrank, that of the first point
 }
 
 void PivotInverter::gather(const Context& context) {

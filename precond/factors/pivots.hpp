@@ -67,6 +67,9 @@ public:
 
     /// The number of the first block row of those that a kernel counts from 0; adopt adds it to the rows of its log.
     void set_first_row(Index row) { first_row_ = row; }
+    /// The number in the whole grid of a row that a kernel counts. What lies before the grid counts as its first row.
+    Index row_of(Index counted) const { return std::max<Index>(0, first_row_ + counted); }
+    Int3 cell(Index row) const { return grid_.point(row); }
 
     /// Makes counts, places and the smallest ratio those of all ranks, on every rank.
     void gather(const Context& context);

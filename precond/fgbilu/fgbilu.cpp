@@ -216,6 +216,9 @@ PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu) {
         "structures for GPGPUs, Computers & Fluids 119, 2015.";
     row.parameters = fgbilu_parameters();
     row.on_ranks = true;
+    row.why_not_on_gpu_ranks =
+        ": it launches a kernel for each hyperplane, and ranks would wait for each other after every one; struct_ilu "
+        "has the same factors to rounding";
     row.only_on_ranks = {{"style", "blocks"}, {"solve_mode", "sync"}};
     row.create = [make_exact_ilu, fused = row.create](
                      const Parameters& parameters,

@@ -56,6 +56,12 @@ IluPattern IluPreconditioner::pattern(const Context& context, const Layout& layo
             own.halo = halo;
             return own;
         }
+    if (context.ranks() && backend == Backend::cuda && layout.is_part()) {
+        IluPattern own = on(layout.with_halo_as_own_grid());
+        own.of_rank = true;
+        own.halo = layout.halo();
+        return own;
+    }
     return on(options_.within_rank ? layout.without_neighbours() : layout);
 }
 
@@ -107,7 +113,9 @@ SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
         [&](double alpha, PivotInverter& inverter) {
-            if (copy_) inverter.set_first_row(copy_->first_row());
+            if (factors_.pattern().of_rank)
+                inverter.set_first_row(copy_ ? copy_->first_row()
+                                             : a.space().first_block_row() - a.space().halo_slots());
             factorisation_->compute(alpha, options_.pivots.rules, factors_, inverter);
         },
         factorisation_->remark());
@@ -178,7 +186,8 @@ Index IluPreconditioner::bytes_per_apply() const {
 
 ApplicationCheck IluPreconditioner::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                                       const MakeInDouble& /*in_double*/) const {
-    if (copy_) return {.unchecked = "the factors of ranks on GPUs are in another layout than the vectors"};
+    if (factors_.pattern().of_rank)
+        return {.unchecked = "the factors of ranks on GPUs are on another grid than the vectors"};
     const Buffer<Int3> offsets = copied_to(a.context(), "check", factors_.stencil().offsets());
     return solve_->check(a.context(), factors_.triangle_factors(offsets.data()), r, z);
 }

@@ -10,7 +10,9 @@
 //     4. The factors are rounded if their storage is in reduced precision.
 //     5. The solve accepts the factors, or refuses them with an error.
 //
-// Of several ranks on GPUs each factors and solves in the hyperplane layout, on copies (HyperplaneCopy).
+// Of several ranks on GPUs each factors and solves exactly in the hyperplane layout, on copies (HyperplaneCopy). With
+// Jacobi sweeps in place of solves it has no copies. In either case the grid of the factors is the rank's planes and,
+// at both ends, those of its halo (IluPattern::halo).
 #pragma once
 
 #include <memory>

@@ -74,8 +74,8 @@ std::vector<KernelSet> FixedPointFactorisation::kernels(const IluPattern& patter
     if constexpr (cuda_built) {
         const IluPattern p = as_factored(pattern);
         if (FactorSweepsCuda::serves(p))
-            return {{"fixed_point", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
-                     [p] { return FactorSweepsCuda::programs(p); }}};
+            return {{p.of_rank ? "fixed_point of ranks" : "fixed_point", p.layout, p.stencil, p.dof, p.symmetric,
+                     p.storage, [p] { return FactorSweepsCuda::programs(p); }}};
     }
     return {};
 }
@@ -138,7 +138,7 @@ PreconditionerRow par_ilu_row() {
         "factored as incomplete Cholesky. Source: Chow and Patel, Fine-grained parallel incomplete LU factorization, "
         "SIAM J. Sci. Comput. 37, 2015.";
     row.parameters = par_ilu_parameters();
-    row.on_ranks = true;
+    row.on_ranks = row.on_gpu_ranks = true;
     row.only_on_ranks = {{"mode", "sync"}, {"solve_mode", "sync"}};
     return row;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/par_ilu/sweeps.hpp"
 
+#include <numeric>
 #include <vector>
 
 #include "core/device/for_each_point.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/known_dof.hpp"
+#include "precond/factors/rank_planes_cuda.hpp"
 #include "precond/par_ilu/sweep_point.hpp"
 
 namespace hyperplane {
@@ -66,6 +68,18 @@ struct MakeUnit {
                 for (int j = 0; j < dof; ++j) triangles.at(e, slot, e < lower ? i : j, e < lower ? j : i) = line[j];
             }
         }
+    }
+};
+
+/// Keeps the pivots of planes that other ranks compute out of the reports: a ratio is never above 1.
+struct ForgetHalo {
+    VectorView ratio, failure;
+    int begin, end;  ///< the rank's own planes
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
+        if (p.z >= begin && p.z < end) return;
+        ratio.at(slot) = 2.0;
+        failure.at(slot) = 0.0;
     }
 };
 
@@ -148,11 +162,20 @@ void FactorSweeps::run_loops(const StructMatrix& a, const FactorTarget& result, 
     for (int left = sweeps; left >= 0; --left) {
         const FactorTarget &to = left % 2 == 0 ? result : spare, &from = left % 2 == 0 ? spare : result;
         sweep(context, row(a, from, to, alpha, rules, left < sweeps, left == 0));
-        share_halos(to);
+        share_halos(to, false);
     }
 }
 
-void FactorSweeps::share_halos(const FactorTarget& factors) const {
+void FactorSweeps::share_halos(const FactorTarget& factors, [[maybe_unused]] bool changed_alone) const {
+    if constexpr (cuda_built)
+        if (shape_.of_rank && shape_.halo > 0) {
+            // Where E and F are A's, D^-1 is entry 0, and the only one that is stored.
+            std::vector<int> entries(std::size_t(shape_.kept()));
+            std::iota(entries.begin(), entries.end(), 0);
+            if (changed_alone && !shape_.shares) entries = shape_.eliminations().changed_entries();
+            double* const first = shape_.shares ? factors.inverse.values : factors.triangles.values;
+            return RankPlanes(context_, shape_, first).exchange(entries);
+        }
     if (!shape_.layout.has_neighbours_outside()) return;
     std::vector<double*> blocks;
     const auto add = [&](const BlockView& view, int e) {
@@ -179,25 +202,27 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
         if (const Index size = FactorSweepsCuda::scratch_size(context_, shape_); scratch_.size() != size)
             scratch_ = Buffer<double>(context_, "sweeps", size);
         const auto place = [&](const FactorTarget& x) {
-            return FactorTarget{shape_.shares ? writable(block_view(a)) : x.triangles, x.inverse};
+            return FactorTarget{shape_.shares ? writable(blocks_of(a)) : x.triangles, x.inverse};
         };
         const FactorTarget places[] = {place(result), place(mode == FactorSweepMode::async ? result : spare)};
         const FactorTarget& guessed = places[sweeps % 2];
         // If the number of sweeps is even, or they are asynchronous, `guessed` is the result itself. Then the last
         // sweep writes entries that never change while others read them, but with the bits that they already have.
-        for (int left = sweeps; left >= 0; --left)
+        for (int left = sweeps; left >= 0; --left) {
             cuda_->run(left == sweeps ? guess
                        : left > 0     ? sweep
                                       : last,
                        a, scratch_.data(), guessed, places[(left + 1) % 2], places[left % 2], alpha, rules,
                        {ratios_.view(shape_.layout).values, failures_.view(shape_.layout).values, failed_.data()});
+            share_halos(places[left % 2], left < sweeps && left > 0);
+        }
     }
 }
 
 SweepRow<0> FactorSweeps::row(const StructMatrix& a, const FactorTarget& from, const FactorTarget& to, double alpha,
                               const PivotRules& rules, bool updates, bool last) {
     const int size = shape_.stencil.size(), lower = shape_.stencil.lower_size();
-    const ConstBlockView matrix = block_view(a);
+    const ConstBlockView matrix = blocks_of(a);
     SweepRow<0> row{};
     row.old = {shape_.layout,   shape_.shares ? matrix : from.triangles, from.inverse, offsets_.data(), lower,
                shape_.symmetric};
@@ -218,15 +243,31 @@ SweepRow<0> FactorSweeps::row(const StructMatrix& a, const FactorTarget& from, c
     return row;
 }
 
-void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) const {
+ConstBlockView FactorSweeps::blocks_of(const StructMatrix& a) const {
+    const Index before = shape_.of_rank ? a.space().halo_slots() : 0;  // the pattern's slot 0 is the first in memory
+    return blocks_at(CoefficientOrder::apart, a.values(0) - before, a.stride(), a.dof());
+}
+
+void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) {
+    if (shape_.halo > 0)
+        for_each_point(context_, shape_.layout, "pivots of other ranks",
+                       ForgetHalo{ratios_.view(shape_.layout), failures_.view(shape_.layout), shape_.halo,
+                                  shape_.layout.grid().nz - shape_.halo});
     const PointValue smallest = ratios_.smallest(shape_.layout), first = failures_.smallest(shape_.layout);
+    // Kernels of a rank count the points of a grid of its own.
+    const auto row = [&](const PointValue& at) {
+        return shape_.of_rank ? inverter.row_of(shape_.layout.grid().row(at.point)) : a.grid().row(at.point);
+    };
     PivotRatio ratio;
-    ratio.take(smallest.value, a.grid().row(smallest.point));
+    ratio.take(smallest.value, row(smallest));
     PivotEvent event{};
     if (first.value < 0.0) {
         Vector copy;
         const Vector& failed = on_host(failed_, copy);
-        event = {first.point, int(value_at(failed, first.point, 0)), value_at(failed, first.point, 1)};
+        const auto value = [&](int c) {
+            return shape_.of_rank ? failed(first.point, c) : value_at(failed, first.point, c);
+        };
+        event = {inverter.cell(row(first)), int(value(0)), value(1)};
     }
     const auto failures = Index(-failures_.sum());
     // This number is that of all ranks, and the inverter adds up what ranks report: only the first one reports it.

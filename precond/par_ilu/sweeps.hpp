@@ -62,7 +62,7 @@ public:
     par_ilu::SweepRow<0> row(const StructMatrix& a, const FactorTarget& from, const FactorTarget& to, double alpha,
                              const PivotRules& rules, bool updates, bool last);
     /// Hands the pivots that a last pass has recorded to an inverter.
-    void report(const StructMatrix& a, PivotInverter& inverter) const;
+    void report(const StructMatrix& a, PivotInverter& inverter);
     /// Replaces E by W = E D^-1 and F by G = D^-1 F.
     void make_unit(const FactorTarget& factors);
 
@@ -80,8 +80,11 @@ private:
                    FactorSweepMode mode, double alpha, const PivotRules& rules);
     void run_kernels(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
                      FactorSweepMode mode, double alpha, const PivotRules& rules);
-    /// Exchanges, after a sweep, the factors near the cuts that other ranks read.
-    void share_halos(const FactorTarget& factors) const;
+    /// Exchanges, after a sweep, the factors near the cuts that other ranks read; `changed_alone`: on a GPU, those that
+    /// sweeps change.
+    void share_halos(const FactorTarget& factors, bool changed_alone) const;
+    /// A's blocks, by the slots of the pattern's layout.
+    ConstBlockView blocks_of(const StructMatrix& a) const;
     void make_pivots_symmetric(const FactorTarget& factors) const;
 
     Context context_;

@@ -29,8 +29,9 @@ Index shared_room(const Context& context) {
 constexpr Index any_room = std::numeric_limits<Index>::max();
 
 /// Whether the sweeps before the last one are staged, on a GPU whose thread blocks have `room` bytes of shared memory.
+/// Ranks add pairs up as one GPU does in the natural layout, where sweeps are not staged.
 bool by_rows(const IluPattern& shape, Index room) {
-    if (!on_tensor_cores(shape.dof)) return false;
+    if (!on_tensor_cores(shape.dof) || shape.of_rank) return false;
     const FactorSweepRows rows(shape);
     return rows.serves() && rows.shared_bytes() <= room;
 }
@@ -93,7 +94,7 @@ struct Axes {
 /// The pairs X_e -= W_l F_u(p+l) in the order in which a point takes them. For larger blocks the order is such that
 /// F_u(p+l) of one point is, shortly after, F_u(p'+l') of its neighbour along the layout's innermost axis; l' and e'
 /// differ from l and e along this axis alone. With one unknown the sums would not fit in registers, and neighbouring
-/// points share cache lines anyway.
+/// points share cache lines anyway. Ranks have the order of the natural layout in any layout.
 struct Pairs {
     std::vector<int> l, u, e;
     std::vector<int> first, last;  ///< pairs of each entry; the number of pairs and -1 if it has none
@@ -104,7 +105,8 @@ struct Pairs {
         for (int entry = 0; entry < s.size(); ++entry) e.resize(by_entry.begin[entry + 1], entry);
         const auto across = [&](int entry) {
             const Int3 o = s[entry];
-            return shape.layout.kind() == LayoutKind::natural ? std::array{o.z, o.y} : std::array{o.z, o.x};
+            const bool along_x = shape.of_rank || shape.layout.kind() == LayoutKind::natural;
+            return along_x ? std::array{o.z, o.y} : std::array{o.z, o.x};
         };
         const auto key = [&](int pair) {
             const int low = by_entry.l[pair], up = by_entry.u[pair];
@@ -221,11 +223,12 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, co
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.boost;
     arguments.a_stride = a.stride();
-    double* place = scratch;  // place of A's entries, then of the counter
+    const Index before = a.space().halo_slots();  // the pattern's slot 0 is the first one in memory
+    double* place = scratch;                      // place of A's entries, then of the counter
     for (int e = 0; e < shape_.stencil.size(); ++e) {
         const int own = a.stencil().find(shape_.stencil[e]);
         const bool stored = own >= 0 && own < a.stored_entries();
-        arguments.entry[e].a = stored ? a.values(own) : nullptr;
+        arguments.entry[e].a = stored ? a.values(own) - before : nullptr;
         if (!rows || !stored || !changes(e)) continue;
         arguments.entry[e].a = place;
         place += Index(shape_.dof) * shape_.dof * shape_.layout.slots();

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
-#include "core/device/cuda.hpp"
 #include "core/grid/grid_point.hpp"
 #include "precond/factors/coefficient_order.hpp"
 #include "precond/factors/eliminations.hpp"
@@ -222,7 +222,8 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     reset();
     if (system_.halo > 0) planes_from_below(x);
     const Grid& g = system_.layout.grid();
-    Arguments arguments{.a = a.values(0),
+    const Index before = a.space().halo_slots();  // the pattern's slot 0 is the first one in memory
+    Arguments arguments{.a = a.values(0) - before,
                         .x = x.values(0),
                         .tiles = device_tiles_.tiles.data(),
                         .tile_at = device_tiles_.at.data(),
@@ -247,7 +248,7 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     check_entries(std::size_t(filled.size()), std::size(arguments.entry));
     for (int e = 0; e < filled.size(); ++e) {
         const int own = system_.a_stencil.find(filled[e]);
-        arguments.entry[e] = {own >= 0 && a.stores(own) ? a.values(own) : nullptr,
+        arguments.entry[e] = {own >= 0 && a.stores(own) ? a.values(own) - before : nullptr,
                               x.values(0) + place_together<Index>(system_.layout.slots(), system_.dof, e, 0, 0, 0),
                               int(system_.layout.slot_delta(filled[e]))};
     }
@@ -257,52 +258,29 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     spoilt_ = inverter.failures() > 0;
 }
 
-std::vector<double> Factorisation::copy_planes(StructMatrix& x, int first, const std::vector<double>* values) {
-    const Grid& g = system_.layout.grid();
-    const std::size_t plane = std::size_t(g.ny) * system_.dof * system_.dof;
-    const std::size_t width = plane * system_.halo, pitch = plane * g.nz;
-    const cudaStream_t stream = cuda::stream(x.context());
-    std::vector<double> found(values ? 0 : std::size_t(system_.kept()) * g.nx * width);
-    // Of an entry and a level modulo nx the values of these planes are contiguous. Ranks count planes and levels from
-    // different ones, so in a message levels are counted from its first plane, which turns their order.
-    const int turn = system_.layout.levels().z * first % g.nx;
-    const auto copy = [&](int entry, int level, int to, int count) {
-        const std::size_t row = std::size_t(entry) * g.nx, there = (row + to) * width;
-        double* const on_gpu = x.values(0) + (row + level) * pitch + plane * first;
-        constexpr std::size_t value = sizeof(double);
-        cuda::check(values ? cudaMemcpy2DAsync(on_gpu, pitch * value, values->data() + there, width * value,
-                                               width * value, std::size_t(count), cudaMemcpyHostToDevice, stream)
-                           : cudaMemcpy2DAsync(found.data() + there, width * value, on_gpu, pitch * value,
-                                               width * value, std::size_t(count), cudaMemcpyDeviceToHost, stream),
-                    "cudaMemcpy2DAsync");
-    };
-    for (int entry = 0; entry < system_.kept(); ++entry) {
-        copy(entry, turn, 0, g.nx - turn);
-        if (turn > 0) copy(entry, 0, g.nx - turn, turn);
-    }
-    x.context().synchronize();
-    return found;
+RankPlanes Factorisation::planes_of(StructMatrix& x) const {
+    return {x.context(), system_, x.values(0)};
 }
 
-void Factorisation::receive_planes(StructMatrix& x, int first, int from) {
-    std::vector<double> message(std::size_t(system_.kept()) * system_.dof * system_.dof * system_.halo *
-                                system_.layout.slots_of_plane());
-    x.context().ranks()->receive(from, message);
-    copy_planes(x, first, &message);
+std::vector<int> Factorisation::entries() const {
+    std::vector<int> all(system_.kept());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 void Factorisation::planes_from_below(StructMatrix& x) {
-    if (const int rank = x.context().ranks()->rank(); rank > 0) receive_planes(x, 0, rank - 1);
+    if (const int rank = x.context().ranks()->rank(); rank > 0) planes_of(x).receive(rank - 1, entries(), 0);
 }
 
 void Factorisation::planes_to_others(StructMatrix& x) {
-    Communicator& ranks = *x.context().ranks();
+    const RankPlanes planes = planes_of(x);
+    const Communicator& ranks = *x.context().ranks();
     const int rank = ranks.rank(), halo = system_.halo, end = system_.layout.grid().nz;
     const bool is_last = rank + 1 == ranks.size();
-    if (!is_last) ranks.send(rank + 1, copy_planes(x, end - 2 * halo));
+    if (!is_last) planes.send(rank + 1, entries(), end - 2 * halo);
     if (!system_.symmetric || system_.shares) return;
-    if (rank > 0) ranks.send(rank - 1, copy_planes(x, halo));
-    if (!is_last) receive_planes(x, end - halo, rank + 1);
+    if (rank > 0) planes.send(rank - 1, entries(), halo);
+    if (!is_last) planes.receive(rank + 1, entries(), end - halo);
 }
 
 void Factorisation::reset() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "precond/factors/pivot_record.hpp"
+#include "precond/factors/rank_planes_cuda.hpp"
 #include "precond/struct_ilu/arguments.hpp"
 #include "precond/struct_ilu/intra_row.hpp"
 #include "precond/walks/tiles.hpp"
@@ -56,10 +57,8 @@ public:
 
 private:
     void reset();
-    /// Copies as many planes as the halo has, from plane `first` on, of all entries: `values` to x, or what is returned
-    /// from x.
-    std::vector<double> copy_planes(StructMatrix& x, int first, const std::vector<double>* values = nullptr);
-    void receive_planes(StructMatrix& x, int first, int from);
+    RankPlanes planes_of(StructMatrix& x) const;
+    std::vector<int> entries() const;  ///< those that are stored
     /// Ranks factor one after the other: each begins when the one below has sent the factors of its last planes.
     void planes_from_below(StructMatrix& x);
     /// Sends those to the rank above. If one triangle is stored, the upper solve reads W of the first planes there.

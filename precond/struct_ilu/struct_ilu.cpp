@@ -55,7 +55,7 @@ PreconditionerRow struct_ilu_row() {
 
 PreconditionerRow jacobi_sweeps_row() {
     PreconditionerRow row = ilu_row("jacobi_sweeps", jacobi_sweeps_of);
-    row.on_ranks = true;
+    row.on_ranks = row.on_gpu_ranks = true;
     row.only_on_ranks = {{"mode", "sync"}};
     row.summary = "ILU(k) or IC(k) whose triangular solves are a few Jacobi sweeps";
     row.explanation =

@@ -84,6 +84,13 @@ class GpuRanks(ProgramTest):
     def test_struct_ilu_with_fill(self):
         self.has_the_bits_of_one("fill_level = 1\n" + STRUCT_ILU, "transport")
 
+    def test_fixed_point_sweeps(self):
+        self.has_the_bits_of_one("name = par_ilu\n[device]\nlayout = natural", "poisson", "poisson_box27", "block")
+        self.has_the_bits_of_one("name = par_ilu\ntriangular_solve = jacobi", "poisson_periodic", "transport")
+
+    def test_jacobi_sweeps(self):
+        self.has_the_bits_of_one("name = jacobi_sweeps", "poisson", "transport", "cavity")
+
     def test_subdomains_and_none(self):
         for choice in ("name = subdomain_ildu0\nsubdomain = 7 5 2", "name = none"):
             self.has_the_bits_of_one(choice, "poisson", "transport")
@@ -105,7 +112,7 @@ class GpuRanks(ProgramTest):
         self.has_the_bits_of_one(MULTIGRID, "block", "navier_stokes")
 
     def test_multigrid_with_other_smoothers(self):
-        for smoother in ("chebyshev", "multicolor", "jacobi"):
+        for smoother in ("chebyshev", "multicolor", "jacobi", "jacobi_sweeps"):
             self.has_the_bits_of_one(f"cycle = w\n{MULTIGRID}\n[smoother]\nname = {smoother}", "poisson", "poisson_periodic")
 
     def test_chebyshev_and_periodic_axes(self):
@@ -134,6 +141,9 @@ class GpuRanks(ProgramTest):
     def test_multicolor_and_struct_ilu_on_larger_grids(self):
         self.larger_grids("multicolor", "struct_ilu")
 
+    def test_sweeps_on_larger_grids(self):
+        self.larger_grids("par_ilu", "jacobi_sweeps")
+
     def test_multigrid_on_larger_grids(self):
         self.larger_grids("multigrid", "multigrid\n[smoother]\nname = multicolor")
 
@@ -157,7 +167,8 @@ class GpuRanks(ProgramTest):
 
     def test_memory_of_a_rank_is_predicted(self):
         for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "multicolor", "struct_ilu",
-                     "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1", "multigrid",
+                     "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1", "par_ilu", "par_ilu\nfill_level = 1",
+                     "par_ilu\ntriangular_solve = jacobi", "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "multigrid",
                      "multigrid\nreplicated_points = 0\n[smoother]\nname = multicolor"):
             deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n")
             with self.subTest(name=name):
@@ -168,10 +179,8 @@ class GpuRanks(ProgramTest):
 
     def test_refusals_name_key_and_remedy(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
-        for setting, expected in (("preconditioner.name=par_ilu", "device.backend = cpu"),
-                                  ("preconditioner.name=fgbilu", "device.backend = cpu"),
-                                  ("preconditioner.name=jacobi_sweeps", "device.backend = cpu"),
-                                  ("preconditioner.name=multigrid --set smoother.name=par_ilu", "on several ranks on GPUs"),
+        for setting, expected in (("preconditioner.name=fgbilu", "struct_ilu has the same factors"),
+                                  ("preconditioner.name=multigrid --set smoother.name=fgbilu", "on several ranks on GPUs"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
             refused = self.run_ranks(deck, 2, "refused.h5", "--set", *setting.split())
             self.assertEqual(refused.returncode, 2, refused.stderr)

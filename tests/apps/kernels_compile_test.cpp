@@ -99,7 +99,7 @@ Demand make_demand() {
                 demand.add(row, parameters_of(row), setting);
         // Those of a rank that has one below and one above.
         const PreconditionerSetting of_rank{Context::cpu(1, std::make_shared<PlannedRank>(1, 3)), setting.matrix};
-        for (const char* name : {"struct_ilu", "multicolor"}) {
+        for (const char* name : {"struct_ilu", "multicolor", "par_ilu", "jacobi_sweeps"}) {
             const PreconditionerRow& row = find_preconditioner(name);
             if (one.stencil.name() == "star7" && one.dof <= 4)
                 for (const KernelSet& set : row.kernels(parameters_of(row), of_rank)) demand.add(set);

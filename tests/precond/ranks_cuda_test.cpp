@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// struct_ilu and multicolor on ranks on GPUs: the bits of one GPU, queued once and recorded as a graph; with scope =
-// rank what ranks on a CPU compute.
+// struct_ilu, par_ilu, jacobi_sweeps and multicolor on ranks on GPUs: the bits of one GPU, queued once and recorded as
+// a graph; with scope = rank what ranks on a CPU compute.
 #include "core/ranks/links_cuda.hpp"
 #include "core/vector/scalars.hpp"
 #include "on_device.hpp"
@@ -21,6 +21,7 @@ struct GpuRankCase {
     bool symmetric;
     Box box;
     std::string preconditioner = "struct_ilu";
+    Settings settings = {};
 };
 
 std::vector<GpuRankCase> cases_of_multicolor() {
@@ -55,6 +56,25 @@ std::vector<GpuRankCase> gpu_rank_cases() {
     return list;
 }
 
+/// With one to nine unknowns, since par_ilu has kernels of its own for one and two, for three and four, and for five to
+/// eight, and loops over points for more; with eight on box27, sweeps of one rank in the hyperplane layout are staged.
+std::vector<GpuRankCase> cases_of_sweeps(const char* preconditioner, const Settings& settings) {
+    std::vector<GpuRankCase> list;
+    const auto add = [&](const char* stencil, int dof, int fill_level, bool symmetric, Box box) {
+        list.push_back({stencil, dof, fill_level, symmetric, box, preconditioner, settings});
+    };
+    for (const bool symmetric : {false, true}) {
+        for (const int dof : {1, 2, 3, 5, 9}) add("star7", dof, 0, symmetric, {7, 6, 9});
+        for (const int dof : {1, 3}) add("star7", dof, 1, symmetric, {13, 21, 11});
+        for (const int dof : {1, 4}) add("box27", dof, 0, symmetric, {7, 5, 9});
+        add("star13", 2, 0, symmetric, {7, 6, 9});
+        add("scattered11", 1, 0, symmetric, {13, 21, 11});
+        add("star7", 1, 0, symmetric, {33, 70, 29});
+    }
+    add("box27", 8, 0, false, {7, 5, 9});
+    return list;
+}
+
 class GlobalRanksOnDevice : public DeviceTest, public testing::WithParamInterface<GpuRankCase> {
 protected:
     StencilMatrix data() const {
@@ -70,10 +90,11 @@ protected:
                                                                GetParam().stencil));
     }
     std::unique_ptr<Preconditioner> make_for(const StructMatrix& a, const char* scope) const {
-        const bool is_struct_ilu = GetParam().preconditioner == "struct_ilu";
-        return make(GetParam().preconditioner, a,
-                    is_struct_ilu ? Settings{{"fill_level", std::to_string(GetParam().fill_level)}, {"scope", scope}}
-                                  : Settings{});
+        Settings settings = GetParam().settings;
+        if (GetParam().preconditioner != "multicolor")
+            settings.push_back({"fill_level", std::to_string(GetParam().fill_level)});
+        if (GetParam().preconditioner == "struct_ilu") settings.push_back({"scope", scope});
+        return make(GetParam().preconditioner, a, settings);
     }
     Vector right_hand_side(const Context& context, const StructMatrix& a) const {
         const Vector on_host = reference::to_vector(context.host(), a.layout(), a.dof(), values);
@@ -121,6 +142,16 @@ std::string name_of_rank_case(const testing::TestParamInfo<GpuRankCase>& info) {
     return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
            reference::name_of(c.box) + (c.symmetric ? "_spd" : "");
 }
+const Settings few_sweeps{{"lower_sweeps", "3"}, {"upper_sweeps", "4"}};
+INSTANTIATE_TEST_SUITE_P(ParIlu, GlobalRanksOnDevice, testing::ValuesIn(cases_of_sweeps("par_ilu", {{"sweeps", "3"}})),
+                         name_of_rank_case);
+INSTANTIATE_TEST_SUITE_P(SweptParIlu, GlobalRanksOnDevice,
+                         testing::ValuesIn(cases_of_sweeps("par_ilu",
+                                                           {{"sweeps", "2"}, {"triangular_solve", "jacobi"}})),
+                         name_of_rank_case);
+INSTANTIATE_TEST_SUITE_P(JacobiSweeps, GlobalRanksOnDevice,
+                         testing::ValuesIn(cases_of_sweeps("jacobi_sweeps", few_sweeps)), name_of_rank_case);
+
 class StructIluRanksOnDevice : public GlobalRanksOnDevice {};
 INSTANTIATE_TEST_SUITE_P(StructIlu, GlobalRanksOnDevice, testing::ValuesIn(gpu_rank_cases()), name_of_rank_case);
 INSTANTIATE_TEST_SUITE_P(Multicolor, GlobalRanksOnDevice, testing::ValuesIn(cases_of_multicolor()), name_of_rank_case);
@@ -129,7 +160,9 @@ INSTANTIATE_TEST_SUITE_P(All, StructIluRanksOnDevice, testing::ValuesIn(gpu_rank
 TEST_P(GlobalRanksOnDevice, HaveTheBitsOfOneGpu) {
     const StencilMatrix of = data();
     const Values one = applied(Context::cuda(), of, "global");
-    if (GetParam().preconditioner == "struct_ilu") EXPECT_EQ(applied(Context::cuda(), of, "global", false), one);
+    if (GetParam().preconditioner == "struct_ilu") {
+        EXPECT_EQ(applied(Context::cuda(), of, "global", false), one);
+    }
     EXPECT_LT(reference::relative_difference(one, applied(Context::cpu(1), of, "global")), 1e-12);
     for (const int ranks : {2, 3}) EXPECT_EQ(on_gpu_ranks(ranks, of, "global"), one) << ranks << " ranks";
 }
@@ -174,10 +207,20 @@ TEST_F(PivotsOfRanksOnDevice, AreReportedAsOnOneRank) {
                 EXPECT_EQ(outcome(c, of, policy, "multicolor"), of_colours) << ranks;
             });
     };
+    const auto expect_equal_sweeps = [&](const char* policy) {
+        const std::string one = outcome(Context::cuda(), of, policy, "par_ilu");
+        for (const int ranks : {2, 3})
+            on_each_gpu_rank(ranks,
+                             [&](const Context& c) { EXPECT_EQ(outcome(c, of, policy, "par_ilu"), one) << ranks; });
+    };
     expect_equal("fail");  // no pivot fails
+    expect_equal_sweeps("fail");
     for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})
         for (auto& [offset, block] : of.blocks[box.row(p)]) block(0, 0) = 0.0;
-    for (const char* policy : {"fail", "shift"}) expect_equal(policy);
+    for (const char* policy : {"fail", "shift"}) {
+        expect_equal(policy);
+        expect_equal_sweeps(policy);
+    }
     for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})
         of.blocks[box.row(p)].at({})(0, 0) = 1e-300;
     expect_equal("boost");

@@ -167,11 +167,12 @@ void run_loop(const Context& context, const TriangleFactors& factors, const Tria
 
 }  // namespace
 
-TriangleSweeps::TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options)
+TriangleSweeps::TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options,
+                               const Layout& vectors)
     : shape_(shape),
       options_(options),
-      lower_(context, shape.layout, shape.dof, "sweeps"),
-      other_(context, shape.layout, shape.dof, "sweeps"),
+      lower_(context, vectors, shape.dof, "sweeps"),
+      other_(context, vectors, shape.dof, "sweeps"),
       next_block_(context, "sweeps", 1) {
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda) cuda_ = std::make_shared<TriangleSweepsCuda>(context, shape);
@@ -202,13 +203,17 @@ void TriangleSweeps::apply(const TriangleFactors& factors, const Vector& r, Vect
 
 void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Vector* b, const Vector* x, Vector& out,
                          bool times_inverse) const {
+    if (x) exchange_halo(*x);
     const auto memory = [](const Vector* v) { return v ? v->data() : nullptr; };
     if constexpr (cuda_built)
         if (cuda_) {
-            if (!x) return cuda_->scale(f, memory(b), out.data());
-            return cuda_->sweep(f, direction, memory(b), memory(x), out.data(), times_inverse);
+            // On ranks kernels compute on the planes of the halo, too: they begin at the first slot in memory.
+            const Index before = out.space().halo_slots();
+            const auto first = [&](const Vector* v) { return v ? v->data() - before : nullptr; };
+            double* const result = out.data() - before;
+            if (!x) return cuda_->scale(f, first(b), result);
+            return cuda_->sweep(f, direction, first(b), first(x), result, times_inverse);
         }
-    if (x) exchange_halo(*x);
     run_loop(out.context(), f, {direction, memory(b), memory(x), out.data(), out.dof(), times_inverse}, nullptr);
 }
 

@@ -48,7 +48,12 @@ class TriangleSweeps {
 public:
     static constexpr int block_points = 128;  ///< the size of the paper's thread blocks
 
-    TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options);
+    TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options)
+        : TriangleSweeps(context, shape, options, shape.layout) {}
+    /// For vectors in another layout than the factors: that of a rank's part, where the factors are on a GPU and on the
+    /// grid of the part's planes with its halo (IluPattern::of_rank).
+    TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options,
+                   const Layout& vectors);
 
     /// z = M^-1 r, with sweeps in place of both solves.
     void apply(const TriangleFactors& factors, const Vector& r, Vector& z);
