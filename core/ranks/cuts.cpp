@@ -11,6 +11,7 @@
 #include "core/ranks/aligned.hpp"
 #include "core/ranks/all_cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
+#include "core/ranks/offers_cuda.hpp"
 #include "core/ranks/planned.hpp"
 #include "core/ranks/slab_ends.hpp"
 #include "core/vector/sum_order.hpp"
@@ -81,27 +82,26 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
     return whole.of_planes(cuts[ranks->rank()], cuts[ranks->rank() + 1], halo);
 }
 
-void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high,
-                   const std::vector<double*>& arrays) {
+void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high) {
     if constexpr (cuda_built)
-        if (context.backend() == Backend::cuda) return cuda::exchange_ends(context, low, high, arrays);
+        if (context.backend() == Backend::cuda) return cuda::exchange_arrays(context, low, high);
     Communicator& ranks = *context.ranks();
-    const ProfileScope scope(
-        context, "halo exchange",
-        (low.owned + low.received + high.owned + high.received) * Index(arrays.size()) * Index(sizeof(double)));
+    const Index values = low.owned * Index(low.own.size()) + low.received * Index(low.halo.size()) +
+                         high.owned * Index(high.own.size()) + high.received * Index(high.halo.size());
+    const ProfileScope scope(context, "halo exchange", values * Index(sizeof(double)));
     const int below = ranks.rank() - 1, above = ranks.rank() + 1;
     std::vector<double> message;
-    const auto send = [&](int to, const SlabEnd& end) {
+    const auto send = [&](int to, const EndArrays& end) {
         message.clear();
-        for (const double* array : arrays) message.insert(message.end(), array + end.own, array + end.own + end.owned);
+        for (const double* array : end.own) message.insert(message.end(), array, array + end.owned);
         ranks.send(to, message);
     };
-    const auto receive = [&](int from, const SlabEnd& end) {
-        message.resize(std::size_t(end.received) * arrays.size());
+    const auto receive = [&](int from, const EndArrays& end) {
+        message.resize(std::size_t(end.received) * end.halo.size());
         ranks.receive(from, message);
         const double* values = message.data();
-        for (double* array : arrays) {
-            std::copy_n(values, end.received, array + end.halo);
+        for (double* array : end.halo) {
+            std::copy_n(values, end.received, array);
             values += end.received;
         }
     };
@@ -109,6 +109,22 @@ void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& hi
     if (above < ranks.size()) send(above, high);
     if (below >= 0) receive(below, low);
     if (above < ranks.size()) receive(above, high);
+}
+
+void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high,
+                   const std::vector<double*>& arrays) {
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda && context.stream().recording())
+            return cuda::exchange_ends(context, low, high, arrays);
+    const auto at = [&](const SlabEnd& end) {
+        EndArrays these{{}, end.owned, {}, end.received};
+        for (double* const array : arrays) {
+            these.own.push_back(array + end.own);
+            these.halo.push_back(array + end.halo);
+        }
+        return these;
+    };
+    exchange_arrays(context, at(low), at(high));
 }
 
 void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance) {

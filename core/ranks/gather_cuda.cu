@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gathers all ranks' parts of arrays on every rank's GPU: through the host, or, where it is recorded in a graph, by a
-// kernel that stores a rank's part into the memory of all others.
+// Gathers all ranks' parts of arrays on every rank's GPU: by copies from the others' memory, or, where it is recorded
+// in a graph, by a kernel that stores a rank's part into the memory of all others.
 #include <algorithm>
 #include <string>
 
@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
+#include "core/ranks/offers_cuda.hpp"
 #include "core/ranks/waiting_cuda.cuh"
 #include "core/vector/reduce_cuda.cuh"
 
@@ -85,19 +86,20 @@ void gather_slots(const Context& context, const std::vector<Index>& begins, int 
     links_of(context);  // a recording finds them made
     if (context.stream().recording()) return queue_gather(context, begins, arrays, first, distance);
     const int rank = context.ranks()->rank(), ranks = context.ranks()->size();
-    const Index count = begins[rank + 1] - begins[rank];
-    std::vector<double> mine(std::size_t(count * arrays)), all(std::size_t(begins.back() * arrays));
-    for (int array = 0; array < arrays && count > 0; ++array)
-        context.stream().copy(first + array * distance + begins[rank], mine.data() + array * count,
-                              count * Index(sizeof(double)));
-    context.ranks()->all_gather(mine, all);
-    const double* from = all.data();
+    for (int other = 0; other < ranks; ++other)
+        if (other != rank) offer(context, other, {address_as_value(first), double(distance)});
     for (int other = 0; other < ranks; ++other) {
-        const Index theirs = begins[other + 1] - begins[other];
-        for (int array = 0; array < arrays; ++array, from += theirs)
-            if (other != rank && theirs > 0)
-                context.stream().copy(from, first + array * distance + begins[other], theirs * Index(sizeof(double)));
+        if (other == rank) continue;
+        const std::vector<double> theirs = take_offer(context, other, 2);
+        const Index count = begins[other + 1] - begins[other];
+        const double* const from = static_cast<const double*>(address_of_value(theirs[0])) + begins[other];
+        for (int array = 0; array < arrays && count > 0; ++array)
+            context.stream().copy(from + array * Index(theirs[1]), first + array * distance + begins[other],
+                                  count * Index(sizeof(double)));
+        acknowledge(context, other);
     }
+    for (int other = 0; other < ranks; ++other)
+        if (other != rank) await_acknowledgement(context, other);
 }
 
 }  // namespace hyperplane::cuda

@@ -67,7 +67,7 @@ void check_peers(const std::vector<int>& ordinals) {
         }
 }
 
-RankLinks::RankLinks(const Context& context) {
+RankLinks::RankLinks(const Context& context) : events_(context) {
     const device::Stream& stream = context.stream();
     const int mine = stream.properties().ordinal, ranks = context.ranks()->size();
     cuda::stream(context);
@@ -202,42 +202,10 @@ void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& h
     launched(context, "exchange of halos");
 }
 
-/// Exchanges through the host's memory.
-void exchange_by_host(const Context& context, const SlabEnd& low, const SlabEnd& high,
-                      const std::vector<double*>& arrays) {
-    Communicator& ranks = *context.ranks();
-    const int below = ranks.rank() - 1, above = ranks.rank() + 1 < ranks.size() ? ranks.rank() + 1 : -1;
-    std::vector<double> message;
-    const auto send = [&](int to, const SlabEnd& end) {
-        if (to < 0) return;
-        message.resize(std::size_t(end.owned) * arrays.size());
-        for (std::size_t at = 0; at < arrays.size(); ++at)
-            context.stream().copy(arrays[at] + end.own, message.data() + at * std::size_t(end.owned),
-                                  end.owned * Index(sizeof(double)));
-        ranks.send(to, message);
-    };
-    const auto receive = [&](int from, const SlabEnd& end) {
-        if (from < 0) return;
-        message.resize(std::size_t(end.received) * arrays.size());
-        ranks.receive(from, message);
-        for (std::size_t at = 0; at < arrays.size(); ++at)
-            context.stream().copy(message.data() + at * std::size_t(end.received), arrays[at] + end.halo,
-                                  end.received * Index(sizeof(double)));
-    };
-    send(below, low);
-    send(above, high);
-    receive(below, low);
-    receive(above, high);
-}
-
 }  // namespace
 
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high,
                    const std::vector<double*>& arrays) {
-    if (!context.stream().recording()) {
-        links_of(context);
-        return exchange_by_host(context, low, high, arrays);
-    }
     for (std::size_t first = 0; first < arrays.size(); first += most_arrays)
         queue_exchange(context, low, high,
                        {arrays.begin() + std::ptrdiff_t(first),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How ranks on GPUs, which are threads of one process, exchange data.
 //
-// There are two ways. What is queued for once goes through the host: a rank waits for its stream, and the Communicator
-// carries the values. So no kernel waits for another one that is not queued yet, whatever the host allocates or frees
-// in between. What is recorded as a CUDA graph (device::Recording) consists of kernels that store values straight into
+// There are two ways. Of what is queued for once a rank offers its values to the others, which copy them
+// (core/ranks/offers_cuda.hpp). So nothing waits for what is not queued yet, whatever the host allocates or frees in
+// between. What is recorded as a CUDA graph (device::Recording) consists of kernels that store values straight into
 // the other ranks' memory, then a number, the epoch, into a flag there, and wait for the flags in their own memory.
 // Before a graph is queued all ranks meet (meet_ranks), so its counterparts are queued, too. Ranks may share a GPU:
 // kernels that wait occupy a few thread blocks only. One that waits for longer than 20 s ends with an error.
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/device/context.hpp"
+#include "core/ranks/offers_cuda.hpp"
 #include "core/ranks/slab_ends.hpp"
 
 namespace hyperplane {
@@ -37,7 +38,8 @@ inline constexpr int flags_of_rank(int ranks) {
 }
 inline constexpr int kinds_of_epochs = 3;
 
-/// Exchanges slots as exchange_ends (core/ranks/slab_ends.hpp) does, for arrays in the memory of the context's GPU.
+/// Records an exchange of slots as exchange_ends (core/ranks/slab_ends.hpp) does it, for arrays in the memory of the
+/// context's GPU.
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays);
 /// Gathers slots as gather_slots (core/ranks/slab_ends.hpp) does, for arrays in the memory of the context's GPU.
 void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance);
@@ -50,6 +52,7 @@ public:
     /// All ranks must make theirs at the same time. Throws DeviceError if a GPU cannot reach another one's memory.
     explicit RankLinks(const Context& context);
     const cuda::LinkView& view() const { return view_; }
+    const cuda::OfferEvents& events() const { return events_; }
     /// Called, by all ranks, where kernels that fill a GPU are going to wait for those of other ranks. If ranks share a
     /// GPU, no step may be recorded from then on, since such kernels could wait for ever.
     void keep_to_host_if_shared() const { records_ = !shared_; }
@@ -63,6 +66,7 @@ public:
     }
 
 private:
+    cuda::OfferEvents events_;
     // Not a Buffer, which would keep the context alive that keeps this.
     std::unique_ptr<void, std::function<void(void*)>> memory_;
     cuda::LinkView view_;

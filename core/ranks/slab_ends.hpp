@@ -19,6 +19,15 @@ struct SlabEnd {
 /// all of them must call it.
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays);
 
+/// The same for arrays of which some are sent and others receive.
+struct EndArrays {
+    std::vector<const double*> own;  ///< what is sent
+    Index owned = 0;                 ///< values of each
+    std::vector<double*> halo;       ///< where what is received goes
+    Index received = 0;              ///< values of each
+};
+void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high);
+
 /// Gives arrays that every rank has as a whole the values of all ranks. Rank r has those in the slots [begins[r],
 /// begins[r + 1]). `first` is slot 0 of the first array, `distance` that from one array to the next. The context must
 /// have ranks, and all of them must call it.

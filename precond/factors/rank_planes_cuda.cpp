@@ -1,66 +1,69 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/factors/rank_planes_cuda.hpp"
 
+#include <algorithm>
+
 #include "core/device/cuda.hpp"
+#include "core/ranks/links_cuda.hpp"
+#include "core/ranks/offers_cuda.hpp"
 #include "precond/factors/coefficient_order.hpp"
 
 namespace hyperplane {
 
-/// In the natural layout planes are contiguous. In the hyperplane layout those of each level modulo nx are: ranks count
-/// planes and levels from different ones, so in a message levels are counted from its first plane, which turns their
-/// order.
-void RankPlanes::copy(int entry, int first, double* message, bool to_gpu) const {
-    const Layout& layout = pattern_.layout;
-    const bool natural = layout.kind() == LayoutKind::natural;
-    const int levels = natural ? 1 : layout.grid().nx;
-    const Index block = Index(pattern_.dof) * pattern_.dof, plane = layout.slots_of_plane() / levels * block;
-    const std::size_t width = std::size_t(plane * pattern_.halo) * sizeof(double),
-                      pitch = std::size_t(plane * layout.grid().nz) * sizeof(double);
-    double* const held = values_ + place_together<Index>(layout.slots(), pattern_.dof, entry, 0, 0, 0) + plane * first;
-    const auto move = [&](int level, int at, int count) {
-        double* const on_gpu = held + level * plane * layout.grid().nz;
-        double* const on_host = message + at * plane * pattern_.halo;
-        const cudaStream_t stream = cuda::stream(context_);
-        cuda::check(to_gpu ? cudaMemcpy2DAsync(on_gpu, pitch, on_host, width, width, std::size_t(count),
-                                               cudaMemcpyHostToDevice, stream)
-                           : cudaMemcpy2DAsync(on_host, width, on_gpu, pitch, width, std::size_t(count),
-                                               cudaMemcpyDeviceToHost, stream),
-                    "cudaMemcpy2DAsync");
-    };
-    const int turn = natural ? 0 : layout.levels().z * first % levels;
-    move(turn, 0, levels - turn);
-    if (turn > 0) move(0, levels - turn, turn);
-}
+RankPlanes::RankPlanes(const Context& context, const IluPattern& pattern, double* values)
+    : levels_(pattern.layout.kind() == LayoutKind::natural ? 1 : pattern.layout.grid().nx),
+      turn_(pattern.layout.levels().z),
+      plane_(pattern.layout.slots_of_plane() / levels_ * pattern.dof * pattern.dof),
+      entries_(place_together<Index>(pattern.layout.slots(), pattern.dof, 1, 0, 0, 0)),
+      context_(context),
+      pattern_(pattern),
+      values_(values) {}
 
-void RankPlanes::send(int to, const std::vector<int>& entries, int first) const {
-    std::vector<double> message(entries.size() * std::size_t(values_of_entry()));
-    double* at = message.data();
-    for (const int entry : entries) {
-        copy(entry, first, at, false);
-        at += values_of_entry();
-    }
-    context_.synchronize();
-    context_.ranks()->send(to, message);
+/// Planes are offered by the address of the first one, the distances of entries and of levels, and the level modulo nx
+/// at which it begins. Ranks count planes and levels from different ones.
+void RankPlanes::offer(int to, int first) const {
+    cuda::offer(context_, to,
+                {address_as_value(values_ + plane_ * first), double(entries_),
+                 double(plane_ * pattern_.layout.grid().nz), double(turn_ * first % levels_)});
 }
 
 void RankPlanes::receive(int from, const std::vector<int>& entries, int first) const {
-    std::vector<double> message(entries.size() * std::size_t(values_of_entry()));
-    context_.ranks()->receive(from, message);
-    double* at = message.data();
-    for (const int entry : entries) {
-        copy(entry, first, at, true);
-        at += values_of_entry();
-    }
-    context_.synchronize();
+    const std::vector<double> offered = cuda::take_offer(context_, from, 4);
+    const auto* const theirs = static_cast<const double*>(address_of_value(offered[0]));
+    const Index pitch = plane_ * pattern_.layout.grid().nz, width = plane_ * pattern_.halo;
+    const int turn = turn_ * first % levels_, their_turn = int(offered[3]);
+    const auto bytes = [&](double values) { return std::size_t(values) * sizeof(double); };
+    const cudaStream_t stream = cuda::stream(context_);
+    for (const int entry : entries)
+        for (int done = 0; done < levels_;) {
+            const int level = (turn + done) % levels_, their_level = (their_turn + done) % levels_;
+            const int count = std::min({levels_ - done, levels_ - level, levels_ - their_level});
+            double* const to = values_ + entry * entries_ + level * pitch + plane_ * first;
+            const double* const source = theirs + Index(offered[1]) * entry + Index(offered[2]) * their_level;
+            cuda::check(count == 1
+                            ? cudaMemcpyAsync(to, source, bytes(double(width)), cudaMemcpyDefault, stream)
+                            : cudaMemcpy2DAsync(to, bytes(double(pitch)), source, bytes(offered[2]),
+                                                bytes(double(width)), std::size_t(count), cudaMemcpyDefault, stream),
+                        "copy of another rank's factors");
+            done += count;
+        }
+    cuda::acknowledge(context_, from);
+}
+
+void RankPlanes::send(int to, int first) const {
+    offer(to, first);
+    cuda::await_acknowledgement(context_, to);
 }
 
 void RankPlanes::exchange(const std::vector<int>& entries) const {
     const int halo = pattern_.halo, end = pattern_.layout.grid().nz - halo, rank = context_.ranks()->rank();
     const int below = rank - 1, above = rank + 1 < context_.ranks()->size() ? rank + 1 : -1;
-    if (below >= 0) send(below, entries, halo);
-    if (above >= 0) send(above, entries, end - halo);
+    if (below >= 0) offer(below, halo);
+    if (above >= 0) offer(above, end - halo);
     if (below >= 0) receive(below, entries, 0);
     if (above >= 0) receive(above, entries, end);
+    for (const int other : {below, above})
+        if (other >= 0) cuda::await_acknowledgement(context_, other);
 }
 
 }  // namespace hyperplane

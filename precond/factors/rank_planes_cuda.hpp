@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Planes of factors that ranks on GPUs send to each other, through the host.
+// Planes of factors that ranks on GPUs copy from each other.
 #pragma once
 
 #include <vector>
@@ -15,21 +15,20 @@ namespace hyperplane {
 class RankPlanes {
 public:
     /// `values`: those of entry 0 from the pattern's slot 0 on.
-    RankPlanes(const Context& context, const IluPattern& pattern, double* values)
-        : context_(context), pattern_(pattern), values_(values) {}
+    RankPlanes(const Context& context, const IluPattern& pattern, double* values);
 
-    void send(int to, const std::vector<int>& entries, int first) const;
+    /// Lets a rank copy planes from here, and waits, within the stream, until it has.
+    void send(int to, int first) const;
     void receive(int from, const std::vector<int>& entries, int first) const;
     /// Fills the halos at both ends with what the ranks beside this one have computed. All ranks must call it.
     void exchange(const std::vector<int>& entries) const;
 
 private:
-    /// Copies between the planes of an entry and `message`.
-    void copy(int entry, int first, double* message, bool to_gpu) const;
-    Index values_of_entry() const {
-        return pattern_.halo * pattern_.layout.slots_of_plane() * pattern_.dof * pattern_.dof;
-    }
-
+    void offer(int to, int first) const;
+    /// Of each entry the values of so many consecutive planes are contiguous: in the natural layout all of them, in the
+    /// hyperplane layout those of each level modulo nx.
+    int levels_, turn_;      ///< their number; by how many of them the next plane is ahead
+    Index plane_, entries_;  ///< values of a plane in one of them; distance of entries
     const Context& context_;
     const IluPattern& pattern_;
     double* values_;

@@ -28,7 +28,7 @@ Index vector_bytes(const PreconditionerSetting& setting) {
 Index copy_bytes(const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
     const Layout part = setting.natural_layout();
-    return part.is_part() ? Sources::bytes(setting.context, part, a.stencil(), coefficients_of(a)) : 0;
+    return part.is_part() ? Sources::bytes(part, a.stencil(), coefficients_of(a)) : 0;
 }
 
 PlannedGrid::PlannedGrid(const PreconditionerSetting& finest, const CoarseningOptions& options)

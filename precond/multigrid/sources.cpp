@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/ranks/slab_ends.hpp"
+
 namespace hyperplane::multigrid {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr int copied = 2;
 
 constexpr const char* label = "multigrid: planes beside cuts";
 
-/// Copies values from the memory of a context's backend or the host's to either.
+/// Copies values within the memory of a context's backend.
 void copy_values(const Context& context, const double* from, double* to, Index count) {
     if (context.backend() == Backend::cuda)
         context.stream().copy(from, to, count * Index(sizeof(double)));
@@ -20,7 +22,7 @@ void copy_values(const Context& context, const double* from, double* to, Index c
         std::copy_n(from, count, to);
 }
 
-/// A rank's planes of a matrix, and those of the ranks beside it that lie near the cuts, in the host's memory.
+/// A rank's planes of a matrix, and those of the ranks beside it that lie near the cuts.
 class NearPlanes {
 public:
     explicit NearPlanes(const StructMatrix& a)
@@ -29,13 +31,10 @@ public:
           begin_(a.layout().begin_plane()),
           end_(a.layout().end_plane()),
           reach_(reach(a.stencil())) {
-        Communicator& ranks = *a.context().ranks();
-        const int rank = ranks.rank();
-        const bool below = rank > 0, above = rank + 1 < ranks.size();
-        if (below) ranks.send(rank - 1, own(begin_));
-        if (above) ranks.send(rank + 1, own(end_ - reach_));
-        if (below) receive(ranks, rank - 1, below_);
-        if (above) receive(ranks, rank + 1, above_);
+        const Communicator& ranks = *a.context().ranks();
+        if (ranks.rank() > 0) below_ = room();
+        if (ranks.rank() + 1 < ranks.size()) above_ = room();
+        exchange_arrays(a.context(), end(begin_, below_), end(end_ - reach_, above_));
     }
 
     /// So many planes of the rank beside a cut are known.
@@ -62,19 +61,18 @@ public:
 private:
     Index size() const { return a_.layout().slots_of_plane(); }
     Buffer<double> room() const {
-        return Buffer<double>(a_.context().host(), label, Index(coefficients_.size()) * reach_ * size());
+        return Buffer<double>(a_.context(), label, Index(coefficients_.size()) * reach_ * size());
     }
-    /// Own planes from k on.
-    Buffer<double> own(int k) const {
-        Buffer<double> values = room();
-        for (std::size_t at = 0; at < coefficients_.size(); ++at)
-            copy_values(a_.context(), coefficients_[at] + a_.layout().slot({0, 0, k}),
-                        values.data() + Index(at) * reach_ * size(), reach_ * size());
-        return values;
-    }
-    void receive(Communicator& ranks, int from, Buffer<double>& values) const {
-        values = room();
-        ranks.receive(from, values);
+    /// Own planes from k on, and the planes beside them.
+    EndArrays end(int k, Buffer<double>& beside) const {
+        if (beside.size() == 0) return {};
+        const Index count = reach_ * size();
+        EndArrays planes{{}, count, {}, count};
+        for (std::size_t at = 0; at < coefficients_.size(); ++at) {
+            planes.own.push_back(coefficients_[at] + a_.layout().slot({0, 0, k}));
+            planes.halo.push_back(beside.data() + Index(at) * count);
+        }
+        return planes;
     }
     const double* received(const Buffer<double>& values, std::size_t at) const {
         return values.data() + Index(at) * reach_ * size();
@@ -115,10 +113,9 @@ Sources::Sources(const StructMatrix& a, const Coarsening& grids, const Layout& c
     if (last > first + 1) list_.push_back(Source(a, planes(first + 1, last)));
 }
 
-Index Sources::bytes(const Context& context, const Layout& part, const Stencil& stencil, Index coefficients) {
+Index Sources::bytes(const Layout& part, const Stencil& stencil, Index coefficients) {
     const int reach = NearPlanes::reach(stencil), halo = reach;
     const Index copies = 2 * StructMatrix::bytes(coefficients, (copied + 2 * halo) * part.slots_of_plane());
-    if (context.backend() == Backend::cuda) return copies;
     const int neighbours = (part.begin_plane() > 0) + (part.end_plane() < part.grid().nz);
     return copies + neighbours * coefficients * reach * part.slots_of_plane() * Index(sizeof(double));
 }

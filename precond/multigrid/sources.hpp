@@ -47,7 +47,7 @@ public:
     const StructMatrix& matrix() const { return a_; }
     const std::vector<Source>& list() const { return list_; }
     /// Bytes of the context's memory that it takes to make these for a matrix with so many coefficients a point.
-    static Index bytes(const Context& context, const Layout& part, const Stencil& stencil, Index coefficients);
+    static Index bytes(const Layout& part, const Stencil& stencil, Index coefficients);
 
 private:
     const StructMatrix& a_;

@@ -5,6 +5,7 @@
 
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
+#include "core/ranks/offers_cuda.hpp"
 
 namespace hyperplane::wavefront_cuda {
 namespace {
@@ -23,7 +24,7 @@ EdgesBetweenRanks::EdgesBetweenRanks(const Context& context, const IluPattern& s
     const std::vector<double> all = gathered(context, mine);
     for (const bool upper : {false, true})
         if (const int to = rank_beside(upper); to >= 0)
-            there_[upper] = static_cast<Edge*>(address_of_value(all[std::size_t(2 * to + upper)]));
+            there_[upper] = static_cast<Edge*>(address_of_value(all[2 * std::size_t(to) + upper]));
     context.synchronize();
     meet_ranks(context, true);  // all memory is zero
 }
@@ -34,15 +35,14 @@ int EdgesBetweenRanks::rank_beside(bool below) const {
 }
 
 void EdgesBetweenRanks::receive(int from, Buffer<Edge>& records) {
-    std::vector<double> message(std::size_t(records.size()) * sizeof(Edge) / sizeof(double));
-    context_.ranks()->receive(from, message);
-    context_.stream().copy(message.data(), records.data(), records.size() * Index(sizeof(Edge)));
+    const std::vector<double> offered = cuda::take_offer(context_, from, 1);
+    context_.stream().copy(address_of_value(offered[0]), records.data(), records.size() * Index(sizeof(Edge)));
+    cuda::acknowledge(context_, from);
 }
 
 void EdgesBetweenRanks::send(int to) {
-    std::vector<double> message(std::size_t(sent_.size()) * sizeof(Edge) / sizeof(double));
-    context_.stream().copy(sent_.data(), message.data(), sent_.size() * Index(sizeof(Edge)));
-    context_.ranks()->send(to, message);
+    cuda::offer(context_, to, {address_as_value(sent_.data())});
+    cuda::await_acknowledgement(context_, to);
 }
 
 }  // namespace hyperplane::wavefront_cuda

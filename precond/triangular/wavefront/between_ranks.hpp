@@ -2,8 +2,8 @@
 // The records {value, epoch} that wavefront solves of neighbouring ranks on GPUs exchange (Edge).
 //
 // Where a solve is recorded as a graph, the kernel of a rank stores records straight into the memory of the rank that
-// comes next, whose kernel runs at the same time and waits for them. A solve that is queued once goes through the host:
-// a rank receives all records, runs its kernel, and sends those that the kernel has stored in its own memory. Both give
+// comes next, whose kernel runs at the same time and waits for them. In a solve that is queued once a rank copies all
+// records from the rank before it, whose kernel has stored them in its own memory, and then runs its kernel. Both give
 // the same values.
 #pragma once
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How ranks on GPUs exchange what is queued once: each copies what it needs out of another rank's memory.
+//
+//     one rank                               another rank
+//     offers memory                          takes the offer: its stream waits until what the first one had queued
+//                                            by then is done; queues copies from there
+//     waits for the acknowledgement:         acknowledges
+//     its stream waits for these copies
+//
+// Only streams wait for the work, with CUDA's events; the hosts exchange addresses. No stream waits for what is not
+// queued yet, so whatever the host allocates or frees in between, and however many ranks share a GPU, all work ends.
+#pragma once
+
+#include <vector>
+
+#include "core/device/context.hpp"
+#include "core/ranks/slab_ends.hpp"
+
+namespace hyperplane::cuda {
+
+/// Offers memory to a rank; `values` are addresses in it (address_as_value of core/ranks/links_cuda.hpp), or numbers.
+void offer(const Context& context, int to, std::vector<double> values);
+/// The values of an offer, of which there are so many.
+std::vector<double> take_offer(const Context& context, int from, std::size_t count);
+/// Tells a rank that its offer has been read when what is queued now is done.
+void acknowledge(const Context& context, int to);
+/// What is queued from now on waits until a rank has read this one's offer.
+void await_acknowledgement(const Context& context, int from);
+
+/// Exchanges arrays as hyperplane::exchange_arrays does, in the memory of the context's GPU.
+void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high);
+
+/// Events of this process's streams on the context's GPU. They are never destroyed, since a rank that ends because of
+/// an error may have offered one to another rank.
+class OfferEvents {
+public:
+    explicit OfferEvents(const Context& context);
+    ~OfferEvents();
+    OfferEvents(const OfferEvents&) = delete;
+    OfferEvents& operator=(const OfferEvents&) = delete;
+    void* offered() const { return offered_; }
+    void* read() const { return read_; }
+
+private:
+    int ordinal_;
+    void *offered_, *read_;
+};
+
+}  // namespace hyperplane::cuda
