@@ -42,10 +42,16 @@ ParameterTable parameters() {
         {section, "coarsest_sweeps", integer, "20", "steps on the last grid, for coarsest = jacobi", "", Bound{1},
          Bound{10000}},
         {section, "grids", integer, "32", "at most so many grids, the finest included", "", Bound{1}, Bound{32}},
-        {section, "replicated_points", integer, "4096",
+        {section,
+         "replicated_points",
+         integer,
+         "auto",
          "on several ranks: a coarse grid of at most so many points is not cut, but computed as a whole by every rank. "
-         "Results are the same for any number; times and memory are not",
-         "", Bound{0}, Bound{1e9}},
+         "auto: 4096 on CPUs, 300000 on GPUs. Results are the same for any number; times and memory are not",
+         "",
+         Bound{0},
+         Bound{1e9},
+         {"auto"}},
         {section,
          "damping",
          real,
@@ -75,7 +81,7 @@ ParameterTable parameters() {
     };
 }
 
-MultigridOptions options_of(const Parameters& parameters) {
+MultigridOptions options_of(const Parameters& parameters, Backend backend) {
     MultigridOptions options;
     const std::string& cycle = parameters.text(section, "cycle");
     options.cycle = cycle == "w" ? CycleKind::w : cycle == "f" ? CycleKind::f : CycleKind::v;
@@ -101,7 +107,10 @@ MultigridOptions options_of(const Parameters& parameters) {
     options.coarsening.strength = parameters.real(section, "strength");
     options.coarsening.coarsest_points = int(parameters.integer(section, "coarsest_points"));
     options.coarsening.grids = int(parameters.integer(section, "grids"));
-    options.coarsening.replicated_points = int(parameters.integer(section, "replicated_points"));
+    options.coarsening.replicated_points = parameters.text(section, "replicated_points") != "auto"
+                                               ? int(parameters.integer(section, "replicated_points"))
+                                           : backend == Backend::cuda ? 300000
+                                                                      : 4096;
     if (parameters.text(section, "damping") != "auto") options.smoothing.damping = parameters.real(section, "damping");
     options.smoothing.power_steps = int(parameters.integer(section, "power_steps"));
     return options;

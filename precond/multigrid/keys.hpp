@@ -10,6 +10,6 @@ inline constexpr const char *section = "preconditioner", *smoother_section = "sm
 
 ParameterTable parameters();
 /// Throws UsageError where keys contradict each other.
-MultigridOptions options_of(const Parameters& parameters);
+MultigridOptions options_of(const Parameters& parameters, Backend backend);
 
 }  // namespace hyperplane::multigrid

@@ -23,7 +23,7 @@ public:
         : smoothers_(smoothers), check_(std::move(check)) {}
 
     std::unique_ptr<Preconditioner> create(const Parameters& parameters, const PreconditionerSetting& setting) const {
-        return std::make_unique<Multigrid>(multigrid::options_of(parameters),
+        return std::make_unique<Multigrid>(multigrid::options_of(parameters, setting.context.backend()),
                                            smoothers_of(parameters, setting).choices(setting),
                                            setting.matrix.symmetric());
     }
@@ -31,7 +31,7 @@ public:
     /// Of a hierarchy that is coarsened along all axes, as it is where no coupling is weak.
     PreconditionerPlan plan(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const multigrid::SmootherPlans smoothers = smoothers_of(parameters, setting);
-        const MultigridOptions options = multigrid::options_of(parameters);
+        const MultigridOptions options = multigrid::options_of(parameters, setting.context.backend());
         PreconditionerPlan sum = smoothers.on(0).plan(setting);
         sum.traits = Multigrid::traits(options, smoothers.traits(setting), setting.matrix.symmetric());
         sum.bytes = sum.setup_bytes = sum.bytes_per_apply = 0;
@@ -78,7 +78,8 @@ public:
     /// hierarchy.
     std::vector<KernelSet> kernels(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const multigrid::SmootherPlans smoothers = smoothers_of(parameters, setting);
-        const multigrid::CoarseningOptions coarsening = multigrid::options_of(parameters).coarsening;
+        const multigrid::CoarseningOptions coarsening =
+            multigrid::options_of(parameters, setting.context.backend()).coarsening;
         std::vector<KernelSet> all;
         for_each_grid(setting, coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
             if (!grids.any() && !smoothers.coarsest) return;
