@@ -8,6 +8,9 @@
 
 #include <cstring>
 
+/// Vectors of eight doubles that pass through memory, in calls, take longer than what is computed with them.
+#define HYPERPLANE_INLINE inline __attribute__((always_inline))
+
 namespace hyperplane {
 namespace detail {
 
@@ -15,7 +18,7 @@ constexpr int lanes = 8;
 typedef double Lanes __attribute__((vector_size(lanes * sizeof(double))));
 typedef long LaneMask __attribute__((vector_size(lanes * sizeof(long))));
 
-inline Lanes load(const double* from) {
+HYPERPLANE_INLINE Lanes load(const double* from) {
     Lanes v;
     std::memcpy(&v, from, sizeof v);
     return v;
@@ -23,7 +26,7 @@ inline Lanes load(const double* from) {
 
 /// Lane i of the result is lane i - by of `v` (i + by if descending), or lane i of `edge` if `v` has no such lane.
 template <int by, bool descending>
-Lanes shifted(Lanes v, Lanes edge) {
+HYPERPLANE_INLINE Lanes shifted(Lanes v, Lanes edge) {
     LaneMask mask;
     for (int i = 0; i < lanes; ++i) {
         const int from = descending ? i + by : i - by;
@@ -34,7 +37,7 @@ Lanes shifted(Lanes v, Lanes edge) {
 
 /// Composes the map y -> c + a y of each lane with that of the lane `by` before it.
 template <int by, bool descending>
-void compose(Lanes& a, Lanes& c) {
+HYPERPLANE_INLINE void compose(Lanes& a, Lanes& c) {
     c += a * shifted<by, descending>(c, Lanes{});
     a *= shifted<by, descending>(a, Lanes{} + 1.0);
 }

@@ -5,8 +5,7 @@
 #include <cstdlib>
 
 #include "precond/factors/known_dof.hpp"
-#include "precond/walks/recurrence.hpp"
-#include "precond/walks/run_pieces.hpp"
+#include "precond/triangular/wavefront/lines_cpu.hpp"
 
 namespace hyperplane {
 namespace wavefront_cpu {
@@ -17,21 +16,6 @@ void find_neighbours(const FactorsByRun& f, const Run& run, int first, int last)
     Scratch& mine = scratch();
     mine.near.resize(f.stencil.size());
     for (int e = first; e < last; ++e) mine.near[e] = f.layout.neighbours(run, f.stencil[e]);
-}
-
-/// Prefetches the coefficients, pivots and values of x that a solve in the natural layout reads two lines later,
-/// because hardware prefetchers follow the descending upper solve badly. A prefetch outside an array does nothing.
-/// Blocks of several unknowns have too many streams for this.
-void prefetch(const FactorsByRun& f, const Run& run, int first, int last, const Vector& x, Direction direction) {
-    if (f.dof > 1 || f.layout.kind() != LayoutKind::natural) return;
-    constexpr int line = 8;  // values in a cache line
-    const Index ahead = (direction == Direction::lower ? 2 : -2) * Index(run.count);
-    const auto touch = [&](const double* from) {
-        for (int t = 0; t < run.count; t += line) __builtin_prefetch(from + ahead + t);
-    };
-    for (int e = first; e < last; ++e) touch(f.triangles.along(run, scratch().near[e], e, 0, 0));
-    touch(f.inverse(0, 0, run.slot));
-    touch(x.data() + run.slot);
 }
 
 /// For one row of the blocks of a piece: out = in + sign times the sum of coefficient times x, over columns and over
@@ -173,7 +157,6 @@ double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along
 double lower_piece(const FactorsByRun& f, const Run& run, const Vector& r, Vector& y, bool product_wanted) {
     const int lower = f.stencil.lower_size();
     find_neighbours(f, run, 0, lower);
-    prefetch(f, run, 0, lower, r, Direction::lower);
     scratch().values.resize(std::size_t(f.dof) * run.count);
     double* s = scratch().values.data();
     for (int row = 0; row < f.dof; ++row)
@@ -196,7 +179,6 @@ double lower_piece(const FactorsByRun& f, const Run& run, const Vector& r, Vecto
 void upper_piece(const FactorsByRun& f, const Run& run, Vector& z) {
     const int first = f.stencil.diagonal() + 1, last = f.stencil.size();
     find_neighbours(f, run, first, last);
-    prefetch(f, run, first, last, z, Direction::upper);
     scratch().values.resize(std::size_t(f.dof) * run.count);
     double* s = scratch().values.data();
     for (int row = 0; row < f.dof; ++row) add_products<+1>(f, run, first, last, row, z, nullptr, s + row * run.count);
@@ -212,19 +194,49 @@ void upper_piece(const FactorsByRun& f, const Run& run, Vector& z) {
     solve_line(line, near, run.count, values);
 }
 
+/// The same for a piece of a line that is solved in one pass; its terms are listed.
+double lower_line(const LineReads& reads, const Run& run, const Vector& r, Vector& y, bool product_wanted) {
+    scratch().values.resize(std::size_t(run.count));
+    double *const s = scratch().values.data(), *const out = y.data() + run.slot;
+    const RunNeighbours near = reads.along_line(run);
+    const LowerBlocks line{reads.inverse(run), reads.along(run), near.begin, near.end};
+    const double* in = r.data() + run.slot;
+    const auto terms = last_terms<-1>(scratch().terms, in, s, run.count);
+    const double before = near.begin == 0 ? out[-1] : 0.0;
+    solve_line<false, -1>(terms, in, line, run.count, before, out, product_wanted ? s : nullptr);
+    return product_wanted ? pivot_product({line.d, line.e, s}, near, run.count, out) : 0.0;
+}
+
+void upper_line(const LineReads& reads, const Run& run, Vector& z) {
+    scratch().values.resize(std::size_t(run.count));
+    double* const out = z.data() + run.slot;
+    const RunNeighbours near = reads.along_line(run);
+    const UpperBlocks line{reads.inverse(run), reads.along(run), out, near.begin, near.end};
+    const double* in = nullptr;
+    const auto terms = last_terms<+1>(scratch().terms, in, scratch().values.data(), run.count);
+    const double before = near.end == run.count ? out[run.count] : 0.0;
+    solve_line<true, +1>(terms, in, line, run.count, before, out, nullptr);
+}
+
 }  // namespace
 void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<double>* of_line) {
     const FactorsByRun f = read_by_runs(factors);
     const Index lines = f.layout.grid().ny, first = f.layout.begin_plane();
+    const LineReads reads(f, 0, f.stencil.lower_size(), y);
     for_each_piece(f, Direction::lower, carried(y, f.stencil), [&](const Run& piece) {
-        const double product = lower_piece(f, piece, r, y, of_line != nullptr);
+        const bool fits = reads.list(piece, false, scratch().terms);
+        const double product =
+            fits ? lower_line(reads, piece, r, y, of_line != nullptr) : lower_piece(f, piece, r, y, of_line != nullptr);
         if (of_line) (*of_line)[piece.first.y + lines * (piece.first.z - first)] += product;
     });
 }
 
 void upper(const IluFactors& factors, Vector& z) {
     const FactorsByRun f = read_by_runs(factors);
-    for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) { upper_piece(f, piece, z); });
+    const LineReads reads(f, f.stencil.diagonal() + 1, f.stencil.size(), z);
+    for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
+        reads.list(piece, true, scratch().terms) ? upper_line(reads, piece, z) : upper_piece(f, piece, z);
+    });
 }
 
 }  // namespace wavefront_cpu

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole lines of the wavefront solves on a CPU, where each point has one unknown and depends on the adjacent one of its
+// line: one pass over memory (precond/walks/line_blocks.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "precond/walks/line_blocks.hpp"
+#include "precond/walks/run_pieces.hpp"
+
+namespace hyperplane::wavefront_cpu {
+
+/// What the lines of one solve read: the coefficients of the entries [first, last) of a triangle, and x.
+class LineReads {
+public:
+    LineReads(const FactorsByRun& f, int first, int last, const Vector& x) : layout_(f.layout) {
+        if (f.dof > 1 || layout_.kind() != LayoutKind::natural) return;
+        int along = 0;
+        for (int e = first; e < last; ++e) {
+            const Int3 o = f.stencil[e];
+            const Index ahead = layout_.distance(o);
+            const double* const a = f.triangles.along({{}, 0, 0}, {0, 0, ahead}, e, 0, 0);
+            if (f.along_run(e)) {
+                ++along;
+                along_ = {o, a, nullptr};
+            } else {
+                entries_.push_back({o, a, x.data() + ahead});
+            }
+        }
+        inverse_ = f.inverse(0, 0, 0);
+        usable_ = along == 1 && std::abs(along_.offset.x) == 1;
+        // Offsets reach so few planes that these are found quickly.
+        const auto has = [&](int plane) {
+            const RunNeighbours near =
+                layout_.neighbours({{0, 0, layout_.begin_plane()}, 1, 0}, {0, 0, plane - layout_.begin_plane()});
+            return near.begin < near.end;
+        };
+        first_plane_ = layout_.begin_plane(), end_plane_ = layout_.end_plane();
+        for (int reach = f.stencil.planes(); reach > 0 && has(first_plane_ - 1); --reach) --first_plane_;
+        for (int reach = f.stencil.planes(); reach > 0 && has(end_plane_); --reach) ++end_plane_;
+    }
+
+    /// Lists the products of a piece of a line in `terms`, but for that along the line. Returns false where the piece
+    /// is too short for solve_line, or the triangle is not of this kind.
+    bool list(const Run& run, bool descending, std::vector<RunTerm>& terms) const {
+        if (!usable_ || run.count < detail::lanes) return false;
+        const RunNeighbours along = along_line(run);
+        bool fits = along.end - along.begin >= detail::lanes;
+        if (descending) fits = fits && (run.count % detail::lanes == 0 || along.end < run.count);
+        terms.clear();
+        for (const Entry& entry : entries_) {
+            const int j = run.first.y + entry.offset.y, k = run.first.z + entry.offset.z;
+            if (j < 0 || j >= layout_.grid().ny || k < first_plane_ || k >= end_plane_) continue;
+            const RunNeighbours near = along_x(run, entry.offset.x);
+            fits = fits && near.end - near.begin >= detail::lanes;
+            terms.push_back({entry.a + run.slot, entry.x + run.slot, near.begin, near.end});
+        }
+        return fits;
+    }
+    RunNeighbours along_line(const Run& run) const { return along_x(run, along_.offset.x); }
+    const double* along(const Run& run) const { return along_.a + run.slot; }
+    const double* inverse(const Run& run) const { return inverse_ + run.slot; }
+
+private:
+    struct Entry {
+        Int3 offset;
+        const double *a, *x;  ///< for slot 0
+    };
+
+    RunNeighbours along_x(const Run& run, int x) const {
+        const int first = run.first.x + x;
+        return {std::max(0, -first), std::min(run.count, layout_.grid().nx - first), 0};
+    }
+
+    const Layout& layout_;
+    std::vector<Entry> entries_;
+    Entry along_{};
+    const double* inverse_ = nullptr;
+    int first_plane_ = 0, end_plane_ = 0;
+    bool usable_ = false;
+};
+
+/// y_t = d_t (s_t - e_t y_{t-1}), where e is valid in [begin, end).
+struct LowerBlocks {
+    const double *d, *e;
+    int begin, end;
+    template <class Take>
+    HYPERPLANE_INLINE Recurrence<detail::Lanes> at(const Take& take, int t, int count, detail::Lanes s) const {
+        const detail::Lanes pivot = take(d, t, 0, count);
+        return {-(pivot * take(e, t, begin, end)), pivot * s};
+    }
+};
+
+/// z_t = y_t - d_t (s_t + f_t z_{t+1}), where f is valid in [begin, end), and z may overwrite y.
+struct UpperBlocks {
+    const double *d, *f, *y;
+    int begin, end;
+    template <class Take>
+    HYPERPLANE_INLINE Recurrence<detail::Lanes> at(const Take& take, int t, int count, detail::Lanes s) const {
+        const detail::Lanes pivot = take(d, t, 0, count);
+        return {-(pivot * take(f, t, begin, end)), take(y, t, 0, count) - pivot * s};
+    }
+};
+
+/// Where a line has more terms than solve_line takes: replaces `in` by in + sign times the sum of the first ones, in
+/// `s`, and returns the others.
+template <int sign>
+std::span<const RunTerm> last_terms(std::span<const RunTerm> all, const double*& in, double* s, int count) {
+    if (all.size() <= most_line_terms) return all;
+    const std::size_t first = all.size() - most_line_terms;
+    accumulate<sign>(all.first(first), in, s, count);
+    in = s;
+    return all.subspan(first);
+}
+
+}  // namespace hyperplane::wavefront_cpu
