@@ -20,6 +20,7 @@
 #include <string>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/fused_step.hpp"
 #include "precond/ilu/factorisation.hpp"
 #include "precond/ilu/hyperplane_copy.hpp"
 #include "precond/row.hpp"
@@ -38,7 +39,7 @@ struct IluOptions {
     std::string name = "struct_ilu";  ///< of the preconditioner, in messages
 };
 
-class IluPreconditioner : public Preconditioner {
+class IluPreconditioner : public Preconditioner, public FusedStep {
 public:
     IluPreconditioner(const Context& context, const IluOptions& options, std::unique_ptr<Factorisation> factorisation,
                       std::unique_ptr<TriangularSolve> solve);
@@ -48,6 +49,9 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     /// For a symmetric matrix r^T z is a by-product of most exact solves.
     void apply_dot(const Vector& r, Vector& z, double* rz) const override;
+    bool step(const Vector& b, double omega, Vector& x, Vector& t) const override {
+        return !copy_ && solve_->step(factors_, b, omega, x, t);
+    }
     int vectors_of_dot() const override { return solve_->vectors_of_dot(factors_); }
     SweepCounts sweeps() const override;
     void set_setup_sweeps(int count) override { factorisation_->set_sweeps(count); }

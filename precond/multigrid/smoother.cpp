@@ -11,6 +11,7 @@
 #include "core/random.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/fused_step.hpp"
 #include "precond/multigrid/grid_norm.hpp"
 #include "precond/walks/coefficients.hpp"
 
@@ -187,6 +188,7 @@ void Smoother::from_zero(const Vector& b, Vector& x) const {
 }
 
 void Smoother::smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const {
+    if (const auto* fused = dynamic_cast<const FusedStep*>(m_.get()); fused && fused->step(b, omega_, x, t)) return;
     a_->subtract_product(b, x, r);  // r = b - A x
     m_->apply(r, t);
     axpy(omega_, t, x);  // x += omega M^-1 r

@@ -35,6 +35,12 @@ public:
         apply(factors, r, z);
         dot(r, z, rz);
     }
+    /// x = x + omega M^-1 (b - A x), where A is the factors' matrix and t is overwritten. Returns false, and does
+    /// nothing, where no pass over memory can serve two of these operations (precond/fused_step.hpp).
+    virtual bool step(const IluFactors& /*factors*/, const Vector& /*b*/, double /*omega*/, Vector& /*x*/,
+                      Vector& /*t*/) const {
+        return false;
+    }
     /// Number of vectors that apply_dot reads in addition to what apply moves.
     virtual int vectors_of_dot(const IluFactors& /*factors*/) const { return 2; }
 

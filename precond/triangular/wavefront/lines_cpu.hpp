@@ -15,7 +15,7 @@ namespace hyperplane::wavefront_cpu {
 /// What the lines of one solve read: the coefficients of the entries [first, last) of a triangle, and x.
 class LineReads {
 public:
-    LineReads(const FactorsByRun& f, int first, int last, const Vector& x) : layout_(f.layout) {
+    LineReads(const FactorsByRun& f, int first, int last, const Vector& x) : layout_(f.layout), dof_(f.dof) {
         if (f.dof > 1 || layout_.kind() != LayoutKind::natural) return;
         int along = 0;
         for (int e = first; e < last; ++e) {
@@ -42,13 +42,36 @@ public:
         for (int reach = f.stencil.planes(); reach > 0 && has(end_plane_); --reach) ++end_plane_;
     }
 
+    /// Adds the products of A and x, before those of the triangle. A has the triangle's layout.
+    void add_products(const StructMatrix& a, const Vector& x) {
+        std::vector<Entry> all;
+        for (int e = 0; e < a.stencil().size(); ++e) {
+            const Index ahead = layout_.distance(a.stencil()[e]);
+            all.push_back({a.stencil()[e], a.along({{}, 0, 0}, {0, 0, ahead}, e, 0, 0), x.data() + ahead});
+        }
+        entries_.insert(entries_.begin(), all.begin(), all.end());
+    }
+    /// Whether list() returns true for all pieces of all lines.
+    bool fits_all(bool descending) const {
+        if (!usable_ || int(entries_.size()) > most_line_terms) return false;
+        const int nx = layout_.grid().nx;
+        bool fits = true;
+        for (int t = 0; t < nx; t += piece_length(dof_)) {
+            const Run piece{{t, 0, 0}, std::min(piece_length(dof_), nx - t), t};
+            fits = fits && fits_along(piece, descending);
+            for (const Entry& entry : entries_) {
+                const RunNeighbours near = along_x(piece, entry.offset.x);
+                fits = fits && near.end - near.begin >= detail::lanes;
+            }
+        }
+        return fits;
+    }
+
     /// Lists the products of a piece of a line in `terms`, but for that along the line. Returns false where the piece
     /// is too short for solve_line, or the triangle is not of this kind.
     bool list(const Run& run, bool descending, std::vector<RunTerm>& terms) const {
-        if (!usable_ || run.count < detail::lanes) return false;
-        const RunNeighbours along = along_line(run);
-        bool fits = along.end - along.begin >= detail::lanes;
-        if (descending) fits = fits && (run.count % detail::lanes == 0 || along.end < run.count);
+        if (!usable_) return false;
+        bool fits = fits_along(run, descending);
         terms.clear();
         for (const Entry& entry : entries_) {
             const int j = run.first.y + entry.offset.y, k = run.first.z + entry.offset.z;
@@ -64,6 +87,12 @@ public:
     const double* inverse(const Run& run) const { return inverse_ + run.slot; }
 
 private:
+    /// The blocks of a descending piece begin at its last position only if no other piece follows.
+    bool fits_along(const Run& run, bool descending) const {
+        const RunNeighbours along = along_line(run);
+        return along.end - along.begin >= detail::lanes &&
+               (!descending || run.count % detail::lanes == 0 || along.end < run.count);
+    }
     struct Entry {
         Int3 offset;
         const double *a, *x;  ///< for slot 0
@@ -75,6 +104,7 @@ private:
     }
 
     const Layout& layout_;
+    int dof_;
     std::vector<Entry> entries_;
     Entry along_{};
     const double* inverse_ = nullptr;

@@ -239,5 +239,36 @@ void upper(const IluFactors& factors, Vector& z) {
     });
 }
 
+bool has_step(const IluFactors& factors, const Vector& x) {
+    const FactorsByRun f = read_by_runs(factors);
+    const StructMatrix& a = factors.matrix();
+    if (factors.reduced() || !(a.layout() == f.layout) || a.grid().any_periodic()) return false;
+    LineReads below(f, 0, f.stencil.lower_size(), x);
+    below.add_products(a, x);
+    return below.fits_all(false) && LineReads(f, f.stencil.diagonal() + 1, f.stencil.size(), x).fits_all(true);
+}
+
+void lower_of_residual(const IluFactors& factors, const Vector& b, const Vector& x, Vector& y) {
+    const FactorsByRun f = read_by_runs(factors);
+    LineReads reads(f, 0, f.stencil.lower_size(), y);
+    reads.add_products(factors.matrix(), x);
+    for_each_piece(f, Direction::lower, carried(y, f.stencil), [&](const Run& piece) {
+        reads.list(piece, false, scratch().terms);
+        lower_line(reads, piece, b, y, false);
+    });
+}
+
+void upper_to(const IluFactors& factors, double omega, Vector& z, Vector& x) {
+    const FactorsByRun f = read_by_runs(factors);
+    const LineReads reads(f, f.stencil.diagonal() + 1, f.stencil.size(), z);
+    for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
+        reads.list(piece, true, scratch().terms);
+        upper_line(reads, piece, z);
+        const double* const from = z.data() + piece.slot;
+        double* const to = x.data() + piece.slot;
+        for (int t = 0; t < piece.count; ++t) to[t] += omega * from[t];
+    });
+}
+
 }  // namespace wavefront_cpu
 }  // namespace hyperplane

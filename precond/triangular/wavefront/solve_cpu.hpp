@@ -13,6 +13,14 @@ namespace hyperplane::wavefront_cpu {
 void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<double>* of_line = nullptr);
 void upper(const IluFactors& factors, Vector& z);
 
+/// Whether the two functions below serve these factors, in double precision: lines of one unknown, long enough, without
+/// periodic axes. `x` is any vector of the matrix.
+bool has_step(const IluFactors& factors, const Vector& x);
+/// y = D^-1 (I + E D^-1)^-1 (b - A x), where x has its halo.
+void lower_of_residual(const IluFactors& factors, const Vector& b, const Vector& x, Vector& y);
+/// `upper`, and then x = x + omega z line by line.
+void upper_to(const IluFactors& factors, double omega, Vector& z, Vector& x);
+
 /// The same with factors in reduced precision, whose triangles are unit. Here the upper solve gives the part of each
 /// line, in v^T D^-1 v.
 void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v);

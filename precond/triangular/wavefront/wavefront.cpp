@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/profile.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/plane_sums.hpp"
 #include "precond/triangular/wavefront/solve_cpu.hpp"
 #include "precond/triangular/wavefront/solve_cuda.hpp"
@@ -73,6 +74,19 @@ void WavefrontSolve::apply_dot(const IluFactors& factors, const Vector& r, Vecto
     }
     const Layout& layout = factors.matrix().layout();
     PlaneSums::of_lines(layout).add_up(factors.context(), of_line, 1, rz);
+}
+
+bool WavefrontSolve::step(const IluFactors& factors, const Vector& b, double omega, Vector& x, Vector& t) const {
+    const StructMatrix& a = factors.matrix();
+    if (a.backend() == Backend::cuda || !wavefront_cpu::has_step(factors, x)) return false;
+    exchange_halo(x);
+    {
+        const ProfileScope scope(a.context(), "residual and lower", IluFactors::bytes_per_apply(factors.pattern()) / 2);
+        wavefront_cpu::lower_of_residual(factors, b, x, t);
+    }
+    const ProfileScope scope = one_solve(factors, "upper");
+    wavefront_cpu::upper_to(factors, omega, t, x);
+    return true;
 }
 
 Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_unused]] Backend backend) const {

@@ -30,6 +30,8 @@ public:
     /// For a symmetric matrix r^T z is a by-product of one of the solves: on a CPU in the natural layout, on a GPU in
     /// the hyperplane layout of one rank.
     void apply_dot(const IluFactors& factors, const Vector& r, Vector& z, double* rz) const override;
+    /// On a CPU, where lines along x are solved in one pass.
+    bool step(const IluFactors& factors, const Vector& b, double omega, Vector& x, Vector& t) const override;
     int vectors_of_dot(const IluFactors& factors) const override { return dot_is_free(factors) ? 0 : 2; }
 
     /// Lines along x are read fastest on a CPU (docs/performance.md), hyperplanes on a GPU.

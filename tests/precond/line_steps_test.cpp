@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lines of one unknown on a CPU that are long enough for one pass: solves of struct_ilu, steps of a smoother, and
+// multigrid's restriction and prolongation.
+#include <gtest/gtest.h>
+
+#include "precond/fused_step.hpp"
+#include "precond/support.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::relative_difference;
+using reference::StencilMatrix;
+
+struct LineCase {
+    StencilMatrix data;
+    StructMatrix a;
+
+    LineCase(const std::string& stencil, const Box& box, MatrixStorage storage, int threads = 1)
+        : data(storage == MatrixStorage::full
+                   ? reference::random_matrix(box, reference::stencil_named(stencil).offsets, 1, 31)
+                   : reference::random_spd_matrix(box, reference::stencil_named(stencil).offsets, 1, 31)),
+          a(reference::to_struct_matrix(Context::cpu(threads), layout_for(LayoutKind::natural, data, stencil, 1), data,
+                                        storage, stencil)) {}
+};
+
+constexpr int lengths[] = {8, 9, 10, 15, 16, 17, 24, 31};
+
+TEST(LineSolves, EqualTheReferenceForEveryLengthOfALine) {
+    for (const char* stencil : {"star7", "diamond13", "box27"})
+        for (const int nx : lengths)
+            for (const MatrixStorage storage : storages)
+                for (const int k : {0, 1}) {
+                    const LineCase one(stencil, {nx, 4, 3}, storage);
+                    const auto m = make("struct_ilu", one.a, {{"fill_level", std::to_string(k)}});
+                    m->setup(one.a);
+                    const std::vector<double> r = reference::Random(5).vector(int(one.a.unknowns()));
+                    const auto expected = reference::apply_inverse(reference_ilu(one.data, stencil, k), r);
+                    EXPECT_LT(relative_difference(apply(*m, one.a, r), expected), 1e-13) << stencil << nx << " " << k;
+                }
+}
+
+TEST(LineSolves, EqualTheReferenceInPiecesAndOnPeriodicAxes) {
+    for (const Box& box : {Box{1024, 2, 1}, Box{1031, 2, 1}, Box{1040, 2, 1}, Box{17, 5, 5, {true, true, true}}}) {
+        const LineCase one("star7", box, MatrixStorage::full);
+        const auto m = make("struct_ilu", one.a);
+        m->setup(one.a);
+        const std::vector<double> r = reference::Random(6).vector(int(one.a.unknowns()));
+        const auto expected = reference::apply_inverse(reference_ilu(one.data, "star7", 0), r);
+        EXPECT_LT(relative_difference(apply(*m, one.a, r), expected), 1e-13) << reference::name_of(box);
+    }
+}
+
+/// x + omega M^-1 (b - A x) by a fused step; nothing if there is none.
+std::vector<double> fused(const Preconditioner& m, const StructMatrix& a, const std::vector<double>& b,
+                          const std::vector<double>& x, double omega) {
+    const auto& step = dynamic_cast<const FusedStep&>(m);
+    Vector result = reference::to_vector(a.context(), a.layout(), 1, x), t(a.context(), a.layout(), 1, "t");
+    if (!step.step(reference::to_vector(a.context(), a.layout(), 1, b), omega, result, t)) return {};
+    return reference::from_vector(result);
+}
+
+TEST(LineSteps, EqualTheOperationsOfAStep) {
+    for (const int nx : lengths)
+        for (const MatrixStorage storage : storages) {
+            const LineCase one("star7", {nx, 5, 3}, storage);
+            const auto m = make("struct_ilu", one.a);
+            m->setup(one.a);
+            const std::vector<double> b = reference::Random(7).vector(int(one.a.unknowns()));
+            const std::vector<double> x = reference::Random(8).vector(int(one.a.unknowns()));
+            const std::vector<double> got = fused(*m, one.a, b, x, 0.75);
+            EXPECT_EQ(got.empty(), nx < 9) << nx;
+            if (got.empty()) continue;
+            std::vector<double> r = reference::multiply(reference::assembled(one.data), x).value;
+            for (std::size_t row = 0; row < r.size(); ++row) r[row] = b[row] - r[row];
+            const std::vector<double> z = apply(*m, one.a, r);
+            std::vector<double> expected = x;
+            for (std::size_t row = 0; row < x.size(); ++row) expected[row] += 0.75 * z[row];
+            EXPECT_LT(relative_difference(got, expected), 1e-13) << nx;
+        }
+}
+
+TEST(LineSteps, HaveTheSameBitsForAnyNumberOfThreads) {
+    std::vector<std::vector<double>> solves, steps;
+    for (const int threads : {1, 2, 5}) {
+        const LineCase one("star7", {19, 23, 7}, MatrixStorage::lower);
+        const SeveralThreads several(one.a.context(), threads);
+        const auto m = make("struct_ilu", one.a);
+        m->setup(one.a);
+        const std::vector<double> b = reference::Random(9).vector(int(one.a.unknowns()));
+        solves.push_back(apply(*m, one.a, b));
+        steps.push_back(fused(*m, one.a, b, solves.back(), 0.95));
+        EXPECT_FALSE(steps.back().empty());
+        EXPECT_EQ(solves.back(), solves[0]) << threads;
+        EXPECT_EQ(steps.back(), steps[0]) << threads;
+    }
+}
+
+TEST(LineSteps, AreLeftToTheirOperationsWhereNoPassServesTwo) {
+    const auto has_none = [](const char* stencil, const Box& box, const Settings& settings) {
+        const LineCase one(stencil, box, MatrixStorage::full);
+        const auto m = make("struct_ilu", one.a, settings);
+        m->setup(one.a);
+        const std::vector<double> b = reference::Random(10).vector(int(one.a.unknowns()));
+        return fused(*m, one.a, b, b, 1.0).empty();
+    };
+    EXPECT_TRUE(has_none("star7", {16, 5, 5, {false, true, false}}, {}));
+    EXPECT_TRUE(has_none("star7", {16, 5, 5}, {{"storage", "single"}}));
+    EXPECT_TRUE(has_none("box27", {16, 5, 5}, {}));
+    EXPECT_FALSE(has_none("star7", {16, 5, 5}, {}));
+}
+
+}  // namespace
+}  // namespace hyperplane
