@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "core/grid/layout.hpp"
 #include "precond/multigrid/interpolation.hpp"
 #include "precond/multigrid/lines.hpp"
 #include "precond/multigrid/weight_formula.hpp"
+#include "precond/walks/line_blocks.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -184,33 +186,101 @@ EqualLines Interpolation::equal_lines() const {
 
 namespace {
 
-/// sum[t] += below[t] x[2 t - 1] + own[t] x[2 t] + above[t] x[2 t + 1], in this order, for a line of `fine` points. A
-/// weight of a point that does not exist is zero.
-template <class T>
-void add_children(const T* below, const T* own, const T* above, const double* x, int count, int fine, double* sum) {
-    const auto at = [&](int t, double first, double last) {
-        return std::fma(double(above[t]), last,
-                        std::fma(double(own[t]), x[2 * t], std::fma(double(below[t]), first, sum[t])));
-    };
-    const int inner = fine / 2;  // positions that have a point above
-    sum[0] = at(0, 0.0, fine > 1 ? x[1] : 0.0);
-#pragma omp simd
-    for (int t = 1; t < inner; ++t) sum[t] = at(t, x[2 * t - 1], x[2 * t + 1]);
-    for (int t = std::max(1, inner); t < count; ++t) sum[t] = at(t, x[2 * t - 1], 0.0);
+using detail::LaneMask, detail::Lanes, detail::lanes;
+
+constexpr LaneMask even_lanes{0, 2, 4, 6, 8, 10, 12, 14}, odd_lanes{1, 3, 5, 7, 9, 11, 13, 15};
+constexpr LaneMask first_pairs{0, 8, 1, 9, 2, 10, 3, 11}, last_pairs{4, 12, 5, 13, 6, 14, 7, 15};
+
+/// Eight weights from t on as doubles.
+HYPERPLANE_INLINE Lanes weights_at(const double* from, int t) {
+    return detail::load(from + t);
+}
+HYPERPLANE_INLINE Lanes weights_at(const float* from, int t) {
+    typedef float Singles __attribute__((vector_size(lanes * sizeof(float))));
+    Singles v;
+    std::memcpy(&v, from + t, sizeof v);
+    return __builtin_convertvector(v, Lanes);
 }
 
-/// The sums of a parents' line at even and odd points: even[t] += own[t] x[t], and
-/// odd[t] += below[t + 1] x[t + 1] + above[t] x[t] in this order, for t in [0, count); x[count] does not exist.
+/// Weights of a line of coarse points to the children below, at and above them along x, and the values that these
+/// multiply: of a line of children in a restriction, of the parents themselves in a prolongation.
 template <class T>
-void add_parents(const T* below, const T* own, const T* above, const double* x, int count, double* even, double* odd) {
-#pragma omp simd
-    for (int t = 0; t < count - 1; ++t) {
-        even[t] = std::fma(double(own[t]), x[t], even[t]);
-        odd[t] = std::fma(double(above[t]), x[t], std::fma(double(below[t + 1]), x[t + 1], odd[t]));
+struct LineOfWeights {
+    const T *below, *own, *above;
+    const double* x;
+};
+constexpr int most_lines = 9;
+
+/// The sum over lines of below[t] x[2 t - 1] + own[t] x[2 t] + above[t] x[2 t + 1], in this order. A weight of a point
+/// that does not exist is zero; there are `fine` points.
+template <class Take, class T>
+HYPERPLANE_INLINE Lanes sum_of_children(const Take& take, std::span<const LineOfWeights<T>> lines, int t, int fine) {
+    Lanes sum{};
+    for (const LineOfWeights<T>& line : lines) {
+        const Lanes first = take(line.x, 2 * t, 0, fine), last = take(line.x, 2 * t + lanes, 0, fine);
+        const Lanes before = take(line.x, 2 * t - 1, 0, fine), after = take(line.x, 2 * t - 1 + lanes, 0, fine);
+        sum += weights_at(line.below, t) * __builtin_shuffle(before, after, even_lanes);
+        sum += weights_at(line.own, t) * __builtin_shuffle(first, last, even_lanes);
+        sum += weights_at(line.above, t) * __builtin_shuffle(first, last, odd_lanes);
     }
-    const int last = count - 1;
-    even[last] = std::fma(double(own[last]), x[last], even[last]);
-    odd[last] = std::fma(double(above[last]), x[last], odd[last]);
+    return sum;
+}
+
+/// The sums of all coarse points of a line.
+template <class T>
+void sum_children(std::span<const LineOfWeights<T>> lines, int count, int fine, double* sum) {
+    int t = 0;
+    for (; fine >= lanes && t + lanes <= count; t += lanes) {
+        const bool inner = t > 0 && 2 * t + 2 * lanes <= fine;
+        const Lanes v =
+            inner ? sum_of_children(TakeAll{}, lines, t, fine) : sum_of_children(TakeValid{}, lines, t, fine);
+        std::memcpy(sum + t, &v, sizeof v);
+    }
+    for (; t < count; ++t) {
+        sum[t] = 0.0;
+        for (const LineOfWeights<T>& line : lines) {
+            const auto add = [&](const T* weights, int at) {
+                sum[t] = std::fma(double(weights[t]), at >= 0 && at < fine ? line.x[at] : 0.0, sum[t]);
+            };
+            add(line.below, 2 * t - 1);
+            add(line.own, 2 * t);
+            add(line.above, 2 * t + 1);
+        }
+    }
+}
+
+/// Adds to the fine points of a line what their parents give: to point 2 t the sum over lines of own[t] x[t], to point
+/// 2 t + 1 that of below[t + 1] x[t + 1] + above[t] x[t], in this order, for `count` parents.
+template <class T>
+void add_parents(std::span<const LineOfWeights<T>> lines, int count, int points, double* fine) {
+    int t = 0;
+    for (; t + lanes <= count && 2 * (t + lanes) <= points; t += lanes) {
+        const bool inner = t + lanes < count;
+        Lanes even{}, odd{};
+        for (const LineOfWeights<T>& line : lines) {
+            const Lanes x = detail::load(line.x + t);
+            even += weights_at(line.own, t) * x;
+            if (inner)
+                odd += weights_at(line.below, t + 1) * detail::load(line.x + t + 1);
+            else  // position `count` does not exist
+                odd += detail::shifted<1, true>(weights_at(line.below, t) * x, Lanes{});
+            odd += weights_at(line.above, t) * x;
+        }
+        const Lanes first = detail::load(fine + 2 * t) + __builtin_shuffle(even, odd, first_pairs);
+        const Lanes last = detail::load(fine + 2 * t + lanes) + __builtin_shuffle(even, odd, last_pairs);
+        std::memcpy(fine + 2 * t, &first, sizeof first);
+        std::memcpy(fine + 2 * t + lanes, &last, sizeof last);
+    }
+    for (; t < count; ++t) {
+        double even = 0.0, odd = 0.0;
+        for (const LineOfWeights<T>& line : lines) {
+            even = std::fma(double(line.own[t]), line.x[t], even);
+            if (t + 1 < count) odd = std::fma(double(line.below[t + 1]), line.x[t + 1], odd);
+            odd = std::fma(double(line.above[t]), line.x[t], odd);
+        }
+        fine[2 * t] += even;
+        if (2 * t + 1 < points) fine[2 * t + 1] += odd;
+    }
 }
 
 }  // namespace
@@ -220,20 +290,25 @@ void Interpolation::restrict_by_lines(const Vector& fine, Vector& coarse) const 
     for_each_run(coarse.context(), coarse_, 8 * fine.dof(), [&](const Run& run) {
         for (int c = 0; c < fine.dof(); ++c) {
             double* sum = coarse.component(c) + coarse.layout().slot(run.first);
-            std::fill_n(sum, run.count, 0.0);
+            std::array<LineOfWeights<T>, most_lines> lines;
+            std::size_t size = 0;
             for (int z = -grids_.axes[2]; z <= grids_.axes[2]; ++z)
                 for (int y = -grids_.axes[1]; y <= grids_.axes[1]; ++y) {
                     Int3 child;
                     if (!grids_.child(run.first, {0, y, z}, child)) continue;
                     const auto weights = [&](int x) { return line<T>({x, y, z}, run.first.y, run.first.z); };
                     const double* from = fine.component(c) + fine_.slot({0, child.y, child.z});
-                    if (grids_.axes[0]) {
-                        add_children(weights(-1), weights(0), weights(1), from, run.count, grids_.fine.nx, sum);
-                        continue;
-                    }
-                    const T* weight = weights(0);
-                    for (int t = 0; t < run.count; ++t) sum[t] = std::fma(double(weight[t]), from[t], sum[t]);
+                    lines[size++] = grids_.axes[0] ? LineOfWeights<T>{weights(-1), weights(0), weights(1), from}
+                                                   : LineOfWeights<T>{nullptr, weights(0), nullptr, from};
                 }
+            const std::span<const LineOfWeights<T>> all(lines.data(), size);
+            if (grids_.axes[0]) {
+                sum_children(all, run.count, grids_.fine.nx, sum);
+                continue;
+            }
+            std::fill_n(sum, run.count, 0.0);
+            for (const LineOfWeights<T>& one : all)
+                for (int t = 0; t < run.count; ++t) sum[t] = std::fma(double(one.own[t]), one.x[t], sum[t]);
         }
     });
 }
@@ -242,33 +317,29 @@ template <class T>
 void Interpolation::add_by_lines(Vector& fine, const Vector& coarse) const {
     const int count = grids_.coarse.nx;
     for_each_run(fine.context(), fine_, fine.dof(), [&](const Run& run) {
-        thread_local std::vector<double> sums[2];  // at points of even and of odd index
         for (int c = 0; c < fine.dof(); ++c) {
-            for (auto& list : sums) list.assign(count, 0.0);
-            double *const even = sums[0].data(), *const odd = sums[1].data();
+            std::array<LineOfWeights<T>, most_lines> lines;
+            std::size_t size = 0;
             for (int z = -grids_.axes[2]; z <= grids_.axes[2]; ++z)
                 for (int y = -grids_.axes[1]; y <= grids_.axes[1]; ++y) {
                     Int3 parent;
                     if (!grids_.parent(run.first, {0, y, z}, parent)) continue;
                     const auto weights = [&](int x) { return line<T>({x, y, z}, parent.y, parent.z); };
                     const double* from = coarse.component(c) + coarse.layout().slot({0, parent.y, parent.z});
-                    if (grids_.axes[0]) {
-                        add_parents(weights(-1), weights(0), weights(1), from, count, even, odd);
-                        continue;
-                    }
-                    const T* weight = weights(0);
-                    for (int t = 0; t < count; ++t) even[t] = std::fma(double(weight[t]), from[t], even[t]);
+                    lines[size++] = grids_.axes[0] ? LineOfWeights<T>{weights(-1), weights(0), weights(1), from}
+                                                   : LineOfWeights<T>{nullptr, weights(0), nullptr, from};
                 }
+            const std::span<const LineOfWeights<T>> all(lines.data(), size);
             double* x = fine.component(c) + run.slot;
-            if (!grids_.axes[0]) {
-                for (int t = 0; t < count; ++t) x[t] += even[t];
+            if (grids_.axes[0]) {
+                add_parents(all, count, run.count, x);
                 continue;
             }
-            for (int t = 0; t < run.count / 2; ++t) {
-                x[2 * t] += even[t];
-                x[2 * t + 1] += odd[t];
+            for (int t = 0; t < count; ++t) {
+                double sum = 0.0;
+                for (const LineOfWeights<T>& one : all) sum = std::fma(double(one.own[t]), one.x[t], sum);
+                x[t] += sum;
             }
-            if (run.count % 2) x[run.count - 1] += even[count - 1];
         }
     });
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "precond/fused_step.hpp"
+#include "precond/multigrid/interpolation.hpp"
 #include "precond/support.hpp"
 #include "several_threads.hpp"
 
@@ -111,6 +112,36 @@ TEST(LineSteps, AreLeftToTheirOperationsWhereNoPassServesTwo) {
     EXPECT_TRUE(has_none("star7", {16, 5, 5}, {{"storage", "single"}}));
     EXPECT_TRUE(has_none("box27", {16, 5, 5}, {}));
     EXPECT_FALSE(has_none("star7", {16, 5, 5}, {}));
+}
+
+TEST(LineTransfers, EqualSumsOverWeightsForEveryLengthOfALine) {
+    using namespace multigrid;
+    for (int nx = 7; nx <= 36; ++nx)
+        for (const bool rounded : {false, true}) {
+            const LineCase one("star7", {nx, 5, 4}, MatrixStorage::lower);
+            const Coarsening grids(one.a.grid(), {true, true, true});
+            Interpolation p(one.a, grids, Layout(LayoutKind::natural, grids.coarse, {}));
+            if (rounded) p.round();
+            const std::vector<double> weights = p.natural_weights();
+            const Grid &fine = grids.fine, &coarse = grids.coarse;
+            const std::vector<double> r = reference::Random(11).vector(int(fine.points()));
+            const std::vector<double> e = reference::Random(12).vector(int(coarse.points()));
+            std::vector<double> restricted(e.size(), 0.0), corrected = r;
+            for (Index at = 0; at < coarse.points(); ++at)
+                for (int number = 0; number < 27; ++number) {
+                    Int3 child;
+                    if (!grids.child(coarse.point(at), offset_of(number), child)) continue;
+                    const double weight = weights[std::size_t(at * 27 + number)];
+                    restricted[at] += weight * r[fine.row(child)];
+                    corrected[fine.row(child)] += weight * e[at];
+                }
+            Vector x = reference::to_vector(one.a.context(), one.a.layout(), 1, r);
+            Vector sums(one.a.context(), p.coarse(), 1, "sums");
+            p.restrict_to(x, sums);
+            EXPECT_LT(relative_difference(reference::from_vector(sums), restricted), 1e-14) << nx << rounded;
+            p.add_to(x, reference::to_vector(one.a.context(), p.coarse(), 1, e));
+            EXPECT_LT(relative_difference(reference::from_vector(x), corrected), 1e-14) << nx << rounded;
+        }
 }
 
 }  // namespace
