@@ -126,7 +126,8 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     const Index staged = entries + (system.shares && !system.symmetric ? g.lower : 0);  // and F of the neighbours
     groups = tuning.factor_groups > 0 ? tuning.factor_groups : 1;
     row_waiting = tuning.factor_waiting;
-    if (system.shares || dof > 2 || !tuning.factor_ring || g.lower < 6 || schedule(system).stages == 1) groups = 1;
+    if (system.shares || dof > 2 || !tuning.factor_ring || g.lower < 6) groups = 1;
+    if (groups > 1 && schedule(system).stages == 1) groups = 1;
     const auto size = [&](TileShape t, bool with_ring) {
         const Index values = (system.shares ? 1 : g.lower + 1) * dof * dof;
         const Index halo = (t.j + g.halo_j) * (t.k + g.halo_k),

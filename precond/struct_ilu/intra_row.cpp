@@ -119,6 +119,7 @@ IntraRowSchedule IntraRowSchedule::by_levels(const Eliminations& pairs, int lowe
 
 IntraRowSchedule IntraRowSchedule::fastest(const Eliminations& pairs, int lower, int entries, int groups, int waiting) {
     const Row row(pairs, lower, entries);
+    if (row.levels() > most_levels) return by_levels(pairs, lower, entries, groups);
     IntraRowSchedule best = with_stages(row, groups, 0);
     const auto time = [&](const IntraRowSchedule& one) { return one.operations + waiting * (one.stages - 1); };
     for (unsigned ends = 1; ends < 1u << (row.levels() - 1); ++ends)

@@ -21,7 +21,9 @@ struct IntraRowSchedule {
     /// Each level is a stage, as in the paper. `pairs` are those of `entries` entries, the first `lower` of which are
     /// below the diagonal. A product of blocks or an inversion is one operation.
     static IntraRowSchedule by_levels(const Eliminations& pairs, int lower, int entries, int groups);
-    /// The stages that take least time if a wait between stages takes as long as `waiting` operations.
+    /// The stages that take least time if a wait between stages takes as long as `waiting` operations. All sets of
+    /// stages are tried; a row with more than most_levels levels has too many of them, and each level is a stage.
+    static constexpr int most_levels = 12;
     static IntraRowSchedule fastest(const Eliminations& pairs, int lower, int entries, int groups, int waiting);
 };
 

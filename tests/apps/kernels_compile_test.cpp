@@ -219,6 +219,16 @@ TEST_P(Pieces, Compile) {
             }
     }
 }
+/// A row of these has more intra-row levels than sets of stages can be tried for (precond/struct_ilu/intra_row.hpp).
+TEST(KernelsOfFill, AreChosenAtOnce) {
+    Grid grid;
+    grid.nx = 7, grid.ny = 5, grid.nz = 3;
+    const Stencil stencil = Stencil::by_name("diamond25"), filled = stencil.filled(1);
+    const Layout layout(LayoutKind::natural, grid, filled.level_map());
+    const IluPattern pattern = {layout, filled, stencil, 1, true, false};
+    for (const KernelSet& set : Elimination(StructIluTuning{}).kernels(pattern)) EXPECT_FALSE(set.programs().empty());
+}
+
 /// Cases on star7 or, with `remaining`, those whose kernels take longer to compile.
 std::vector<BenchCase> cases_of_pieces(bool remaining) {
     std::vector<BenchCase> list = parse_bench_cases("ablation");

@@ -90,5 +90,17 @@ TEST(IntraRow, WaitsThatCostMuchLeaveOneStage) {
     EXPECT_EQ(schedule.operations, 115);
 }
 
+/// diamond25 with fill of level 1 has more levels than all sets of stages can be tried for.
+TEST(IntraRow, RowsOfManyLevelsHaveAScheduleAtOnce) {
+    const Stencil stencil = Stencil::by_name("diamond25").filled(1);
+    const Eliminations pairs(stencil, false, true);
+    const int lower = stencil.lower_size();
+    const auto levels = IntraRowSchedule::by_levels(pairs, lower, lower + 1, 4);
+    EXPECT_GT(levels.stages, IntraRowSchedule::most_levels);
+    const auto fastest = IntraRowSchedule::fastest(pairs, lower, lower + 1, 4, 8);
+    expect_valid(fastest, stencil, true, 4);
+    EXPECT_EQ(fastest.operations, levels.operations);
+}
+
 }  // namespace
 }  // namespace hyperplane
