@@ -21,6 +21,7 @@ PIECES = {
     "by level": "tiles that wait for each other",
     "other layout": "the layout by levels",
     "not pipelined": "the pipelined dot product",
+    "shared rows": "level sets within a row",
     "no tensor cores": "registers, tensor cores",
     "not in registers": "registers, tensor cores",
     "no factor ring": "neighbours in shared memory",
@@ -28,6 +29,7 @@ PIECES = {
     "both triangles": "one triangle",
 }
 WITH = {"not pipelined": "pipelined"}  # a piece that is not in every default, and the variant that has it
+ADDED = {"shared rows"}  # variants with a piece that no default has
 
 
 def table(head, rows):
@@ -127,7 +129,8 @@ def ablation(data):
                      if kernel in variant["kernels"]}
             for left_out in times.keys() - WITH.values():
                 whole = times.get(WITH.get(left_out), median(case["kernels"][kernel]))
-                row[PIECES[left_out]] = times[left_out] / whole
+                over = times[left_out] / whole
+                row[PIECES[left_out]] = 1 / over if left_out in ADDED else over
             without.append(row)
         kept = [column for column in columns if any(row[column] is not None for row in without)]
         tables[name] = table([f"{name}, without", *kept],
@@ -156,18 +159,30 @@ def solves(data):
          "the better over own", "own vector operations over limit"], rows)}
 
 
+def over_rivals(rows, what):
+    """How many times as long cuSPARSE's better form takes for a preconditioner's `what`, for each row; or None."""
+    rivals = [row[what]["median"] for row in rows if row["preconditioner"].startswith("cusparse_ilu")]
+    return [min(rivals) / row[what]["median"] if rivals else None for row in rows]
+
+
 def preconditioners(data):
-    rows = []
+    rows, setups = [], {}
     for one in data["systems"]:
-        found = {row["preconditioner"]: row["apply"]["median"] for row in one["preconditioners"]}
-        rivals = [seconds for name, seconds in found.items() if name.startswith("cusparse_ilu")]
-        for row in one["preconditioners"]:
-            over = min(rivals) / row["apply"]["median"] if rivals else None
+        found = one["preconditioners"]
+        for row, over, setup in zip(found, over_rivals(found, "apply"), over_rivals(found, "setup")):
             rows.append([pathlib.Path(one["system"]).stem, f"`{row['preconditioner']}`", ms(row["apply"]),
-                         ratio(row["time_over_limit"]), ms(row["setup"]), ratio(over)])
-    return {"applications": table(
-        ["system", "preconditioner", "application, ms", "over its limit", "set-up, ms",
-         "the better cuSPARSE over this"], rows)}
+                         ratio(row["time_over_limit"]), ratio(over), ms(row["setup"]), ratio(setup)])
+            if setup and not row["preconditioner"].startswith("cusparse_ilu"):
+                setups.setdefault(row["preconditioner"], []).append(setup)
+    made = {"applications": table(
+        ["system", "preconditioner", "application, ms", "over its limit", "the better cuSPARSE over this",
+         "set-up, ms", "the better cuSPARSE over this"], rows)}
+    if len(data["systems"]) > 1 and setups:
+        made["set-ups"] = table(
+            ["preconditioner", "cuSPARSE's set-up over this, geometric mean", "least", "systems slower than cuSPARSE"],
+            [[f"`{name}`", ratio(mean(ratios)), ratio(min(ratios)), str(sum(value < 1 for value in ratios))]
+             for name, ratios in setups.items()])
+    return made
 
 
 def vectors(data):

@@ -67,6 +67,26 @@ class Results(unittest.TestCase):
         slower = TABLES.kernels({"cases": [case(8, 4.0, csr=3.0, bsr=5.0)]})
         self.assertIn("| lower solve | 2.00 | 4.00 | 4.00 | 0.75 | 1 |", slower["geometric means"])
 
+    def test_a_piece_that_no_default_has(self):
+        slower = {"name": "shared rows", "kernels": {"factorise": timed(5.0)}}
+        left_out = {"name": "by level", "kernels": {"factorise": timed(8.0)}}
+        tables = TABLES.ablation({"cases": [{**case(8, 4.0), "variants": [slower, left_out]}]})
+        self.assertIn("| tiles that wait for each other | level sets within a row |", tables["factorisation"])
+        self.assertIn("| star7:2:8 | 2.00 | 0.80 |", tables["factorisation"])
+
+    def test_set_ups_are_compared_with_cusparses_faster_format(self):
+        def system(name, **setups):
+            return {"system": name, "preconditioners": [
+                {"preconditioner": one.replace("_bsr", ":format=bsr"), "apply": {"median": 1.0},
+                 "setup": {"median": seconds}, "time_over_limit": 1.0} for one, seconds in setups.items()]}
+        tables = TABLES.preconditioners({"systems": [
+            system("a", cusparse_ilu=9.0, cusparse_ilu_bsr=4.0, fgbilu=2.0), system("b", cusparse_ilu=3.0, fgbilu=6.0)]})
+        self.assertIn("| b | `fgbilu` | 1000 | 1.00 | 1.00 | 6000 | 0.50 |", tables["applications"])
+        self.assertIn("| `fgbilu` | 1.00 | 0.50 | 1 |", tables["set-ups"])
+        self.assertNotIn("cusparse", tables["set-ups"])
+        alone = TABLES.preconditioners({"systems": [system("a", fgbilu=2.0), system("b", fgbilu=2.0)]})
+        self.assertNotIn("set-ups", alone)
+
     def test_three_digits(self):
         for value, text in ((0.0651, "0.065"), (2.716, "2.72"), (14.32, "14.3"), (152.14, "152"), (2000, "2000")):
             self.assertEqual(TABLES.three_digits(value), text)
