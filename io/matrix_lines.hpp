@@ -36,7 +36,8 @@ inline std::vector<std::string_view> words_of(std::string_view line) {
     return words;
 }
 
-inline std::string quoted(std::string_view text) {
+/// The beginning of a text from a file, for a message: at most 40 characters, `?` for those that cannot be printed.
+inline std::string printable(std::string_view text) {
     std::string result;
     for (char c : text.substr(0, 40)) result += c >= ' ' && c <= '~' ? c : '?';
     return text.size() > 40 ? result + "..." : result;
@@ -94,7 +95,7 @@ public:
         Index value = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
         if (error != std::errc{} || end != word.data() + word.size())
-            fail(fmt::format("expected an integer, got '{}'", quoted(word)));
+            fail(fmt::format("expected an integer, got '{}'", printable(word)));
         return value;
     }
     double real(std::string_view word) const {
@@ -102,7 +103,7 @@ public:
         const char* begin = word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
         const auto [end, error] = std::from_chars(begin, word.data() + word.size(), value);
         if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
-            fail(fmt::format("expected a finite number, got '{}'", quoted(word)));
+            fail(fmt::format("expected a finite number, got '{}'", printable(word)));
         return value;
     }
     /// Parses a number of rows, columns or entries.
@@ -141,7 +142,7 @@ private:
         fail(fmt::format(
             "'{}' is no banner, and is not taken for a comment either; expected %%MatrixMarket matrix FORMAT "
             "FIELD SYMMETRY, or no such line",
-            quoted(line)));
+            printable(line)));
     }
     std::string_view take() {
         ++number_;

@@ -28,16 +28,16 @@ Banner read_banner(Lines& lines) {
     if (words.empty()) return {};
     if (words.size() != 5 || words[1] != "matrix") lines.fail("expected %%MatrixMarket matrix FORMAT FIELD SYMMETRY");
     const std::string &format = words[2], &field = words[3], &symmetry = words[4];
-    if (format != "coordinate" && format != "array") lines.fail(fmt::format("unknown format '{}'", quoted(format)));
+    if (format != "coordinate" && format != "array") lines.fail(fmt::format("unknown format '{}'", printable(format)));
     if (field == "complex") lines.fail("the matrix is complex; only real, integer and pattern ones can be solved with");
     const bool pattern = field == "pattern";
     if (field != "real" && field != "integer" && field != "double" && !pattern)
-        lines.fail(fmt::format("unknown field '{}'", quoted(field)));
+        lines.fail(fmt::format("unknown field '{}'", printable(field)));
     if (pattern && format == "array") lines.fail("an array has values; its field cannot be pattern");
     if (symmetry == "general") return {true, format == "coordinate", {Symmetry::general, pattern}};
     if (symmetry == "symmetric") return {true, format == "coordinate", {Symmetry::symmetric, pattern}};
     if (symmetry != "skew-symmetric")
-        lines.fail(fmt::format("symmetry '{}' is none of general, symmetric and skew-symmetric", quoted(symmetry)));
+        lines.fail(fmt::format("symmetry '{}' is none of general, symmetric and skew-symmetric", printable(symmetry)));
     if (pattern) lines.fail("a pattern has no signs, so it cannot be skew-symmetric");
     return {true, format == "coordinate", {Symmetry::skew_symmetric, false}};
 }
