@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/interfaces/eisenstat.hpp"
 #include "core/interfaces/linear_operator.hpp"
 #include "core/profile.hpp"
 
@@ -81,7 +82,7 @@ private:
 /// Times each apply of an operator on the host. On a GPU a call returns when its work is queued, and a recorded graph
 /// repeats the work without a call, so nothing is timed there and no row is added. A profile has the call as a kind of
 /// its own on either backend, under the last part of the timer's name; true residuals are the kind "residual".
-class TimedOperator : public LinearOperator {
+class TimedOperator : public LinearOperator, private EisenstatForm {
 public:
     TimedOperator(const LinearOperator& inner, TimerTree& tree, std::string name)
         : inner_(inner), tree_(tree), name_(std::move(name)) {}
@@ -97,8 +98,31 @@ public:
         timed(r, "residual", inner_.bytes_per_apply() + more, [&] { inner_.residual(b, x, r); });
     }
     Index bytes_per_apply() const override { return inner_.bytes_per_apply(); }
+    const EisenstatForm* eisenstat() const override { return inner_.eisenstat() ? this : nullptr; }
 
 private:
+    void begin(const Vector& r, Vector& s) const override {
+        part_of_iteration(s, [&] { inner_.eisenstat()->begin(r, s); });
+    }
+    void upper_step(const double* before, const EisenstatBounds& bounds, const EisenstatVectors& v) const override {
+        part_of_iteration(v.u, [&] { inner_.eisenstat()->upper_step(before, bounds, v); });
+    }
+    void lower_step(const EisenstatVectors& v, double* sums) const override {
+        part_of_iteration(v.w, [&] { inner_.eisenstat()->lower_step(v, sums); });
+    }
+    void finish(Vector& y, Vector& x) const override {
+        part_of_iteration(x, [&] { inner_.eisenstat()->finish(y, x); });
+    }
+
+    /// How many bytes it moves is not told.
+    template <class Call>
+    void part_of_iteration(const Vector& result, const Call& call) const {
+        const ProfileScope work(result.context(), kind());
+        if (result.backend() == Backend::cuda) return call();
+        TimerScope scope(tree_, name_);
+        call();
+    }
+
     const char* kind() const { return name_.c_str() + name_.rfind('/') + 1; }
 
     template <class Call>

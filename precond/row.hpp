@@ -22,6 +22,7 @@ namespace hyperplane {
 struct PreconditionerSetting {
     Context context;
     MatrixShape matrix;
+    bool eisenstat = false;  ///< whether the solver needs M's Eisenstat form (LinearOperator::eisenstat)
 
     /// A layout of the matrix's grid; where the context is that of one of several ranks, of its part.
     Layout layout(LayoutKind kind, LevelMap levels) const {

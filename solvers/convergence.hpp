@@ -34,6 +34,10 @@ public:
     bool interrupted() const { return reason_ == StopReason::interrupted; }
     /// ||r|| of the newest iterate: of the true residual after begin and judge, otherwise of the recurrence's.
     double residual_norm() const { return norm_; }
+    /// Where ||r|| of the recurrence ends a solve: up to the first one it looks converged, above the second it has
+    /// diverged.
+    double target() const { return target_; }
+    double limit() const { return limit_; }
     /// Whether the recurrence's ||r|| is so small that b - A x must be computed.
     bool looks_converged(double r_norm) const { return r_norm <= target_; }
 

@@ -18,6 +18,7 @@
 #include "core/timer.hpp"
 #include "precond/registry.hpp"
 #include "precond/scaling/scaled.hpp"
+#include "solvers/eisenstat_cg.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane {
@@ -74,7 +75,7 @@ struct LinearSolver::State {
           interrupted(settings.interrupted),
           context(settings.gpu ? Context::cuda(*settings.gpu, settings.threads) : Context::cpu(settings.threads)),
           given(shape_in(context)),
-          setting{context, given.shape},
+          setting{context, given.shape, asks_for_eisenstat(parameters)},
           row(find_preconditioner(parameters.text("preconditioner", "name"))),
           plan(checked_plan(row, parameters, setting)),
           preconditioner(create_scaled(row, parameters, setting)),

@@ -18,6 +18,7 @@
 #include "problems/general_form.hpp"
 #include "problems/on_ranks.hpp"
 #include "problems/registry.hpp"
+#include "solvers/eisenstat_cg.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane {
@@ -61,6 +62,9 @@ InputFiles files_of(const Deck& deck, int threads) {
 IndexSpace choose_space(const Parameters& parameters, const PreconditionerPlan& plan) {
     const std::string& asked = parameters.text("device", "layout");
     if (asked == "auto" || asked == plan.space.name()) return plan.space;
+    if (asks_for_eisenstat(parameters))
+        throw UsageError(parameters.where("device", "layout") +
+                         ": solver.eisenstat = true needs the layout that struct_ilu prefers; leave the key out");
     if (!plan.space.has_grid())
         throw UsageError(parameters.where("device", "layout") +
                          ": a general matrix has plain rows and no layout; leave the key out");
@@ -150,6 +154,16 @@ std::shared_ptr<const Problem> in_form(const Foundation& foundation, const Param
     return made;
 }
 
+/// Refuses what conjugate gradients in Eisenstat's form cannot do, although the preconditioner could.
+void check_eisenstat(const Parameters& parameters, const SystemShape& shape) {
+    if (!asks_for_eisenstat(parameters)) return;
+    const std::string& name = parameters.text("problem", "name");
+    if (shape.constant_null_space)
+        throw UsageError(no_eisenstat("constants are in the null space of the matrix of " + name));
+    if (shape.separate_preconditioner_matrix)
+        throw UsageError(no_eisenstat(name + " builds the preconditioner from another matrix than the system's"));
+}
+
 /// Makes solver and preconditioner; the preconditioner only if there is a problem. Throws the contradictions found.
 Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
               Contradictions& found) {
@@ -169,13 +183,14 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
         found.collect([&] { newton = newton_options(parameters, problem->shape()); });
         found.collect([&] { time = time_options(parameters, problem->shape()); });
         found.collect([&] {
-            const PreconditionerSetting setting{context, problem->shape().matrix()};
+            const PreconditionerSetting setting{context, problem->shape().matrix(), asks_for_eisenstat(parameters)};
             check_storage(row, parameters);
             check_matrix(row, scaled_setting(parameters, setting));
             plan = plan_scaled(row, parameters, setting);
             preconditioner = create_scaled(row, parameters, setting);
         });
     }
+    if (problem) found.collect([&] { check_eisenstat(parameters, problem->shape()); });
     if (solver && preconditioner)
         found.collect([&] {
             solver->check_operator(parameters.text("problem", "name"), problem->shape().symmetric);

@@ -17,6 +17,7 @@
 #include "precond/scaling/scaled.hpp"
 #include "problems/matrix.hpp"
 #include "problems/matrix_input.hpp"
+#include "solvers/eisenstat_cg.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane {
@@ -56,7 +57,7 @@ void check_components(const Parameters& parameters, const Context& context, cons
                       bool symmetric) {
     const auto one =
         std::make_shared<const BlockPattern>(context, std::vector<Index>{0, 1}, std::vector<int>{0}, "smallest matrix");
-    const PreconditionerSetting setting{context, {one, dof, symmetric}};
+    const PreconditionerSetting setting{context, {one, dof, symmetric}, asks_for_eisenstat(parameters)};
     const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
     check_storage(row, parameters);
     check_matrix(row, scaled_setting(parameters, setting));

@@ -6,6 +6,7 @@
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "precond/scaling/scaled.hpp"
+#include "solvers/eisenstat_cg.hpp"
 
 namespace hyperplane {
 namespace {
@@ -45,8 +46,9 @@ rtc::Programs programs_of([[maybe_unused]] const Case& a_case,
         add(products_of(shape, a_case.space, layouts));
         const PreconditionerRow& row = find_preconditioner(a_case.name("preconditioner"));
         if (row.kernels)
-            for (const KernelSet& set :
-                 row.kernels(a_case.parameters, scaled_setting(a_case.parameters, {a_case.context, shape})))
+            for (const KernelSet& set : row.kernels(
+                     a_case.parameters,
+                     scaled_setting(a_case.parameters, {a_case.context, shape, asks_for_eisenstat(a_case.parameters)})))
                 add(set.programs());
         // Scaling multiplies with diagonal blocks.
         if (scales(a_case.parameters)) add(BsrProductCuda::programs(1.0, shape.dof()));

@@ -11,6 +11,7 @@
 
 namespace hyperplane {
 
+class EisenstatForm;
 class SystemMatrix;
 
 /// y = A x.
@@ -28,12 +29,16 @@ public:
     virtual void residual(const Vector& b, const Vector& x, Vector& r) const;
     /// The least bytes that one apply must move: each input is read once, each output written once.
     virtual Index bytes_per_apply() const = 0;
+    /// Of a preconditioner that has been set up, its part in conjugate gradients without products with the matrix that
+    /// it was built from (core/interfaces/eisenstat.hpp); null if it has none.
+    virtual const EisenstatForm* eisenstat() const { return nullptr; }
 };
 
 /// Properties of a preconditioner that solvers may rely on.
 struct PreconditionerTraits {
     bool fixed = true;        ///< every apply is the same linear operator; otherwise only fgmres accepts it
     bool symmetric = false;   ///< M = M^T, needed by cg
+    bool eisenstat = false;   ///< M has an Eisenstat form (LinearOperator::eisenstat)
     const char* varies = "";  ///< in a plan: what makes the bits differ from run to run, e.g. "mode = async"
 };
 

@@ -164,6 +164,7 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
         plan.bytes += memory.scratch;
     plan.bytes_per_apply = solve_->bytes_per_apply(p, backend);
     plan.traits = traits(setting.matrix.symmetric());
+    plan.traits.eisenstat = solve_->offers_eisenstat(p, backend);
     return plan;
 }
 
@@ -177,6 +178,7 @@ std::vector<KernelSet> IluPreconditioner::kernels(const PreconditionerSetting& s
 PreconditionerTraits IluPreconditioner::traits(bool symmetric) const {
     PreconditionerTraits traits = solve_->traits(symmetric);
     if (!*traits.varies) traits.varies = factorisation_->varies();
+    traits.eisenstat = eisenstat() != nullptr;
     return traits;
 }
 

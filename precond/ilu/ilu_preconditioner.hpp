@@ -36,6 +36,8 @@ struct IluOptions {
     bool may_share = true;
     /// Whether couplings to points of other ranks are dropped.
     bool within_rank = false;
+    /// Whether the Eisenstat form is wanted, which takes memory and kernels of its own.
+    bool eisenstat = false;
     std::string name = "struct_ilu";  ///< of the preconditioner, in messages
 };
 
@@ -53,6 +55,7 @@ public:
         return !copy_ && solve_->step(factors_, b, omega, x, t);
     }
     int vectors_of_dot() const override { return solve_->vectors_of_dot(factors_); }
+    const EisenstatForm* eisenstat() const override { return solve_->eisenstat(); }
     SweepCounts sweeps() const override;
     void set_setup_sweeps(int count) override { factorisation_->set_sweeps(count); }
     PreconditionerTraits traits() const override {

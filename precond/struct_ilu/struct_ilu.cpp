@@ -11,6 +11,7 @@ namespace {
 std::unique_ptr<IluPreconditioner> struct_ilu_of(const Parameters& parameters, const PreconditionerSetting& setting) {
     IluOptions options = ilu_options(parameters, "struct_ilu");
     options.within_rank = parameters.text("preconditioner", "scope") == "rank";
+    options.eisenstat = setting.eisenstat;
     return make_struct_ilu(setting.context, options);
 }
 
@@ -25,7 +26,7 @@ std::unique_ptr<IluPreconditioner> jacobi_sweeps_of(const Parameters& parameters
 std::unique_ptr<IluPreconditioner> make_struct_ilu(const Context& context, const IluOptions& options,
                                                    const StructIluTuning& tuning) {
     return std::make_unique<IluPreconditioner>(context, options, std::make_unique<Elimination>(tuning),
-                                               std::make_unique<WavefrontSolve>(tuning));
+                                               std::make_unique<WavefrontSolve>(tuning, options.eisenstat));
 }
 
 std::unique_ptr<IluPreconditioner> make_exact_ilu(const Context& context, const IluOptions& options,

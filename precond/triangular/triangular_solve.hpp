@@ -58,6 +58,10 @@ public:
                                    const Vector& z) const {
         return check_solves(context, triangles, r, z);
     }
+    /// Whether eisenstat() will be there after a set-up for this pattern.
+    virtual bool offers_eisenstat(const IluPattern& /*pattern*/, Backend /*backend*/) const { return false; }
+    /// The part in conjugate gradients of the factors that were accepted last; null if there is none.
+    virtual const EisenstatForm* eisenstat() const { return nullptr; }
     /// Number of Jacobi sweeps in an application; 0 for exact solves.
     virtual int sweeps() const { return 0; }
     /// The kernels that NVRTC compiles for a pattern on a GPU.

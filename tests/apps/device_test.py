@@ -47,6 +47,37 @@ class Device(ProgramTest):
                 self.close(here[1], there[1], 1e-13)
                 self.close(here[2], there[2], 1e-10)
 
+    def test_eisenstats_form_has_the_iterations_of_the_plain_form(self):
+        deck = self.write("a.ini", POISSON.format(cells="70 67 33") + "rtol = 1e-10\n[device]\nbackend = cuda\n")
+
+        def run(record, *settings, code=0, **options):
+            words = [word for setting in (f"output.file={record}", *settings) for word in ("--set", setting)]
+            return self.expect(code, "run", deck, *words, **options)
+
+        run("plain.h5")
+        form = "solver.eisenstat=true"
+        said = run("whole.h5", form).stdout
+        plain, whole = self.record("plain.h5"), self.record("whole.h5")
+        self.assertEqual(whole["solves"][0]["iterations"], plain["solves"][0]["iterations"])
+        ratio = whole["solves"][0]["relative_residual"] / plain["solves"][0]["relative_residual"]
+        self.assertAlmostEqual(ratio, 1.0, places=5)
+        memory = next(line for line in said.splitlines() if line.startswith("memory"))
+        held, predicted = memory.replace(" at the peak", "").replace(" predicted", "").split(",")
+        self.assertEqual(held.split()[1:], predicted.split(), memory)
+        run("part.h5", form, code=75, stop_at=12)
+        run("part.h5", form)
+        self.expect(0, "diff", "whole.h5", "part.h5", "--tolerance", "0")
+        shown = run("shown.h5", form, "solver.true_residual_every=5")
+        self.assertEqual(self.record("shown.h5")["solves"][0]["relative_residual"],
+                         whole["solves"][0]["relative_residual"], shown.stdout)
+        for most in (1, 2, 7):  # steps that have run ahead leave x alone
+            for name, *settings in (("p", ), ("e", form)):
+                run(f"{name}.h5", f"solver.max_iterations={most}", *settings, "solver.rtol=1e-14", "output.fields=false",
+                    code=3)
+            one, other = (self.record(f"{name}.h5")["solves"][0] for name in "pe")
+            self.assertEqual((one["iterations"], other["iterations"]), (most, most))
+            self.assertAlmostEqual(one["relative_residual"] / other["relative_residual"], 1.0, places=9)
+
     def test_decks_take_the_iterations_of_the_cpu(self):
         for deck in sorted(INPUTS.glob("*.ini")):
             with self.subTest(deck=deck.name):

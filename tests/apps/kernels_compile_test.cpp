@@ -28,6 +28,7 @@
 #include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
 #include "precond/triangular/wavefront/wavefront.hpp"
+#include "solvers/eisenstat_cg.hpp"
 
 namespace hyperplane {
 namespace {
@@ -72,7 +73,7 @@ struct Demand {
             const Case a_case = build_case(deck, {"device.backend=cpu"});
             if (a_case.shape().pattern) return;  // GeneralKernels compiles those of general matrices
             add(find_preconditioner(a_case.name("preconditioner")), a_case.parameters,
-                {a_case.context, a_case.shape().matrix()});
+                {a_case.context, a_case.shape().matrix(), asks_for_eisenstat(a_case.parameters)});
         } catch (const std::exception& error) {
             unread.push_back(file + ": " + error.what());
         }

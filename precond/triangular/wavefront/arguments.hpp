@@ -3,6 +3,7 @@
 // share.
 #pragma once
 
+#include "core/vector/eisenstat_coefficients.hpp"
 #include "precond/walks/tile.hpp"
 
 namespace hyperplane {
@@ -20,6 +21,14 @@ struct SolveState {
     unsigned long long epoch;  ///< number of the solve
 };
 
+/// The vectors of a step of conjugate gradients in Eisenstat's form, besides `in` and `out`, which are u and w.
+struct EisenstatArguments {
+    double *s, *p, *y;
+    const double* diagonal;  // of A
+    const double* before;    // the sums of the step before
+    EisenstatBounds bounds;
+};
+
 template <class Value, int lower>
 struct SolveArguments {
     Value* triangles;  // W and G; for D-ILU E and F as [entry][triangle_stride]
@@ -32,14 +41,15 @@ struct SolveArguments {
     const Edge* before;  // [i'][plane][j][component]: from the rank that computes the grid's first planes, or null
     Edge* after;         // the same in the memory of the rank that comes next, or null
     SolveState* state;
-    double* partial;  // [tile]
-    double* dot;
+    double* partial;  // [sum][tile]
+    double* dot;      // the sums
     int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride;
     int distance;                    // of the components of r and z
     const unsigned char* exponents;  // of scaled rows: [slot][row] of W; in the upper solve pairs for G and D^-1
-    int shift[lower];                // slot of p + o minus slot of p, modulo the slots
+    EisenstatArguments eisenstat;
+    int shift[lower];  // slot of p + o minus slot of p, modulo the slots
 };
 static_assert(sizeof(Edge) == 16 && sizeof(SolveState) == 16);
-static_assert(sizeof(SolveArguments<const double, 3>) == 152);
+static_assert(sizeof(SolveArguments<const double, 3>) == 208);
 
 }  // namespace hyperplane

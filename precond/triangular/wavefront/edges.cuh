@@ -92,6 +92,7 @@ __device__ __forceinline__ Record wait_for_edge(const Edge* at, u64 epoch, const
 __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, int set, int lane) {
     const Edge* at[halo_places];
     int start[halo_places], place[halo_places], of_level[halo_places];
+    int column_slot[second_ring ? halo_places : 1];  // of the line's point in plane 0 of the layout
 #pragma unroll
     for (int h = 0; h < halo_share; ++h) {
         const int record = lane + h * HALO_THREADS;
@@ -106,6 +107,7 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
         at[h] = a.edges;
         of_level[h] = plane_records;
         place[h] = (row * columns + column) * DOF + component;
+        if constexpr (second_ring) column_slot[h] = line.valid ? k * a.ny + line.j : 0;
         if (HALO_PLANES > 0 && k < HALO_PLANES) {
             if (record < halo_records && line.valid && a.before) {
                 at[h] = edge_between_ranks(a, a.before, k, line.j) + component;
@@ -144,10 +146,14 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
     int plane = ((begin + set) % a.nx + a.nx) % a.nx;
     for (int level = begin + set; level <= tile.last; level += LOOKAHEAD) {
         if (LOOKAHEAD == 1) sync_level(level);
-        double values[halo_places];
+        double values[halo_places], more[second_ring ? halo_places : 1];
 #pragma unroll
         for (int h = 0; h < halo_share; ++h)
             if (unsigned(level - start[h]) < unsigned(a.nx)) {
+                if constexpr (second_ring) {  // s has been complete since before this solve
+                    const int slot = plane * a.ny * a.nz + column_slot[h];
+                    more[h] = a.inverse[slot] * a.eisenstat.s[slot];
+                }
                 const Edge* const from = at[h] + (long long)plane * of_level[h];
                 values[h] = value_of(wait_for_edge(from, epoch, [](int tries) {
                     if (tries > 32) __nanosleep(40);
@@ -157,8 +163,10 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
         if (LOOKAHEAD > 1) sync_level(level);
 #pragma unroll
         for (int h = 0; h < halo_share; ++h)
-            if (unsigned(level - start[h]) < unsigned(a.nx))
+            if (unsigned(level - start[h]) < unsigned(a.nx)) {
                 shared[(level & (RING - 1)) * DOF * plane_size + place[h]] = values[h];
+                if constexpr (second_ring) shared[one_ring + (level & (RING - 1)) * plane_size + place[h]] = more[h];
+            }
         __syncwarp();
         if (LOOKAHEAD > 1 && level < tile.last) arrive_at_level(level + 1);
         plane += LOOKAHEAD;

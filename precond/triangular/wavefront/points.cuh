@@ -29,9 +29,12 @@ typedef Value Place;
 __device__ constexpr int places(int group) {
     return group_begin[group + 1] - group_begin[group] + (DILU || (scales && group == rhs_group)) + halves;
 }
+/// Vectors that are copied besides the right-hand side: s, p, and y or A's diagonal.
+constexpr int more_vectors = EISENSTAT ? 3 : 0;
+static_assert(!EISENSTAT || (DILU && MIRRORED && GROUPS == 1 && RUN == 1 && STORAGE == 0 && !NATURAL && !SKIP_OUTSIDE));
 /// Bytes that a thread of a group has in a stage.
 __device__ constexpr int staged(int group) {
-    return places(group) * int(sizeof(Place)) + (group == rhs_group) * 8;
+    return places(group) * int(sizeof(Place)) + (group == rhs_group) * 8 * (1 + more_vectors);
 }
 __device__ constexpr int staged_before(int group) {
     int count = 0;
@@ -76,6 +79,15 @@ struct Consumer {
     }
     __device__ __forceinline__ double* staged_rhs(int at_) const {
         return (double*)(stages + (at_ * staged(group) + places(group) * int(sizeof(Place))) * consumer_threads);
+    }
+    /// The right-hand side (0) and the vectors that a step of Eisenstat's form reads besides.
+    __device__ __forceinline__ const double* vector(int which) const {
+        if (which == 0) return a.in;
+        return which == 1 ? a.eisenstat.s : which == 2 ? a.eisenstat.p : UPPER ? a.eisenstat.y : a.eisenstat.diagonal;
+    }
+    __device__ __forceinline__ double value_of(int which) const {
+        if (whole_stages) return staged_rhs(at)[which * consumer_threads + place];
+        return vector(which)[slot];
     }
     /// The slot at which the coefficient of offset m is stored for the point at slot s.
     __device__ __forceinline__ int slot_of(int m, int s) const { return mirrored ? shifted_slot(a, s, a.shift[m]) : s; }
@@ -139,6 +151,9 @@ struct Consumer {
                 for (int q = 0; q < RUN; q += 2) copy_16_async(to + q, a.in + lowest + q);
             else
                 copy_8_async(to, a.in + lowest);
+#pragma unroll
+            for (int which = 1; which <= more_vectors; ++which)
+                copy_8_async(to + which * consumer_threads, vector(which) + lowest);
         }
         advance(slot_ahead);
     }

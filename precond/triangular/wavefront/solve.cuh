@@ -35,7 +35,8 @@
 // Definitions, besides those of precond/walks/tile_lines.cuh: LOWER (number of offsets, all of which are lower),
 // OFFSET_LEVEL {their levels, which are negative}, HALO_J, HALO_K, RING (a power of two), MAX_LEVEL (-min
 // OFFSET_LEVEL), STAGES, DILU, MIRRORED (the upper triangle is read from the lower one), SKIP_OUTSIDE (entries that
-// leave the grid are not zero but wrapped), DOT (also r^T M^-1 r of a symmetric M), HALO_THREADS, LOOKAHEAD (a power of
+// leave the grid are not zero but wrapped), DOT (also r^T M^-1 r of a symmetric M), EISENSTAT (the solve is a step of
+// Eisenstat's form, precond/triangular/wavefront/eisenstat.cuh), HALO_THREADS, LOOKAHEAD (a power of
 // two), EDGES_WAIT, PRODUCER_GROUPS, PRODUCER_LINES, RUN, BLOCKS (resident on a multiprocessor), GROUPS, TERMS {numbers
 // of offsets, sorted by group}, GROUP_BEGIN {where each group begins in TERMS, and the end}, and STORAGE
 // (precond/factors/reduced_values.cuh).
@@ -69,6 +70,19 @@ __device__ __forceinline__ void arrive_at_level(int level) {
     if (EDGES_WAIT) return sync_level(level);
     asm volatile("barrier.arrive %0, %1;" ::"r"(level_barrier(level)), "n"(barrier_threads) : "memory");
 }
+
+#if EISENSTAT
+constexpr int sum_count = UPPER ? 0 : eisenstat_sums;
+#else
+constexpr int sum_count = DOT;
+#endif
+}  // namespace hyperplane
+
+#if EISENSTAT
+#include "precond/triangular/wavefront/eisenstat.cuh"
+#endif
+
+namespace hyperplane {
 
 /// Sums the older terms of each level, while group 0 finishes the level before it.
 template <int group>
@@ -149,9 +163,27 @@ __device__ double sum_ahead_of(const Arguments& a, const Tile& tile, int of, int
     return 0.0;
 }
 
+/// Writes the sums of `values` over all threads of the block to to[m * distance], in an order that does not depend on
+/// which block ends last. `sums` is shared memory.
+__device__ __forceinline__ void sum_over_threads(const double* values, double (*sums)[threads / 32], double* to,
+                                                 int distance) {
+    const int thread = threadIdx.x;
+#pragma unroll
+    for (int m = 0; m < sum_count; ++m) {
+        double value = values[m];
+        for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
+        if (thread % 32 == 0) sums[m][thread / 32] = value;
+    }
+    __syncthreads();
+    if (thread >= sum_count) return;
+    double sum = 0.0;
+    for (int w = 0; w < threads / 32; ++w) sum += sums[thread][w];
+    to[(long long)thread * distance] = sum;
+}
+
 extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(const __grid_constant__ Arguments a) {
     __shared__ int ticket;
-    __shared__ double sums[DOT ? threads / 32 : 1];
+    __shared__ double sums[sum_count > 0 ? sum_count : 1][threads / 32];
     const int thread = threadIdx.x;
     if (thread == 0) ticket = atomicAdd(&a.state->ticket, 1u);
     for (int at = thread; at < shared_size; at += threads) shared[at] = 0.0;
@@ -161,42 +193,38 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
     __syncthreads();
     const int index = ticket;
     const Tile tile = a.tiles[index];
-    double dot = 0.0;
+    double dots[sum_count > 0 ? sum_count : 1] = {};
     if (thread < consumer_threads) {
-        dot = finish_levels(a, tile, index, epoch, thread);
+#if EISENSTAT
+        eisenstat_levels(a, tile, index, epoch, thread, dots);
+#else
+        dots[0] = finish_levels(a, tile, index, epoch, thread);
     } else if (thread < GROUPS * consumer_threads) {
-        if constexpr (GROUPS > 1) dot = sum_ahead_of<1>(a, tile, thread / consumer_threads, thread % consumer_threads);
+        if constexpr (GROUPS > 1)
+            dots[0] = sum_ahead_of<1>(a, tile, thread / consumer_threads, thread % consumer_threads);
+#endif
     } else if (thread < GROUPS * consumer_threads + producer_threads) {
         if constexpr (producer_threads > 0) produce(a, tile, thread - GROUPS * consumer_threads);
     } else if constexpr (HALO_THREADS > 0) {
         const int at = thread - GROUPS * consumer_threads - producer_threads;
         receive_edges(a, tile, epoch, at / HALO_THREADS, at % HALO_THREADS);
     }
-    if (DOT) {  // summed in an order that does not depend on which block ends last
-        for (int step = 16; step > 0; step /= 2) dot += __shfl_down_sync(~0u, dot, step);
-        if (thread % 32 == 0) sums[thread / 32] = dot;
-        __syncthreads();
-        if (thread == 0) {
-            double sum = 0.0;
-            for (int w = 0; w < threads / 32; ++w) sum += sums[w];
-            a.partial[index] = sum;
-            __threadfence();
-        }
-    }
-    // The last block to arrive here finishes the dot product and resets the state.
-    if (!__syncthreads_or(thread == 0 && atomicAdd(&a.state->done, 1u) == unsigned(a.tile_count) - 1)) return;
-    if (DOT) {
+    if (sum_count > 0) {
+        sum_over_threads(dots, sums, a.partial + index, a.tile_count);
         __threadfence();
-        double sum = 0.0;
-        for (int at = thread; at < a.tile_count; at += threads) sum += __ldcg(a.partial + at);
-        for (int step = 16; step > 0; step /= 2) sum += __shfl_down_sync(~0u, sum, step);
-        if (thread % 32 == 0) sums[thread / 32] = sum;
         __syncthreads();
-        if (thread == 0) {
-            sum = 0.0;
-            for (int w = 0; w < threads / 32; ++w) sum += sums[w];
-            *a.dot = sum;
+    }
+    // The last block to arrive here finishes the sums and resets the state.
+    if (!__syncthreads_or(thread == 0 && atomicAdd(&a.state->done, 1u) == unsigned(a.tile_count) - 1)) return;
+    if (sum_count > 0) {
+        __threadfence();
+#pragma unroll
+        for (int m = 0; m < sum_count; ++m) {
+            dots[m] = 0.0;
+            for (int at = thread; at < a.tile_count; at += threads)
+                dots[m] += __ldcg(a.partial + (long long)m * a.tile_count + at);
         }
+        sum_over_threads(dots, sums, a.dot, 1);
     }
     if (thread == 0) {  // ready for the next solve
         a.state->ticket = 0;

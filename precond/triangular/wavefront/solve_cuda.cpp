@@ -47,22 +47,29 @@ private:
 
 constexpr Index shared_limit = 220 * 1024;
 
-/// Bytes of shared memory that precond/triangular/wavefront/tile_memory.cuh, points.cuh and blocks.cuh use.
-Index solve_shared(const IluPattern& system, const Geometry& g, int groups, TileShape tile, int stages) {
+constexpr int eisenstat_vectors = 3;  ///< s, p, and y or A's diagonal
+
+/// Bytes of shared memory that precond/triangular/wavefront/tile_memory.cuh, points.cuh and blocks.cuh use. With
+/// `vectors` more vectors there may be a second ring, too.
+Index solve_shared(const IluPattern& system, const Geometry& g, int groups, TileShape tile, int stages, int vectors) {
     const int dof = system.dof;
     const bool reduced = is_reduced(system.storage), halves = system.storage == FactorStorage::half_scaled;
     const Index ring = (Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
-    const Index threads = consumer_threads(tile.cells(), dof), before = ring + 2 * (groups - 1) * threads;
+    const Index threads = consumer_threads(tile.cells(), dof);
+    const Index before = ring * (vectors > 0 ? 2 : 1) + 2 * (groups - 1) * threads;
     const Index exponents = halves ? 4 * groups * threads : 0;  // bytes of a stage
-    if (dof == 1) return 8 * before + stages * (exponents + threads * ((reduced ? 4 : 8) * (g.lower + 1) + 8));
+    if (dof == 1)
+        return 8 * before + stages * (exponents + threads * ((reduced ? 4 : 8) * (g.lower + 1) + 8 * (1 + vectors)));
     const Index block = dof * dof, run = system.layout.kind() == LayoutKind::natural ? 1 : tile.j;
     const Index value = bytes_of(system.storage), per_copy = 16 / value;
     const Index chunk = block % per_copy ? (run * block + 2 * per_copy - 2) / per_copy * per_copy : run * block;
     return 8 * before + stages * (exponents + 8 * (threads + 1) + (g.lower + 1) * tile.cells() / run * chunk * value);
 }
 
-rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const SolveShape& shape, bool upper, bool dot,
-                             const StructIluTuning& tuning) {
+enum class Kind { solve, solve_and_dot, step_of_eisenstat };
+
+rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const SolveShape& shape, bool upper,
+                             Kind kind, const StructIluTuning& tuning) {
     rtc::Definitions all = line_definitions(system, g, shape.tile, g.lower, upper);
     const bool wraps = system.layout.grid().any_periodic() && system.shares;
     all["UNROLLED"] = "1";
@@ -74,7 +81,8 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["STAGES"] = std::to_string(shape.stages);
     all["MIRRORED"] = system.symmetric ? "1" : "0";
     all["SKIP_OUTSIDE"] = wraps ? "1" : "0";
-    all["DOT"] = dot ? "1" : "0";
+    all["DOT"] = kind == Kind::solve_and_dot ? "1" : "0";
+    all["EISENSTAT"] = kind == Kind::step_of_eisenstat ? "1" : "0";
     all["PRODUCER_GROUPS"] = std::to_string(shape.producer_threads * shape.producer_lines / shape.consumer_threads);
     all["PRODUCER_LINES"] = std::to_string(shape.producer_lines);
     all["RUN"] = std::to_string(shape.run);
@@ -144,19 +152,25 @@ int run_of_points(const IluPattern& system, const Geometry& g, TileShape tile) {
     return whole ? run : 1;
 }
 
+/// The shape of steps of Eisenstat's form. Their tiles are those of the solves, whose edges they use: three vectors
+/// more take stages of copies, not lines, since tiles of one unknown are far from filling shared memory without stages.
+SolveShape step_shape(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning, bool eisenstat) {
+    return {system, g, tuning, eisenstat ? eisenstat_vectors : 0};
+}
+
 }  // namespace
 
 bool computes_dot(const IluPattern& system) {
     return system.symmetric && !system.of_rank && system.layout.kind() == LayoutKind::hyperplane;
 }
 
-SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning)
+SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning, int vectors)
     : tile{tuning.tile_j, tuning.tile_k} {
     const int dof = system.dof;
     groups = Groups(system, g, tuning.pipelined).count();
     if (tuning.tile_j == 0) tile = dof == 1 ? tile_of_points(system, groups) : tile_of_blocks(system, g);
     while (groups * wavefront_cuda::consumer_threads(tile.cells(), dof) > (dof == 1 ? 768 : 640) ||
-           solve_shared(system, g, groups, tile, 0) > shared_limit) {
+           solve_shared(system, g, groups, tile, 0, vectors) > shared_limit) {
         if (tile.cells() == 1)
             throw UsageError(
                 fmt::format("struct_ilu: {} unknowns a point on {} need more shared memory than a GPU has; use a lower "
@@ -167,12 +181,12 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     const bool flat = system.stencil.level_map().z == 1;  // levels have many points
     stages = tuning.stages >= 0 ? tuning.stages : dof > 1 || groups > 2 ? 3 : flat ? 6 : 4;
     const int fewest = dof > 1 ? 3 : 1;  // older terms are summed a level ahead, and a third level is being copied
-    while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages) > shared_limit))
+    while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages, vectors) > shared_limit))
         stages = stages > fewest ? stages - 1 : 0;
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
     halo_threads = std::min(256, (records + 31) / 32 * 32);
     lookahead = tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups);
-    shared = solve_shared(system, g, groups, tile, stages);
+    shared = solve_shared(system, g, groups, tile, stages, vectors);
     consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), dof);
     while (lookahead > 1 && groups * consumer_threads + lookahead * halo_threads + 32 > 1024) lookahead /= 2;
     // One producer warp copies blocks in bulk; single values are copied by whole groups of producer warps or by the
@@ -193,7 +207,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     }
     // Two resident thread blocks if they fit without register spills. More would spend most of the time waiting for
     // each other.
-    const int registers = dof == 1 ? 40 : dof <= 4 ? 72 : 128;
+    const int registers = vectors > 0 ? 56 : dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
     blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, dof == 1 && groups > 2 ? 1 : 2));
 }
@@ -202,23 +216,29 @@ int SolveShape::edge_records(const Geometry& g, int dof) const {
     return (std::min(g.halo_j, tile.j) * tile.k + std::min(g.halo_k, tile.k) * tile.j) * dof;
 }
 
-Solves::Solves(const Context& context, const IluPattern& system, const Geometry& g, const StructIluTuning& tuning)
+Solves::Solves(const Context& context, const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,
+               bool eisenstat)
     : system_(system),
       shape_(system, g, tuning),
+      step_shape_(step_shape(system, g, tuning, eisenstat)),
       tiles_(system.layout, g.skew, shape_.tile, system.halo),
       device_tiles_(context, tiles_),
       edges_(context, "preconditioner: edges",
              tiles_.count() * system.layout.grid().nx * shape_.edge_records(g, system.dof)),
       state_(copied_to(context, "preconditioner: tiles", std::vector<SolveState>{{0, 0, 1}})),
-      partial_(context, "preconditioner: tiles", tiles_.count()) {
-    const auto load = [&](bool upper, bool dot) {
-        const Kernel kernel(context, source(), definitions(system, g, shape_, upper, dot, tuning), "struct_ilu_solve");
-        kernel.allow_shared(shape_.shared);
+      partial_(context, "preconditioner: tiles", tiles_.count() * (eisenstat ? eisenstat_sums : 1)) {
+    const auto load = [&](const SolveShape& shape, bool upper, Kind kind) {
+        const Kernel kernel(context, source(), definitions(system, g, shape, upper, kind, tuning), "struct_ilu_solve");
+        kernel.allow_shared(shape.shared);
         return kernel;
     };
-    lower_ = load(false, false);
-    upper_ = load(true, false);
-    if (computes_dot(system)) dotting_ = load(!system.shares, true);
+    lower_ = load(shape_, false, Kind::solve);
+    upper_ = load(shape_, true, Kind::solve);
+    if (computes_dot(system)) dotting_ = load(shape_, !system.shares, Kind::solve_and_dot);
+    if (eisenstat) {
+        lower_step_ = load(step_shape_, false, Kind::step_of_eisenstat);
+        upper_step_ = load(step_shape_, true, Kind::step_of_eisenstat);
+    }
     if (system.halo > 0) between_ranks_ = std::make_unique<EdgesBetweenRanks>(context, system);
 }
 
@@ -234,15 +254,27 @@ FactorAddresses addresses_of(const IluFactors& factors) {
 }
 
 void Solves::lower(const FactorAddresses& f, const double* in, double* out, double* dot) {
-    launch(dot && system_.shares ? dotting_ : lower_, false, f, in, out, dot);
+    launch(dot && system_.shares ? dotting_ : lower_, shape_, false, f, in, out, dot);
 }
 
 void Solves::upper(const FactorAddresses& f, const double* in, double* out, double* dot) {
-    launch(dot && !system_.shares ? dotting_ : upper_, true, f, in, out, dot);
+    launch(dot && !system_.shares ? dotting_ : upper_, shape_, true, f, in, out, dot);
 }
 
-void Solves::launch(const Kernel& kernel, bool upper, const FactorAddresses& f, const double* in, double* out,
-                    double* dot) {
+void Solves::upper_step(const IluFactors& factors, const double* before, const EisenstatBounds& bounds,
+                        const EisenstatVectors& v) {
+    launch(upper_step_, step_shape_, true, addresses_of(factors), v.w.data(), v.u.data(), nullptr,
+           {v.s.data(), v.p.data(), v.y.data(), nullptr, before, bounds});
+}
+
+void Solves::lower_step(const IluFactors& factors, const EisenstatVectors& v, double* sums) {
+    const StructMatrix& a = factors.matrix();
+    launch(lower_step_, step_shape_, false, addresses_of(factors), v.u.data(), v.w.data(), sums,
+           {v.s.data(), v.p.data(), v.y.data(), a.values(a.stencil().diagonal()), nullptr, {}});
+}
+
+void Solves::launch(const Kernel& kernel, const SolveShape& shape, bool upper, const FactorAddresses& f,
+                    const double* in, double* out, double* dot, const EisenstatArguments& eisenstat) {
     const Grid& g = system_.layout.grid();
     Arguments arguments{.triangles = f.triangles,
                         .inverse = f.inverse,
@@ -265,6 +297,7 @@ void Solves::launch(const Kernel& kernel, bool upper, const FactorAddresses& f, 
                         .triangle_stride = int(f.stride),
                         .distance = int(f.distance),
                         .exponents = upper ? f.of_upper : f.of_lower,
+                        .eisenstat = eisenstat,
                         .shift = {}};
     std::vector<Int3> offsets;
     for (int m = 0; m < system_.stencil.lower_size(); ++m)
@@ -273,7 +306,7 @@ void Solves::launch(const Kernel& kernel, bool upper, const FactorAddresses& f, 
     const auto queue = [&](const Edge* before, Edge* after) {
         arguments.before = before;
         arguments.after = after;
-        kernel.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, arguments);
+        kernel.launch({unsigned(tiles_.count())}, unsigned(shape.threads()), shape.shared, arguments);
     };
     if (between_ranks_)
         between_ranks_->solve(upper, queue);
@@ -281,21 +314,28 @@ void Solves::launch(const Kernel& kernel, bool upper, const FactorAddresses& f, 
         queue(nullptr, nullptr);
 }
 
-Index Solves::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
+Index Solves::bytes(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning, bool eisenstat) {
     const SolveShape shape(system, g, tuning);
     const Tiles tiles(system.layout, g.skew, shape.tile, system.halo);
     const Index edges = system.layout.grid().nx * shape.edge_records(g, system.dof);
-    return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + Index(sizeof(double))) +
+    const Index sums = eisenstat ? eisenstat_sums : 1;
+    return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + sums * Index(sizeof(double))) +
            Index(sizeof(SolveState)) + EdgesBetweenRanks::bytes(system);
 }
 
-rtc::Programs Solves::programs(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
-    const SolveShape shape(system, g, tuning);
-    const auto program = [&](const char* title, bool upper, bool dot) {
-        return rtc::Program{source(), definitions(system, g, shape, upper, dot, tuning), title};
+rtc::Programs Solves::programs(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,
+                               bool eisenstat) {
+    const auto program = [&](const char* title, const SolveShape& shape, bool upper, Kind kind) {
+        return rtc::Program{source(), definitions(system, g, shape, upper, kind, tuning), title};
     };
-    rtc::Programs all{program("lower", false, false), program("upper", true, false)};
-    if (computes_dot(system)) all.push_back(program("r^T z", !system.shares, true));
+    const SolveShape shape(system, g, tuning);
+    rtc::Programs all{program("lower", shape, false, Kind::solve), program("upper", shape, true, Kind::solve)};
+    if (computes_dot(system)) all.push_back(program("r^T z", shape, !system.shares, Kind::solve_and_dot));
+    if (eisenstat) {
+        const SolveShape step = step_shape(system, g, tuning, true);
+        all.push_back(program("lower step of Eisenstat's form", step, false, Kind::step_of_eisenstat));
+        all.push_back(program("upper step of Eisenstat's form", step, true, Kind::step_of_eisenstat));
+    }
     return all;
 }
 

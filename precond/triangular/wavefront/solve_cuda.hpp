@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/interfaces/eisenstat.hpp"
 #include "precond/factors/ilu_factors.hpp"
 #include "precond/triangular/wavefront/arguments.hpp"
 #include "precond/triangular/wavefront/between_ranks.hpp"
@@ -27,7 +28,8 @@ struct SolveShape {
     int groups, producer_threads, blocks;
     int producer_lines = 1, run = 1;  ///< lines of a producer thread, and of one copy
 
-    SolveShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
+    /// With `vectors` vectors that a solve copies along with the coefficients, besides its right-hand side.
+    SolveShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning, int vectors = 0);
     int threads() const { return groups * consumer_threads + producer_threads + lookahead * halo_threads; }
     /// Number of edges that a tile writes at a level.
     int edge_records(const Geometry& geometry, int dof) const;
@@ -45,32 +47,42 @@ FactorAddresses addresses_of(const IluFactors& factors);
 
 class Solves {
 public:
-    Solves(const Context& context, const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
+    /// `eisenstat`: whether the steps of Eisenstat's form are wanted, too.
+    Solves(const Context& context, const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning,
+           bool eisenstat);
 
     /// y = (I + W)^-1 r; for D-ILU y = D^-1 (I + E D^-1)^-1 r. `dot` must be the same address, or null, for both
     /// solves. If it is given, M must be symmetric, and one of the solves writes r^T M^-1 r to it.
     void lower(const FactorAddresses& factors, const double* in, double* out, double* dot);
     void upper(const FactorAddresses& factors, const double* in, double* out, double* dot);
 
+    /// The steps of EisenstatForm.
+    void upper_step(const IluFactors& factors, const double* before, const EisenstatBounds& bounds,
+                    const EisenstatVectors& v);
+    void lower_step(const IluFactors& factors, const EisenstatVectors& v, double* sums);
+
     /// Device memory held.
-    static Index bytes(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
-    static rtc::Programs programs(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);
+    static Index bytes(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning,
+                       bool eisenstat);
+    static rtc::Programs programs(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning,
+                                  bool eisenstat);
     std::string describe() const;
 
 private:
     using Arguments = SolveArguments<const void, rtc::most_entries>;
     using Kernel = rtc::Kernel<Arguments>;
-    void launch(const Kernel& kernel, bool upper, const FactorAddresses& factors, const double* in, double* out,
-                double* dot);
+    void launch(const Kernel& kernel, const SolveShape& shape, bool upper, const FactorAddresses& factors,
+                const double* in, double* out, double* dot, const EisenstatArguments& eisenstat = {});
 
     const IluPattern system_;
-    SolveShape shape_;
+    SolveShape shape_, step_shape_;  ///< of solves, and of steps of Eisenstat's form
     Tiles tiles_;
     DeviceTiles device_tiles_;
     Buffer<Edge> edges_;
     Buffer<SolveState> state_;
     Buffer<double> partial_;
     Kernel lower_, upper_, dotting_;                    ///< `dotting_`: the solve that also computes the dot product
+    Kernel lower_step_, upper_step_;                    ///< of Eisenstat's form
     std::unique_ptr<EdgesBetweenRanks> between_ranks_;  ///< where ranks have planes of each other
 };
 

@@ -27,13 +27,19 @@ constexpr bool scales = UPPER && !DILU;        // and multiplies it by D^-1
 constexpr bool mirrored = UPPER && MIRRORED;
 
 extern __shared__ __align__(16) double shared[];
-constexpr int ring_size = (RING * DOF * plane_size + 1) / 2 * 2;
+constexpr int one_ring = (RING * DOF * plane_size + 1) / 2 * 2;
+constexpr bool second_ring = EISENSTAT && !UPPER;  // of D^-1 s
+constexpr int ring_size = one_ring * (EISENSTAT ? 2 : 1);
 constexpr int exchange_size = 2 * (GROUPS - 1) * consumer_threads;
-// Shared memory holds ring[RING][rows][columns][DOF], exchange[2][GROUPS - 1][consumer_threads], and the stages of
-// asynchronous copies.
+// Shared memory holds ring[RING][rows][columns][DOF], with EISENSTAT room for a second one, exchange[2][GROUPS -
+// 1][consumer_threads], and the stages of asynchronous copies.
 
 __device__ __forceinline__ double& ring_at(int level, int component, int row, int column) {
     return shared[((level & (RING - 1)) * plane_size + row * columns + column) * DOF + component];
+}
+/// The same in the second ring, with one unknown a point.
+__device__ __forceinline__ double& second_at(int level, int row, int column) {
+    return shared[one_ring + (level & (RING - 1)) * plane_size + row * columns + column];
 }
 
 /// The exponents of a row, which are loaded as part of four aligned bytes and then extracted.

@@ -19,17 +19,29 @@ ProfileScope one_solve(const IluFactors& factors, const char* name) {
 
 }  // namespace
 
-WavefrontSolve::WavefrontSolve(const StructIluTuning& tuning) : tuning_(tuning) {}
+WavefrontSolve::WavefrontSolve(const StructIluTuning& tuning, bool eisenstat)
+    : tuning_(tuning), wants_eisenstat_(eisenstat) {}
 WavefrontSolve::~WavefrontSolve() = default;
 
 void WavefrontSolve::analyse([[maybe_unused]] const IluFactors& factors) {
     if constexpr (cuda_built) {
         const IluPattern& pattern = factors.pattern();
         if (factors.matrix().backend() == Backend::cpu || (cuda_ && *served_ == pattern)) return;
+        form_.reset();
         cuda_ = std::make_unique<wavefront_cuda::Solves>(factors.context(), pattern, wavefront_cuda::Geometry(pattern),
-                                                         tuning_);
+                                                         tuning_, offers_eisenstat(pattern, Backend::cuda));
         served_ = pattern;
     }
+}
+
+void WavefrontSolve::accept(const IluFactors& factors, const std::string& /*name*/) {
+    form_.reset();
+    if (offers_eisenstat(factors.pattern(), factors.matrix().backend())) form_.emplace(factors, cuda_.get());
+}
+
+bool WavefrontSolve::offers_eisenstat(const IluPattern& p, Backend backend) const {
+    return wants_eisenstat_ && p.shares && p.symmetric && p.dof == 1 && !p.of_rank && !p.layout.is_part() &&
+           !p.layout.grid().any_periodic() && p.layout.kind() == layout(backend);
 }
 
 void WavefrontSolve::lower(const IluFactors& factors, const Vector& r, Vector& y) const {
@@ -92,16 +104,21 @@ bool WavefrontSolve::step(const IluFactors& factors, const Vector& b, double ome
 Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_unused]] Backend backend) const {
     if constexpr (cuda_built)
         if (backend == Backend::cuda)
-            return wavefront_cuda::Solves::bytes(pattern, wavefront_cuda::Geometry(pattern), tuning_);
+            return wavefront_cuda::Solves::bytes(pattern, wavefront_cuda::Geometry(pattern), tuning_,
+                                                 offers_eisenstat(pattern, backend));
     return 0;
 }
 
 std::vector<KernelSet> WavefrontSolve::kernels(const IluPattern& p) const {
-    if constexpr (cuda_built)
-        return {{p.of_rank ? "wavefront of ranks" : "wavefront", p.layout, p.stencil, p.dof, p.symmetric, p.storage,
-                 [p, tuning = tuning_] {
-                     return wavefront_cuda::Solves::programs(p, wavefront_cuda::Geometry(p), tuning);
+    if constexpr (cuda_built) {
+        const bool eisenstat = offers_eisenstat(p, Backend::cuda);
+        return {{p.of_rank   ? "wavefront of ranks"
+                 : eisenstat ? "wavefront with Eisenstat's form"
+                             : "wavefront",
+                 p.layout, p.stencil, p.dof, p.symmetric, p.storage, [p, tuning = tuning_, eisenstat] {
+                     return wavefront_cuda::Solves::programs(p, wavefront_cuda::Geometry(p), tuning, eisenstat);
                  }}};
+    }
     return {};
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "precond/triangular/triangular_solve.hpp"
+#include "precond/triangular/wavefront/eisenstat.hpp"
 #include "precond/walks/tuning.hpp"
 
 namespace hyperplane {
@@ -21,10 +22,11 @@ class Solves;
 
 class WavefrontSolve : public ExactSolve {
 public:
-    explicit WavefrontSolve(const StructIluTuning& tuning = {});
+    explicit WavefrontSolve(const StructIluTuning& tuning = {}, bool eisenstat = false);
     ~WavefrontSolve() override;
 
     void analyse(const IluFactors& factors) override;
+    void accept(const IluFactors& factors, const std::string& name) override;
     void lower(const IluFactors& factors, const Vector& r, Vector& y) const override;
     void upper(const IluFactors& factors, Vector& z) const override;
     /// For a symmetric matrix r^T z is a by-product of one of the solves: on a CPU in the natural layout, on a GPU in
@@ -33,6 +35,9 @@ public:
     /// On a CPU, where lines along x are solved in one pass.
     bool step(const IluFactors& factors, const Vector& b, double omega, Vector& x, Vector& t) const override;
     int vectors_of_dot(const IluFactors& factors) const override { return dot_is_free(factors) ? 0 : 2; }
+
+    bool offers_eisenstat(const IluPattern& pattern, Backend backend) const override;
+    const EisenstatForm* eisenstat() const override { return form_ ? &*form_ : nullptr; }
 
     /// Lines along x are read fastest on a CPU (docs/performance.md), hyperplanes on a GPU.
     LayoutKind layout(Backend backend) const override {
@@ -46,8 +51,10 @@ private:
     static bool dot_is_free(const IluFactors& factors);
 
     StructIluTuning tuning_;
+    bool wants_eisenstat_;
     std::optional<IluPattern> served_;              ///< the pattern for which cuda_ was made
     std::unique_ptr<wavefront_cuda::Solves> cuda_;  ///< kernels, if the factors are on a GPU
+    std::optional<WavefrontEisenstat> form_;
 };
 
 }  // namespace hyperplane

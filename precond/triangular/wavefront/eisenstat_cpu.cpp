@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two solves of Eisenstat's form on a CPU, in natural layout: lines along x in wavefront order, each updated,
+// solved for and summed while the first-level cache holds it.
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "core/vector/plane_sums.hpp"
+#include "precond/triangular/wavefront/eisenstat.hpp"
+#include "precond/walks/recurrence.hpp"
+#include "precond/walks/run_pieces.hpp"
+
+namespace hyperplane::wavefront_cpu {
+namespace {
+
+/// x_t = c_t - e_t d_{t+o} x_{t+o}, where o is -1 (lower) or 1 (upper).
+struct AlongLine {
+    const double *e, *d, *c;  ///< `d` begins at position o
+    template <class T>
+    Recurrence<T> at(int t) const {
+        return {-(take<T>(e, t) * take<T>(d, t)), take<T>(c, t)};
+    }
+};
+
+/// A piece of a line, and what it reads of the factors.
+struct Piece {
+    const FactorsByRun& f;
+    const Run& run;
+    const double* inverse;
+
+    Piece(const FactorsByRun& factors, const Run& of) : f(factors), run(of), inverse(factors.inverse(0, 0, of.slot)) {}
+
+    /// Calls body(coefficients, D^-1 of the neighbours, neighbours, their first slot) for the entries [first, last)
+    /// that are, or are not, along the line.
+    template <class Body>
+    void for_entries(int first, int last, bool along, const Body& body) const {
+        for (int e = first; e < last; ++e) {
+            if (f.along_run(e) != along) continue;
+            const RunNeighbours near = f.layout.neighbours(run, f.stencil[e]);
+            if (near.begin >= near.end) continue;
+            body(f.triangles.along(run, near, e, 0, 0), f.inverse(0, 0, near.slot), near, f.stencil[e]);
+        }
+    }
+
+    /// x_t = c_t - sum over the entries [first, last) along the line of e_t d_{t+o} x_{t+o}.
+    template <Direction direction>
+    void solve(int first, int last, const double* c, double* x) const {
+        constexpr bool up = direction == Direction::lower;
+        int entries = 0, begin = 0, end = 0;
+        bool adjacent = false;
+        AlongLine line{nullptr, nullptr, c};
+        for_entries(first, last, true, [&](const double* e, const double* d, const RunNeighbours& near, Int3 offset) {
+            ++entries;
+            line.e = e, line.d = d;
+            begin = near.begin, end = near.end;
+            adjacent = std::abs(offset.x) == 1;
+        });
+        if (entries == 0) {
+            std::copy_n(c, run.count, x);
+        } else if (entries == 1 && adjacent && up) {
+            std::copy_n(c, begin, x);
+            solve_recurrence<false>(line, begin, run.count, begin < run.count ? x[begin - 1] : 0.0, x);
+        } else if (entries == 1 && adjacent) {
+            std::copy(c + end, c + run.count, x + end);
+            solve_recurrence<true>(line, 0, end, end > 0 ? x[end] : 0.0, x);
+        } else {
+            solve_one_by_one<direction>(first, last, c, x);
+        }
+    }
+
+private:
+    template <Direction direction>
+    void solve_one_by_one(int first, int last, const double* c, double* x) const {
+        for (int step = 0; step < run.count; ++step) {
+            const int t = direction == Direction::lower ? step : run.count - 1 - step;
+            double sum = c[t];
+            for_entries(first, last, true,
+                        [&](const double* e, const double* d, const RunNeighbours& near, Int3 offset) {
+                            if (t >= near.begin && t < near.end) sum = std::fma(-(e[t] * d[t]), x[t + offset.x], sum);
+                        });
+            x[t] = sum;
+        }
+    }
+};
+
+/// The updates of a piece: s -= alpha (u + e), y += alpha p, p = s + beta p.
+void update(const EisenstatCoefficients& with, const EisenstatVectors& v, const Run& run) {
+    double *s = v.s.data() + run.slot, *p = v.p.data() + run.slot, *y = v.y.data() + run.slot;
+    const double *u = v.u.data() + run.slot, *e = v.w.data() + run.slot;
+    const double alpha = with.alpha, beta = with.beta;
+    if (alpha != 0.0)
+#pragma omp simd
+        for (int t = 0; t < run.count; ++t) {
+            s[t] = std::fma(-alpha, u[t] + e[t], s[t]);
+            y[t] = std::fma(alpha, p[t], y[t]);
+        }
+    if (beta == 0.0) {
+        std::copy_n(s, run.count, p);
+        return;
+    }
+#pragma omp simd
+    for (int t = 0; t < run.count; ++t) p[t] = std::fma(beta, p[t], s[t]);
+}
+
+void upper_piece(const FactorsByRun& f, const Run& run, const EisenstatCoefficients& with, const EisenstatVectors& v) {
+    update(with, v, run);
+    const Piece piece(f, run);
+    const int first = f.stencil.diagonal() + 1, last = f.stencil.size();
+    scratch().values.resize(std::size_t(run.count));
+    double* c = scratch().values.data();
+    std::copy_n(v.p.data() + run.slot, run.count, c);
+    piece.for_entries(first, last, false, [&](const double* e, const double* d, const RunNeighbours& near, Int3) {
+        const double* u = v.u.data() + near.slot;
+#pragma omp simd
+        for (int t = near.begin; t < near.end; ++t) c[t] = std::fma(-(e[t] * d[t]), u[t], c[t]);
+    });
+    piece.solve<Direction::upper>(first, last, c, v.u.data() + run.slot);
+}
+
+void lower_piece(const FactorsByRun& f, const StructMatrix& a, const Run& run, const EisenstatVectors& v,
+                 double* sums) {
+    const Piece piece(f, run);
+    const int lower = f.stencil.lower_size(), count = run.count;
+    scratch().values.resize(2 * std::size_t(count));
+    double *g = scratch().values.data(), *r = g + count;
+    const double *s = v.s.data() + run.slot, *p = v.p.data() + run.slot, *u = v.u.data() + run.slot;
+    const double* diagonal = a.values(a.stencil().diagonal()) + run.slot;
+#pragma omp simd
+    for (int t = 0; t < count; ++t) {
+        g[t] = std::fma(-2.0, u[t], std::fma(diagonal[t], piece.inverse[t] * u[t], p[t]));
+        r[t] = s[t];
+    }
+    piece.for_entries(0, lower, false, [&](const double* c, const double* d, const RunNeighbours& near, Int3) {
+        const double *e = v.w.data() + near.slot, *s_near = v.s.data() + near.slot;
+#pragma omp simd
+        for (int t = near.begin; t < near.end; ++t) {
+            const double scaled = c[t] * d[t];
+            g[t] = std::fma(-scaled, e[t], g[t]);
+            r[t] = std::fma(scaled, s_near[t], r[t]);
+        }
+    });
+    piece.for_entries(0, lower, true, [&](const double* c, const double* d, const RunNeighbours& near, Int3) {
+        const double* s_near = v.s.data() + near.slot;
+#pragma omp simd
+        for (int t = near.begin; t < near.end; ++t) r[t] = std::fma(c[t] * d[t], s_near[t], r[t]);
+    });
+    double* e = v.w.data() + run.slot;
+    piece.solve<Direction::lower>(0, lower, g, e);
+    add_sums({piece.inverse, s, p, r, u, e}, count, sums);
+}
+
+}  // namespace
+
+void upper_step(const IluFactors& factors, const EisenstatCoefficients& with, const EisenstatVectors& v) {
+    const FactorsByRun f = read_by_runs(factors);
+    for_each_piece(f, Direction::upper, Carried{}, [&](const Run& run) { upper_piece(f, run, with, v); });
+}
+
+void lower_step(const IluFactors& factors, const EisenstatVectors& v, double* sums) {
+    const FactorsByRun f = read_by_runs(factors);
+    const Grid& grid = f.layout.grid();
+    std::vector<double> of_line(std::size_t(grid.ny) * grid.nz * eisenstat_sums);
+    for_each_piece(f, Direction::lower, Carried{}, [&](const Run& run) {
+        const std::size_t line = run.first.y + std::size_t(grid.ny) * run.first.z;
+        lower_piece(f, factors.matrix(), run, v, of_line.data() + line * eisenstat_sums);
+    });
+    PlaneSums::of_lines(factors.matrix().layout()).add_up(factors.context(), of_line, eisenstat_sums, sums);
+}
+
+}  // namespace hyperplane::wavefront_cpu

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The steps of Eisenstat's form of struct_ilu against their definitions, with products and solves of a sparse matrix in
+// natural order.
+#include "core/interfaces/eisenstat.hpp"
+
+#include <array>
+
+#include "on_device.hpp"
+#include "precond/struct_ilu/struct_ilu.hpp"
+#include "precond/support.hpp"
+#include "several_threads.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::Box;
+using reference::StencilMatrix;
+
+using Values = std::vector<double>;
+using Sums = std::array<double, eisenstat_sums>;
+
+constexpr double tolerance = 1e-13;
+
+/// The vectors of an iteration and the sums of a lower step.
+struct Outcome {
+    Values s, p, y, u, w;
+    Sums sums{};
+
+    friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+/// A system of one unknown a point, with the pivots of its incomplete factorisation.
+struct EisenstatSystem {
+    StencilMatrix data;
+    std::string stencil;
+    reference::BlockMatrix a;
+    Values pivot;
+
+    EisenstatSystem(const Box& box, const std::string& name, int seed)
+        : data(reference::random_spd_matrix(box, reference::stencil_named(name).offsets, 1, seed)),
+          stencil(name),
+          a(reference::assembled(data)) {
+        const auto ic = reference::block_ic(a, reference::stencil_pattern(box, data.offsets));
+        for (const auto& inverse : ic.diagonal_inverse) pivot.push_back(1.0 / inverse(0, 0));
+    }
+    int points() const { return int(pivot.size()); }
+
+    /// x with (D + L) x = c, or, if `upper`, (D + L^T) x = c.
+    Values solve(bool upper, const Values& c) const {
+        Values x(c);
+        for (int step = 0; step < points(); ++step) {
+            const int i = upper ? points() - 1 - step : step;
+            for (const auto& [j, value] : a.rows[i])
+                if (upper ? j > i : j < i) x[i] -= value(0, 0) * x[j];
+            x[i] /= pivot[i];
+        }
+        return x;
+    }
+    Values times_pivots(Values x) const {
+        for (int i = 0; i < points(); ++i) x[i] *= pivot[i];
+        return x;
+    }
+    Values over_pivots(Values x) const {
+        for (int i = 0; i < points(); ++i) x[i] /= pivot[i];
+        return x;
+    }
+
+    StructMatrix matrix(LayoutKind kind, const Context& context = Context::cpu(1)) const {
+        return reference::to_struct_matrix(context, layout_for(kind, data, stencil, 0), data, MatrixStorage::lower,
+                                           stencil);
+    }
+    /// Vectors before a step.
+    Outcome random(int seed) const {
+        reference::Random values(seed);
+        const auto next = [&] { return values.vector(points()); };
+        Outcome v{next(), next(), next(), {}, next()};
+        v.u = times_pivots(solve(true, v.p));  // the lower step relies on that
+        return v;
+    }
+
+    /// By definition, from the vectors before and with given coefficients.
+    Outcome after_upper_step(Outcome v, double alpha, double beta) const {
+        for (int i = 0; i < points(); ++i) {
+            v.s[i] -= alpha * v.w[i];
+            v.y[i] += alpha * v.p[i];
+            v.p[i] = v.s[i] + beta * v.p[i];
+        }
+        v.u = times_pivots(solve(true, v.p));
+        return v;
+    }
+    Outcome after_lower_step(Outcome v) const {
+        v.w = times_pivots(solve(false, reference::multiply(a, over_pivots(v.u)).value));
+        const Values rhat = over_pivots(v.s), scaled = over_pivots(v.w);
+        Values r = v.s;
+        for (int i = 0; i < points(); ++i)
+            for (const auto& [j, value] : a.rows[i])
+                if (j < i) r[i] += value(0, 0) * rhat[j];
+        v.sums = {dot(r, r), dot(v.s, rhat), dot(v.p, scaled), dot(v.s, scaled), dot(v.w, scaled)};
+        return v;
+    }
+};
+
+/// The vectors of a test in a context; on a CPU w is held as w - u.
+struct Held {
+    Vector s, p, y, u, w;
+    Scalars sums;
+    bool on_gpu;
+
+    Held(const StructMatrix& a, const Outcome& v)
+        : s(to_vector(a.context(), a.layout(), 1, v.s)),
+          p(to_vector(a.context(), a.layout(), 1, v.p)),
+          y(to_vector(a.context(), a.layout(), 1, v.y)),
+          u(to_vector(a.context(), a.layout(), 1, v.u)),
+          w(to_vector(a.context(), a.layout(), 1, v.w)),
+          sums(a.context(), "test", eisenstat_sums),
+          on_gpu(a.backend() == Backend::cuda) {
+        if (!on_gpu) axpy(-1.0, u, w);
+    }
+    EisenstatVectors vectors() { return {s, p, y, on_gpu ? w : u, w}; }
+    Outcome outcome() {
+        Outcome v{from_vector(s), from_vector(p), from_vector(y), from_vector(on_gpu ? w : u), from_vector(w)};
+        if (!on_gpu)
+            for (std::size_t i = 0; i < v.w.size(); ++i) v.w[i] += v.u[i];
+        const auto values = sums.get(0, eisenstat_sums);
+        std::copy(values.begin(), values.end(), v.sums.begin());
+        return v;
+    }
+};
+
+IluPreconditioner set_up(const StructMatrix& a, const StructIluTuning& tuning = {}) {
+    IluOptions options;
+    options.eisenstat = true;
+    return std::move(*make_struct_ilu(a.context(), options, tuning));
+}
+
+/// Sums with which a step has alpha = 1.25 and beta = 0.5.
+constexpr Sums some_sums{4.0, 2.5, 2.0, 2.0, 2.4};
+constexpr EisenstatBounds bounds{1.0, 3.0};
+
+Outcome upper_step(const IluPreconditioner& m, const StructMatrix& a, const Outcome& before, const Sums& sums) {
+    Held held(a, before);
+    Scalars known(a.context(), "test", eisenstat_sums);
+    known.set(0, sums);
+    m.eisenstat()->upper_step(known.data(), bounds, held.vectors());
+    Outcome after = held.outcome();
+    after.sums = {};
+    if (!held.on_gpu) after.w = before.w;  // there w was held relative to another u
+    return after;
+}
+
+/// On a GPU w is in u's place.
+Outcome lower_step(const IluPreconditioner& m, const StructMatrix& a, Outcome before) {
+    if (a.backend() == Backend::cuda) before.w = before.u;
+    Held held(a, before);
+    m.eisenstat()->lower_step(held.vectors(), held.sums.data());
+    Outcome after = held.outcome();
+    after.u = before.u;
+    return after;
+}
+
+void expect_near(const Values& actual, const Values& expected, const char* what) {
+    EXPECT_LT(reference::relative_difference(actual, expected), tolerance) << what;
+}
+
+void expect_steps(const EisenstatSystem& system, const StructMatrix& a, const StructIluTuning& tuning = {}) {
+    IluPreconditioner m = set_up(a, tuning);
+    m.setup(a);
+    ASSERT_TRUE(m.eisenstat());
+    EXPECT_TRUE(m.traits().eisenstat);
+    const Outcome before = system.random(5);
+    const EisenstatCoefficients with(some_sums.data(), bounds);
+    EXPECT_DOUBLE_EQ(with.alpha, 1.25);
+    EXPECT_DOUBLE_EQ(with.beta, (2.5 - 2.0 * 1.25 * 2.0 + 1.25 * 1.25 * 2.4) / 2.5);
+    {
+        const Outcome actual = upper_step(m, a, before, some_sums),
+                      expected = system.after_upper_step(before, with.alpha, with.beta);
+        expect_near(actual.s, expected.s, "s");
+        expect_near(actual.y, expected.y, "y");
+        expect_near(actual.p, expected.p, "p");
+        expect_near(actual.u, expected.u, "u");
+    }
+    {
+        const Outcome actual = lower_step(m, a, before), expected = system.after_lower_step(before);
+        EXPECT_EQ(actual.s, before.s);
+        EXPECT_EQ(actual.p, before.p);
+        EXPECT_EQ(actual.y, before.y);
+        expect_near(actual.w, expected.w, "w");
+        for (int sum = 0; sum < eisenstat_sums; ++sum) {
+            double scale = 0.0;  // of a sum whose terms have both signs
+            for (double term : {expected.sums[eisenstat_rr], expected.sums[eisenstat_rho], expected.sums[eisenstat_ww]})
+                scale = std::max(scale, term);
+            EXPECT_NEAR(actual.sums[sum], expected.sums[sum], tolerance * scale) << "sum " << sum;
+        }
+    }
+    Vector r = to_vector(a.context(), a.layout(), 1, before.w), s = poisoned(a.context(), a.layout(), 1);
+    m.eisenstat()->begin(r, s);
+    expect_near(from_vector(s), system.times_pivots(system.solve(false, before.w)), "begin");
+    Vector y = to_vector(a.context(), a.layout(), 1, before.y), x = to_vector(a.context(), a.layout(), 1, before.p);
+    m.eisenstat()->finish(y, x);
+    Values sum = system.solve(true, before.y);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += before.p[i];
+    expect_near(from_vector(x), sum, "finish");
+}
+
+const Box boxes[] = {{1, 1, 1},  {17, 9, 5}, {9, 1, 1}, {1, 33, 1}, {1, 1, 9},
+                     {13, 7, 1}, {1, 9, 5},  {5, 1, 9}, {2, 2, 2}};
+
+/// Lines longer than a piece, and stencils with entries along x that are not adjacent, or with none.
+TEST(Eisenstat, StepsAreWhatTheyStandFor) {
+    for (const char* stencil : {"star7", "skewed7"})
+        for (const Box& box : boxes) {
+            SCOPED_TRACE(std::string(stencil) + " " + reference::name_of(box));
+            const EisenstatSystem system(box, stencil, 3);
+            expect_steps(system, system.matrix(LayoutKind::natural));
+        }
+    const EisenstatSystem long_lines({2500, 3, 2}, "star7", 4);
+    expect_steps(long_lines, long_lines.matrix(LayoutKind::natural));
+}
+
+TEST(Eisenstat, SameBitsForAnyNumberOfThreads) {
+    for (const char* stencil : {"star7", "skewed7"}) {
+        const EisenstatSystem system({19, 31, 7}, stencil, 6);
+        const StructMatrix a = system.matrix(LayoutKind::natural);
+        const Outcome before = system.random(7);
+        expect_same_bits_for_any_threads(a.context(), [&] {
+            IluPreconditioner m = set_up(a);
+            m.setup(a);
+            return std::pair(upper_step(m, a, before, some_sums), lower_step(m, a, before));
+        });
+    }
+}
+
+/// Whatever is not a number or has the wrong sign, and norms that end a solve.
+TEST(Eisenstat, AStepThatIsNotWantedLeavesSAndY) {
+    const EisenstatSystem system({7, 5, 3}, "star7", 8);
+    const StructMatrix a = system.matrix(LayoutKind::natural);
+    IluPreconditioner m = set_up(a);
+    m.setup(a);
+    Outcome before = system.random(9);
+    before.w.assign(before.w.size(), NAN);
+    for (const auto& [sum, value] : std::vector<std::pair<int, double>>{{eisenstat_rr, 1.0},
+                                                                        {eisenstat_rr, 9.5},
+                                                                        {eisenstat_rr, NAN},
+                                                                        {eisenstat_rho, 0.0},
+                                                                        {eisenstat_rho, -1.0},
+                                                                        {eisenstat_rho, NAN},
+                                                                        {eisenstat_pw, -1.0},
+                                                                        {eisenstat_pw, 1e-309},
+                                                                        {eisenstat_pw, NAN}}) {
+        Sums sums = some_sums;
+        sums[sum] = value;
+        const Outcome after = upper_step(m, a, before, sums);
+        EXPECT_EQ(after.s, before.s) << sum << " " << value;
+        EXPECT_EQ(after.y, before.y);
+        EXPECT_EQ(after.p, before.s) << "beta is 0, too";
+    }
+}
+
+TEST(Eisenstat, IsNotOfferedWhereItDoesNotHold) {
+    const auto offered = [](const StructMatrix& a, const std::function<void(IluOptions&)>& change = {}) {
+        IluOptions options;
+        options.eisenstat = true;
+        if (change) change(options);
+        const auto m = make_struct_ilu(a.context(), options);
+        m->setup(a);
+        return m->eisenstat() != nullptr;
+    };
+    const Box box{7, 5, 3};
+    const EisenstatSystem star7(box, "star7", 1), star13(box, "star13", 1);
+    const StructMatrix a = star7.matrix(LayoutKind::natural);
+    EXPECT_TRUE(offered(a));
+    EXPECT_FALSE(offered(a, [](IluOptions& options) { options.eisenstat = false; }));
+    EXPECT_FALSE(offered(a, [](IluOptions& options) { options.fill_level = 1; }));
+    EXPECT_FALSE(offered(a, [](IluOptions& options) { options.storage = FactorStorage::single_precision; }));
+    EXPECT_FALSE(offered(a, [](IluOptions& options) { options.may_share = false; }));
+    EXPECT_FALSE(offered(star7.matrix(LayoutKind::hyperplane)));
+    EXPECT_FALSE(offered(star13.matrix(LayoutKind::natural)));
+    const EisenstatSystem periodic({7, 5, 3, {true, false, false}}, "star7", 1);
+    EXPECT_FALSE(offered(periodic.matrix(LayoutKind::natural)));
+    const auto blocks = reference::random_spd_matrix(box, star7.data.offsets, 2, 1);
+    for (const auto& [data, storage] :
+         {std::pair(star7.data, MatrixStorage::full), std::pair(blocks, MatrixStorage::lower)})
+        EXPECT_FALSE(offered(reference::to_struct_matrix(
+            Context::cpu(1), layout_for(LayoutKind::natural, data, "star7", 0), data, storage, "star7")));
+}
+
+class EisenstatOnDevice : public DeviceTest {
+protected:
+    static StructMatrix there(const EisenstatSystem& system) {
+        return in_context(Context::cuda(), system.matrix(LayoutKind::hyperplane));
+    }
+    static const std::vector<StructIluTuning>& tunings() {
+        static const std::vector<StructIluTuning> list{{},
+                                                       {.tile_j = 8, .tile_k = 2},
+                                                       {.tile_j = 32, .tile_k = 16},
+                                                       {.tile_j = 4, .tile_k = 4, .stages = 0},
+                                                       {.tile_j = 16, .tile_k = 4, .loaders = 0},
+                                                       {.tile_j = 8, .tile_k = 4, .lookahead = 1}};
+        return list;
+    }
+};
+
+TEST_F(EisenstatOnDevice, StepsAreWhatTheyStandFor) {
+    for (const char* stencil : {"star7", "skewed7"})
+        for (const Box& box :
+             {boxes[0], boxes[1], boxes[3], boxes[4], boxes[5], boxes[7], Box{33, 70, 9}, Box{3, 19, 41}}) {
+            SCOPED_TRACE(std::string(stencil) + " " + reference::name_of(box));
+            const EisenstatSystem system(box, stencil, 3);
+            const StructMatrix a = there(system);
+            for (const StructIluTuning& tuning : tunings()) expect_steps(system, a, tuning);
+        }
+}
+
+TEST_F(EisenstatOnDevice, TwentyStepsHaveTheSameBits) {
+    const EisenstatSystem system({33, 130, 15}, "star7", 6);
+    const StructMatrix a = there(system);
+    IluPreconditioner m = set_up(a);
+    m.setup(a);
+    const Outcome before = system.random(7);
+    const Outcome upper = upper_step(m, a, before, some_sums), lower = lower_step(m, a, before);
+    for (int repeat = 0; repeat < 20; ++repeat) {
+        ASSERT_EQ(upper_step(m, a, before, some_sums), upper) << repeat;
+        ASSERT_EQ(lower_step(m, a, before), lower) << repeat;
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
