@@ -21,7 +21,8 @@ class Eisenstat(ProgramTest):
         self.assertEqual(actual["solves"][0]["iterations"], plain["solves"][0]["iterations"])
         self.assertEqual(actual["solves"][0]["stop_reason"], "converged_rtol")
         one, other = (made["solves"][0]["relative_residual"] for made in (plain, actual))
-        self.assertAlmostEqual(other / one, 1.0, places=6)
+        # b - A x of 1e-10 of b is rounded to about 1e-16 / 1e-10 of itself, and each form rounds in its own way.
+        self.assertAlmostEqual(other / one, 1.0, delta=1e-5)
 
     def test_needs_the_memory_that_check_predicts(self):
         for more in ("0", "3"):
