@@ -23,8 +23,8 @@ namespace hyperplane {
 /// Whether a file that begins with these bytes is such a file.
 bool is_petsc_binary(std::string_view head);
 
-/// What the beginning of a file says of its first matrix; the whole file has `most_bytes` at most. Throws FileError as
-/// parse_petsc_matrix does.
+/// Reads what the beginning of a file says of its first matrix; the whole file has `most_bytes` at most. Throws
+/// FileError as parse_petsc_matrix does.
 MatrixHead parse_petsc_head(std::string_view bytes, std::size_t most_bytes, const std::string& file);
 /// The first matrix of a file. Columns of a row may be in any order. Throws FileError that names row and entry if the
 /// matrix is not square, if the file is too short, or if a column is out of range or given twice, or a value not

@@ -6,7 +6,7 @@
 
 namespace hyperplane {
 
-/// What a preconditioner is, too, if it can do more in a pass over memory than solve.
+/// The interface of a preconditioner that can do more than solve in a pass over memory.
 class FusedStep {
 public:
     virtual ~FusedStep() = default;

@@ -29,8 +29,9 @@ public:
     virtual void residual(const Vector& b, const Vector& x, Vector& r) const;
     /// The least bytes that one apply must move: each input is read once, each output written once.
     virtual Index bytes_per_apply() const = 0;
-    /// Of a preconditioner that has been set up, its part in conjugate gradients without products with the matrix that
-    /// it was built from (core/interfaces/eisenstat.hpp); null if it has none.
+    /// The steps of conjugate gradients in Eisenstat's form (core/interfaces/eisenstat.hpp), which a preconditioner
+    /// that has been set up may offer: they need no products with the matrix that it was built from. Null if it has
+    /// none.
     virtual const EisenstatForm* eisenstat() const { return nullptr; }
 };
 

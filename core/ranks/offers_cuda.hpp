@@ -24,7 +24,7 @@ void offer(const Context& context, int to, std::vector<double> values);
 std::vector<double> take_offer(const Context& context, int from, std::size_t count);
 /// Tells a rank that its offer has been read when what is queued now is done.
 void acknowledge(const Context& context, int to);
-/// What is queued from now on waits until a rank has read this one's offer.
+/// Lets the stream wait, before whatever is queued from now on, until a rank has read this one's offer.
 void await_acknowledgement(const Context& context, int from);
 
 /// Exchanges arrays as hyperplane::exchange_arrays does, in the memory of the context's GPU.

@@ -19,7 +19,7 @@ struct SlabEnd {
 /// all of them must call it.
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays);
 
-/// The same for arrays of which some are sent and others receive.
+/// An end of a slab, as SlabEnd, where the arrays that are sent and those that receive differ.
 struct EndArrays {
     std::vector<const double*> own;  ///< what is sent
     Index owned = 0;                 ///< values of each

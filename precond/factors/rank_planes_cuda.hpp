@@ -25,8 +25,8 @@ public:
 
 private:
     void offer(int to, int first) const;
-    /// Of each entry the values of so many consecutive planes are contiguous: in the natural layout all of them, in the
-    /// hyperplane layout those of each level modulo nx.
+    /// The values of an entry in consecutive planes are contiguous, but for a division into levels: one in the natural
+    /// layout, nx (levels modulo nx) in the hyperplane layout.
     int levels_, turn_;      ///< their number; by how many of them the next plane is ahead
     Index plane_, entries_;  ///< values of a plane in one of them; distance of entries
     const Context& context_;

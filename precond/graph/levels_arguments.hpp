@@ -4,7 +4,7 @@
 
 namespace hyperplane {
 
-/// What the thread blocks of one launch share; zeros before it.
+/// Counters that the thread blocks of one launch share; they are zero before it.
 struct LevelState {
     unsigned ticket;  ///< the next part of the rows
     int levels;       ///< the largest depth so far
