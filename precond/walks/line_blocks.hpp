@@ -37,11 +37,9 @@ struct TakeValid {
 /// The greatest number of terms beside the recurrence's own: those of box27's lower triangle.
 inline constexpr int most_line_terms = 12;
 
-/// Whether solve_line can compute a line: no load of eight positions reads outside those that are valid.
-inline bool fits_line(std::span<const RunTerm> terms, int begin, int end) {
-    bool fits = end - begin >= detail::lanes;
-    for (const RunTerm& term : terms) fits = fits && term.end - term.begin >= detail::lanes;
-    return fits;
+/// Whether solve_line can read a term that is valid at so many positions: no load of eight reads outside them.
+inline bool fits_line(int valid) {
+    return valid >= detail::lanes;
 }
 
 namespace detail {
@@ -135,7 +133,8 @@ void solve_line_with(std::integer_sequence<int, N...>, int size, const Arguments
 /// With s = in + sign times the sum of the terms, y_t = c(t) + a(t) y_{t-1} for t = 0 to count - 1, or descending with
 /// y_{t+1}, where line.at(take, t, count, s) returns a and c of eight positions. `line` is valid in [line.begin,
 /// line.end), outside which a = 0; y_{-1}, or y_count, is `before`. `in` may be null for zeros, and y. The sums s are
-/// stored in `sums` unless it is null. There are up to most_line_terms terms, and fits_line().
+/// stored in `sums` unless it is null. There are up to most_line_terms terms, and fits_line() holds for each, and for
+/// `line`.
 template <bool descending, int sign, class Line>
 void solve_line(std::span<const RunTerm> terms, const double* in, const Line& line, int count, double before, double* y,
                 double* sums) {

@@ -37,6 +37,16 @@ struct EisenstatPoint {
         return w.tj + HALO_J + offset_y[m] + SKEW * offset_z[m];
     }
 
+    /// `value` less the terms, which are coefficients times what neighbours have passed.
+    __device__ __forceinline__ double without_neighbours(double value, const double* c, int level) const {
+#pragma unroll
+        for (int t = 0; t < LOWER; ++t) {
+            const int m = term_of[t];
+            value = fma(-c[t], ring_at(level + offset_level[m], 0, row_of(m), column_of(m)), value);
+        }
+        return value;
+    }
+
     /// The upper step. Calls pass(t) as soon as t is known.
     template <class Pass>
     __device__ __forceinline__ void upper(int level, const Pass& pass) const {
@@ -49,12 +59,7 @@ struct EisenstatPoint {
         p = with.beta != 0.0 ? fma(with.beta, p, s) : s;
         double c[LOWER];
         coefficients(c);
-        double u = p;
-#pragma unroll
-        for (int t = 0; t < LOWER; ++t) {
-            const int m = term_of[t];
-            u = fma(-c[t], ring_at(level + offset_level[m], 0, row_of(m), column_of(m)), u);
-        }
+        const double u = without_neighbours(p, c, level);
         pass(d * u);
         const EisenstatArguments& e = w.a.eisenstat;
         e.p[w.slot] = p;
@@ -72,12 +77,7 @@ struct EisenstatPoint {
         const double g = fma(-2.0, u, fma(w.value_of(3), d * u, p));
         double c[LOWER];
         coefficients(c);
-        double e = g;
-#pragma unroll
-        for (int t = 0; t < LOWER; ++t) {
-            const int m = term_of[t];
-            e = fma(-c[t], ring_at(level + offset_level[m], 0, row_of(m), column_of(m)), e);
-        }
+        const double e = without_neighbours(g, c, level);
         const double q = d * s;
         pass(d * e);
         second_at(level, w.tk + HALO_K, w.tj + HALO_J) = q;

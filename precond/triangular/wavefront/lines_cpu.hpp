@@ -61,7 +61,7 @@ public:
             fits = fits && fits_along(piece, descending);
             for (const Entry& entry : entries_) {
                 const RunNeighbours near = along_x(piece, entry.offset.x);
-                fits = fits && near.end - near.begin >= detail::lanes;
+                fits = fits && fits_line(near.end - near.begin);
             }
         }
         return fits;
@@ -77,7 +77,7 @@ public:
             const int j = run.first.y + entry.offset.y, k = run.first.z + entry.offset.z;
             if (j < 0 || j >= layout_.grid().ny || k < first_plane_ || k >= end_plane_) continue;
             const RunNeighbours near = along_x(run, entry.offset.x);
-            fits = fits && near.end - near.begin >= detail::lanes;
+            fits = fits && fits_line(near.end - near.begin);
             terms.push_back({entry.a + run.slot, entry.x + run.slot, near.begin, near.end});
         }
         return fits;
@@ -90,7 +90,7 @@ private:
     /// The blocks of a descending piece begin at its last position only if no other piece follows.
     bool fits_along(const Run& run, bool descending) const {
         const RunNeighbours along = along_line(run);
-        return along.end - along.begin >= detail::lanes &&
+        return fits_line(along.end - along.begin) &&
                (!descending || run.count % detail::lanes == 0 || along.end < run.count);
     }
     struct Entry {
