@@ -158,6 +158,13 @@ SolveShape step_shape(const IluPattern& system, const Geometry& g, const StructI
     return {system, g, tuning, eisenstat ? eisenstat_vectors : 0};
 }
 
+/// Levels of single values in shared memory. Steps of Eisenstat's form copy twice as many bytes a level: large tiles
+/// have enough of them in flight with three, and more take longer (docs/log/struct_ilu_solve.md).
+int stages_of_points(int groups, bool flat, TileShape tile, int vectors) {
+    if (groups > 2 || (vectors > 0 && tile.cells() > 256)) return 3;
+    return flat ? 6 : 4;
+}
+
 }  // namespace
 
 bool computes_dot(const IluPattern& system) {
@@ -179,7 +186,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
         tile.halve();
     }
     const bool flat = system.stencil.level_map().z == 1;  // levels have many points
-    stages = tuning.stages >= 0 ? tuning.stages : dof > 1 || groups > 2 ? 3 : flat ? 6 : 4;
+    stages = tuning.stages >= 0 ? tuning.stages : dof > 1 ? 3 : stages_of_points(groups, flat, tile, vectors);
     const int fewest = dof > 1 ? 3 : 1;  // older terms are summed a level ahead, and a third level is being copied
     while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages, vectors) > shared_limit))
         stages = stages > fewest ? stages - 1 : 0;
