@@ -4,14 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <set>
 
-#include "apps/run/ranks.hpp"
 #include "core/device/device.hpp"
 #include "core/error.hpp"
-#include "core/ranks/links_cuda.hpp"
+#include "core/ranks/peers_cuda.hpp"
 
 namespace hyperplane {
 namespace {
@@ -44,28 +45,87 @@ Index limit_of(const Parameters& parameters) {
                                                        : std::numeric_limits<Index>::max();
 }
 
-/// The GPU of a rank: ranks have one after the other, from device.gpu on, and begin anew where there are no more.
-int gpu_of(const Parameters& parameters, int rank) {
-    return (int(parameters.integer("device", "gpu")) + rank) % int(device::all().size());
+/// The GPU of a rank: those of a host have one after the other, from device.gpu on, and begin anew where there are no
+/// more.
+int gpu_of(const Parameters& parameters, int place_on_host) {
+    return (int(parameters.integer("device", "gpu")) + place_on_host) % int(device::all().size());
+}
+
+const char* on_gpu_text(double on_gpu) {
+    return on_gpu > 0.0 ? "has" : "has not";
+}
+
+/// What all ranks must know of a rank that is a process.
+struct RankDevice {
+    double on_gpu, ordinal, identity;
+};
+
+/// Numbers of GPUs: those by which the ranks know them, unless that would give two GPUs one number; then in the order
+/// of the ranks that have them.
+std::vector<int> numbers_of_gpus(const std::vector<RankDevice>& devices) {
+    std::vector<double> seen;
+    std::vector<int> ordinals, in_order;
+    bool same = true;
+    for (const RankDevice& device : devices) {
+        const auto at = std::find(seen.begin(), seen.end(), device.identity);
+        in_order.push_back(int(at - seen.begin()));
+        if (at == seen.end()) seen.push_back(device.identity);
+        ordinals.push_back(int(device.ordinal));
+    }
+    for (std::size_t one = 0; one < devices.size(); ++one)
+        for (std::size_t other = 0; other < one; ++other)
+            same = same && (ordinals[one] == ordinals[other]) == (in_order[one] == in_order[other]);
+    return same ? ordinals : in_order;
+}
+
+/// The context of a rank that is a process. All ranks must take the same backend, and GPUs of one host.
+Context context_of_process(const Parameters& parameters, int threads, const std::shared_ptr<Communicator>& ranks) {
+    const std::string where = parameters.where("device", "backend");
+    const bool on_gpu = choose_backend(parameters) == Backend::cuda;
+    const int ordinal = on_gpu ? gpu_of(parameters, ranks->place_on_host()) : -1;
+    RankDevice mine{on_gpu ? 1.0 : 0.0, double(ordinal), 0.0};
+    if constexpr (cuda_built)
+        if (on_gpu) mine.identity = cuda::identity_as_value(device::properties_of(ordinal));
+    std::vector<double> values(3 * std::size_t(ranks->size()));
+    ranks->all_gather(std::array{mine.on_gpu, mine.ordinal, mine.identity}, values);
+    std::vector<RankDevice> devices;
+    for (std::size_t at = 0; at < values.size(); at += 3)
+        devices.push_back({values[at], values[at + 1], values[at + 2]});
+    for (std::size_t rank = 0; rank < devices.size(); ++rank)
+        if (devices[rank].on_gpu != devices[0].on_gpu)
+            throw UsageError(fmt::format(
+                "{}: all ranks must take the same backend, and rank 0 {} a GPU that can be used, and rank {} {}; give "
+                "device.backend = cpu, or start all processes where there are GPUs",
+                where, on_gpu_text(devices[0].on_gpu), rank, on_gpu_text(devices[rank].on_gpu)));
+    if (!on_gpu) return Context::cpu(threads, ranks);
+    if (ranks->ranks_on_host() < ranks->size())
+        throw UsageError(fmt::format(
+            "{}: ranks on GPUs reach each other's memory, so all of them must be on one host, and only {} of {} are on "
+            "this one; start them on one host, or give device.backend = cpu",
+            where, ranks->ranks_on_host(), ranks->size()));
+    Context context = Context::cuda(ordinal, threads, ranks);
+    context.set_gpus_of_ranks(numbers_of_gpus(devices));
+    return context;
+}
+
+/// The context of a rank that is a thread of this process.
+Context context_of_thread(const Parameters& parameters, int threads, const std::shared_ptr<Communicator>& ranks) {
+    if (choose_backend(parameters) == Backend::cpu) return Context::cpu(threads, ranks);
+    std::vector<int> ordinals;
+    for (int rank = 0; rank < ranks->size(); ++rank) ordinals.push_back(gpu_of(parameters, rank));
+    if constexpr (cuda_built) cuda::check_peers(ordinals);
+    Context context = Context::cuda(ordinals[ranks->rank()], threads, ranks);
+    context.set_gpus_of_ranks(std::move(ordinals));
+    return context;
 }
 
 /// Ranks on the same cores share the machine's threads unless the deck says how many each has, or, to a process that
 /// is a rank, OMP_NUM_THREADS.
-Context context_of_rank(const Parameters& parameters, int threads, std::shared_ptr<Communicator> ranks) {
-    if (threads == 0 && launched_processes() > 1 && std::getenv("OMP_NUM_THREADS")) threads = Context::cpu().threads();
+Context context_of_rank(const Parameters& parameters, int threads, const std::shared_ptr<Communicator>& ranks) {
+    const bool process = !ranks->one_process();
+    if (threads == 0 && process && std::getenv("OMP_NUM_THREADS")) threads = Context::cpu().threads();
     if (threads == 0) threads = std::max(1, Context::cpu().threads() / ranks->sharing_cores());
-    if (choose_backend(parameters) == Backend::cpu) return Context::cpu(threads, std::move(ranks));
-    if (launched_processes() > 1)
-        throw UsageError(parameters.where("device", "backend") +
-                         ": on GPUs ranks are threads of one process, and this deck takes a GPU; start one process "
-                         "with --ranks, or give device.backend = cpu");
-    if constexpr (cuda_built) {
-        std::vector<int> ordinals;
-        for (int rank = 0; rank < ranks->size(); ++rank) ordinals.push_back(gpu_of(parameters, rank));
-        check_peers(ordinals);
-    }
-    const int ordinal = gpu_of(parameters, ranks->rank());
-    return Context::cuda(ordinal, threads, std::move(ranks));
+    return process ? context_of_process(parameters, threads, ranks) : context_of_thread(parameters, threads, ranks);
 }
 
 Context context_of_backend(const Parameters& parameters, int threads) {
@@ -88,7 +148,7 @@ Context make_context(const Parameters& parameters, const std::shared_ptr<Communi
 std::string describe(const Context& context) {
     const Communicator* const on_gpus = context.backend() == Backend::cuda ? context.ranks() : nullptr;
     if (on_gpus) {
-        const int gpus = std::min(on_gpus->size(), int(device::all().size()));
+        const int gpus = int(std::set<int>(context.gpus_of_ranks().begin(), context.gpus_of_ranks().end()).size());
         return fmt::format("cuda, {} ranks on {} GPU{}, {}", on_gpus->size(), gpus, gpus == 1 ? "" : "s",
                            context.stream().properties().name);
     }

@@ -12,7 +12,8 @@ namespace hyperplane {
 
 /// The context that [device] chooses; `auto` takes the GPU if there is one that can be used. Throws DeviceError if the
 /// deck demands a GPU and none can be used. With ranks it is that of one of several ranks, each of which has a GPU,
-/// from device.gpu on; they share GPUs if there are fewer. Throws UsageError if such ranks are processes.
+/// from device.gpu on; they share GPUs if there are fewer. All ranks must make theirs at the same time if they are
+/// processes; these must be on one host for GPUs, or UsageError is thrown.
 Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks = nullptr);
 
 /// "cpu, 2 threads", "cpu, 2 ranks of 1 thread", "cuda, NVIDIA H200" or "cuda, 2 ranks on 2 GPUs, NVIDIA H200".

@@ -2,6 +2,7 @@
 #include "apps/environment.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>
@@ -86,12 +87,7 @@ std::map<std::string, std::string> environment(const Context& context, const std
         found["gpu_memory"] = in_gib(gpu.memory);
         found["gpu_compute_capability"] = fmt::format("{}.{}", gpu.major, gpu.minor);
         found["cuda_driver"] = gpu.driver;
-        if (const Communicator* ranks = context.ranks()) {
-            const int gpus = int(device::all().size());
-            for (int rank = 0; rank < ranks->size(); ++rank)
-                found["gpus"] +=
-                    fmt::format("{}{}", rank ? ", " : "", (gpu.ordinal - ranks->rank() % gpus + rank + gpus) % gpus);
-        }
+        if (context.ranks()) found["gpus"] = fmt::format("{}", fmt::join(context.gpus_of_ranks(), ", "));
     }
     if (!varies.empty()) found["not_deterministic"] = varies;
     for (const auto& [key, variable] :

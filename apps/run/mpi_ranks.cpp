@@ -34,7 +34,7 @@ public:
         MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN);
         MPI_Comm_rank(all_, &rank_);
         MPI_Comm_size(all_, &size_);
-        sharing_cores_ = count_sharing();
+        look_at_host();
     }
     ~MpiCommunicator() override {
         if (aborted_) {  // messages that nobody receives any more
@@ -49,6 +49,9 @@ public:
     int rank() const override { return rank_; }
     int size() const override { return size_; }
     int sharing_cores() const override { return sharing_cores_; }
+    bool one_process() const override { return false; }
+    int ranks_on_host() const override { return ranks_on_host_; }
+    int place_on_host() const override { return place_on_host_; }
     void send(int to, std::span<const double> values) override {
         forget_received();
         sent_.emplace_back(std::vector<double>(values.begin(), values.end()));
@@ -104,21 +107,21 @@ private:
         std::array<char, 1024> reason;
     };
 
-    /// The number of ranks on this host that share processor cores with this one; a launcher may have bound each to its
-    /// own.
-    int count_sharing() const {
+    /// Which ranks are on this host, and how many of them share processor cores with this one; a launcher may have
+    /// bound each to its own.
+    void look_at_host() {
         MPI_Comm host;
         require(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
-        int ranks = 1;
-        MPI_Comm_size(host, &ranks);
+        MPI_Comm_size(host, &ranks_on_host_);
+        MPI_Comm_rank(host, &place_on_host_);
         cpu_set_t mine;
         CPU_ZERO(&mine);
         sched_getaffinity(0, sizeof mine, &mine);
-        std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks));
+        std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks_on_host_));
         require(MPI_Allgather(&mine, int(sizeof mine), MPI_BYTE, all.data(), int(sizeof mine), MPI_BYTE, host),
                 "MPI_Allgather");
         MPI_Comm_free(&host);
-        return int(std::count_if(all.begin(), all.end(), [&](const cpu_set_t& other) {
+        sharing_cores_ = int(std::count_if(all.begin(), all.end(), [&](const cpu_set_t& other) {
             cpu_set_t both;
             CPU_AND(&both, &mine, &other);
             return CPU_COUNT(&both) > 0;
@@ -163,7 +166,7 @@ private:
     }
 
     MPI_Comm all_ = MPI_COMM_NULL;
-    int rank_ = 0, size_ = 1, sharing_cores_ = 1;
+    int rank_ = 0, size_ = 1, sharing_cores_ = 1, ranks_on_host_ = 1, place_on_host_ = 0;
     bool aborted_ = false;  ///< this rank or another one has failed
     std::list<Sent> sent_;  ///< what may not have been received yet, the oldest first
 };

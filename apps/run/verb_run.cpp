@@ -8,6 +8,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "apps/build_info.hpp"
@@ -46,7 +47,7 @@ Restart restart_asked(const Invocation& invocation) {
 /// The bytes that all ranks need that share this one's memory: those on its GPU, or those on CPUs of this host.
 Index bytes_of_sharing_ranks(const Context& context, Index mine) {
     std::string memory = host_name();
-    if (context.backend() == Backend::cuda) memory += fmt::format(" GPU {}", context.stream().properties().ordinal);
+    if (context.backend() == Backend::cuda) memory += context.stream().properties().identity;
     const double host = double(std::hash<std::string>{}(memory) >> 11);
     const std::vector<double> all = gathered(context, {double(mine), host});
     Index needed = 0;
@@ -105,9 +106,20 @@ void measure_limit(const Case& a_case, const Outcome& outcome, RecordWriter& rec
     }
 }
 
+bool shares_gpus_between_processes(const Context& context) {
+    if (!context.ranks() || context.ranks()->one_process()) return false;
+    const std::set<int> gpus(context.gpus_of_ranks().begin(), context.gpus_of_ranks().end());
+    return gpus.size() < context.gpus_of_ranks().size();
+}
+
 void announce(const Case& a_case) {
     if (a_case.parameters.text("device", "backend") == "auto")
         logging::info("device.backend = auto takes {}", a_case.device);
+    if (shares_gpus_between_processes(a_case.context))
+        logging::warn(
+            "{} processes have fewer GPUs, and processes that share one take turns on it, so no graphs of their steps "
+            "are recorded and a run is slow; start as many processes as there are GPUs, or one with --ranks",
+            a_case.context.ranks()->size());
     for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
     logging::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }

@@ -80,7 +80,8 @@ Context Context::cuda(int ordinal, int threads) {
 }
 
 Context Context::cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks) {
-    Context context = cuda(ordinal, threads);
+    const bool processes = ranks && !ranks->one_process();
+    Context context(Backend::cuda, threads, std::make_shared<const device::Stream>(ordinal, processes));
     if (ranks && ranks->size() > 1) context.shared_->ranks = std::move(ranks);
     return context;
 }

@@ -52,7 +52,7 @@ public:
     /// The context of GPU `ordinal`; throws DeviceError if there is none. Its ledger counts device memory. The host's
     /// part of the work uses `threads` OpenMP threads (0: OpenMP's default).
     static Context cuda(int ordinal = 0, int threads = 0);
-    /// Makes the context of one of several ranks of a run, which are threads of one process.
+    /// Makes the context of one of several ranks of a run.
     static Context cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks);
 
     /// A context for plans of what one of several ranks would hold on this backend and GPU. No work may be given to it.
@@ -77,6 +77,9 @@ public:
     Communicator* ranks() const { return shared_->ranks.get(); }
     /// The way of this rank's kernels to the memory of the others (core/ranks/links_cuda.hpp); null until it is made.
     std::shared_ptr<RankLinks>& links() const { return shared_->links; }
+    /// The GPU of each rank, where that is known: equal numbers mean the same GPU.
+    const std::vector<int>& gpus_of_ranks() const { return shared_->gpus_of_ranks; }
+    void set_gpus_of_ranks(std::vector<int> gpus) const { shared_->gpus_of_ranks = std::move(gpus); }
     MemoryLedger& ledger() const { return shared_->ledger; }
     /// Where the time of this context and its copies goes, if that is measured; otherwise null (core/profile.hpp).
     Profile* profile() const { return shared_->profile.get(); }
@@ -106,6 +109,7 @@ private:
         Index least_parallel_work = Index(1) << 15;
         std::shared_ptr<Communicator> ranks = nullptr;
         std::shared_ptr<RankLinks> links = nullptr;
+        std::vector<int> gpus_of_ranks = {};
         MemoryLedger ledger = {};
         AllocationGate gate = {};
         std::shared_ptr<Profile> profile = nullptr;  ///< the last member, since it refers to the stream

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/device/chunks.hpp"
 #include "core/types.hpp"
 
 namespace hyperplane::device {
@@ -24,6 +26,7 @@ struct Properties {
     Index level2 = 0;            ///< bytes of the level 2 cache
     std::string driver;          ///< the version of CUDA that the driver supports
     int ordinal = 0;
+    std::string identity;  ///< the same for every process that sees this GPU, and of no other one (its UUID)
 };
 
 /// Empty if a GPU can be used, otherwise the reason why not, e.g. "this program was built without CUDA".
@@ -52,8 +55,9 @@ struct Scratch {
 /// of several.
 class Stream {
 public:
-    /// Throws DeviceError if the GPU does not exist or cannot be used.
-    explicit Stream(int ordinal);
+    /// Throws DeviceError if the GPU does not exist or cannot be used. If other processes are going to map the stream's
+    /// memory, it is allocated in chunks.
+    explicit Stream(int ordinal, bool mapped_by_others = false);
     ~Stream();
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
@@ -66,6 +70,8 @@ public:
     /// Device memory; null if there is not enough.
     void* allocate(Index bytes) const;
     void release(void* memory) const;
+    /// The chunks of memory that other processes map; null if none do.
+    Chunks* chunks() const { return chunks_.get(); }
     /// Queued after all earlier work.
     void zero(void* memory, Index bytes) const;
     /// Copies between host and device, or within either. If one side is the host's, the copy is finished on return.
@@ -93,6 +99,7 @@ private:
 
     Properties properties_;
     void* stream_ = nullptr;
+    std::unique_ptr<Chunks> chunks_;
     mutable bool recording_ = false;
     Scratch scratch_;
     mutable std::string last_kernel_ = "no kernel";

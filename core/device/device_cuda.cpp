@@ -84,7 +84,25 @@ device::Properties read_properties(int ordinal) {
             Index(p.sharedMemPerBlockOptin),
             Index(p.l2CacheSize),
             fmt::format("{}.{}", driver / 1000, driver % 1000 / 10),
-            ordinal};
+            ordinal,
+            std::string(p.uuid.bytes, sizeof p.uuid.bytes)};
+}
+
+void* allocate_on_device(const device::Stream& stream, Index bytes) {
+    stream.handle();
+    void* memory = nullptr;
+    const cudaError_t error = cudaMalloc(&memory, std::size_t(bytes > 0 ? bytes : 1));
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return nullptr;
+    }
+    check(stream, error, "cudaMalloc");
+    return memory;
+}
+
+void free_on_device(int ordinal, void* memory) {
+    cudaSetDevice(ordinal);  // unchecked, both: the call may be part of unwinding after another error
+    cudaFree(memory);
 }
 
 }  // namespace
@@ -151,8 +169,12 @@ Index free_memory(int ordinal) {
     return Index(free);
 }
 
-Stream::Stream(int ordinal) : properties_(properties_of(ordinal)) {
+Stream::Stream(int ordinal, bool mapped_by_others) : properties_(properties_of(ordinal)) {
     cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
+    if (mapped_by_others)
+        chunks_ =
+            std::make_unique<Chunks>(Chunks::Source{[this](Index bytes) { return allocate_on_device(*this, bytes); },
+                                                    [ordinal](void* chunk) { free_on_device(ordinal, chunk); }});
     cudaStream_t made = nullptr;
     cuda::check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     stream_ = made;
@@ -170,7 +192,7 @@ Stream::Stream(int ordinal) : properties_(properties_of(ordinal)) {
 
 Stream::~Stream() {
     drain();
-    cudaFree(scratch_.partial);
+    release(scratch_.partial);
     cudaStreamDestroy(static_cast<cudaStream_t>(stream_));
 }
 
@@ -180,20 +202,14 @@ void* Stream::handle() const {
 }
 
 void* Stream::allocate(Index bytes) const {
-    handle();
-    void* memory = nullptr;
-    const cudaError_t error = cudaMalloc(&memory, std::size_t(bytes > 0 ? bytes : 1));
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError();
-        return nullptr;
-    }
-    check(*this, error, "cudaMalloc");
-    return memory;
+    return chunks_ ? chunks_->allocate(bytes) : allocate_on_device(*this, bytes);
 }
 
 void Stream::release(void* memory) const {
-    cudaSetDevice(properties_.ordinal);  // unchecked, both: the call may be part of unwinding after another error
-    cudaFree(memory);
+    if (chunks_)
+        chunks_->release(memory);  // whatever uses it next is queued behind what uses it now
+    else
+        free_on_device(properties_.ordinal, memory);
 }
 
 void Stream::zero(void* memory, Index bytes) const {

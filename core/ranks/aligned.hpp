@@ -19,6 +19,9 @@ public:
     int rank() const override { return ranks_->rank(); }
     int size() const override { return ranks_->size(); }
     int sharing_cores() const override { return ranks_->sharing_cores(); }
+    bool one_process() const override { return ranks_->one_process(); }
+    int ranks_on_host() const override { return ranks_->ranks_on_host(); }
+    int place_on_host() const override { return ranks_->place_on_host(); }
     void send(int to, std::span<const double> values) override { ranks_->send(to, values); }
     void receive(int from, std::span<double> values) override { ranks_->receive(from, values); }
     void all_gather(std::span<const double> mine, std::span<double> all) override { ranks_->all_gather(mine, all); }

@@ -20,6 +20,11 @@ public:
     virtual int size() const = 0;
     /// How many ranks, this one included, may use the processor cores that this one may use.
     virtual int sharing_cores() const = 0;
+    /// Whether all ranks are threads of one process, so that an address means the same to all of them.
+    virtual bool one_process() const = 0;
+    /// How many ranks are on this one's host, and how many of them come before this one.
+    virtual int ranks_on_host() const = 0;
+    virtual int place_on_host() const = 0;
 
     /// Sends values to another rank; they may be overwritten on return. What one rank sends to another arrives in
     /// order. It does not wait until they are received.

@@ -2,6 +2,7 @@
 // Gathers all ranks' parts of arrays on every rank's GPU: by copies from the others' memory, or, where it is recorded
 // in a graph, by a kernel that stores a rank's part into the memory of all others.
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "core/device/cuda.hpp"
@@ -67,8 +68,11 @@ void queue_gather(const Context& context, const std::vector<Index>& begins, int 
         throw Error(ExitCode::internal, std::to_string(ranks) + " ranks on GPUs gather values, and the kernel takes " +
                                             std::to_string(most_ranks));
     Gather g{};
-    const std::vector<double> addresses = gathered(context, {address_as_value(first)});
-    for (int other = 0; other < ranks; ++other) g.to[other] = static_cast<double*>(address_of_value(addresses[other]));
+    const std::vector<double> messages = gathered(context, described(context, {first}));
+    const std::size_t size = values_to_describe(context, 1);
+    for (int other = 0; other < ranks; ++other)
+        g.to[other] = static_cast<double*>(
+            reached(context, other, std::span(messages).subspan(std::size_t(other) * size, size))[0]);
     g.begin = begins[rank];
     g.count = begins[rank + 1] - begins[rank];
     g.distance = distance;
@@ -87,14 +91,14 @@ void gather_slots(const Context& context, const std::vector<Index>& begins, int 
     if (context.stream().recording()) return queue_gather(context, begins, arrays, first, distance);
     const int rank = context.ranks()->rank(), ranks = context.ranks()->size();
     for (int other = 0; other < ranks; ++other)
-        if (other != rank) offer(context, other, {address_as_value(first), double(distance)});
+        if (other != rank) offer(context, other, {{first}, {double(distance)}});
     for (int other = 0; other < ranks; ++other) {
         if (other == rank) continue;
-        const std::vector<double> theirs = take_offer(context, other, 2);
+        const Offer theirs = take_offer(context, other, 1, 1);
         const Index count = begins[other + 1] - begins[other];
-        const double* const from = static_cast<const double*>(address_of_value(theirs[0])) + begins[other];
+        const double* const from = static_cast<const double*>(theirs.addresses[0]) + begins[other];
         for (int array = 0; array < arrays && count > 0; ++array)
-            context.stream().copy(from + array * Index(theirs[1]), first + array * distance + begins[other],
+            context.stream().copy(from + array * Index(theirs.numbers[0]), first + array * distance + begins[other],
                                   count * Index(sizeof(double)));
         acknowledge(context, other);
     }

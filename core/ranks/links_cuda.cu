@@ -2,11 +2,6 @@
 #include "core/ranks/links_cuda.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <mutex>
-#include <set>
-#include <string>
-#include <utility>
 
 #include "core/device/cuda.hpp"
 #include "core/error.hpp"
@@ -17,68 +12,25 @@
 namespace hyperplane {
 namespace {
 
-/// Writes the addresses that all ranks give to `to`, in this rank's memory.
+/// Writes the addresses by which this rank reaches what all ranks have to `to`, in its memory.
 template <class T>
-void put_addresses(const Context& context, const T* mine, T** to) {
+void put_addresses(const Context& context, cuda::Peers& peers, const T* mine, T** to) {
+    std::vector<double> message;
+    peers.describe(mine, message);
+    const std::vector<double> messages = gathered(context, message);
     std::vector<T*> all;
-    for (const double value : gathered(context, {address_as_value(mine)}))
-        all.push_back(static_cast<T*>(address_of_value(value)));
+    for (int rank = 0; rank < context.ranks()->size(); ++rank)
+        all.push_back(static_cast<T*>(
+            peers.reach(rank, std::span(messages).subspan(std::size_t(rank) * message.size(), message.size()))));
     context.stream().copy(all.data(), to, Index(all.size() * sizeof(T*)));
-}
-
-/// Makes the memory of GPU `other` accessible from GPU `mine`, the current one, once in a process.
-void enable_peer(int mine, int other) {
-    static std::mutex mutex;
-    static std::set<std::pair<int, int>> enabled;
-    const std::scoped_lock lock(mutex);
-    if (enabled.contains({mine, other})) return;
-    const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
-    if (error == cudaErrorPeerAccessAlreadyEnabled)  // by another library
-        cudaGetLastError();
-    else
-        cuda::check(error, "cudaDeviceEnablePeerAccess");
-    enabled.insert({mine, other});
 }
 
 }  // namespace
 
-double address_as_value(const void* address) {
-    double value;
-    std::memcpy(&value, &address, sizeof(value));
-    return value;
-}
-
-void* address_of_value(double value) {
-    void* address;
-    std::memcpy(&address, &value, sizeof(value));
-    return address;
-}
-
-void check_peers(const std::vector<int>& ordinals) {
-    for (const int one : ordinals)
-        for (const int other : ordinals) {
-            int reachable = 1;
-            if (one != other) cuda::check(cudaDeviceCanAccessPeer(&reachable, one, other), "cudaDeviceCanAccessPeer");
-            if (!reachable)
-                throw DeviceError("GPU " + std::to_string(one) + " cannot reach the memory of GPU " +
-                                  std::to_string(other) +
-                                  ", which ranks on GPUs need; make them run on one GPU (CUDA_VISIBLE_DEVICES), or "
-                                  "give device.backend = cpu");
-        }
-}
-
-RankLinks::RankLinks(const Context& context) : events_(context) {
+RankLinks::RankLinks(const Context& context) : peers_(cuda::Peers::of(context)) {
     const device::Stream& stream = context.stream();
-    const int mine = stream.properties().ordinal, ranks = context.ranks()->size();
-    cuda::stream(context);
-    std::vector<double> ordinals = gathered(context, {double(mine)});
-    std::sort(ordinals.begin(), ordinals.end());
-    shared_ = std::adjacent_find(ordinals.begin(), ordinals.end()) != ordinals.end();
-    for (const double other : ordinals) {
-        if (int(other) == mine) continue;
-        check_peers({mine, int(other)});
-        enable_peer(mine, int(other));
-    }
+    const int ranks = context.ranks()->size();
+    records_ = context.ranks()->one_process() || !peers_->share_gpus();
     memory_ = {context.allocate("exchange between ranks", bytes(ranks)),
                [&stream](void* memory) { stream.release(memory); }};
     stream.zero(memory_.get(), bytes(ranks));
@@ -86,8 +38,8 @@ RankLinks::RankLinks(const Context& context) : events_(context) {
     auto** const all_sums = reinterpret_cast<double**>(sums + 2 * device::Scratch::sums);
     auto** const all_flags = reinterpret_cast<unsigned**>(all_sums + ranks);
     auto* const flags = reinterpret_cast<unsigned*>(all_flags + ranks);
-    put_addresses(context, sums, all_sums);
-    put_addresses(context, flags, all_flags);
+    put_addresses(context, *peers_, sums, all_sums);
+    put_addresses(context, *peers_, flags, all_flags);
     context.synchronize();
     meet_ranks(context, true);  // all flags are zero, and all memory is accessible
     view_ = {context.ranks()->rank(), ranks, flags + cuda::flags_of_rank(ranks), all_sums, all_flags};
@@ -108,6 +60,26 @@ bool meet_ranks(const Context& context, bool decision) {
 }
 
 namespace cuda {
+
+std::vector<double> described(const Context& context, const std::vector<const void*>& addresses) {
+    std::vector<double> message;
+    for (const void* const address : addresses) links_of(context).peers().describe(address, message);
+    return message;
+}
+
+std::size_t values_to_describe(const Context& context, std::size_t addresses) {
+    return addresses * links_of(context).peers().values_of_address();
+}
+
+std::vector<void*> reached(const Context& context, int rank, std::span<const double> described) {
+    Peers& peers = links_of(context).peers();
+    const std::size_t size = peers.values_of_address();
+    std::vector<void*> addresses;
+    for (std::size_t at = 0; at < described.size(); at += size)
+        addresses.push_back(peers.reach(rank, described.subspan(at, size)));
+    return addresses;
+}
+
 namespace {
 
 constexpr int most_arrays = 32;
@@ -177,19 +149,22 @@ void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& h
     x.arrays = int(arrays.size());
     x.link = links_of(context).view();
     x.arrived = context.stream().scratch().arrived;
-    std::vector<double> addresses(arrays.size());
     const auto send = [&](int to, const SlabEnd& end) {
-        for (std::size_t at = 0; at < arrays.size(); ++at) addresses[at] = address_as_value(arrays[at] + end.halo);
-        if (to >= 0) ranks.send(to, addresses);
+        if (to < 0) return;
+        std::vector<const void*> halos;
+        for (const double* const array : arrays) halos.push_back(array + end.halo);
+        ranks.send(to, described(context, halos));
     };
+    std::vector<double> message(values_to_describe(context, arrays.size()));
     const auto make = [&](Push& push, int to, const SlabEnd& end) {
         push.rank = to;
         push.count = end.owned;
         if (to < 0) return;
-        ranks.receive(to, addresses);
+        ranks.receive(to, message);
+        const std::vector<void*> halos = reached(context, to, message);
         for (std::size_t at = 0; at < arrays.size(); ++at) {
             push.from[at] = arrays[at] + end.own;
-            push.to[at] = static_cast<double*>(address_of_value(addresses[at]));
+            push.to[at] = static_cast<double*>(halos[at]);
         }
     };
     send(below, low);

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How ranks on GPUs, which are threads of one process, exchange data.
+// How ranks on GPUs, which are threads of one process or processes of one host, exchange data.
 //
 // There are two ways. Of what is queued for once a rank offers its values to the others, which copy them
 // (core/ranks/offers_cuda.hpp). So nothing waits for what is not queued yet, whatever the host allocates or frees in
 // between. What is recorded as a CUDA graph (device::Recording) consists of kernels that store values straight into
 // the other ranks' memory, then a number, the epoch, into a flag there, and wait for the flags in their own memory.
 // Before a graph is queued all ranks meet (meet_ranks), so its counterparts are queued, too. Ranks may share a GPU:
-// kernels that wait occupy a few thread blocks only. One that waits for longer than 20 s ends with an error.
+// kernels of threads that wait occupy a few thread blocks only. Processes that share one take turns on it, so that a
+// kernel would wait for a whole turn; they record nothing. A kernel that waits for longer than 20 s ends with an error.
+// How a rank reaches another one's memory is known to core/ranks/peers_cuda.hpp alone.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/device/context.hpp"
-#include "core/ranks/offers_cuda.hpp"
+#include "core/ranks/peers_cuda.hpp"
 #include "core/ranks/slab_ends.hpp"
 
 namespace hyperplane {
 
 namespace cuda {
 
-/// What kernels take by value. Addresses of other ranks lie in their memory, which they make accessible.
+/// What kernels take by value. Addresses of other ranks are those by which this one reaches them.
 struct LinkView {
     int rank = 0, ranks = 1;
     unsigned* epochs = nullptr;         ///< of this rank: how many sums, halos and whole parts were exchanged
@@ -44,6 +47,13 @@ void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& hi
 /// Gathers slots as gather_slots (core/ranks/slab_ends.hpp) does, for arrays in the memory of the context's GPU.
 void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance);
 
+/// What other ranks need to reach addresses in this one's memory, as values of a message.
+std::vector<double> described(const Context& context, const std::vector<const void*>& addresses);
+/// How many values describe so many addresses.
+std::size_t values_to_describe(const Context& context, std::size_t addresses);
+/// The addresses by which this rank reaches what another one has described.
+std::vector<void*> reached(const Context& context, int rank, std::span<const double> described);
+
 }  // namespace cuda
 
 /// The memory of one rank that the others store into, and the addresses of theirs.
@@ -52,10 +62,10 @@ public:
     /// All ranks must make theirs at the same time. Throws DeviceError if a GPU cannot reach another one's memory.
     explicit RankLinks(const Context& context);
     const cuda::LinkView& view() const { return view_; }
-    const cuda::OfferEvents& events() const { return events_; }
+    cuda::Peers& peers() const { return *peers_; }
     /// Called, by all ranks, where kernels that fill a GPU are going to wait for those of other ranks. If ranks share a
     /// GPU, no step may be recorded from then on, since such kernels could wait for ever.
-    void keep_to_host_if_shared() const { records_ = !shared_; }
+    void keep_to_host_if_shared() const { records_ = records_ && !peers_->share_gpus(); }
     /// Whether steps may be recorded as graphs.
     bool records() const { return records_; }
     /// Device memory of one of `ranks` ranks.
@@ -66,11 +76,10 @@ public:
     }
 
 private:
-    cuda::OfferEvents events_;
+    std::unique_ptr<cuda::Peers> peers_;
     // Not a Buffer, which would keep the context alive that keeps this.
     std::unique_ptr<void, std::function<void(void*)>> memory_;
     cuda::LinkView view_;
-    bool shared_ = false;  ///< whether any two ranks have the same GPU
     mutable bool records_ = true;
 };
 
@@ -79,12 +88,5 @@ const RankLinks& links_of(const Context& context);
 
 /// Waits until all ranks have come here, and returns the first rank's `decision`. Without ranks it is the decision.
 bool meet_ranks(const Context& context, bool decision);
-
-/// Addresses travel between ranks as values.
-double address_as_value(const void* address);
-void* address_of_value(double value);
-
-/// Throws DeviceError unless the GPUs with these ordinals can reach each other's memory.
-void check_peers(const std::vector<int>& ordinals);
 
 }  // namespace hyperplane

@@ -18,10 +18,14 @@
 
 namespace hyperplane::cuda {
 
-/// Offers memory to a rank; `values` are addresses in it (address_as_value of core/ranks/links_cuda.hpp), or numbers.
-void offer(const Context& context, int to, std::vector<double> values);
-/// The values of an offer, of which there are so many.
-std::vector<double> take_offer(const Context& context, int from, std::size_t count);
+/// What a rank offers: addresses in its memory, and numbers that say more about them.
+struct Offer {
+    std::vector<const void*> addresses;  ///< taken: those by which the taking rank reaches them
+    std::vector<double> numbers{};
+};
+void offer(const Context& context, int to, const Offer& offered);
+/// An offer with so many addresses and numbers.
+Offer take_offer(const Context& context, int from, std::size_t addresses, std::size_t numbers = 0);
 /// Tells a rank that its offer has been read when what is queued now is done.
 void acknowledge(const Context& context, int to);
 /// Lets the stream wait, before whatever is queued from now on, until a rank has read this one's offer.
@@ -29,21 +33,5 @@ void await_acknowledgement(const Context& context, int from);
 
 /// Exchanges arrays as hyperplane::exchange_arrays does, in the memory of the context's GPU.
 void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high);
-
-/// Events of this process's streams on the context's GPU. They are never destroyed, since a rank that ends because of
-/// an error may have offered one to another rank.
-class OfferEvents {
-public:
-    explicit OfferEvents(const Context& context);
-    ~OfferEvents();
-    OfferEvents(const OfferEvents&) = delete;
-    OfferEvents& operator=(const OfferEvents&) = delete;
-    void* offered() const { return offered_; }
-    void* read() const { return read_; }
-
-private:
-    int ordinal_;
-    void *offered_, *read_;
-};
 
 }  // namespace hyperplane::cuda

@@ -28,6 +28,9 @@ public:
     int rank() const override { return rank_; }
     int size() const override { return size_; }
     int sharing_cores() const override { return size_; }
+    bool one_process() const override { return true; }
+    int ranks_on_host() const override { return size_; }
+    int place_on_host() const override { return rank_; }
     void send(int /*to*/, std::span<const double> /*values*/) override { refuse(); }
     void receive(int /*from*/, std::span<double> /*values*/) override { refuse(); }
     void all_gather(std::span<const double> /*mine*/, std::span<double> /*all*/) override { refuse(); }

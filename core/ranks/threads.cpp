@@ -63,6 +63,9 @@ public:
     int rank() const override { return rank_; }
     int size() const override { return exchange_->ranks(); }
     int sharing_cores() const override { return size(); }
+    bool one_process() const override { return true; }
+    int ranks_on_host() const override { return size(); }
+    int place_on_host() const override { return rank_; }
     void send(int to, std::span<const double> values) override { exchange_->send(rank_, to, values); }
     void receive(int from, std::span<double> values) override {
         const std::vector<double> message = exchange_->receive(from, rank_);

@@ -23,15 +23,16 @@ RankPlanes::RankPlanes(const Context& context, const IluPattern& pattern, double
 /// at which it begins. Ranks count planes and levels from different ones.
 void RankPlanes::offer(int to, int first) const {
     cuda::offer(context_, to,
-                {address_as_value(values_ + plane_ * first), double(entries_),
-                 double(plane_ * pattern_.layout.grid().nz), double(turn_ * first % levels_)});
+                {{values_ + plane_ * first},
+                 {double(entries_), double(plane_ * pattern_.layout.grid().nz), double(turn_ * first % levels_)}});
 }
 
 void RankPlanes::receive(int from, const std::vector<int>& entries, int first) const {
-    const std::vector<double> offered = cuda::take_offer(context_, from, 4);
-    const auto* const theirs = static_cast<const double*>(address_of_value(offered[0]));
+    const cuda::Offer offered = cuda::take_offer(context_, from, 1, 3);
+    const auto* const theirs = static_cast<const double*>(offered.addresses[0]);
+    const Index their_entries = Index(offered.numbers[0]), their_levels = Index(offered.numbers[1]);
     const Index pitch = plane_ * pattern_.layout.grid().nz, width = plane_ * pattern_.halo;
-    const int turn = turn_ * first % levels_, their_turn = int(offered[3]);
+    const int turn = turn_ * first % levels_, their_turn = int(offered.numbers[2]);
     const auto bytes = [&](double values) { return std::size_t(values) * sizeof(double); };
     const cudaStream_t stream = cuda::stream(context_);
     for (const int entry : entries)
@@ -39,10 +40,10 @@ void RankPlanes::receive(int from, const std::vector<int>& entries, int first) c
             const int level = (turn + done) % levels_, their_level = (their_turn + done) % levels_;
             const int count = std::min({levels_ - done, levels_ - level, levels_ - their_level});
             double* const to = values_ + entry * entries_ + level * pitch + plane_ * first;
-            const double* const source = theirs + Index(offered[1]) * entry + Index(offered[2]) * their_level;
+            const double* const source = theirs + their_entries * entry + their_levels * their_level;
             cuda::check(count == 1
                             ? cudaMemcpyAsync(to, source, bytes(double(width)), cudaMemcpyDefault, stream)
-                            : cudaMemcpy2DAsync(to, bytes(double(pitch)), source, bytes(offered[2]),
+                            : cudaMemcpy2DAsync(to, bytes(double(pitch)), source, bytes(double(their_levels)),
                                                 bytes(double(width)), std::size_t(count), cudaMemcpyDefault, stream),
                         "copy of another rank's factors");
             done += count;

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM_TESTS = [HERE.parent / "apps" / name for name in ("device_test.py", "device_ranks_test.py")]
+PROGRAM_TESTS = [HERE.parent / "apps" / name for name in ("device_test.py", "device_ranks_test.py", "device_processes_test.py")]
 TOOLS = ("memcheck", "racecheck", "synccheck")
 
 LARGEST_CHUNK = 48

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "core/ranks/cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/offers_cuda.hpp"
 
@@ -19,12 +18,16 @@ EdgesBetweenRanks::EdgesBetweenRanks(const Context& context, const IluPattern& s
       received_{Buffer<Edge>(context, label, count(system)), Buffer<Edge>(context, label, count(system))},
       sent_(context, label, count(system)) {
     links_of(context).keep_to_host_if_shared();
-    std::vector<double> mine;
-    for (Buffer<Edge>& buffer : received_) mine.push_back(address_as_value(buffer.data()));
-    const std::vector<double> all = gathered(context, mine);
+    // A rank tells the one that comes before it in a solve where it receives.
     for (const bool upper : {false, true})
-        if (const int to = rank_beside(upper); to >= 0)
-            there_[upper] = static_cast<Edge*>(address_of_value(all[2 * std::size_t(to) + upper]));
+        if (const int from = rank_beside(!upper); from >= 0)
+            context.ranks()->send(from, cuda::described(context, {received_[upper].data()}));
+    for (const bool upper : {false, true})
+        if (const int to = rank_beside(upper); to >= 0) {
+            std::vector<double> message(cuda::values_to_describe(context, 1));
+            context.ranks()->receive(to, message);
+            there_[upper] = static_cast<Edge*>(cuda::reached(context, to, message)[0]);
+        }
     context.synchronize();
     meet_ranks(context, true);  // all memory is zero
 }
@@ -35,13 +38,13 @@ int EdgesBetweenRanks::rank_beside(bool below) const {
 }
 
 void EdgesBetweenRanks::receive(int from, Buffer<Edge>& records) {
-    const std::vector<double> offered = cuda::take_offer(context_, from, 1);
-    context_.stream().copy(address_of_value(offered[0]), records.data(), records.size() * Index(sizeof(Edge)));
+    const cuda::Offer offered = cuda::take_offer(context_, from, 1);
+    context_.stream().copy(offered.addresses[0], records.data(), records.size() * Index(sizeof(Edge)));
     cuda::acknowledge(context_, from);
 }
 
 void EdgesBetweenRanks::send(int to) {
-    cuda::offer(context_, to, {address_as_value(sent_.data())});
+    cuda::offer(context_, to, {{sent_.data()}});
     cuda::await_acknowledgement(context_, to);
 }
 
