@@ -13,9 +13,9 @@
 
 namespace hyperplane {
 
-Deck read_bench_deck(const std::string& path, const Invocation& invocation) {
+Deck read_bench_deck(const std::string& path, const Invocation& invocation, RanksOfBench ranks) {
     Deck deck = read_deck(path);
-    leave_out_keys_of_runs(deck, deck_overrides(invocation), "bench");
+    leave_out_keys_of_runs(deck, deck_overrides(invocation), "bench", ranks == RanksOfBench::taken);
     return deck;
 }
 

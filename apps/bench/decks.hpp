@@ -11,8 +11,12 @@
 
 namespace hyperplane {
 
+/// Whether a bench has several ranks where a deck asks for them, or leaves device.ranks out.
+enum class RanksOfBench { taken, left_out };
+
 /// Reads a deck; what bench leaves out of it is refused or said. Throws UsageError, FileError.
-Deck read_bench_deck(const std::string& path, const Invocation& invocation);
+Deck read_bench_deck(const std::string& path, const Invocation& invocation,
+                     RanksOfBench ranks = RanksOfBench::left_out);
 
 /// A function that measures one deck of `bench KIND DECK...`, prints its lines if it is told to, and returns its JSON.
 /// `rate` is that of a copy, in bytes a second.

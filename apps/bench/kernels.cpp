@@ -10,6 +10,7 @@
 #include "apps/bench/rows.hpp"
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
@@ -252,16 +253,22 @@ std::optional<double> BenchResult::best_baseline(const std::string& kernel) cons
 }
 
 double time_call(const Context& context, const std::function<void()>& call) {
-    if (context.backend() == Backend::cuda) return context.stream().seconds_of(call);
-    const double begin = omp_get_wtime();
-    call();
-    return omp_get_wtime() - begin;
+    const auto mine = [&] {
+        if (context.backend() == Backend::cuda) return context.stream().seconds_of(call);
+        const double begin = omp_get_wtime();
+        call();
+        return omp_get_wtime() - begin;
+    };
+    if (!context.ranks()) return mine();
+    of_first_rank(context, 0.0);  // all begin together, and what a graph waits for is queued, too
+    return largest_of_ranks(context, mine());
 }
 
 void warm_up(const Context& context, const std::function<void()>& call) {
     const auto begin = std::chrono::steady_clock::now();
     const bool cuda = context.backend() == Backend::cuda;
-    for (int calls = 0; calls < 2 || (cuda && seconds_since(begin) < 0.1); ++calls) call();
+    const auto is_cold = [&] { return of_first_rank(context, seconds_since(begin) < 0.1 ? 1.0 : 0.0) > 0.0; };
+    for (int calls = 0; calls < 2 || (cuda && is_cold()); ++calls) call();
 }
 
 Timing time_calls(const Context& context, int repeats, const std::function<void()>& call,

@@ -67,7 +67,8 @@ double copy_rate(const Context& context, int repeats);
 /// Error(expectation) if a check fails, so that a wrong kernel gets no time.
 BenchResult bench_kernels(const Context& context, const BenchCase& setting, const BenchOptions& options);
 
-/// Seconds of a call, measured by events on a GPU and by the clock on a CPU.
+/// Seconds of a call, measured by events on a GPU and by the clock on a CPU. On several ranks all make the call
+/// together, and the slowest one's time counts.
 double time_call(const Context& context, const std::function<void()>& call);
 
 /// Makes two calls; on a GPU as many as take 0.1 s, because an idle GPU takes about 40 ms to reach its full clock.

@@ -2,6 +2,7 @@
 #include "apps/bench/setup.hpp"
 
 #include "apps/bench/kernels.hpp"
+#include "core/ranks/links_cuda.hpp"
 
 namespace hyperplane {
 
@@ -15,6 +16,8 @@ SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, co
 Timing time_in_iterations(const Context& context, int repeats, const std::function<void()>& call) {
     if (context.backend() == Backend::cpu) return time_calls(context, repeats, call);
     call();
+    if constexpr (cuda_built)
+        if (context.links() && !context.links()->records()) return time_calls(context, repeats, call);
     const device::Recording recording(context.stream(), call);
     return time_calls(context, repeats, [&] { recording.queue(); });
 }

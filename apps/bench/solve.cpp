@@ -7,6 +7,7 @@
 
 #include "apps/bench/kernels.hpp"
 #include "apps/run/linear_system.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
 #include "precond/scaling/scaled.hpp"
@@ -118,13 +119,18 @@ public:
                                                  : seconds(a, cost.dots_of_products > 0.0);
         return {cost.products * of_product, cost.applies * seconds(operators_.m(), cost.dots_of_applies > 0.0)};
     }
-    /// Times the parts of a solve with a clock in each application, and writes means to `bench`.
+    /// Times the parts of a solve with a clock in each application, and writes means of repeats and ranks to `bench`.
     void share_out(SolveBench& bench) {
         TimerTree timers;
         const TimedOperator a(operators_.a(), timers, "spmv"), m(operators_.m(), timers, "preconditioner");
         for (int at = 0; at < repeats_; ++at) run(*case_.solver, a, m);
-        bench.spmv = timers.seconds("spmv") / repeats_;
-        bench.preconditioner = timers.seconds("preconditioner") / repeats_;
+        const std::vector<double> of_ranks =
+            gathered(case_.context, {timers.seconds("spmv"), timers.seconds("preconditioner")});
+        const double calls = double(repeats_) * double(of_ranks.size()) / 2;
+        for (std::size_t at = 0; at < of_ranks.size(); at += 2) {
+            bench.spmv += of_ranks[at] / calls;
+            bench.preconditioner += of_ranks[at + 1] / calls;
+        }
     }
 
 private:
@@ -158,7 +164,7 @@ void break_down(const Case& a_case, const SolverOperators& operators, const Prod
     if (cuda)
         dots = cost.dots_of_products * operators.a().vectors_of_dot() +
                cost.dots_of_applies * operators.m().vectors_of_dot();
-    const double vector = double(a_case.space.block_rows()) * a_case.shape().dof * sizeof(double);
+    const double vector = double(a_case.shape().matrix().unknowns()) * sizeof(double);  // of all ranks
     bench.fewest_bytes = vectors_of(solver, 0, iterations, 0.0) * vector;
     bench.other_bytes = vectors_of(solver, 0, iterations, dots) * vector;
 
@@ -205,7 +211,7 @@ void time_whole_setups(const Case& a_case, const LinearSystem& system, int repea
     make();
     const auto begin = std::chrono::steady_clock::now();
     once();
-    bench.first_setup = seconds_since(begin);
+    bench.first_setup = largest_of_ranks(a_case.context, seconds_since(begin));
     bench.whole_setup = time_calls(a_case.context, repeats, once, make);
 }
 

@@ -16,13 +16,14 @@
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/multigrid.hpp"
 #include "apps/bench/preconditioner_table.hpp"
-#include "apps/bench/solve.hpp"
+#include "apps/bench/solve_table.hpp"
 #include "apps/bench/tables.hpp"
 #include "apps/bench/vectors.hpp"
 #include "apps/build_info.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
 #include "apps/run/build_case.hpp"
+#include "apps/run/ranks.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
@@ -81,126 +82,6 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     table.finish(json);
     if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
     return int(ExitCode::ok);
-}
-
-/// Prints a line of the table of solves and returns its JSON; `rate` is that of a copy, in bytes a second.
-nlohmann::json add_solve(const std::string& deck, const Case& a_case, const SolveBench& bench, double rate,
-                         bool print) {
-    const SolveReport& report = bench.report;
-    const double per_iteration = report.iterations > 0 ? bench.solve_seconds() / double(report.iterations) : 0.0;
-    const double limit = bench.other_bytes / rate, fewest = bench.fewest_bytes / rate;
-    const std::string& preconditioner = a_case.name("preconditioner");
-    nlohmann::json json{{"deck", deck},
-                        {"solver", a_case.name("solver")},
-                        {"preconditioner", preconditioner},
-                        {"stop_reason", to_string(report.reason)},
-                        {"iterations", report.iterations},
-                        {"relative_residual", report.b_norm > 0 ? report.true_residual / report.b_norm : 0.0},
-                        {"factorise", to_json(bench.factorise.again)},
-                        {"first_setup", bench.first_setup},
-                        {"whole_setup", to_json(bench.whole_setup)},
-                        {"solve", to_json(bench.solve)},
-                        {"spmv", bench.spmv},
-                        {"preconditioner_apply", bench.preconditioner},
-                        {"other", bench.other},
-                        {"ends", bench.ends},
-                        {"other_bytes", bench.other_bytes},
-                        {"other_over_limit", limit > 0 ? bench.other / limit : 0.0},
-                        {"other_fewest_bytes", bench.fewest_bytes},
-                        {"other_over_fewest", fewest > 0 ? bench.other / fewest : 0.0},
-                        {"per_iteration", per_iteration},
-                        {"total", bench.total()}};
-    if (preconditioner == "cusparse_ilu") {
-        json["format"] = a_case.parameters.text("preconditioner", "format");
-        json["analysis"] = bench.factorise.analysis;
-        json["work_bytes"] = bench.factorise.work_bytes;
-        json["product_format"] = bench.product_format;
-        json["conversions"] = bench.conversions;
-    }
-    if (print)
-        fmt::print(
-            "{:<28} {:<12} {:<14} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>10.2f} {:>9.2f} {:>6.2f} {:>6.2f} {:>8.2f} "
-            "{:>9.3f} "
-            "{:>10.2f}\n",
-            deck, preconditioner, to_string(report.reason), report.iterations, bench.whole_setup.median * 1e3,
-            bench.factorise.again.median * 1e3, bench.spmv * 1e3, bench.preconditioner * 1e3, bench.other * 1e3,
-            limit > 0 ? bench.other / limit : 0.0, fewest > 0 ? bench.other / fewest : 0.0, bench.ends * 1e3,
-            per_iteration * 1e3, bench.total() * 1e3);
-    std::fflush(stdout);
-    return json;
-}
-
-/// The deck without a shift of zero, since cusparse_ilu does not have that key.
-Deck without_empty_shift(Deck deck) {
-    std::erase_if(deck.entries, [](const DeckEntry& entry) {
-        return entry.section == "preconditioner" && entry.key == "shift" && entry.value == "0";
-    });
-    return deck;
-}
-
-/// Adds times of cuSPARSE for the same system, in the formats that make sense; `ours` is the total time of struct_ilu.
-void add_baselines(const Invocation& invocation, const std::string& deck, int dof, double ours, int repeats,
-                   double rate, bool print, nlohmann::json& solves) {
-    for (const char* format : {"csr", "bsr"}) {
-        if (dof == 1 && std::string(format) == "bsr") continue;
-        try {
-            std::vector<std::string> overrides = deck_overrides(invocation);
-            overrides.push_back("preconditioner.name=cusparse_ilu");
-            overrides.push_back(std::string("preconditioner.format=") + format);
-            Case a_case = build_case(without_empty_shift(read_deck(deck)), overrides);
-            const SolveBench bench = bench_solve(a_case, repeats);
-            nlohmann::json json = add_solve(deck, a_case, bench, rate, print);
-            json["total_over_struct_ilu"] = bench.total() / ours;
-            solves.push_back(json);
-            if (print)
-                fmt::print(
-                    "{:<28} cuSPARSE {} (products {}) takes {:.2f} times as long; not counted: analysis {:.1f} ms, "
-                    "reordering of vectors {:.1f} ms; buffers {:.2f} GiB\n",
-                    "", format, bench.product_format, bench.total() / ours, bench.factorise.analysis * 1e3,
-                    bench.conversions * 1e3, double(bench.factorise.work_bytes) / (1 << 30));
-        } catch (const Error& error) {
-            solves.push_back(
-                {{"deck", deck}, {"preconditioner", "cusparse_ilu"}, {"format", format}, {"refused", error.what()}});
-            if (print) fmt::print("{:<28} cuSPARSE {}: not possible: {}\n", "", format, error.what());
-        }
-    }
-}
-
-int bench_solves(const Invocation& invocation, int repeats) {
-    refuse_device(invocation, "solve");
-    if (invocation.arguments.size() < 2) throw UsageError("bench solve: name one or more decks");
-    nlohmann::json json;
-    const bool print = invocation.value("json") != "-";
-    if (print)
-        fmt::print("{:<28} {:<12} {:<14} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>6} {:>6} {:>8} {:>9} {:>10}\n",
-                   "deck", "precond", "stopped", "its", "set-up ms", "factor ms", "SpMV ms", "precond ms", "other ms",
-                   "/limit", "/least", "ends ms", "ms/it", "total ms");
-    ExitCode code = ExitCode::ok;
-    double rate = 0.0;
-    for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
-        const std::string& deck = invocation.arguments[at];
-        double ours = 0.0;
-        int dof = 1;
-        bool beside_cusparse = false;
-        {
-            Case a_case = build_case(read_bench_deck(deck, invocation), deck_overrides(invocation));
-            if (json.empty()) {
-                json = heading("solve", a_case.context);
-                json["copy_rate"] = rate = copy_rate(a_case.context, repeats);
-            }
-            const SolveBench bench = bench_solve(a_case, repeats);
-            if (!converged(bench.report.reason)) code = exit_code(bench.report.reason);
-            json["solves"].push_back(add_solve(deck, a_case, bench, rate, print));
-            add_clocks(json, a_case.context);
-            ours = bench.total();
-            dof = a_case.shape().dof;
-            beside_cusparse =
-                a_case.context.backend() == Backend::cuda && a_case.name("preconditioner") == "struct_ilu";
-        }
-        if (beside_cusparse) add_baselines(invocation, deck, dof, ours, repeats, rate, print, json["solves"]);
-    }
-    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
-    return int(code);
 }
 
 /// Prints the lines of a deck in the table of assemblies and returns their JSON; `rate` is that of a copy, in bytes a
@@ -335,6 +216,9 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
 int bench_verb(const Invocation& invocation) {
     const std::string kind = invocation.arguments.empty() ? "kernels" : invocation.arguments.front();
     const int repeats = parse_count("repeats", invocation.value("repeats", "9"), 1);
+    if (invocation.has("ranks") && kind != "solve")
+        throw UsageError(fmt::format("bench {}: --ranks is for bench solve; leave it out", kind));
+    refuse_launched("bench");
     guard_json(invocation.value("json"), invocation.overwrite());
     if (kind == "solve") return bench_solves(invocation, repeats);
     if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats);

@@ -19,6 +19,7 @@
 #include "apps/environment.hpp"
 #include "apps/log.hpp"
 #include "apps/output_lock.hpp"
+#include "apps/run/ranks.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/signals.hpp"
 #include "apps/verbs.hpp"
@@ -205,6 +206,7 @@ int compare_on_ranks(const Task& task, int ranks) {
 
 int compare_verb(const Invocation& invocation) {
     catch_stop_signals();
+    refuse_launched("compare");
     const CandidateLists lists = lists_of(invocation);
     CompareRules rules;
     rules.turns = parse_count("reps", invocation.value("reps", "5"), 1);
@@ -215,7 +217,7 @@ int compare_verb(const Invocation& invocation) {
     const Deck deck = read_deck_or_record(invocation.arguments.at(0));
     const std::vector<std::string> overrides = deck_overrides(invocation);
     const Candidates candidates = read_candidates(deck, overrides, lists);
-    leave_out_keys_of_runs(deck, overrides, "compare");
+    leave_out_keys_of_runs(deck, overrides, "compare", true);
     guard_json(invocation.value("json"), invocation.overwrite());
     const Task task{invocation,
                     deck,

@@ -74,10 +74,11 @@ std::vector<std::string> deck_overrides(const Invocation& invocation) {
     return overrides;
 }
 
-void leave_out_keys_of_runs(const Deck& deck, const std::vector<std::string>& overrides, const std::string& verb) {
-    const auto of_runs = [&verb](const DeckEntry& entry) {
+void leave_out_keys_of_runs(const Deck& deck, const std::vector<std::string>& overrides, const std::string& verb,
+                            bool takes_ranks) {
+    const auto of_runs = [takes_ranks](const DeckEntry& entry) {
         return entry.section == "output" || entry.section == "expect" ||
-               (verb != "compare" && entry.name() == "device.ranks");
+               (!takes_ranks && entry.name() == "device.ranks");
     };
     for (const std::string& text : overrides)
         if (const DeckEntry entry = parse_override(text); of_runs(entry))

@@ -2,6 +2,8 @@
 // What works on several ranks, and whether this process is one of them.
 #pragma once
 
+#include <string>
+
 #include "core/device/context.hpp"
 #include "core/parameters/parameters.hpp"
 
@@ -12,5 +14,8 @@ void check_ranks(const Parameters& parameters, Backend backend);
 
 /// How many processes mpirun or srun has started together with this one, by the variables that they set; 1 otherwise.
 int launched_processes();
+
+/// Throws UsageError if there are several such processes, for a verb whose ranks are threads.
+void refuse_launched(const std::string& verb);
 
 }  // namespace hyperplane

@@ -110,6 +110,31 @@ class Bench(ProgramTest):
         shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", names[1], "--repeats", "1").stdout
         self.assertIn(names[1], shown)
 
+    def test_solve_on_ranks(self):
+        deck = self.write("a.ini", POISSON.format(cells="15 13 11") + "[device]\nranks = 3\nthreads = 1\n")
+        one, three = (self.bench("solve", deck, *words) for words in (("--ranks", "1"), ()))
+        row, alone = three["solves"][0], one["solves"][0]
+        for key in ("iterations", "relative_residual", "stop_reason", "other_bytes"):
+            self.assertEqual(row[key], alone[key], key)
+        self.assertNotIn("ranks", alone)
+        self.assertEqual((row["ranks"], len(row["copy_rates_of_ranks"])), (3, 3))
+        self.assertAlmostEqual(sum(row["copy_rates_of_ranks"]) / three["copy_rate"], 1.0)
+        rates = row["unknown_iterations_a_second_of_ranks"]
+        self.assertAlmostEqual(sum(rates) / row["unknown_iterations_a_second"], 1.0)
+        self.assertAlmostEqual(row["unknown_iterations_a_second"] / (15 * 13 * 11 * row["iterations"] / row["solve"]["median"]), 1.0)
+        for planes, rate in zip((3, 4, 4), rates):  # each has its part of the planes
+            self.assertAlmostEqual(rate / row["unknown_iterations_a_second"], planes / 11)
+        for name in ("spmv", "preconditioner_apply"):
+            self.assertTrue(0.0 < row[name] < 2.0 * row["solve"]["median"], name)
+        shown = self.expect(0, "bench", "solve", deck, "--ranks", "2", "--repeats", "1").stdout
+        self.assertRegex(shown, r"cpu, 2 ranks of 1 thread: unknowns times iterations a second: [\d.]+ million in all, [\d.]+, [\d.]+ of the ranks")
+
+    def test_ranks_of_other_kinds_are_refused(self):
+        deck = self.write("a.ini", POISSON.format(cells=6))
+        for words in (("kernels",), ("preconditioners", deck), ("assembly", deck), ("vectors",), ("hpcg",)):
+            self.expect(2, "bench", *words, "--ranks", "2", says="--ranks is for bench solve")
+        self.expect(2, "bench", "assembly", deck, "--set", "device.ranks=2", says="bench would ignore it")
+
     def test_hpcg(self):
         found = self.bench("hpcg", "32", "16", "48")
         self.assertTrue(found["unofficial"] and found["passed"] and found["same_bits"])

@@ -203,6 +203,17 @@ class GpuRanks(ProgramTest):
             self.assertEqual(table["system"]["fingerprint"], tables[0]["system"]["fingerprint"])
         self.assertRegex(tables[1]["system"]["device"], r"cuda, 2 ranks on \d GPUs?, ")
 
+    def test_bench_solve_gives_the_iterations_of_one_gpu(self):
+        for name in ("jacobi", "struct_ilu"):
+            deck = self.write("deck.ini", POISSON.format(cells="33 31 29") + f"[preconditioner]\nname = {name}\n[device]\nlayout = natural\n")
+            rows = [json.loads(self.expect(0, "bench", "solve", deck, "--backend", "cuda", "--ranks", ranks, "--repeats", "2", "--json",
+                                           "-").stdout)["solves"][0] for ranks in ("1", "2", "3")]
+            for ranks, row in zip((2, 3), rows[1:]):
+                self.assertEqual((row["iterations"], row["relative_residual"]), (rows[0]["iterations"], rows[0]["relative_residual"]))
+                self.assertEqual((row["ranks"], len(row["copy_rates_of_ranks"])), (ranks, ranks))
+                self.assertGreater(row["spmv"], 0.0)
+                self.assertGreater(row["preconditioner_apply"], 0.0)
+
     def test_a_signal_stops_all_ranks_and_the_run_goes_on(self):
         deck = self.write("deck.ini", POISSON.format(cells="33 31 29") + "[preconditioner]\nname = jacobi\n")
         words = ("run", deck, "--backend", "cuda", "--quiet", "--set", "output.file=two.h5", "--ranks")
