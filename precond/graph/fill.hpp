@@ -16,7 +16,7 @@ namespace hyperplane {
 /// The pattern of L + U and how A's blocks lie in it, in the host's memory.
 struct FilledPattern {
     std::shared_ptr<const BlockPattern> pattern;  ///< A's own if there is no fill and no diagonal block is missing
-    Buffer<Index> diagonal;                       ///< [row]: the place of the diagonal block, which is always there
+    Buffer<Index> diagonal;  ///< [row]: the place of the diagonal block, which is always there; empty if a GPU has it
     Buffer<int> place;  ///< [block of A]: its place within its row, -1 if it has none; empty if the pattern is A's
     Index lower = 0;    ///< blocks below the diagonal
 
@@ -26,7 +26,7 @@ struct FilledPattern {
         return place[at] < 0 ? -1 : pattern->row_begin()[row] + place[at];
     }
     Index bytes() const {
-        return diagonal.size() * Index(sizeof(Index)) + place.size() * Index(sizeof(int)) +
+        return (pattern ? pattern->rows() : 0) * Index(sizeof(Index)) + place.size() * Index(sizeof(int)) +
                (place.size() > 0 ? pattern->bytes() : 0);
     }
 };

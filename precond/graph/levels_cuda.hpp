@@ -7,9 +7,17 @@
 
 namespace hyperplane {
 
-/// The levels of both triangles of a pattern in the memory of a GPU's context. The GPU finds the level of each row, the
-/// host sorts the rows; the result is that of levels_of_both. Holds four bytes a row of the GPU's memory meanwhile.
-BothLevels levels_on_gpu(const Context& gpu, const BlockPattern& pattern, const std::string& label);
+/// The level of each row of a triangle, counted from 1.
+struct RowDepths {
+    Buffer<int> depth;  ///< in a GPU's memory
+    Index levels = 0;
+};
+
+/// Those of both triangles of a pattern in the memory of a GPU's context. They are the levels of levels_of_both.
+struct BothDepths {
+    RowDepths lower, upper;
+};
+BothDepths depths_on_gpu(const Context& gpu, const BlockPattern& pattern, const std::string& label);
 /// What NVRTC compiles.
 rtc::Programs level_programs();
 

@@ -152,7 +152,7 @@ Index ParIlut::bytes_per_apply() const {
 }
 
 LduFactors ParIlut::ldu() const {
-    return ldu_of(factors_);
+    return ldu_of(factors_, factors_.filled.diagonal);
 }
 
 PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const PreconditionerSetting& setting) {

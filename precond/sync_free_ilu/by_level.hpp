@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,10 +54,11 @@ std::vector<Part> made_by_level(const Context& host, const RowLevels& levels, co
 
 /// The slices of all parts, one after the other; shift(slice, part) makes those of a part follow those before it.
 template <class Slice, class Part, class Shift>
-std::vector<Slice> joined_slices(const std::vector<Part>& parts, const Shift& shift) {
+Buffer<Slice> joined_slices(const Context& host, const std::vector<Part>& parts, const std::string& label,
+                            const Shift& shift) {
     std::vector<std::size_t> begin{0};
     for (const Part& part : parts) begin.push_back(begin.back() + part.slices.size());
-    std::vector<Slice> all(begin.back(), Slice());
+    Buffer<Slice> all(host, label, Index(begin.back()));
 #pragma omp parallel for schedule(static, 1) num_threads(int(parts.size()))
     for (std::size_t part = 0; part < parts.size(); ++part)
         for (std::size_t at = 0; at < parts[part].slices.size(); ++at) {

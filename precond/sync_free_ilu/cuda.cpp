@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
-#include "precond/graph/levels.hpp"
 #include "precond/kernel_set.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
 
@@ -30,45 +30,36 @@ unsigned parts_of(Index rows, Index each) {
 
 }  // namespace
 
-SyncFreeShape SyncFreeShape::of(const FilledPattern& filled, int dof, bool symmetric, FactorVariant variant) {
+SyncFreeShape SyncFreeShape::of(const RowCounts& counts, int dof, bool symmetric, FactorVariant variant) {
     if (dof > 1) return {dof, symmetric, 32, 1};
-    const BlockPattern& pattern = *filled.pattern;
     // Most rows should have a lane for each entry; few lanes stay idle in the others.
-    constexpr int least = 4, most = 32;
+    constexpr int least = 4;
     int lanes = least;
-    for (; lanes < most; lanes *= 2) {
-        Index longer = 0;
-        for (Index row = 0; row < pattern.rows(); ++row)
-            longer += pattern.row_begin()[row + 1] - pattern.row_begin()[row] > lanes;
-        if (longer * 20 <= pattern.rows()) break;
-    }
-    const double lower = pattern.rows() > 0 ? double(filled.lower) / double(pattern.rows()) : 0.0;
+    for (int at = 0; at < RowCounts::lengths && counts.longer[at] * 20 > counts.rows; ++at) lanes *= 2;
+    const double lower = counts.rows > 0 ? double(counts.lower) / double(counts.rows) : 0.0;
     SyncFreeShape shape{dof, symmetric, lanes,
                         std::clamp(int(std::bit_ceil(unsigned(std::lround(lower)))), 2, std::min(lanes, 16))};
     if (variant == FactorVariant::search) return shape;
-    const TableShape table = table_shape(filled, symmetric);
-    if (variant == FactorVariant::table || tables_pay(filled, table)) shape.table = table;
+    const TableShape table = table_shape(counts, symmetric);
+    if (variant == FactorVariant::table || tables_pay(counts, table)) shape.table = table;
     return shape;
 }
 
-SyncFreeCuda::Search::Search(const Context& context, const RowLevels& levels, const SyncFreeShape& shape)
-    : order(copy_on(context, factor_label, levels.rows)),
-      finished(context, factor_label, levels.rows.size()),
+SyncFreeCuda::Search::Search(const Context& context, Buffer<int> by_level, const SyncFreeShape& shape)
+    : order(std::move(by_level)),
+      finished(context, factor_label, order.size()),
       state(copied_to(context, factor_label, std::vector<TicketState>{{0, 0, 1}})),
-      pivots(context, parts_of(levels.rows.size(), shape.rows())),
+      pivots(context, parts_of(order.size(), shape.rows())),
       kernel(context, sync_free_source(general_text), definitions(shape), "general_factor") {}
 
 SyncFreeCuda::SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape,
-                           Symbolic& symbolic)
+                           Orders& orders)
     : pattern_(pattern), shape_(shape), rows_(pattern.pattern->rows()) {
-    const Context host = context.host();
-    if (shape_.table) {
-        symbolic.find_table(host, *shape_.table, factor_label);
-        table_ = std::make_unique<TableFactor>(context, symbolic.filled, *symbolic.table, *shape_.table,
-                                               *pattern_.pattern, pattern_.diagonal);
-    } else {
-        search_ = std::make_unique<Search>(context, symbolic.known_levels(host, factor_label).lower, shape_);
-    }
+    if (shape_.table)
+        table_ =
+            std::make_unique<TableFactor>(context, pattern, *std::exchange(orders.table, std::nullopt), *shape_.table);
+    else
+        search_ = std::make_unique<Search>(context, std::move(orders.by_level), shape_);
 }
 
 void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values,
@@ -99,12 +90,9 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
     search_->pivots.report(inverter);
 }
 
-Index SyncFreeCuda::bytes(const Context& host, Symbolic& symbolic, const SyncFreeShape& shape) {
-    if (shape.table) {
-        symbolic.find_table(host, *shape.table, factor_label);
-        return TableFactor::bytes(symbolic.filled, *symbolic.table, *shape.table);
-    }
-    const Index rows = symbolic.filled.pattern->rows();
+Index SyncFreeCuda::bytes(const FilledPattern& filled, const OrderSizes& sizes, const SyncFreeShape& shape) {
+    if (shape.table) return TableFactor::bytes(filled, *sizes.table, *shape.table);
+    const Index rows = filled.pattern->rows();
     return rows * Index(sizeof(Index) + sizeof(int)) + Index(sizeof(TicketState)) +
            PivotRecord::bytes(parts_of(rows, shape.rows()));
 }

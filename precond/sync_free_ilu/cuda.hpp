@@ -12,7 +12,7 @@
 #include "precond/sync_free_ilu/arguments.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/gpu_pattern.hpp"
-#include "precond/sync_free_ilu/symbolic.hpp"
+#include "precond/sync_free_ilu/orders_cuda.hpp"
 #include "precond/sync_free_ilu/table_factor.hpp"
 
 namespace hyperplane {
@@ -27,7 +27,7 @@ struct SyncFreeShape {
     std::optional<TableShape> table = std::nullopt;  ///< of the variant `table`
 
     bool needs_a_diagonal() const { return !table; }  ///< of GpuPattern
-    static SyncFreeShape of(const FilledPattern& filled, int dof, bool symmetric, FactorVariant variant);
+    static SyncFreeShape of(const RowCounts& counts, int dof, bool symmetric, FactorVariant variant);
     int warps() const { return dof > 16 ? 2 : 4; }       ///< of a thread block
     Index rows() const { return 32 * warps() / lanes; }  ///< of a thread block
 };
@@ -35,22 +35,21 @@ struct SyncFreeShape {
 /// The tables of one pattern, and the kernel.
 class SyncFreeCuda {
 public:
-    /// `pattern` must exist as long as this object. `symbolic` is of the same pattern; what it does not know yet is
-    /// found.
-    SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape, Symbolic& symbolic);
+    /// `pattern` must exist as long as this object. The orders of a table or by level are taken over.
+    SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape, Orders& orders);
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`.
     void factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values, PivotInverter& inverter);
 
-    /// Bytes that it holds, without the pattern. `symbolic` receives the order of the tables, where there are tables.
-    static Index bytes(const Context& host, Symbolic& symbolic, const SyncFreeShape& shape);
+    /// Bytes that it holds, without the pattern.
+    static Index bytes(const FilledPattern& filled, const OrderSizes& sizes, const SyncFreeShape& shape);
     /// What NVRTC compiles.
     static rtc::Programs programs(const SyncFreeShape& shape);
 
 private:
     /// What the variant `search` needs.
     struct Search {
-        Search(const Context& context, const RowLevels& levels, const SyncFreeShape& shape);
+        Search(const Context& context, Buffer<int> by_level, const SyncFreeShape& shape);
 
         Buffer<int> order;
         Buffer<unsigned long long> finished;

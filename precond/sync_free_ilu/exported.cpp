@@ -31,21 +31,22 @@ private:
     CsrMatrix& to_;
 };
 
-/// The factors' values where the host can read them.
+/// Values where the host can read them.
+template <class T>
 class HostValues {
 public:
-    explicit HostValues(const GeneralFactors& factors) : at_(factors.values.data()) {
-        if (factors.values.backend() == Backend::cpu) return;
-        const Context& from = factors.values.context();
-        copy_ = Buffer<double>(from.host(), "factors", factors.values.size());
-        copy_between(from, factors.values.data(), copy_.context(), copy_.data(), copy_.size() * Index(sizeof(double)));
+    explicit HostValues(const Buffer<T>& values) : at_(values.data()) {
+        if (values.backend() == Backend::cpu) return;
+        const Context& from = values.context();
+        copy_ = Buffer<T>(from.host(), "factors", values.size());
+        copy_between(from, values.data(), copy_.context(), copy_.data(), copy_.size() * Index(sizeof(T)));
         at_ = copy_.data();
     }
-    const double* data() const { return at_; }
+    const T* data() const { return at_; }
 
 private:
-    Buffer<double> copy_;
-    const double* at_;
+    Buffer<T> copy_;
+    const T* at_;
 };
 
 /// By Gauss-Jordan elimination with row exchanges: a block that was inverted without them may have an inverse that
@@ -81,16 +82,17 @@ std::vector<double> inverse_of(const double* block, int dof, const BlockPattern&
 
 }  // namespace
 
-LduFactors ldu_of(const GeneralFactors& factors) {
+LduFactors ldu_of(const GeneralFactors& factors, const Buffer<Index>& diagonals) {
     const BlockPattern& p = factors.pattern();
-    const HostValues host(factors);
+    const HostValues<double> host(factors.values);
+    const HostValues<Index> middles(diagonals);
     const int dof = factors.dof, size = dof * dof;
     const Index rows = p.rows() * dof, below = factors.filled.lower, above = p.blocks() - p.rows() - below;
     LduFactors ldu;
     Rows lower(ldu.lower, rows, below * size + rows), diagonal(ldu.diagonal, rows, rows * dof),
         upper(ldu.upper, rows, above * size + rows);
     for (Index i = 0; i < p.rows(); ++i) {
-        const Index begin = p.row_begin()[i], middle = factors.filled.diagonal[i], end = p.row_begin()[i + 1];
+        const Index begin = p.row_begin()[i], middle = middles.data()[i], end = p.row_begin()[i + 1];
         const double* const held = host.data() + middle * size;  // D^-1
         const std::vector<double> d = inverse_of(held, dof, p, i);
         for (int r = 0; r < dof; ++r) {

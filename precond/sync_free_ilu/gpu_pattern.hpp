@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/matrix/bsr_matrix.hpp"
-#include "precond/graph/fill.hpp"
+#include "precond/sync_free_ilu/diagonals_cuda.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
 
 namespace hyperplane {
@@ -16,22 +16,23 @@ struct GpuPattern {
     Buffer<Index> diagonal;    ///< [row]: the place of the diagonal block
     Buffer<int> place;         ///< FilledPattern::place; empty if A has the same pattern
     Buffer<Index> a_diagonal;  ///< [row]: where A's diagonal blocks lie in A, -1: not stored; or empty
+    RowCounts counts;
 
-    /// `filled` is in the host's memory. `with_a_diagonal`: a_diagonal is needed, unless A has the same pattern.
-    GpuPattern(const Context& context, const BsrMatrix& a, const FilledPattern& filled, bool with_a_diagonal,
-               const std::string& label)
-        : pattern(filled.place.size() == 0 ? a.shared_here() : filled.pattern->copied_to(context, label)),
-          diagonal(copy_on(context, label, filled.diagonal)) {
-        if (filled.place.size() == 0) return;
-        place = copy_on(context, label, filled.place);
-        if (!with_a_diagonal) return;
-        const BlockPattern& own = *a.pattern();
-        Buffer<Index> places(context.host(), label, own.rows());
-        for (Index row = 0; row < own.rows(); ++row) places[row] = own.find(row, int(row));
-        a_diagonal = moved_to(context, label, std::move(places));
+    /// A's own pattern. If counts.missing is not zero, it cannot be that of factors.
+    GpuPattern(const BsrMatrix& a, const std::string& label)
+        : GpuPattern(a.context(), a.shared_here(), a.symmetric(), label) {}
+    /// `filled` is in the host's memory.
+    GpuPattern(const Context& context, const BsrMatrix& a, const FilledPattern& filled, const std::string& label)
+        : GpuPattern(context, filled.place.size() == 0 ? a.shared_here() : filled.pattern->copied_to(context, label),
+                     a.symmetric(), label) {
+        if (filled.place.size() > 0) place = copy_on(context, label, filled.place);
     }
 
     bool is_that_of_a() const { return place.size() == 0; }
+    /// Finds a_diagonal, unless A has the same pattern.
+    void find_a_diagonal(const BsrMatrix& a, const std::string& label) {
+        if (!is_that_of_a()) a_diagonal = diagonals_on_gpu(a.context(), a.here(), a.symmetric(), label).place;
+    }
 
     /// Bytes that it holds for a matrix A of so many blocks.
     static Index bytes(const FilledPattern& filled, Index a_blocks, bool with_a_diagonal) {
@@ -39,6 +40,15 @@ struct GpuPattern {
         const Index places = rows * Index(sizeof(Index));
         if (filled.place.size() == 0) return places;
         return places + filled.pattern->bytes() + a_blocks * Index(sizeof(int)) + (with_a_diagonal ? places : 0);
+    }
+
+private:
+    GpuPattern(const Context& context, std::shared_ptr<const BlockPattern> here, bool symmetric,
+               const std::string& label)
+        : pattern(std::move(here)) {
+        DiagonalsOnGpu found = diagonals_on_gpu(context, *pattern, symmetric, label);
+        diagonal = std::move(found.place);
+        counts = found.counts;
     }
 };
 

@@ -15,25 +15,29 @@
 // with e = b div lanes, and e < width. No row of a slice depends on another one of it.
 #pragma once
 
-#include <vector>
-
 #include "precond/graph/fill.hpp"
 #include "precond/graph/levels.hpp"
-#include "precond/sync_free_ilu/arguments.hpp"
+#include "precond/sync_free_ilu/row_counts.hpp"
 
 namespace hyperplane {
 
-struct SlicedOrder {
-    Buffer<int> row;  ///< [position]; in the host's memory
-    std::vector<SolveSlice> slices;
+struct SlicedSizes {
+    Index slices = 0;
     Index places = 0;  ///< for blocks, those that stay empty included
-    Index levels = 0;
-
-    /// [row]: its position.
-    Buffer<int> position(const Context& host, const std::string& label) const;
 };
 
-/// `filled` is in the host's memory; `levels` are those of the triangle.
+/// In the memory of the host or of a GPU.
+struct SlicedOrder {
+    Buffer<int> row;  ///< [position]
+    Buffer<SolveSlice> slices;
+    Index places = 0;
+    Index levels = 0;
+
+    SlicedSizes sizes() const { return {slices.size(), places}; }
+};
+
+/// In the host's memory, as `filled` is; `levels` are those of the triangle. A GPU finds the same order
+/// (orders_cuda.hpp).
 SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, const RowLevels& levels, Side side, int dof,
                          const std::string& label);
 

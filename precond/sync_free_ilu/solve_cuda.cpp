@@ -2,6 +2,7 @@
 #include "precond/sync_free_ilu/solve_cuda.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/profile.hpp"
 #include "precond/kernel_set.hpp"
@@ -19,48 +20,38 @@ rtc::Definitions definitions(int dof, Side side) {
     return {{"DOF", std::to_string(dof)}, {"UPPER", std::to_string(side == Side::upper)}};
 }
 
-/// Where the rows of the upper order lie in the lower one.
-Buffer<int> between(const Context& host, const SlicedOrder& lower, const SlicedOrder& upper) {
-    const Buffer<int> position = lower.position(host, slices_label);
-    Buffer<int> from(host, slices_label, position.size());
-#pragma omp parallel for schedule(static) num_threads(host.threads_for(from.size()))
-    for (Index at = 0; at < from.size(); ++at) from[at] = position[upper.row[at]];
-    return from;
-}
-
-Index bytes_of(const SlicedOrder& sliced, int dof) {
-    const Index rows = sliced.row.size();
-    return Index(sliced.slices.size() * sizeof(SolveSlice)) +
+Index bytes_of(Index rows, const SlicedSizes& sliced, int dof) {
+    return sliced.slices * Index(sizeof(SolveSlice)) +
            rows * Index(sizeof(int) + sizeof(SliceRow) + dof * sizeof(RowRecord)) +
            sliced.places * Index(sizeof(int) + dof * dof * sizeof(double));
 }
 
 }  // namespace
 
-SlicedSolve::Triangle::Triangle(const Context& context, const SlicedOrder& sliced, Side side, int dof)
-    : count(Index(sliced.slices.size())),
+SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side side, int dof)
+    : count(sliced.slices.size()),
       places(sliced.places),
-      slices(copied_to(context, slices_label, sliced.slices)),
-      order(copy_on(context, slices_label, sliced.row)),
+      slices(std::move(sliced.slices)),
+      order(std::move(sliced.row)),
       column(context, slices_label, places),
-      rows(context, slices_label, sliced.row.size()),
+      rows(context, slices_label, order.size()),
       values(context, slices_label, places * dof * dof),
-      records(context, slices_label, sliced.row.size() * dof),
+      records(context, slices_label, order.size() * dof),
       slice(context, sync_free_source(slice_text), definitions(dof, side), "slice_factors"),
       solve(context, sync_free_source(solve_text), definitions(dof, side), "general_solve"),
       blocks(unsigned(std::min(slices::resident_blocks(context, solve.occupancy(threads, 0), count, sliced.levels),
                                slices::blocks_for(count)))) {}
 
-SlicedSolve::SlicedSolve(const Context& context, const SlicedOrder& lower, const SlicedOrder& upper, int dof,
-                         const BlockPattern& pattern, const Buffer<Index>& diagonal)
-    : pattern_(pattern),
-      diagonal_(diagonal),
-      rows_(pattern.rows()),
-      lower_(context, lower, Side::lower, dof),
-      upper_(context, upper, Side::upper, dof),
-      from_(moved_to(context, slices_label, between(context.host(), lower, upper))),
-      lower_position_(moved_to(context, slices_label, lower.position(context.host(), slices_label))),
-      upper_position_(moved_to(context, slices_label, upper.position(context.host(), slices_label))),
+SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper,
+                         int dof)
+    : pattern_(*pattern.pattern),
+      diagonal_(pattern.diagonal),
+      rows_(pattern_.rows()),
+      lower_(context, std::move(lower), Side::lower, dof),
+      upper_(context, std::move(upper), Side::upper, dof),
+      lower_position_(positions_on_gpu(context, lower_.order, slices_label)),
+      upper_position_(positions_on_gpu(context, upper_.order, slices_label)),
+      from_(between_on_gpu(context, lower_position_, upper_.order, slices_label)),
       inverse_(context, slices_label, rows_ * dof * dof),
       states_(hyperplane::copied_to(context, slices_label, std::vector<TicketState>(2, {0, 0, 1}))) {}
 
@@ -123,11 +114,9 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
     upper_.solve.launch_together({upper_.blocks}, threads, 0, upper);
 }
 
-Index SlicedSolve::bytes(const Context& host, Symbolic& symbolic, int dof) {
-    symbolic.find_slices(host, dof, slices_label);
-    return bytes_of(*symbolic.lower, dof) + bytes_of(*symbolic.upper, dof) +
-           symbolic.filled.pattern->rows() * Index(sizeof(int) + dof * dof * sizeof(double)) +
-           2 * Index(sizeof(TicketState));
+Index SlicedSolve::bytes(Index rows, const OrderSizes& sizes, int dof) {
+    return bytes_of(rows, *sizes.lower, dof) + bytes_of(rows, *sizes.upper, dof) +
+           rows * Index(sizeof(int) + dof * dof * sizeof(double)) + 2 * Index(sizeof(TicketState));
 }
 
 rtc::Programs SlicedSolve::programs(int dof) {

@@ -6,30 +6,30 @@
 
 #include "core/device/rtc.hpp"
 #include "core/vector/vector.hpp"
-#include "precond/sync_free_ilu/symbolic.hpp"
+#include "precond/sync_free_ilu/gpu_pattern.hpp"
+#include "precond/sync_free_ilu/orders_cuda.hpp"
 
 namespace hyperplane {
 
 /// The slices of both triangles, with a copy of the factors in their order, and the kernels.
 class SlicedSolve {
 public:
-    /// `pattern` and the places of its `diagonal` lie in the context's memory and must exist as long as this object;
-    /// `lower` and `upper` are the orders of its triangles.
-    SlicedSolve(const Context& context, const SlicedOrder& lower, const SlicedOrder& upper, int dof,
-                const BlockPattern& pattern, const Buffer<Index>& diagonal);
+    /// All in the context's memory; `pattern` must exist as long as this object. The orders of its triangles are taken
+    /// over.
+    SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof);
 
     /// Copies factors to the slices; after each factorisation.
     void take(const double* values);
     /// z = U^-1 L^-1 r.
     void solve(const Vector& r, Vector& z) const;
 
-    /// Bytes that it holds. `symbolic` receives the orders of the triangles.
-    static Index bytes(const Context& host, Symbolic& symbolic, int dof);
+    /// Bytes that it holds for so many rows.
+    static Index bytes(Index rows, const OrderSizes& sizes, int dof);
     static rtc::Programs programs(int dof);
 
 private:
     struct Triangle {
-        Triangle(const Context& context, const SlicedOrder& sliced, Side side, int dof);
+        Triangle(const Context& context, SlicedOrder sliced, Side side, int dof);
 
         Index count, places;
         Buffer<SolveSlice> slices;
@@ -47,8 +47,8 @@ private:
     const Buffer<Index>& diagonal_;
     Index rows_;
     Triangle lower_, upper_;
-    Buffer<int> from_;                             ///< [position in the upper order]: that in the lower one
     Buffer<int> lower_position_, upper_position_;  ///< [row]; until the columns are in the slices
+    Buffer<int> from_;                             ///< [position in the upper order]: that in the lower one
     Buffer<double> inverse_;
     mutable Buffer<TicketState> states_;  ///< of both solves
 };

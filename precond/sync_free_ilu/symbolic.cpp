@@ -38,21 +38,6 @@ Symbolic made(const Context& host, const SymbolicKey& key, const std::string& la
 
 }  // namespace
 
-const BothLevels& Symbolic::known_levels(const Context& host, const std::string& label) {
-    if (!levels) levels = levels_of_both(host, *filled.pattern, label);
-    return *levels;
-}
-
-void Symbolic::find_slices(const Context& host, int dof, const std::string& label) {
-    for (const Side side : {Side::lower, Side::upper})
-        if (std::optional<SlicedOrder>& order = side == Side::lower ? lower : upper; !order)
-            order = sliced_order(host, filled, known_levels(host, label).of(side), side, dof, label);
-}
-
-void Symbolic::find_table(const Context& host, const TableShape& shape, const std::string& label) {
-    if (!table) table = table_order(host, filled, known_levels(host, label).lower, shape, label);
-}
-
 bool SymbolicKey::operator==(const SymbolicKey& other) const {
     // By owner: no other pattern has it, not even one that begins at the same address later.
     const bool same_pattern = !pattern.owner_before(other.pattern) && !other.pattern.owner_before(pattern);
@@ -62,15 +47,7 @@ bool SymbolicKey::operator==(const SymbolicKey& other) const {
 
 Index KeptSymbolic::bytes() const {
     if (!symbolic) return 0;
-    Index rows = 0, begins = 0;
-    if (symbolic->levels)
-        for (const RowLevels* one : {&symbolic->levels->lower, &symbolic->levels->upper})
-            rows += one->rows.size(), begins += one->begin.size();
-    for (const auto* order : {&symbolic->lower, &symbolic->upper})
-        if (*order) rows += (*order)->row.size();
-    if (symbolic->table) rows += symbolic->table->row.size();
-    return symbolic->filled.bytes() + (key.parts ? symbolic->parts.bytes() : 0) + rows * Index(sizeof(int)) +
-           begins * Index(sizeof(Index));
+    return symbolic->filled.bytes() + (key.parts ? symbolic->parts.bytes() : 0);
 }
 
 std::shared_ptr<KeptSymbolic> kept_symbolic(const Context& host, const SymbolicKey& key, const std::string& label) {
@@ -83,11 +60,14 @@ std::shared_ptr<KeptSymbolic> kept_symbolic(const Context& host, const SymbolicK
     return kept;
 }
 
+std::optional<Symbolic> taken_if_kept(const SymbolicKey& key) {
+    const std::lock_guard lock(mutex);
+    const std::shared_ptr<KeptSymbolic> kept = found(key);
+    return kept ? std::exchange(kept->symbolic, std::nullopt) : std::nullopt;
+}
+
 Symbolic taken_symbolic(const Context& host, const SymbolicKey& key, const std::string& label) {
-    {
-        const std::lock_guard lock(mutex);
-        if (const std::shared_ptr<KeptSymbolic> kept = found(key)) return *std::exchange(kept->symbolic, std::nullopt);
-    }
+    if (std::optional<Symbolic> kept = taken_if_kept(key)) return *std::move(kept);
     return made(host, key, label);
 }
 

@@ -8,31 +8,22 @@
 
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/decoupled.hpp"
+#include "precond/sync_free_ilu/orders.hpp"
 #include "precond/sync_free_ilu/part_tables.hpp"
-#include "precond/sync_free_ilu/slices.hpp"
-#include "precond/sync_free_ilu/tables.hpp"
 
 namespace hyperplane {
 
-/// In the host's memory.
 struct Symbolic {
-    GraphParts parts;  ///< where couplings between parts are left out
-    FilledPattern filled;
-    std::optional<BothLevels> levels;         ///< once a plan or a set-up for a GPU has asked for them
-    std::optional<SlicedOrder> lower, upper;  ///< the same
-    std::optional<TableOrder> table;          ///< the same
-    std::optional<PartTables> part_tables;    ///< the same
-
-    /// What is not known yet is found.
-    const BothLevels& known_levels(const Context& host, const std::string& label);
-    void find_slices(const Context& host, int dof, const std::string& label);
-    void find_table(const Context& host, const TableShape& shape, const std::string& label);
+    GraphParts parts;                       ///< where couplings between parts are left out; in the host's memory
+    FilledPattern filled;                   ///< the same
+    std::optional<PlannedOrders> planned;   ///< what a plan for a GPU has asked for last
+    std::optional<PartTables> part_tables;  ///< once a plan or a set-up for a GPU has asked for them; as `parts`
 };
 
 /// What a symbolic part is for.
 struct SymbolicKey {
     std::weak_ptr<const BlockPattern> pattern;  ///< A's; a key does not keep it
-    int dof;                                    ///< which the orders for a GPU depend on
+    int dof;                                    ///< which the sizes of orders depend on
     int fill_level;
     std::optional<PartOptions> parts;
     bool symmetric;
@@ -52,5 +43,7 @@ struct KeptSymbolic : KeptByPlan {
 std::shared_ptr<KeptSymbolic> kept_symbolic(const Context& host, const SymbolicKey& key, const std::string& label);
 /// The same for a set-up, which owns it.
 Symbolic taken_symbolic(const Context& host, const SymbolicKey& key, const std::string& label);
+/// That which somebody keeps, if anybody does.
+std::optional<Symbolic> taken_if_kept(const SymbolicKey& key);
 
 }  // namespace hyperplane

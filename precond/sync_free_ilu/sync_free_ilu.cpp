@@ -8,7 +8,6 @@
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/timer.hpp"
-#include "precond/graph/levels_cuda.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
@@ -53,32 +52,34 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
 }
 
 /// What kernels are specialised on; fixed-point sweeps look entries up in rows.
-[[maybe_unused]] SyncFreeShape shape_of(const SyncFreeOptions& options, const FilledPattern& filled, int dof,
+[[maybe_unused]] SyncFreeShape shape_of(const SyncFreeOptions& options, const RowCounts& counts, int dof,
                                         bool symmetric) {
-    return SyncFreeShape::of(filled, dof, symmetric,
+    return SyncFreeShape::of(counts, dof, symmetric,
                              options.fixed_point_sweeps > 0 ? FactorVariant::search : options.variant);
 }
 [[maybe_unused]] FixedPointShape swept_shape(const SyncFreeShape& shape) {
     return {shape.dof, shape.symmetric, shape.lanes};
 }
 
-/// Whether something on a GPU follows from levels that are not known yet.
-[[maybe_unused]] bool needs_levels(const SyncFreeOptions& options, const SyncFreeShape& shape,
-                                   const Symbolic& symbolic) {
-    if (symbolic.levels) return false;
-    const bool slices = !options.parts && !options.sweeps, elimination = options.fixed_point_sweeps == 0;
-    return (slices && !(symbolic.lower && symbolic.upper)) || (elimination && !(shape.table && symbolic.table));
+/// The orders of rows that a GPU needs.
+[[maybe_unused]] OrderNeeds needs_of(const SyncFreeOptions& options, const SyncFreeShape& shape) {
+    const bool elimination = options.fixed_point_sweeps == 0;
+    return {.dof = shape.dof,
+            .slices = !options.parts && !options.sweeps,
+            .table = elimination ? shape.table : std::nullopt,
+            .by_level = elimination && !shape.table};
 }
 
-/// The levels for a plan. The GPU finds them where the pattern fits its memory, otherwise the host does; they are the
-/// same.
-[[maybe_unused]] BothLevels planned_levels(const Context& gpu, const BlockPattern& pattern) {
-    try {
-        rtc::prepare(level_programs(), rtc::architecture_of(gpu.stream().properties()), gpu.threads());
-        return levels_on_gpu(gpu, *pattern.copied_to(gpu, label), label);
-    } catch (const OutOfMemory&) {
-        return levels_of_both(gpu.host(), pattern, label);
-    }
+/// Whether the symbolic part may be found by a GPU alone: the host needs no places of diagonal blocks.
+[[maybe_unused]] bool may_have_the_pattern_of_a(const SyncFreeOptions& options) {
+    return options.fill_level == 0 && !options.parts && !options.sweeps;
+}
+
+/// The sizes of the orders; a plan before may have found them.
+[[maybe_unused]] OrderSizes planned_sizes(const Context& gpu, Symbolic& symbolic, const OrderNeeds& needs) {
+    if (!symbolic.planned || symbolic.planned->needs != needs)
+        symbolic.planned = {needs, sizes_of_orders(gpu, symbolic.filled, needs, label)};
+    return symbolic.planned->sizes;
 }
 
 /// What the solves hold beside the factors on a CPU, if threads share the rows of levels.
@@ -91,6 +92,30 @@ Index bytes_of_walks(const Context& host, Index rows, Index blocks, int dof) {
 SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options)
     : context_(context), options_(options) {}
 SyncFreeIlu::~SyncFreeIlu() = default;
+
+Symbolic SyncFreeIlu::analysed_pattern(const BsrMatrix& a) {
+    const SymbolicKey key = key_of(options_, a);
+    if constexpr (cuda_built)
+        if (context_.backend() == Backend::cuda) {
+            std::optional<Symbolic> symbolic = taken_if_kept(key);
+            if (!symbolic && may_have_the_pattern_of_a(options_)) {
+                gpu_pattern_ = std::make_unique<GpuPattern>(a, label);
+                if (gpu_pattern_->counts.missing == 0)
+                    return {.parts = {},
+                            .filled = {.pattern = a.pattern(),
+                                       .diagonal = {},
+                                       .place = {},
+                                       .lower = gpu_pattern_->counts.lower},
+                            .planned = {},
+                            .part_tables = {}};
+                gpu_pattern_.reset();
+            }
+            if (!symbolic) symbolic = taken_symbolic(context_.host(), key, label);
+            gpu_pattern_ = std::make_unique<GpuPattern>(context_, a, symbolic->filled, label);
+            return *std::move(symbolic);
+        }
+    return taken_symbolic(context_.host(), key, label);
+}
 
 void SyncFreeIlu::analyse(const BsrMatrix& a) {
     const ProfileScope scope(context_, "symbolic");
@@ -107,25 +132,23 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     factors_ = {};
     scratch_ = {};
     const Context host = context_.host();
-    Symbolic symbolic = taken_symbolic(host, key_of(options_, a), label);
+    Symbolic symbolic = analysed_pattern(a);
     parts_ = std::move(symbolic.parts);
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
-        if (context_.backend() == Backend::cuda) {
-            const SyncFreeShape shape = shape_of(options_, symbolic.filled, a.dof(), a.symmetric());
-            gpu_pattern_ = std::make_unique<GpuPattern>(context_, a, symbolic.filled, shape.needs_a_diagonal(), label);
-            if (needs_levels(options_, shape, symbolic))
-                symbolic.levels = levels_on_gpu(context_, *gpu_pattern_->pattern, label);
+        if (gpu_pattern_) {
+            const SyncFreeShape shape = shape_of(options_, gpu_pattern_->counts, a.dof(), a.symmetric());
+            if (shape.needs_a_diagonal()) gpu_pattern_->find_a_diagonal(a, label);
+            Orders orders = orders_on_gpu(context_, *gpu_pattern_->pattern, gpu_pattern_->diagonal,
+                                          needs_of(options_, shape), label);
             if (options_.fixed_point_sweeps > 0)
                 fixed_point_ = std::make_unique<FixedPointCuda>(context_, *gpu_pattern_, swept_shape(shape));
             else
-                cuda_ = std::make_unique<SyncFreeCuda>(context_, *gpu_pattern_, shape, symbolic);
-            if (!options_.parts && !options_.sweeps) {
-                symbolic.find_slices(host, a.dof(), label);
-                sliced_ = std::make_unique<SlicedSolve>(context_, *symbolic.lower, *symbolic.upper, a.dof(),
-                                                        *gpu_pattern_->pattern, gpu_pattern_->diagonal);
-            }
+                cuda_ = std::make_unique<SyncFreeCuda>(context_, *gpu_pattern_, shape, orders);
+            if (orders.lower)
+                sliced_ = std::make_unique<SlicedSolve>(context_, *gpu_pattern_, *std::move(orders.lower),
+                                                        *std::move(orders.upper), a.dof());
         }
     factors_.filled = std::move(symbolic.filled);
     if constexpr (cuda_built)
@@ -219,7 +242,7 @@ NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
 }
 
 LduFactors SyncFreeIlu::ldu() const {
-    return ldu_of(factors_);
+    return ldu_of(factors_, gpu_pattern_ ? gpu_pattern_->diagonal : factors_.filled.diagonal);
 }
 
 PreconditionerTraits SyncFreeIlu::traits(const SyncFreeOptions& options, bool symmetric) {
@@ -257,16 +280,15 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + walks;
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
-            const SyncFreeShape shape = shape_of(options, filled, a.dof(), a.symmetric());
-            if (needs_levels(options, shape, *kept->symbolic))
-                kept->symbolic->levels = planned_levels(setting.context, *filled.pattern);
+            const SyncFreeShape shape = shape_of(options, row_counts(filled, a.symmetric()), a.dof(), a.symmetric());
+            const OrderSizes sizes = planned_sizes(setting.context, *kept->symbolic, needs_of(options, shape));
             plan.bytes = values + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
                          (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(a.block_rows(), swept_shape(shape))
-                                                         : SyncFreeCuda::bytes(host, *kept->symbolic, shape));
+                                                         : SyncFreeCuda::bytes(filled, sizes, shape));
             if (options.parts && !options.sweeps) {
                 plan.bytes += PartSolveCuda::bytes(*kept->symbolic, a.dof());
             } else if (!options.sweeps) {
-                plan.bytes += SlicedSolve::bytes(host, *kept->symbolic, a.dof());
+                plan.bytes += SlicedSolve::bytes(a.block_rows(), sizes, a.dof());
                 plan.setup_bytes = 2 * a.block_rows() * Index(sizeof(int));
             }
         }
@@ -287,7 +309,8 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
         // The pattern is filled here, because it decides how many threads have a row.
         const MatrixShape& a = setting.matrix;
         const auto kept = kept_symbolic(setting.context.host(), key_of(options, a), label);
-        const SyncFreeShape shape = shape_of(options, kept->symbolic->filled, a.dof(), a.symmetric());
+        const SyncFreeShape shape =
+            shape_of(options, row_counts(kept->symbolic->filled, a.symmetric()), a.dof(), a.symmetric());
         const bool solves = !options.sweeps, by_parts = options.parts.has_value();
         const bool swept = options.fixed_point_sweeps > 0;
         return {{by_parts ? "subdomain_parts"

@@ -72,6 +72,8 @@ public:
 private:
     static PreconditionerTraits traits(const SyncFreeOptions& options, bool symmetric);
     void analyse(const BsrMatrix& a);
+    /// The pattern of the factors; on a GPU gpu_pattern_, too.
+    Symbolic analysed_pattern(const BsrMatrix& a);
     SetupReport factorise(const BsrMatrix& a);
     /// Hands the factors to what solves with a copy of them.
     void hand_on();

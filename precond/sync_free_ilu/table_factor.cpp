@@ -2,6 +2,7 @@
 #include "precond/sync_free_ilu/table_factor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "precond/kernel_set.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
@@ -29,18 +30,17 @@ Index most_blocks(Index count) {
 
 }  // namespace
 
-TableFactor::TableFactor(const Context& context, const FilledPattern& filled, const TableOrder& order,
-                         const TableShape& shape, const BlockPattern& pattern, const Buffer<Index>& diagonal)
-    : pattern_(pattern),
-      diagonal_(diagonal),
-      rows_(pattern.rows()),
-      count_(Index(order.slices.size())),
-      slices_(copied_to(context, table_label, order.slices)),
+TableFactor::TableFactor(const Context& context, const GpuPattern& pattern, TableOrder order, const TableShape& shape)
+    : pattern_(*pattern.pattern),
+      diagonal_(pattern.diagonal),
+      rows_(pattern_.rows()),
+      count_(order.slices.size()),
+      slices_(std::move(order.slices)),
       table_rows_(context, table_label, rows_),
-      pivot_(context, table_label, order.pivots),
-      offset_(context, table_label, order.offsets * shape.offset_bytes),
-      long_rows_(context, table_label, order.in_long_rows),
-      given_(context, table_label, filled.place.size() == 0 ? 0 : filled.pattern->blocks()),
+      pivot_(context, table_label, order.sizes.pivots),
+      offset_(context, table_label, order.sizes.offsets * shape.offset_bytes),
+      long_rows_(context, table_label, order.sizes.in_long_rows),
+      given_(context, table_label, pattern.is_that_of_a() ? 0 : pattern_.blocks()),
       pivots_(context, most_blocks(count_)),
       spread_(context, sync_free_source(maker_text), definitions(shape), "spread_values"),
       unfinish_(context, sync_free_source(maker_text), definitions(shape), "unfinish_values"),
@@ -48,7 +48,7 @@ TableFactor::TableFactor(const Context& context, const FilledPattern& filled, co
       blocks_(unsigned(std::min(slices::resident_blocks(context, kernel_.occupancy(threads, 0), count_, order.levels),
                                 most_blocks(count_)))) {
     pivots_.clear_ratios();
-    if (rows_ > 0) make(context, copy_on(context, table_label, order.row), shape);
+    if (rows_ > 0) make(context, order.row, shape);
 }
 
 void TableFactor::make(const Context& context, const Buffer<int>& order, const TableShape& shape) {
@@ -103,8 +103,8 @@ void TableFactor::factor(const BsrMatrix& a, const int* place, double alpha, con
     pivots_.report(inverter);
 }
 
-Index TableFactor::bytes(const FilledPattern& filled, const TableOrder& order, const TableShape& shape) {
-    const Index count = Index(order.slices.size()), given = filled.place.size() == 0 ? 0 : filled.pattern->blocks();
+Index TableFactor::bytes(const FilledPattern& filled, const TableSizes& order, const TableShape& shape) {
+    const Index count = order.slices, given = filled.place.size() == 0 ? 0 : filled.pattern->blocks();
     return count * Index(sizeof(TableSlice)) + filled.pattern->rows() * Index(sizeof(TableRow)) +
            order.pivots * Index(sizeof(unsigned)) + order.offsets * shape.offset_bytes +
            (order.in_long_rows + given) * Index(sizeof(double)) + PivotRecord::bytes(most_blocks(count));

@@ -4,7 +4,7 @@
 
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
-#include "precond/sync_free_ilu/factors.hpp"
+#include "precond/sync_free_ilu/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/table_arguments.hpp"
 #include "precond/sync_free_ilu/tables.hpp"
 
@@ -13,10 +13,8 @@ namespace hyperplane {
 /// The tables of one pattern, and the kernels.
 class TableFactor {
 public:
-    /// `filled` and `order` are in the host's memory; `pattern` and `diagonal` are the copies of `filled` in the
-    /// context's memory, which must exist as long as this object.
-    TableFactor(const Context& context, const FilledPattern& filled, const TableOrder& order, const TableShape& shape,
-                const BlockPattern& pattern, const Buffer<Index>& diagonal);
+    /// All in the context's memory; `pattern` must exist as long as this object. `order` is taken over.
+    TableFactor(const Context& context, const GpuPattern& pattern, TableOrder order, const TableShape& shape);
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`. `place`: of A's entries within
     /// their rows, or null if A has the pattern of the factors.
@@ -24,7 +22,7 @@ public:
                 PivotInverter& inverter);
 
     /// Bytes that it holds.
-    static Index bytes(const FilledPattern& filled, const TableOrder& order, const TableShape& shape);
+    static Index bytes(const FilledPattern& filled, const TableSizes& sizes, const TableShape& shape);
     static rtc::Programs programs(const TableShape& shape);
 
 private:

@@ -13,11 +13,9 @@
 //                                                        0: there is none
 #pragma once
 
-#include <vector>
-
 #include "precond/graph/fill.hpp"
 #include "precond/graph/levels.hpp"
-#include "precond/sync_free_ilu/table_arguments.hpp"
+#include "precond/sync_free_ilu/row_counts.hpp"
 
 namespace hyperplane {
 
@@ -25,22 +23,30 @@ namespace hyperplane {
 struct TableShape {
     bool symmetric;
     int offset_bytes;  ///< 1, 2 or 4: the longest row decides
+
+    bool operator==(const TableShape&) const = default;
 };
 
-struct TableOrder {
-    Buffer<int> row;  ///< [position]; in the host's memory
-    std::vector<TableSlice> slices;
+struct TableSizes {
+    Index slices = 0;
     Index pivots = 0, offsets = 0;  ///< of all slices, those that stay empty included
     Index in_long_rows = 0;         ///< entries
+};
+
+/// In the memory of the host or of a GPU.
+struct TableOrder {
+    Buffer<int> row;  ///< [position]
+    Buffer<TableSlice> slices;
+    TableSizes sizes;
     Index levels = 0;
 };
 
-/// `filled` is in the host's memory.
-TableShape table_shape(const FilledPattern& filled, bool symmetric);
+TableShape table_shape(const RowCounts& counts, bool symmetric);
 /// Whether tables pay: short rows have most of the entries, the tables are not much larger than the factors, and places
 /// in the pattern can be numbered by 32 bits.
-bool tables_pay(const FilledPattern& filled, const TableShape& shape);
-/// `levels` are those of the lower triangle.
+bool tables_pay(const RowCounts& counts, const TableShape& shape);
+/// In the host's memory, as `filled` is; `levels` are those of the lower triangle. A GPU finds the same order
+/// (orders_cuda.hpp).
 TableOrder table_order(const Context& host, const FilledPattern& filled, const RowLevels& levels,
                        const TableShape& shape, const std::string& label);
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/error.hpp"
+#include "precond/sync_free_ilu/diagonals_cuda.hpp"
+#include "precond/sync_free_ilu/orders_cuda.hpp"
+
+namespace hyperplane {
+namespace {
+
+Orders orders_by_gpu(const Context& gpu, const FilledPattern& filled, const OrderNeeds& needs,
+                     const std::string& label) {
+    rtc::prepare(level_programs(), rtc::architecture_of(gpu.stream().properties()), gpu.threads());
+    const auto pattern = filled.pattern->copied_to(gpu, label);
+    const DiagonalsOnGpu diagonals = diagonals_on_gpu(gpu, *pattern, false, label);
+    return orders_on_gpu(gpu, *pattern, diagonals.place, needs, label);
+}
+
+Orders orders_by_host(const Context& host, const FilledPattern& filled, const OrderNeeds& needs,
+                      const std::string& label) {
+    const BothLevels levels = levels_of_both(host, *filled.pattern, label);
+    Orders orders;
+    if (needs.slices) {
+        orders.lower = sliced_order(host, filled, levels.lower, Side::lower, needs.dof, label);
+        orders.upper = sliced_order(host, filled, levels.upper, Side::upper, needs.dof, label);
+    }
+    if (needs.table) orders.table = table_order(host, filled, levels.lower, *needs.table, label);
+    return orders;
+}
+
+}  // namespace
+
+OrderSizes sizes_of_orders(const Context& gpu, const FilledPattern& filled, const OrderNeeds& needs,
+                           const std::string& label) {
+    OrderSizes sizes;
+    if (!needs.slices && !needs.table) return sizes;
+    Orders orders;
+    try {
+        orders = orders_by_gpu(gpu, filled, needs, label);
+    } catch (const OutOfMemory&) {
+        orders = orders_by_host(gpu.host(), filled, needs, label);
+    }
+    if (orders.lower) sizes.lower = orders.lower->sizes();
+    if (orders.upper) sizes.upper = orders.upper->sizes();
+    if (orders.table) sizes.table = orders.table->sizes;
+    return sizes;
+}
+
+}  // namespace hyperplane
