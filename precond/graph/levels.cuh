@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The levels of a triangle of a pattern, without synchronisation between levels (Dufrechou and Ezzatti's analysis for
-// synchronisation-free solves, which Freire, Dufrechou and Ezzatti use for their factorisation): a row waits until the
-// depths of all rows that it depends on are known, and its own is one more than the largest.
+// The levels of both triangles of a pattern, without synchronisation between levels (Dufrechou and Ezzatti's analysis
+// for synchronisation-free solves, which Freire, Dufrechou and Ezzatti use for their factorisation): a row waits until
+// the depths of all rows that it depends on are known, and its own is one more than the largest.
 //
 // A thread has a row; a row of more than `short_row` blocks is gone through by the whole warp. Thread blocks take rows
 // by tickets in the order in which dependencies come first, and lanes have rows in that order, too. So whoever waits,
-// waits for a row of a resident thread block. Within a warp no lane waits in a loop of its own: each round, every lane
-// looks once and goes on as far as depths are known.
-//
-// Definitions: UPPER.
+// waits for a row of a resident thread block. Tickets alternate between the triangles, whose levels are found at the
+// same time. Within a warp no lane waits in a loop of its own: each round, every lane looks once and goes on as far as
+// depths are known.
 
 #include "precond/graph/levels_arguments.hpp"
 
@@ -46,26 +45,27 @@ struct Waiting {
     bool done;
 
     /// Looks at a few rows.
-    __device__ __forceinline__ void look(const LevelArguments& a) {
+    __device__ __forceinline__ void look(const LevelArguments& a, const int* depths) {
         for (int look = 0; look < looks && at < end; ++look) {
-            const int other = known_depth(a.depth + __ldg(a.column + at));
+            const int other = known_depth(depths + __ldg(a.column + at));
             if (other == 0) break;
             depth = max(depth, other + 1);
             ++at;
         }
     }
-    __device__ __forceinline__ void finish(const LevelArguments& a) {
+    __device__ __forceinline__ void finish(int* depths) {
         if (done || at < end) return;
-        publish_depth(a.depth + row, depth);
+        publish_depth(depths + row, depth);
         done = true;
     }
 };
 
 /// One round on the first long row that is not done.
-__device__ __forceinline__ void look_together(const LevelArguments& a, Waiting& mine, unsigned long_rows) {
+__device__ __forceinline__ void look_together(const LevelArguments& a, const int* depths, Waiting& mine,
+                                              unsigned long_rows) {
     const int owner = __ffs(long_rows) - 1, lane = threadIdx.x % 32;
     const long long at = __shfl_sync(~0u, mine.at, owner) + lane, end = __shfl_sync(~0u, mine.end, owner);
-    const int other = at < end ? known_depth(a.depth + __ldg(a.column + at)) : -1;
+    const int other = at < end ? known_depth(depths + __ldg(a.column + at)) : -1;
     const bool all = __all_sync(~0u, other != 0);
     int largest = other;
     for (int distance = 16; distance > 0; distance /= 2)
@@ -79,27 +79,30 @@ extern "C" __global__ void __launch_bounds__(threads) find_levels(const __grid_c
     __shared__ unsigned ticket;
     if (threadIdx.x == 0) ticket = atomicAdd(&a.state->ticket, 1u);
     __syncthreads();
-    const long long index = (long long)ticket * threads + threadIdx.x;
+    const bool upper = ticket % 2 == 1;
+    int* const depths = upper ? a.upper : a.lower;
+    const long long index = (long long)(ticket / 2) * threads + threadIdx.x;
     Waiting mine = {0, 0, 0, 1, index >= a.rows};
     if (!mine.done) {
-        mine.row = UPPER ? a.rows - 1 - index : index;
+        mine.row = upper ? a.rows - 1 - index : index;
         const long long begin = __ldg(a.row_begin + mine.row), end = __ldg(a.row_begin + mine.row + 1);
-        const long long own = place_after(a.column, begin, end, int(mine.row), !UPPER);
-        mine.at = UPPER ? own : begin;
-        mine.end = UPPER ? end : own;
+        const long long own = place_after(a.column, begin, end, int(mine.row), !upper);
+        mine.at = upper ? own : begin;
+        mine.end = upper ? end : own;
     }
     const bool is_long = mine.end - mine.at > short_row;
     for (int round = 0; !__all_sync(~0u, mine.done); ++round) {
-        if (!is_long) mine.look(a);
-        if (const unsigned long_rows = __ballot_sync(~0u, is_long && !mine.done)) look_together(a, mine, long_rows);
-        mine.finish(a);
+        if (!is_long) mine.look(a, depths);
+        if (const unsigned long_rows = __ballot_sync(~0u, is_long && !mine.done))
+            look_together(a, depths, mine, long_rows);
+        mine.finish(depths);
         if (round > 64) __nanosleep(20);
         __syncwarp();
     }
     int deepest = index < a.rows ? mine.depth : 0;
     for (int distance = 16; distance > 0; distance /= 2)
         deepest = max(deepest, __shfl_xor_sync(~0u, deepest, distance));
-    if (threadIdx.x % 32 == 0) atomicMax(&a.state->levels, deepest);
+    if (threadIdx.x % 32 == 0) atomicMax(upper ? &a.state->upper_levels : &a.state->lower_levels, deepest);
 }
 
 }  // namespace hyperplane

@@ -11,42 +11,32 @@ rtc::Source levels_source() {
     return {rtc::precond_texts(), "precond/graph/levels.cuh"};
 }
 
-rtc::Definitions definitions_of(Side side) {
-    return {{"UPPER", std::to_string(side == Side::upper)}};
-}
-
-void find_depths(const Context& gpu, const BlockPattern& pattern, Side side, int* depth, LevelState* state) {
-    constexpr Index threads = 128;
-    const Index rows = pattern.rows();
-    if (rows == 0) return;
-    static_assert(sizeof(long long) == sizeof(Index));
-    const rtc::Kernel<LevelArguments> kernel(gpu, levels_source(), definitions_of(side), "find_levels");
-    kernel.launch({unsigned((rows + threads - 1) / threads)}, unsigned(threads), 0,
-                  {.row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
-                   .column = pattern.column(),
-                   .depth = depth,
-                   .state = state,
-                   .rows = rows});
-}
-
 }  // namespace
 
 BothDepths depths_on_gpu(const Context& gpu, const BlockPattern& pattern, const std::string& label) {
+    constexpr Index threads = 128;
     const Index rows = pattern.rows();
     BothDepths found{{Buffer<int>(gpu, label, rows)}, {Buffer<int>(gpu, label, rows)}};
-    Buffer<LevelState> states(gpu, label, 2);
-    find_depths(gpu, pattern, Side::lower, found.lower.depth.data(), states.data());
-    find_depths(gpu, pattern, Side::upper, found.upper.depth.data(), states.data() + 1);
-    LevelState after[2];
-    gpu.stream().copy(states.data(), after, Index(sizeof(after)));
-    found.lower.levels = after[0].levels;
-    found.upper.levels = after[1].levels;
+    if (rows == 0) return found;
+    static_assert(sizeof(long long) == sizeof(Index));
+    Buffer<LevelState> state(gpu, label, 1);
+    const rtc::Kernel<LevelArguments> kernel(gpu, levels_source(), {}, "find_levels");
+    kernel.launch({unsigned(2 * ((rows + threads - 1) / threads))}, unsigned(threads), 0,
+                  {.row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
+                   .column = pattern.column(),
+                   .lower = found.lower.depth.data(),
+                   .upper = found.upper.depth.data(),
+                   .state = state.data(),
+                   .rows = rows});
+    LevelState after;
+    gpu.stream().copy(state.data(), &after, Index(sizeof(after)));
+    found.lower.levels = after.lower_levels;
+    found.upper.levels = after.upper_levels;
     return found;
 }
 
 rtc::Programs level_programs() {
-    return {{levels_source(), definitions_of(Side::lower), "lower"},
-            {levels_source(), definitions_of(Side::upper), "upper"}};
+    return {{levels_source(), {}}};
 }
 
 }  // namespace hyperplane

@@ -127,22 +127,27 @@ struct Add {
 class Maker {
 public:
     Maker(const Context& gpu, const Rows& rows, Index count, const std::string& label)
-        : gpu_(gpu), rows_(rows), count_(count), label_(label), keys_{buffer<Key>(count), buffer<Key>(count)} {}
+        : gpu_(gpu),
+          rows_(rows),
+          count_(count),
+          label_(label),
+          keys_{buffer<Key>(count), buffer<Key>(count)},
+          other_order_(buffer<int>(count)) {}
 
     /// Sorts all rows; the keys are at current_ afterwards.
     template <class Rule>
     Buffer<int> sorted(const Rule& rule, const RowDepths& depths) {
-        Buffer<int> order = buffer<int>(count_), other = buffer<int>(count_);
+        Buffer<int> order = buffer<int>(count_);
         launch("make keys", count_, make_keys<Rule>, rule, rows_, depths.depth.data(), count_, keys_[0].data(),
                order.data());
         cub::DoubleBuffer<Key> keys(keys_[0].data(), keys_[1].data());
-        cub::DoubleBuffer<int> values(order.data(), other.data());
+        cub::DoubleBuffer<int> values(order.data(), other_order_.data());
         const int bits = std::bit_width(Key(depths.levels) * Rule::classes);
         call("sort rows", [&](void* temporary, std::size_t& bytes) {
             return cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, values, int(count_), 0, bits, stream());
         });
         current_ = keys.selector;
-        if (values.selector == 1) std::swap(order, other);
+        if (values.selector == 1) std::swap(order, other_order_);
         return order;
     }
 
@@ -206,6 +211,7 @@ private:
     Index count_;
     std::string label_;
     Buffer<Key> keys_[2];
+    Buffer<int> other_order_;
     int current_ = 0;
     Buffer<unsigned char> temporary_;
 };
