@@ -59,9 +59,16 @@ int BsrProductCuda::lanes_for(double mean, int dof) {
 }
 
 Index BsrProductCuda::bytes(const BlockPattern& pattern, int dof) {
-    const LongRows found = long_rows_of(pattern);
-    return Index(found.pieces.size() + found.rows.size()) * Index(sizeof(BlockRange)) +
-           Index(found.pieces.size()) * dof * 2 * Index(sizeof(double));
+    Index bytes = 0;
+    for (Index row = 0; row < pattern.rows(); ++row)
+        bytes += bytes_of_row(pattern.row_begin()[row + 1] - pattern.row_begin()[row], dof);
+    return bytes;
+}
+
+Index BsrProductCuda::bytes_of_row(Index blocks, int dof) {
+    if (blocks <= longest) return 0;
+    const Index pieces = (blocks + piece_length - 1) / piece_length;
+    return (pieces + 1) * Index(sizeof(BlockRange)) + pieces * dof * 2 * Index(sizeof(double));
 }
 
 BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, int lanes, int dof, bool exact) {

@@ -25,8 +25,9 @@ public:
 
     /// Threads of a row whose blocks are `mean` in number on average.
     static int lanes_for(double mean, int dof);
-    /// Bytes that are held for long rows.
+    /// Bytes that are held for the long rows of a pattern, and for a row of so many blocks.
     static Index bytes(const BlockPattern& pattern, int dof);
+    static Index bytes_of_row(Index blocks, int dof);
     /// What NVRTC compiles for a pattern with so many blocks a row on average.
     static rtc::Programs programs(double mean, int dof);
 

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/matrix/bsr_product_cuda.hpp"
 #include "core/random.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/graph/diagonal_pattern.hpp"
+#include "precond/sync_free_ilu/row_counts.hpp"
 
 namespace hyperplane {
 namespace {
@@ -140,6 +142,17 @@ Index SweptFactors::bytes(Index rows, Index blocks, int dof) {
     // Three patterns, which share the blocks of the factors, their values, and two vectors.
     const Index patterns = 2 * BlockPattern::bytes(rows, 0) + BlockPattern::bytes(rows, blocks);
     return patterns + blocks * dof * dof * Index(sizeof(double)) + 2 * rows * dof * Index(sizeof(double));
+}
+
+Index SweptFactors::bytes_of_long_rows([[maybe_unused]] const FilledPattern& filled, [[maybe_unused]] int dof) {
+    Index bytes = 0;
+    if constexpr (cuda_built)
+        for (Index row = 0; row < filled.pattern->rows(); ++row) {
+            const RowEntries entries = entries_of(filled, row);
+            bytes +=
+                BsrProductCuda::bytes_of_row(entries.below, dof) + BsrProductCuda::bytes_of_row(entries.from - 1, dof);
+        }
+    return bytes;
 }
 
 Index SweptFactors::bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options) {

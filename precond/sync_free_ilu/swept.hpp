@@ -27,8 +27,10 @@ public:
     void apply(const Vector& r, Vector& z) const;
 
     Index bytes_per_apply() const;
-    /// Bytes that it holds for factors of so many block rows and blocks.
+    /// Bytes that it holds for factors of so many block rows and blocks; and what a GPU holds in addition for the
+    /// products of long rows.
     static Index bytes(Index rows, Index blocks, int dof);
+    static Index bytes_of_long_rows(const FilledPattern& filled, int dof);
     /// Bytes that one application moves.
     static Index bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options);
 

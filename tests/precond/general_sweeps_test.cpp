@@ -101,11 +101,15 @@ INSTANTIATE_TEST_SUITE_P(All, GeneralSweepsOnDevice, testing::ValuesIn(swept_cas
 
 class FixedPointOnDevice : public DeviceTest {};
 
-/// Set-ups repeat their bits, and hold what they plan, with exact solves and with sweeps in their place.
+/// Set-ups repeat their bits, and hold what they plan, with exact solves and with sweeps in their place. Rows of more
+/// than 512 blocks have memory of their own in products.
 TEST_F(FixedPointOnDevice, RepeatsItsBitsAndHoldsWhatItPlans) {
     const Context context = Context::cuda();
-    for (const GeneralCase& c :
-         {GeneralCase{"random", 3000, 1, 1}, {"symmetric", 900, 3, 0, true}, {"arrow", 500, 1, 0}})
+    for (const GeneralCase& c : {GeneralCase{"random", 3000, 1, 1},
+                                 {"symmetric", 900, 3, 0, true},
+                                 {"arrow", 500, 1, 0},
+                                 {"arrow", 1500, 1, 0, true},
+                                 {"dense_row", 1400, 2, 0}})
         for (const char* solve : {"exact", "jacobi"}) {
             SCOPED_TRACE(c.pattern + " " + solve);
             const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c), c.symmetric);
