@@ -58,6 +58,8 @@ struct FixedPointArguments {
     PivotLog* log;  // null: pivots are guesses, which are not logged
     double shift;   // alpha
     long long rows;
+    long long long_row;    // longer rows are in `long_rows`, which have thread blocks of their own; 0: there are none
+    const int* long_rows;  // in no order
 };
 
 /// Rows that one warp solves (precond/sync_free_ilu/slices.hpp).

@@ -52,8 +52,15 @@ __global__ void __launch_bounds__(search_threads) find_diagonals(const Index* ro
     add_up(&total->lower, own.lower);
     for (int at = 0; at < RowCounts::lengths; ++at) add_up(&total->longer[at], own.longer[at]);
     take_largest(&total->longest, own.longest);
+    add_up(&total->long_rows, own.long_rows);
     add_up(&total->in_long_rows, own.in_long_rows);
     add_up(&total->offsets, own.offsets);
+}
+
+/// `count` is zero before, and the number of rows found afterwards.
+__global__ void list_long_rows(const Index* row_begin, Index rows, int* list, unsigned* count) {
+    const Index row = Index(blockIdx.x) * search_threads + threadIdx.x;
+    if (row < rows && row_begin[row + 1] - row_begin[row] > RowCounts::long_row) list[atomicAdd(count, 1u)] = int(row);
 }
 
 }  // namespace
@@ -74,6 +81,17 @@ DiagonalsOnGpu diagonals_on_gpu(const Context& gpu, const BlockPattern& pattern,
     found.counts.rows = rows;
     found.counts.blocks = pattern.blocks();
     return found;
+}
+
+Buffer<int> long_rows_on_gpu(const Context& gpu, const BlockPattern& pattern, const RowCounts& counts,
+                             const std::string& label) {
+    Buffer<int> list(gpu, label, counts.long_rows);
+    if (counts.long_rows == 0) return list;
+    Buffer<unsigned> count(gpu, label, 1);
+    list_long_rows<<<cuda::blocks_for(pattern.rows(), search_threads), search_threads, 0, cuda::stream(gpu)>>>(
+        pattern.row_begin(), pattern.rows(), list.data(), count.data());
+    cuda::launched(gpu, "list long rows");
+    return list;
 }
 
 }  // namespace hyperplane

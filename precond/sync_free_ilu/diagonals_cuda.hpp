@@ -17,5 +17,8 @@ struct DiagonalsOnGpu {
 /// `pattern` is in the memory of the GPU's context.
 DiagonalsOnGpu diagonals_on_gpu(const Context& gpu, const BlockPattern& pattern, bool symmetric,
                                 const std::string& label);
+/// The counts.long_rows long rows of such a pattern, in no order.
+Buffer<int> long_rows_on_gpu(const Context& gpu, const BlockPattern& pattern, const RowCounts& counts,
+                             const std::string& label);
 
 }  // namespace hyperplane

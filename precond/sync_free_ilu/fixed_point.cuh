@@ -16,6 +16,10 @@ constexpr bool others_change = false;
 
 #include "precond/sync_free_ilu/row.cuh"
 
+#if DOF == 1
+#include "precond/sync_free_ilu/long_row.cuh"
+#endif
+
 namespace hyperplane {
 
 /// The row of this thread; -1 if there is none.
@@ -56,6 +60,7 @@ extern "C" __global__ void __launch_bounds__(threads) fixed_point_sweep(const __
     const long long at = row_of_thread(a);
     if (at < 0) return;
     const Row row = row_of(a, at, blocks + threadIdx.x / LANES * size);
+    if (a.long_row > 0 && row.end - row.begin > a.long_row) return;
     row.load();
     if (!a.others) return;
     if (DOF == 1 && row.end - row.begin <= 4 * LANES)

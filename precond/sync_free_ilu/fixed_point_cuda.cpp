@@ -8,13 +8,20 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* sweep_text = "precond/sync_free_ilu/fixed_point.cuh";
+constexpr const char *sweep_text = "precond/sync_free_ilu/fixed_point.cuh", *sweep_label = "factor";
+constexpr unsigned long_threads = 256;
 
 rtc::Definitions definitions(const FixedPointShape& shape) {
     return {{"DOF", std::to_string(shape.dof)},
             {"LANES", std::to_string(shape.lanes)},
             {"SYMMETRIC", std::to_string(shape.symmetric)},
             {"WARPS", std::to_string(shape.warps())}};
+}
+
+/// The counts, without long rows where they have no kernel.
+RowCounts long_rows_of(RowCounts counts, const FixedPointShape& shape) {
+    if (!shape.has_long_rows()) counts.long_rows = 0;
+    return counts;
 }
 
 Index thread_blocks(Index rows, const FixedPointShape& shape) {
@@ -27,10 +34,14 @@ FixedPointCuda::FixedPointCuda(const Context& context, const GpuPattern& pattern
     : pattern_(pattern),
       shape_(shape),
       rows_(pattern.pattern->rows()),
+      long_rows_(long_rows_on_gpu(context, *pattern.pattern, long_rows_of(pattern.counts, shape), sweep_label)),
       pivots_(context, thread_blocks(rows_, shape)),
       sweep_(context, sync_free_source(sweep_text), definitions(shape), "fixed_point_sweep"),
       invert_(context, sync_free_source(sweep_text), definitions(shape), "invert_diagonals"),
-      finish_(context, sync_free_source(sweep_text), definitions(shape), "finish_factors") {}
+      finish_(context, sync_free_source(sweep_text), definitions(shape), "finish_factors") {
+    if (long_rows_.size() > 0)
+        sweep_long_rows_ = Kernel(context, sync_free_source(sweep_text), definitions(shape), "sweep_long_rows");
+}
 
 void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
                             general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter) {
@@ -52,17 +63,23 @@ void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const 
         .log = nullptr,
         .shift = alpha,
         .rows = rows_,
+        .long_row = long_rows_.size() > 0 ? RowCounts::long_row : 0,
+        .long_rows = long_rows_.data(),
     };
     const auto launch = [&](const Kernel& kernel) {
         kernel.launch({unsigned(thread_blocks(rows_, shape_))}, unsigned(32 * shape_.warps()), 0, arguments);
     };
-    launch(sweep_);
+    const auto sweep = [&] {
+        launch(sweep_);
+        if (long_rows_.size() > 0) sweep_long_rows_.launch({unsigned(long_rows_.size())}, long_threads, 0, arguments);
+    };
+    sweep();
     launch(invert_);
     for (int at = 1; at <= sweeps; ++at) {
         std::swap(values, scratch.spare);
         arguments.others = scratch.spare.data();
         arguments.values = values.data();
-        launch(sweep_);
+        sweep();
         if (at == sweeps) {
             pivots_.clear_log();
             arguments.rule = rule_of(rules, shape_.symmetric);
@@ -74,8 +91,9 @@ void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const 
     pivots_.report(inverter);
 }
 
-Index FixedPointCuda::bytes(Index rows, const FixedPointShape& shape) {
-    return PivotRecord::bytes(thread_blocks(rows, shape));
+Index FixedPointCuda::bytes(const RowCounts& counts, const FixedPointShape& shape) {
+    return PivotRecord::bytes(thread_blocks(counts.rows, shape)) +
+           long_rows_of(counts, shape).long_rows * Index(sizeof(int));
 }
 
 rtc::Programs FixedPointCuda::programs(const FixedPointShape& shape) {

@@ -16,6 +16,7 @@ struct FixedPointShape {
     bool symmetric;
     int lanes;  ///< threads of a row
 
+    bool has_long_rows() const { return dof == 1; }      ///< that have thread blocks of their own
     int warps() const { return dof > 16 ? 2 : 4; }       ///< of a thread block
     Index rows() const { return 32 * warps() / lanes; }  ///< of a thread block
 };
@@ -31,7 +32,7 @@ public:
                 general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter);
 
     /// Bytes that it holds.
-    static Index bytes(Index rows, const FixedPointShape& shape);
+    static Index bytes(const RowCounts& counts, const FixedPointShape& shape);
     static rtc::Programs programs(const FixedPointShape& shape);
 
 private:
@@ -40,8 +41,9 @@ private:
     const GpuPattern& pattern_;
     FixedPointShape shape_;
     Index rows_;
+    Buffer<int> long_rows_;
     PivotRecord pivots_;
-    Kernel sweep_, invert_, finish_;
+    Kernel sweep_, sweep_long_rows_, invert_, finish_;
 };
 
 }  // namespace hyperplane

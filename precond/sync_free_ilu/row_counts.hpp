@@ -8,19 +8,22 @@
 namespace hyperplane {
 
 struct RowCounts {
-    static constexpr int lengths = 3;  ///< 4, 8 and 16
+    static constexpr int lengths = 3;        ///< 4, 8 and 16
+    static constexpr Index long_row = 2048;  ///< longer rows are long ones of fixed-point sweeps
 
     Index rows = 0, blocks = 0;
     Index missing = 0;                    ///< rows without a diagonal block; if there are any, the rest means nothing
     Index lower = 0;                      ///< blocks below the diagonal
     Index longer[lengths] = {};           ///< rows with more blocks than each length
     Index longest = 0;                    ///< the most blocks of a row from the diagonal on
+    Index long_rows = 0;                  ///< rows of more than long_row blocks
     Index in_long_rows = 0, offsets = 0;  ///< of tables (TableRule): entries of long rows, and offsets of the others
 
     bool operator==(const RowCounts&) const = default;
 
     HYPERPLANE_HD void add(const RowEntries& row, const TableRule& rule) {
         const int lanes = rule.lanes_of(row);
+        long_rows += row.all() > long_row;
         lower += row.below;
         for (int at = 0; at < lengths; ++at) longer[at] += row.all() > 4 << at;
         if (row.from > longest) longest = row.from;
@@ -29,6 +32,7 @@ struct RowCounts {
     }
     HYPERPLANE_HD void add(const RowCounts& others) {
         missing += others.missing;
+        long_rows += others.long_rows;
         lower += others.lower;
         for (int at = 0; at < lengths; ++at) longer[at] += others.longer[at];
         if (others.longest > longest) longest = others.longest;

@@ -280,10 +280,11 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + walks;
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
-            const SyncFreeShape shape = shape_of(options, row_counts(filled, a.symmetric()), a.dof(), a.symmetric());
+            const RowCounts counts = row_counts(filled, a.symmetric());
+            const SyncFreeShape shape = shape_of(options, counts, a.dof(), a.symmetric());
             const OrderSizes sizes = planned_sizes(setting.context, *kept->symbolic, needs_of(options, shape));
             plan.bytes = values + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
-                         (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(a.block_rows(), swept_shape(shape))
+                         (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(counts, swept_shape(shape))
                                                          : SyncFreeCuda::bytes(filled, sizes, shape));
             if (options.sweeps) plan.bytes += SweptFactors::bytes_of_long_rows(filled, a.dof());
             if (options.parts && !options.sweeps) {

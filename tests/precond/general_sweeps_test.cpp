@@ -21,6 +21,9 @@ std::vector<GeneralCase> swept_cases() {
     for (int dof : {1, 5}) list.push_back({"dense", 1, dof, 0});
     for (int dof : {1, 3}) list.push_back({"arrow", 300, dof, 0});
     list.push_back({"arrow", 300, 1, 0, true});
+    // Rows of more than 2048 entries.
+    for (const char* name : {"arrow", "dense_row"}) list.push_back({name, 2500, 1, 0});
+    list.push_back({"arrow", 2500, 1, 0, true});
     for (int dof : {1, 3}) list.push_back({"symmetric", 40, dof, 1, true});
     return list;
 }
