@@ -9,20 +9,12 @@
 // same time. Within a warp no lane waits in a loop of its own: each round, every lane looks once and goes on as far as
 // depths are known.
 
+#include "precond/graph/known_depth.cuh"
 #include "precond/graph/levels_arguments.hpp"
 
 namespace hyperplane {
 
 constexpr int threads = 128, short_row = 64, looks = 4;
-
-__device__ __forceinline__ int known_depth(const int* at) {
-    int depth;
-    asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(depth) : "l"(at) : "memory");
-    return depth;
-}
-__device__ __forceinline__ void publish_depth(int* at, int depth) {
-    asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(at), "r"(depth) : "memory");
-}
 
 /// The first place in [begin, end) whose column is larger than `column`, or not smaller than it if `or_equal`.
 __device__ __forceinline__ long long place_after(const int* columns, long long begin, long long end, int column,

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels that find levels and that sweep long rows, their text compiled for the host: each thread of a block is a
+// thread here, and barriers are barriers, so that a machine without a GPU checks them, too.
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "precond/factors/gauss_jordan.hpp"
+#include "precond/general_cases.hpp"
+#include "precond/graph/fill.hpp"
+#include "precond/graph/levels.hpp"
+#include "precond/graph/levels_arguments.hpp"
+#include "precond/sync_free_ilu/arguments.hpp"
+#include "precond/sync_free_ilu/on_gpu.hpp"
+
+namespace emulated {
+
+struct Place {
+    unsigned x;
+};
+inline thread_local Place thread_place, block_place;
+
+class Barrier {
+public:
+    explicit Barrier(int threads) : threads_(threads) {}
+    void arrive_and_wait() {
+        std::unique_lock lock(mutex_);
+        if (++arrived_ == threads_) {
+            arrived_ = 0, ++times_;
+            all_.notify_all();
+        } else {
+            all_.wait(lock, [this, now = times_] { return times_ != now; });
+        }
+    }
+
+private:
+    int threads_, arrived_ = 0;
+    long long times_ = 0;
+    std::mutex mutex_;
+    std::condition_variable all_;
+};
+
+/// A warp whose lanes exchange values.
+struct Warp {
+    Barrier barrier{32};
+    long long values[32] = {};
+};
+struct Block {
+    explicit Block(int threads) : all(threads), warps(std::size_t(threads / 32)) {}
+    Barrier all;
+    std::vector<Warp> warps;
+};
+inline Block* block = nullptr;
+
+inline Warp& warp() {
+    return block->warps[thread_place.x / 32];
+}
+/// The values of all lanes, by `look`.
+template <class Look>
+auto exchanged(long long own, const Look& look) {
+    Warp& mine = warp();
+    mine.values[thread_place.x % 32] = own;
+    mine.barrier.arrive_and_wait();
+    const auto result = look(mine.values);
+    mine.barrier.arrive_and_wait();
+    return result;
+}
+inline unsigned ballot(bool own) {
+    return exchanged(own, [](const long long* values) {
+        unsigned bits = 0;
+        for (int lane = 0; lane < 32; ++lane) bits |= unsigned(values[lane] != 0) << lane;
+        return bits;
+    });
+}
+template <class T>
+T shuffled(T own, int lane) {
+    return exchanged(own, [&](const long long* values) { return T(values[lane]); });
+}
+template <class T, class Choose>
+T replaced(T& target, const Choose& choose) {
+    std::atomic_ref<T> value(target);
+    T before = value.load();
+    while (!value.compare_exchange_weak(before, choose(before))) {
+    }
+    return before;
+}
+
+/// Runs body() on the threads of thread blocks with these numbers, one block after the other.
+template <class Body>
+void launch(const std::vector<int>& blocks, int threads, const Body& body) {
+    Block now(threads);
+    block = &now;
+    std::vector<std::thread> team;
+    for (int thread = 0; thread < threads; ++thread)
+        team.emplace_back([&, thread] {
+            for (const int at : blocks) {
+                thread_place = {unsigned(thread)};
+                block_place = {unsigned(at)};
+                body();
+                now.all.arrive_and_wait();
+            }
+        });
+    for (std::thread& one : team) one.join();
+}
+
+}  // namespace emulated
+
+// NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __shared__ static
+#define __grid_constant__
+#define __launch_bounds__(threads)
+#define threadIdx emulated::thread_place
+#define blockIdx emulated::block_place
+#define __syncthreads() emulated::block->all.arrive_and_wait()
+#define __syncwarp(...) emulated::warp().barrier.arrive_and_wait()
+#define __ballot_sync(mask, value) emulated::ballot(value)
+#define __all_sync(mask, value) (emulated::ballot(value) == ~0u)
+#define __shfl_sync(mask, value, lane) emulated::shuffled(value, lane)
+#define __shfl_xor_sync(mask, value, distance, ...) emulated::shuffled(value, int(threadIdx.x % 32) ^ (distance))
+#define __ffs(bits) __builtin_ffs(int(bits))
+#define __nanosleep(time) std::this_thread::yield()
+#define __ldg(at) (*(at))
+#define __ldcg(at) (*(at))
+// NOLINTEND(bugprone-reserved-identifier)
+
+// Depths are passed on by PTX, which the host leaves out.
+#define asm
+#define volatile(...)
+namespace left_out {
+#include "precond/graph/known_depth.cuh"
+}
+#undef asm
+#undef volatile
+
+namespace levels_text {
+using ::hyperplane::LevelArguments;
+namespace hyperplane {
+using std::max;
+inline int known_depth(const int* at) {
+    return std::atomic_ref<int>(*const_cast<int*>(at)).load();
+}
+inline void publish_depth(int* at, int depth) {
+    std::atomic_ref<int>(*at).store(depth);
+}
+inline unsigned atomicAdd(unsigned* at, unsigned value) {
+    return emulated::replaced(*at, [&](unsigned before) { return before + value; });
+}
+inline int atomicMax(int* at, int value) {
+    return emulated::replaced(*at, [&](int before) { return std::max(before, value); });
+}
+}  // namespace hyperplane
+#include "precond/graph/levels.cuh"
+}  // namespace levels_text
+
+namespace sweep_text {
+using ::hyperplane::FixedPointArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::eliminated,
+    ::hyperplane::scaled_by_pivot;
+namespace hyperplane {
+using std::min;
+inline int atomicMin(int* at, int value) {
+    return emulated::replaced(*at, [&](int before) { return std::min(before, value); });
+}
+}  // namespace hyperplane
+#define DOF 1
+#define LANES 32
+#define WARPS 1
+#define SYMMETRIC 0
+#include "precond/sync_free_ilu/fixed_point.cuh"
+}  // namespace sweep_text
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+
+TEST(LevelsText, FindsTheLevelsOfTheHost) {
+    const Context host = Context::cpu(1);
+    for (const char* name : {"random", "arrow", "dense_row", "no_diagonal"})
+        for (const int rows : {1, 150}) {
+            SCOPED_TRACE(std::string(name) + " " + std::to_string(rows));
+            const auto pattern = reference::to_bsr_matrix(
+                                     host, reference::random_blocks(reference::pattern_named(name, rows, 4, 43), 1, 1))
+                                     .pattern();
+            const BothLevels expected = levels_of_both(host, *pattern, "test");
+            std::vector<int> depths[2] = {std::vector<int>(std::size_t(rows), 0),
+                                          std::vector<int>(std::size_t(rows), 0)};
+            LevelState state{};
+            const LevelArguments arguments{.row_begin = as_pointers(pattern->row_begin()),
+                                           .column = pattern->column(),
+                                           .lower = depths[0].data(),
+                                           .upper = depths[1].data(),
+                                           .state = &state,
+                                           .rows = rows};
+            std::vector<int> blocks(std::size_t(2 * ((rows + 127) / 128)));
+            std::iota(blocks.begin(), blocks.end(), 0);
+            emulated::launch(blocks, 128, [&] { levels_text::hyperplane::find_levels(arguments); });
+            EXPECT_EQ(state.lower_levels, expected.lower.levels());
+            EXPECT_EQ(state.upper_levels, expected.upper.levels());
+            for (const Side side : {Side::lower, Side::upper}) {
+                const RowLevels& levels = expected.of(side);
+                for (Index level = 0; level < levels.levels(); ++level)
+                    for (Index at = levels.begin[level]; at < levels.begin[level + 1]; ++at)
+                        EXPECT_EQ(depths[side == Side::upper][levels.rows[at]], level + 1) << levels.rows[at];
+            }
+        }
+}
+
+/// X after a sweep of some rows, by a warp each or by a thread block each.
+std::vector<double> swept(const BsrMatrix& a, const FilledPattern& filled, const std::vector<int>& rows, bool by_warp,
+                          bool first) {
+    const Index blocks = filled.pattern->blocks();
+    std::vector<double> values(std::size_t(blocks), -7.0), others = reference::Random(5).vector(int(blocks)),
+                                                           inverse = reference::Random(7).vector(int(a.unknowns()));
+    std::vector<Index> a_diagonal;
+    for (Index row = 0; row < filled.pattern->rows(); ++row) a_diagonal.push_back(a.pattern()->find(row, int(row)));
+    const bool same = filled.place.size() == 0;
+    const FixedPointArguments arguments{.row_begin = as_pointers(filled.pattern->row_begin()),
+                                        .column = filled.pattern->column(),
+                                        .diagonal = as_pointers(filled.diagonal.data()),
+                                        .values = values.data(),
+                                        .others = first ? nullptr : others.data(),
+                                        .inverse = inverse.data(),
+                                        .a_row_begin = as_pointers(a.pattern()->row_begin()),
+                                        .a_values = a.values(),
+                                        .place = same ? nullptr : filled.place.data(),
+                                        .a_diagonal = same ? nullptr : as_pointers(a_diagonal.data()),
+                                        .ratios = nullptr,
+                                        .rule = {},
+                                        .log = nullptr,
+                                        .shift = 0.25,
+                                        .rows = filled.pattern->rows(),
+                                        .long_row = 0,
+                                        .long_rows = rows.data()};
+    if (by_warp) {
+        emulated::launch(rows, 32, [&] { sweep_text::hyperplane::fixed_point_sweep(arguments); });
+    } else {
+        std::vector<int> all(rows.size());
+        std::iota(all.begin(), all.end(), 0);
+        emulated::launch(all, 256, [&] { sweep_text::hyperplane::sweep_long_rows(arguments); });
+    }
+    return values;
+}
+
+/// Whether a warp or a thread block has a long row, its sums have the same order: the same bits. Rows k have few and
+/// many entries in U; the last case has fill.
+TEST(SweepText, HasTheSameBitsForLongRows) {
+    const Context host = Context::cpu(1);
+    for (const auto& [name, mean, fill_level] :
+         {std::tuple("arrow", 4, 0), {"dense_row", 4, 0}, {"dense_row", 14, 0}, {"arrow", 4, 1}, {"dense_row", 3, 1}}) {
+        SCOPED_TRACE(std::string(name) + " " + std::to_string(mean) + " " + std::to_string(fill_level));
+        const BsrMatrix a = reference::to_bsr_matrix(
+            host, reference::random_blocks(reference::pattern_named(name, fill_level > 0 ? 290 : 600, mean, 43), 1, 1));
+        const FilledPattern filled = filled_pattern(host, a.pattern(), fill_level, "test");
+        std::vector<int> rows;  // those of more than 4 entries a lane
+        for (Index row = filled.pattern->rows() - 1; row >= 0 && rows.size() < 2; --row)
+            if (filled.pattern->row_begin()[row + 1] - filled.pattern->row_begin()[row] > 128) rows.push_back(int(row));
+        ASSERT_FALSE(rows.empty());
+        for (const bool first : {true, false})
+            EXPECT_EQ(swept(a, filled, rows, false, first), swept(a, filled, rows, true, first));
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
