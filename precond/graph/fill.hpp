@@ -17,8 +17,8 @@ namespace hyperplane {
 struct FilledPattern {
     std::shared_ptr<const BlockPattern> pattern;  ///< A's own if there is no fill and no diagonal block is missing
     Buffer<Index> diagonal;  ///< [row]: the place of the diagonal block, which is always there; empty if a GPU has it
-    Buffer<int> place;  ///< [block of A]: its place within its row, -1 if it has none; empty if the pattern is A's
-    Index lower = 0;    ///< blocks below the diagonal
+    Buffer<int> place;       ///< [block of A]: its place within its row, -1 if it has none; empty if the pattern is A's
+    Index lower = 0;         ///< blocks below the diagonal
 
     /// The place in the pattern of block `at` of A, which lies in `row`; -1 if the pattern does not have it.
     Index place_of(Index row, Index at) const {
