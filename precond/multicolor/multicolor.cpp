@@ -132,10 +132,6 @@ void Multicolor::prepare(const StructMatrix& a) {
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && options_.colours == ColourRule::stencil)
             cuda_ = std::make_shared<MulticolorCuda>(context_, *points, layout_, dof_, symmetric_, options_.storage);
-    factor_cuda_.reset();
-    if constexpr (cuda_built)
-        if (a.backend() == Backend::cuda && MulticolorFactorCuda::serves(shape, dof_, symmetric_))
-            factor_cuda_ = std::make_shared<MulticolorFactorCuda>(context_, dof_);
     points_ = std::move(points);  // last: it shows that everything is allocated
 }
 
@@ -184,14 +180,8 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
                                          factors_.data());
     const Layout& natural = ratios_->layout();
     record_->clear_log();
-    double* const ratios = ratios_->view(natural).values;
-    if constexpr (cuda_built)
-        if (factor_cuda_)
-            factor_cuda_->factor({a, *points_, alpha, rule_of(options_.pivots.rules, symmetric_),
-                                  !options_.gauss_seidel, record_->log(), ratios, factors_.data()});
-    if (!factor_cuda_)
-        multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
-                           !options_.gauss_seidel, ratios, factors_.data());
+    multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
+                       !options_.gauss_seidel, ratios_->view(natural).values, factors_.data());
     const PointValue smallest = ratios_->smallest(natural);
     record_->report(inverter, {smallest.value, a.grid().row(smallest.point) - a.space().first_block_row()});
 }
@@ -234,10 +224,7 @@ std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, con
                  setting.matrix.dof(), setting.matrix.symmetric(), options.storage,
                  [layout, stencil = setting.matrix.stencil(), dof = setting.matrix.dof(),
                   symmetric = setting.matrix.symmetric(), storage = options.storage] {
-                     rtc::Programs all = MulticolorCuda::programs(layout, stencil, dof, symmetric, storage);
-                     if (MulticolorFactorCuda::serves({layout, stencil, ColourRule::stencil}, dof, symmetric))
-                         all.push_back(MulticolorFactorCuda::program(dof));
-                     return all;
+                     return MulticolorCuda::programs(layout, stencil, dof, symmetric, storage);
                  }}};
     }
     return {};

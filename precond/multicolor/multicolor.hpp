@@ -39,7 +39,6 @@
 #include "precond/factors/pivot_record.hpp"
 #include "precond/multicolor/by_point.hpp"
 #include "precond/multicolor/coloured_points.hpp"
-#include "precond/multicolor/factor_cuda.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/row.hpp"
 
@@ -104,7 +103,6 @@ private:
     std::unique_ptr<PointValues> ratios_;  ///< of a factorisation point by point
     std::unique_ptr<PivotRecord> record_;  ///< of its events
     std::shared_ptr<MulticolorCuda> cuda_;
-    std::shared_ptr<const MulticolorFactorCuda> factor_cuda_;  ///< if it serves the matrix
 };
 
 PreconditionerRow multicolor_row();
