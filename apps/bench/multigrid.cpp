@@ -35,34 +35,42 @@ private:
     int repeats_;
 };
 
-/// Vectors of one grid with random values.
+/// Vectors of one grid with random values, in double precision or in single.
+template <class AnyVector>
 struct GridVectors {
-    Vector b, x, r;
+    AnyVector b, x, r;
 
     explicit GridVectors(const StructMatrix& a) {
-        for (Vector* one : {&b, &x, &r}) *one = Vector(a.context(), a.layout(), a.dof(), "bench");
-        fill_random(b, 7);
-        fill_random(x, 8);
+        for (AnyVector* one : {&b, &x, &r}) *one = AnyVector(a.context(), a.layout(), a.dof(), "bench");
+        fill(b, 7);
+        fill(x, 8);
     }
-    double bytes() const { return double(b.size()) * sizeof(double); }
+    double bytes() const { return double(b.size()) * sizeof(*b.data()); }
+
+private:
+    static void fill(Vector& x, int seed) { fill_random(x, seed); }
+    static void fill(SingleVector& x, int seed) {
+        Vector wide(x.context(), x.layout(), x.dof(), "bench");
+        fill_random(wide, seed);
+        narrow(wide, x);
+    }
 };
 
-std::vector<GridPart> time_cycle(const Multigrid& m, int grid, const GridWatch& watch) {
-    const multigrid::Hierarchy& h = m.hierarchy();
-    GridVectors v(h.matrix(grid));
+template <class AnyVector>
+std::vector<GridPart> time_cycle(Multigrid& m, int grid, const GridWatch& watch) {
+    multigrid::Hierarchy& h = m.hierarchy();
+    GridVectors<AnyVector> v(h.matrix(grid));
     if (grid + 1 == h.size())
         return {watch.in_cycle("coarsest", double(m.coarsest_bytes()) + 2 * v.bytes(),
                                [&] { m.solve_coarsest(v.b, v.x); })};
-    GridVectors coarse(h.matrix(grid + 1));
-    const StructMatrix& a = h.matrix(grid);
+    GridVectors<AnyVector> coarse(h.matrix(grid + 1));
     const Preconditioner& smoother = h[grid].smoother.preconditioner();
     const multigrid::Interpolation& p = *h[grid].interpolation;
     const double weights = double(p.bytes());
-    return {
-        watch.in_cycle("smoother", double(smoother.bytes_per_apply()), [&] { smoother.apply(v.b, v.x); }),
-        watch.in_cycle("residual", double(a.bytes_per_apply()) + v.bytes(), [&] { a.subtract_product(v.b, v.x, v.r); }),
-        watch.in_cycle("restriction", weights + v.bytes() + coarse.bytes(), [&] { p.restrict_to(v.r, coarse.b); }),
-        watch.in_cycle("prolongation", weights + 2 * v.bytes() + coarse.bytes(), [&] { p.add_to(v.x, coarse.x); })};
+    return {watch.in_cycle("smoother", double(smoother.bytes_per_apply()), [&] { h.smooth_from_zero(grid, v.b, v.x); }),
+            watch.in_cycle("residual", double(h.product_bytes(grid)) + v.bytes(), [&] { h.residual(grid, v.b, v.x); }),
+            watch.in_cycle("restriction", weights + v.bytes() + coarse.bytes(), [&] { p.restrict_to(v.r, coarse.b); }),
+            watch.in_cycle("prolongation", weights + 2 * v.bytes() + coarse.bytes(), [&] { p.add_to(v.x, coarse.x); })};
 }
 
 std::vector<GridPart> time_setup_of(const multigrid::Hierarchy& h, int grid, const GridWatch& watch) {
@@ -94,12 +102,14 @@ MultigridBench bench_multigrid(const Case& a_case, int repeats) {
     bench.setup = time_setup(a_case.context, repeats, *m, system.preconditioned());
     Vector z = a_case.make_vector("bench");
     bench.apply = time_apply(a_case.context, repeats, *m, system.b, z);
-    const multigrid::Hierarchy& h = m->hierarchy();
+    multigrid::Hierarchy& h = m->hierarchy();
     bench.bytes = h.bytes();
     const GridWatch watch(a_case.context, repeats);
     for (int grid = 0; grid < h.size(); ++grid)
-        bench.grids.push_back({h.matrix(grid).grid(), h.matrix(grid).stencil().name(), time_cycle(*m, grid, watch),
-                               time_setup_of(h, grid, watch)});
+        bench.grids.push_back(
+            {h.matrix(grid).grid(), h.matrix(grid).stencil().name(),
+             h.single(grid) ? time_cycle<SingleVector>(*m, grid, watch) : time_cycle<Vector>(*m, grid, watch),
+             time_setup_of(h, grid, watch)});
     return bench;
 }
 

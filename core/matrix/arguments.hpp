@@ -4,12 +4,13 @@
 
 namespace hyperplane {
 
-template <int entries>
+/// Real: double or float.
+template <int entries, class Real = double>
 struct SpmvArguments {
-    const double* a;  // [entry][row][col][stride]
-    const double* x;
-    const double* b;  // of a residual
-    double* y;
+    const Real* a;  // [entry][row][col][stride]
+    const Real* x;
+    const Real* b;  // of a residual
+    Real* y;
     int slots, stride, nx, ny, nz, periodic_x, periodic_y, periodic_z;
     int first, end;      // slots whose rows are computed; those around them are a rank's halo
     int delta[entries];  // core/grid/grid_point.cuh

@@ -10,7 +10,8 @@
 // (PERIODIC) neighbours are found by their coordinates.
 //
 // Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES, STORED (entries held: all, or those up to the
-// diagonal), ROWS, PERIODIC, EXACT (the residual).
+// diagonal), ROWS, PERIODIC, EXACT (the residual), REAL (double or float: the type of coefficients and vectors; sums
+// are in double precision).
 
 #include "core/grid/grid_point.cuh"
 #include "core/matrix/arguments.hpp"
@@ -18,7 +19,7 @@
 
 namespace hyperplane {
 
-using Arguments = SpmvArguments<ENTRIES>;
+using Arguments = SpmvArguments<ENTRIES, REAL>;
 
 constexpr int unroll_entries = DOF <= 2 ? ENTRIES : 1;
 
@@ -58,7 +59,7 @@ extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
         const int there = neighbour(a, slot, e);
         if (PERIODIC && there < 0) continue;
         const bool mirrored = e >= STORED;
-        const double* block =
+        const REAL* block =
             a.a + (long long)(mirrored ? ENTRIES - 1 - e : e) * DOF * DOF * a.stride + (mirrored ? there : slot);
 #pragma unroll(DOF <= 8 ? DOF : 4)
         for (int c = 0; c < DOF; ++c) {
@@ -76,7 +77,7 @@ extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
     for (int r = 0; r < ROWS; ++r)
         if (first_row + r < DOF) {
             const long long at = (long long)(first_row + r) * a.slots + slot;
-            a.y[at] = !EXACT && a.b ? a.b[at] - sum[r].value() : sum[r].value();
+            a.y[at] = REAL(!EXACT && a.b ? a.b[at] - sum[r].value() : sum[r].value());
         }
 }
 

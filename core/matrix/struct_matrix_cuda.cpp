@@ -21,7 +21,8 @@ int rows_of(int dof) {
     return dof <= 5 ? dof : dof == 6 ? 3 : 2;
 }
 
-rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage, bool exact) {
+rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage, bool exact,
+                             const char* real = "double") {
     const auto n = [](int value) { return std::to_string(value); };
     rtc::Definitions all = grid_point_definitions(layout, stencil.offsets());
     all.insert({{"DOF", n(dof)},
@@ -29,8 +30,38 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
                 {"STORED", n(storage == MatrixStorage::lower ? stencil.diagonal() + 1 : stencil.size())},
                 {"ROWS", n(rows_of(dof))},
                 {"PERIODIC", n(layout.grid().any_periodic())},
-                {"EXACT", n(exact)}});
+                {"EXACT", n(exact)},
+                {"REAL", real}});
     return all;
+}
+
+/// Launches the kernel of a matrix of a whole grid or of a rank's part, and of vectors, all given by their memory.
+template <class Matrix, class Real>
+void launch_product(const rtc::Kernel<SpmvArguments<rtc::most_entries, Real>>& kernel, const Matrix& a,
+                    const Real* values, const Real* b, const Real* x, Real* y) {
+    constexpr unsigned threads = 256;
+    const Layout& layout = a.layout();
+    const Grid& g = layout.grid();
+    const int slots = int(layout.slots()), halo = int(layout.halo_slots());
+    SpmvArguments<rtc::most_entries, Real> arguments{.a = values,
+                                                     .x = x,
+                                                     .b = b,
+                                                     .y = y,
+                                                     .slots = int(layout.slots_in_memory()),
+                                                     .stride = int(a.stride()),
+                                                     .nx = g.nx,
+                                                     .ny = g.ny,
+                                                     .nz = layout.planes() + 2 * layout.halo(),
+                                                     .periodic_x = g.periodic[0],
+                                                     .periodic_y = g.periodic[1],
+                                                     .periodic_z = g.periodic[2],
+                                                     .first = halo,
+                                                     .end = halo + slots,
+                                                     .delta = {}};
+    slot_deltas(layout, a.stencil().offsets(), arguments.delta);
+    const int rows = rows_of(a.dof());
+    kernel.launch({(unsigned(slots) + threads - 1) / threads, unsigned((a.dof() + rows - 1) / rows)}, threads, 0,
+                  arguments);
 }
 
 }  // namespace
@@ -59,33 +90,26 @@ void StructMatrixCuda::residual(const StructMatrix& a, const Vector& b, const Ve
 
 void StructMatrixCuda::launch(const Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x,
                               Vector& y) const {
-    constexpr unsigned threads = 256;
-    const Grid& g = a.grid();
-    const int slots = int(a.layout().slots()), halo = int(a.layout().halo_slots());
-    Arguments arguments{.a = a.values(0) - halo,
-                        .x = x.memory().data(),
-                        .b = b ? b->memory().data() : nullptr,
-                        .y = y.memory().data(),
-                        .slots = int(a.layout().slots_in_memory()),
-                        .stride = int(a.stride()),
-                        .nx = g.nx,
-                        .ny = g.ny,
-                        .nz = a.layout().planes() + 2 * a.layout().halo(),
-                        .periodic_x = g.periodic[0],
-                        .periodic_y = g.periodic[1],
-                        .periodic_z = g.periodic[2],
-                        .first = halo,
-                        .end = halo + slots,
-                        .delta = {}};
-    slot_deltas(a.layout(), a.stencil().offsets(), arguments.delta);
-    const int rows = rows_of(a.dof());
-    kernel.launch({(unsigned(slots) + threads - 1) / threads, unsigned((a.dof() + rows - 1) / rows)}, threads, 0,
-                  arguments);
+    launch_product(kernel, a, a.values(0) - a.layout().halo_slots(), b ? b->memory().data() : nullptr,
+                   x.memory().data(), y.memory().data());
 }
 
 rtc::Programs StructMatrixCuda::programs(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage) {
     return {{spmv_source(), definitions(layout, stencil, dof, storage, false)},
             {spmv_source(), definitions(layout, stencil, dof, storage, true), "residual"}};
+}
+
+SingleMatrixCuda::SingleMatrixCuda(const SingleMatrix& a)
+    : kernel_(a.context(), spmv_source(), definitions(a.layout(), a.stencil(), a.dof(), a.storage(), false, "float"),
+              "spmv") {}
+
+void SingleMatrixCuda::subtract_product(const SingleMatrix& a, const SingleVector& b, const SingleVector& x,
+                                        SingleVector& r) const {
+    launch_product(kernel_, a, a.values(0), b.data(), x.data(), r.data());
+}
+
+rtc::Programs SingleMatrixCuda::programs(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage) {
+    return {{spmv_source(), definitions(layout, stencil, dof, storage, false, "float"), "single precision"}};
 }
 
 }  // namespace hyperplane

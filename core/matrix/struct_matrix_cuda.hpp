@@ -8,6 +8,7 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/arguments.hpp"
+#include "core/matrix/single_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {
@@ -34,6 +35,18 @@ private:
 
     Kernel apply_;
     mutable Kernel residual_;
+};
+
+/// The kernel of a SingleMatrix.
+class SingleMatrixCuda {
+public:
+    explicit SingleMatrixCuda(const SingleMatrix& a);
+    /// r = b - A x
+    void subtract_product(const SingleMatrix& a, const SingleVector& b, const SingleVector& x, SingleVector& r) const;
+    static rtc::Programs programs(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage);
+
+private:
+    rtc::Kernel<SpmvArguments<rtc::most_entries, float>> kernel_;
 };
 
 }  // namespace hyperplane

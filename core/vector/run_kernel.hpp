@@ -9,11 +9,13 @@
 namespace hyperplane {
 
 /// The product a[t] x[t] for positions t in [begin, end) of a run.
-struct RunTerm {
-    const double* a;
-    const double* x;
+template <class T>
+struct BasicRunTerm {
+    const T* a;
+    const T* x;
     int begin, end;
 };
+using RunTerm = BasicRunTerm<double>;
 
 /// out[t] = in[t] + sign * sum of the terms at t, for t in [0, count); the terms are added in their order.
 /// `in` may be `out`, or null for zeros. `out` must not overlap the valid positions of any term's x.

@@ -24,6 +24,7 @@
 #include "precond/ilu/factorisation.hpp"
 #include "precond/ilu/hyperplane_copy.hpp"
 #include "precond/row.hpp"
+#include "precond/single_solve.hpp"
 #include "precond/triangular/triangular_solve.hpp"
 
 namespace hyperplane {
@@ -41,7 +42,7 @@ struct IluOptions {
     std::string name = "struct_ilu";  ///< of the preconditioner, in messages
 };
 
-class IluPreconditioner : public Preconditioner, public FusedStep {
+class IluPreconditioner : public Preconditioner, public FusedStep, public SingleSolve {
 public:
     IluPreconditioner(const Context& context, const IluOptions& options, std::unique_ptr<Factorisation> factorisation,
                       std::unique_ptr<TriangularSolve> solve);
@@ -53,6 +54,13 @@ public:
     void apply_dot(const Vector& r, Vector& z, double* rz) const override;
     bool step(const Vector& b, double omega, Vector& x, Vector& t) const override {
         return !copy_ && solve_->step(factors_, b, omega, x, t);
+    }
+    bool apply(const SingleVector& r, SingleVector& z) const override {
+        return !copy_ && solve_->apply_single(factors_, r, z);
+    }
+    bool step(const SingleMatrix& a, const SingleVector& b, double omega, SingleVector& x,
+              SingleVector& t) const override {
+        return !copy_ && solve_->step_single(factors_, a, b, omega, x, t);
     }
     int vectors_of_dot() const override { return solve_->vectors_of_dot(factors_); }
     const EisenstatForm* eisenstat() const override { return solve_->eisenstat(); }

@@ -31,11 +31,11 @@ struct Ahead {
     /// Subtracts the terms of the step from `sum`. Half of the neighbours' values are loaded at once.
     template <int part>
     __device__ __forceinline__ void subtract(const Step& s, double (&sum)[ROWS], int /*first*/, int place,
-                                             const double* x) const {
+                                             const Real* x) const {
         constexpr int at_once = 13;
 #pragma unroll
         for (int begin = 0; begin < MOST_TERMS; begin += at_once) {
-            double value[at_once];
+            Real value[at_once];
 #pragma unroll
             for (int n = 0; n < at_once; ++n) {
                 const int t = begin + n;
@@ -45,12 +45,12 @@ struct Ahead {
             }
 #pragma unroll
             for (int n = 0; n < at_once; ++n)
-                if (begin + n < MOST_TERMS && begin + n < s.terms) sum[0] -= weight[begin + n] * value[n];
+                if (begin + n < MOST_TERMS && begin + n < s.terms) sum[0] -= weight[begin + n] * double(value[n]);
         }
     }
     /// sum = D^-1 v - G z
     __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], int first, int place) const {
-        sum[0] += inverse * s.v[s.colour * s.stride + place];
+        sum[0] += inverse * double(s.v[s.colour * s.stride + place]);
         subtract<of_g>(s, sum, first, place, s.w);
     }
 };
@@ -63,7 +63,7 @@ struct Ahead {
     __device__ __forceinline__ void load(const Step&, int, bool) {}
     template <int part>
     __device__ __forceinline__ void subtract(const Step& s, double (&sum)[ROWS], int first, int place,
-                                             const double* x) const {
+                                             const Real* x) const {
         subtract_terms<part>(s, sum, first, place, x);
     }
     __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], int first, int place) const {

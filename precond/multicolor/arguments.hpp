@@ -14,13 +14,13 @@ struct ColourTerm {
 /// The largest number of terms: the entries of a stencil of radius 2 without the diagonal.
 constexpr int most_colour_terms = 124;
 
-/// The argument for the step of one colour.
-template <class Value, int most_terms>
+/// The argument for the step of one colour. Real: double or float.
+template <class Value, int most_terms, class Real = double>
 struct ColourArguments {
     Value* factors;
     const unsigned char* exponents;  // of scaled rows, [part][row][slot]
-    const double* r;
-    double *v, *w, *z;
+    const Real* r;
+    Real *v, *w, *z;
     long long inverse;  // first coefficient of the colour's D^-1
     int stride, slots;  // slots of a colour; of a vector component in coloured order
     int points;         // from one component of r and z to the next

@@ -198,6 +198,16 @@ void Multicolor::apply(const Vector& r, Vector& z) const {
     apply_cpu(r, z);
 }
 
+bool Multicolor::apply([[maybe_unused]] const SingleVector& r, [[maybe_unused]] SingleVector& z) const {
+    if constexpr (cuda_built)
+        if (cuda_ && is_reduced(options_.storage) && !layout_.is_part()) {
+            cuda_->apply(reduced_.data(), exponents_.data(), r, z, reinterpret_cast<float*>(v_.data()),
+                         reinterpret_cast<float*>(w_.data()));
+            return true;
+        }
+    return false;
+}
+
 TriangleShape Multicolor::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {
     const std::vector<Int3> couplings = coupling_offsets(grid, stencil);
     std::vector<Int3> offsets = couplings;

@@ -41,6 +41,7 @@
 #include "precond/multicolor/coloured_points.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/row.hpp"
+#include "precond/single_solve.hpp"
 
 namespace hyperplane {
 
@@ -51,13 +52,15 @@ struct MulticolorOptions {
     FactorStorage storage = FactorStorage::double_precision;  ///< reduced precision only with a linear colouring
 };
 
-class Multicolor : public Preconditioner, public ExportsFactors {
+class Multicolor : public Preconditioner, public ExportsFactors, public SingleSolve {
 public:
     Multicolor(const Context& context, const MulticolorOptions& options) : context_(context), options_(options) {}
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
+    /// On a GPU with factors in reduced precision, on one rank.
+    bool apply(const SingleVector& r, SingleVector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,

@@ -26,14 +26,16 @@
 //
 // Definitions: THREADS (of a thread block), DOF, ROWS, COLOURS, SYMMETRIC, NATURAL, LEVEL_Y, LEVEL_Z (the layout of r
 // and z), PART (1: of a rank's part of the grid), MOST_TERMS, AHEAD (precond/multicolor/ahead.cuh), STORAGE
-// (precond/factors/reduced_values.cuh).
+// (precond/factors/reduced_values.cuh), REAL (double or float: the type of r, v, w and z; sums are in double
+// precision).
 
 #include "precond/factors/reduced_values.cuh"
 #include "precond/multicolor/arguments.hpp"
 
 namespace hyperplane {
 
-using Step = ColourArguments<const Value, MOST_TERMS>;
+typedef REAL Real;
+using Step = ColourArguments<const Value, MOST_TERMS, Real>;
 
 // With several rows a thread, one thread block may take all registers: loads in flight hide the latency instead of more
 // warps.
@@ -112,10 +114,10 @@ __device__ __forceinline__ void change_units(const Step& s, double (&sum)[ROWS],
 /// sum += sign * block * x, for the block at `place`; consecutive components of x are `slots` apart.
 template <int sign>
 __device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int first, long long block, int place,
-                                    const double* x, long long slots) {
+                                    const Real* x, long long slots) {
 #pragma unroll(unrolled_columns)
     for (int c = 0; c < DOF; ++c) {
-        const double value = x[c * slots];
+        const double value = double(x[c * slots]);
 #pragma unroll
         for (int r = 0; r < ROWS; ++r)
             if (DOF % ROWS == 0 || first + r < DOF)
@@ -126,7 +128,7 @@ __device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int firs
 /// Subtracts the terms of a step, with W or with G, from `sum`; x is in coloured order.
 template <int part>
 __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS], int first, int place,
-                                               const double* x) {
+                                               const Real* x) {
     constexpr bool mirrored = part == of_g && SYMMETRIC;
     if constexpr (!mirrored) change_units<part, false>(s, sum, first, place);
 #pragma unroll(unrolled_terms)
@@ -135,10 +137,10 @@ __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS
         const int there = place + term.shift;
         const bool known = unsigned(there) < unsigned(s.stride);
         const int near = known ? there : place;
-        const double* at = x + term.base + near;
+        const Real* at = x + term.base + near;
 #pragma unroll(unrolled_columns)
         for (int c = 0; c < DOF; ++c) {
-            double value = at[(long long)c * s.slots];
+            double value = double(at[(long long)c * s.slots]);
             if (scaled_rows && mirrored) value *= scale_of(exponent(s, of_w, c, term.base + near));
 #pragma unroll
             for (int r = 0; r < ROWS; ++r) {
@@ -154,11 +156,11 @@ __device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS
     if constexpr (!mirrored) change_units<part, true>(s, sum, first, place);
 }
 
-__device__ __forceinline__ void store(double* x, const double (&sum)[ROWS], int first, long long component,
+__device__ __forceinline__ void store(Real* x, const double (&sum)[ROWS], int first, long long component,
                                       long long slot) {
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)
-        if (DOF % ROWS == 0 || first + r < DOF) x[(first + r) * component + slot] = sum[r];
+        if (DOF % ROWS == 0 || first + r < DOF) x[(first + r) * component + slot] = Real(sum[r]);
 }
 
 /// Stores v of a colour or, for the last colour if a thread has all rows of a point, z = D^-1 v.
@@ -218,7 +220,7 @@ extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
     let_next_begin();
     wait_for_last();
     const int place = place_of(s, blockIdx.x * THREADS + threadIdx.x), first = ROWS == DOF ? 0 : blockIdx.y * ROWS;
-    __shared__ double points_of_block[shared_values];
+    __shared__ Real points_of_block[shared_values];
     if (through_shared) {
         for_points_of_block(s, [&](int at, int slot) { points_of_block[at] = __ldg(s.r + slot); });
         __syncthreads();
@@ -235,8 +237,8 @@ extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
             if (!inside || (DOF % ROWS != 0 && first + r >= DOF))
                 sum[r] = 0.0;
             else
-                sum[r] = through_shared ? points_of_block[threadIdx.x * pitch + colour]
-                                        : __ldg(s.r + (long long)(first + r) * s.points + home);
+                sum[r] = double(through_shared ? points_of_block[threadIdx.x * pitch + colour]
+                                               : __ldg(s.r + (long long)(first + r) * s.points + home));
         if (colour == 1) {
             change_units<of_w, false>(s, sum, first, place);
 #pragma unroll(unrolled_terms)
@@ -266,7 +268,7 @@ extern "C" __global__ void LAUNCH_BOUNDS lower(const __grid_constant__ Step s) {
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)
         sum[r] = DOF % ROWS == 0 || first + r < DOF
-                     ? s.v[(long long)(first + r) * s.slots + s.colour * s.stride + place]
+                     ? double(s.v[(long long)(first + r) * s.slots + s.colour * s.stride + place])
                      : 0.0;
     ahead.subtract<of_w>(s, sum, first, place, s.v);
     finish_lower(s, sum, first, place);
@@ -293,12 +295,13 @@ extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
     wait_for_last();
     double sum[ROWS] = {};
     if (has_place) ahead.upper_sum(s, sum, first, place);
-    __shared__ double points_of_block[shared_values];
+    __shared__ Real points_of_block[shared_values];
     if (through_shared) {
 #pragma unroll
         for (int colour = 0; colour < COLOURS; ++colour)
             if (has_place)
-                points_of_block[threadIdx.x * pitch + colour] = colour == 0 ? sum[0] : s.w[colour * s.stride + place];
+                points_of_block[threadIdx.x * pitch + colour] =
+                    colour == 0 ? Real(sum[0]) : s.w[colour * s.stride + place];
         __syncthreads();
         for_points_of_block(s, [&](int at, int slot) { s.z[slot] = points_of_block[at]; });
         return;
@@ -311,7 +314,7 @@ extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
 #pragma unroll
             for (int r = 0; r < ROWS; ++r)
                 if (DOF % ROWS == 0 || first + r < DOF)
-                    sum[r] = s.w[(long long)(first + r) * s.slots + colour * s.stride + place];
+                    sum[r] = double(s.w[(long long)(first + r) * s.slots + colour * s.stride + place]);
         if (p.inside(s)) store(s.z, sum, first, s.points, p.slot(s));
         p.advance(s, 1);
     }

@@ -46,7 +46,7 @@ bool loads_ahead(const ColouredShape& shape, int dof, FactorStorage storage) {
 }
 
 rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, int dof, bool symmetric,
-                             FactorStorage storage, int threads, bool ahead) {
+                             FactorStorage storage, int threads, bool ahead, const char* real = "double") {
     const auto n = [](int value) { return std::to_string(value); };
     return {{"THREADS", n(threads)},
             {"DOF", n(dof)},
@@ -59,6 +59,7 @@ rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, i
             {"PART", n(layout.is_part())},
             {"MOST_TERMS", n(std::max(1, shape.entries()))},
             {"AHEAD", n(ahead)},
+            {"REAL", real},
             {"STORAGE", n(int(storage))}};
 }
 
@@ -134,14 +135,44 @@ void ColourStep::set(const void* factors, const RowExponent* exponents, const do
     arguments.z = z + first_slot;
 }
 
+void ColourStep::set(const void* factors, const RowExponent* exponents, const float* r, float* v, float* w, float* z) {
+    const auto address = [](const float* from) { return reinterpret_cast<double*>(const_cast<float*>(from)); };
+    arguments.factors = factors;
+    arguments.exponents = exponents;
+    arguments.r = address(r + first_slot);
+    arguments.v = address(v);
+    arguments.w = address(w);
+    arguments.z = address(z + first_slot);
+}
+
+std::vector<MulticolorCuda::Step> MulticolorCuda::steps_with(const Context& context,
+                                                             const rtc::Definitions& definitions) const {
+    std::vector<Step> steps;
+    for (const ColourStep& step : colour_steps(*points_, layout_, dof_))
+        steps.push_back({rtc::Kernel<Arguments>(context, source(), definitions, step.kernel), step});
+    return steps;
+}
+
 MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& points, const Layout& layout, int dof,
                                bool symmetric, FactorStorage storage, ColourLaunches launches)
     : points_(&points), layout_(layout), dof_(dof), threads_(threads_of(context, points.shape().stride, dof)) {
     const bool ahead = launches == ColourLaunches::fastest ? loads_ahead(points.shape(), dof, storage)
                                                            : launches == ColourLaunches::ahead;
-    const rtc::Definitions all = definitions(points.shape(), layout, dof, symmetric, storage, threads_, ahead);
-    for (const ColourStep& step : colour_steps(points, layout, dof))
-        steps_.push_back({rtc::Kernel<Arguments>(context, source(), all, step.kernel), step});
+    steps_ = steps_with(context, definitions(points.shape(), layout, dof, symmetric, storage, threads_, ahead));
+    single_ = definitions(points.shape(), layout, dof, symmetric, storage, threads_, ahead, "float");
+}
+
+void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const SingleVector& r, SingleVector& z,
+                           float* v, float* w) const {
+    if (single_steps_.empty()) single_steps_ = steps_with(r.context(), single_);
+    bool follows = false;
+    for (const Step& step : single_steps_) {
+        ColourStep launch = step.launch;
+        launch.set(factors, exponents, r.data(), v, w, z.data());
+        step.kernel.launch({blocks_of(launch), unsigned(parts_of(dof_))}, unsigned(threads_), 0, launch.arguments,
+                           follows);
+        follows = true;
+    }
 }
 
 void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
@@ -158,8 +189,8 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
     for (const Step& step : steps_) {
         ColourStep launch = step.launch;
         launch.set(factors, exponents, r.data(), v, w, z.data());
-        step.kernel.launch({unsigned((launch.places() + threads_ - 1) / threads_), unsigned(parts_of(dof_))},
-                           unsigned(threads_), 0, launch.arguments, follows);
+        step.kernel.launch({blocks_of(launch), unsigned(parts_of(dof_))}, unsigned(threads_), 0, launch.arguments,
+                           follows);
         follows = true;
         if (!layout_.is_part() || launch.sends == ColourStep::Sends::nothing) continue;
         const ColouredShape& shape = points_->shape();
@@ -173,7 +204,13 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
 rtc::Programs MulticolorCuda::programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,
                                        FactorStorage storage, int threads) {
     const ColouredShape shape(layout, stencil, ColourRule::stencil);
-    return {{source(), definitions(shape, layout, dof, symmetric, storage, threads, loads_ahead(shape, dof, storage))}};
+    const auto with = [&](const char* real) {
+        return definitions(shape, layout, dof, symmetric, storage, threads, loads_ahead(shape, dof, storage), real);
+    };
+    rtc::Programs all{{source(), with("double")}};
+    if (is_reduced(storage) && !layout.is_part())
+        all.push_back({source(), with("float"), "vectors in single precision"});
+    return all;
 }
 
 }  // namespace hyperplane

@@ -7,6 +7,7 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/vector/single_vector.hpp"
 #include "precond/factors/storage.hpp"
 #include "precond/multicolor/arguments.hpp"
 #include "precond/multicolor/coloured_points.hpp"
@@ -27,6 +28,8 @@ struct ColourStep {
     Index places() const { return arguments.last - arguments.first; }
     /// Sets factors and vectors; r and z, by their components in the layout that the step was made for.
     void set(const void* factors, const RowExponent* exponents, const double* r, double* v, double* w, double* z);
+    /// The same with vectors in single precision, which the kernels for these read as such.
+    void set(const void* factors, const RowExponent* exponents, const float* r, float* v, float* w, float* z);
     /// This many values after the begin of r or z comes the first plane that has places.
     Index first_slot = 0;
 };
@@ -49,6 +52,10 @@ public:
     void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                double* w) const;
 
+    /// The same with vectors in single precision, on one rank. The kernels are loaded at the first call.
+    void apply(const void* factors, const RowExponent* exponents, const SingleVector& r, SingleVector& z, float* v,
+               float* w) const;
+
     /// What NVRTC compiles for blocks of `threads` threads.
     static rtc::Programs programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,
                                   FactorStorage storage, int threads = usual_threads);
@@ -60,11 +67,16 @@ private:
         ColourStep launch;
     };
 
+    std::vector<Step> steps_with(const Context& context, const rtc::Definitions& definitions) const;
+    unsigned blocks_of(const ColourStep& step) const { return unsigned((step.places() + threads_ - 1) / threads_); }
+
     const ColouredPoints* points_;
     Layout layout_;
     int dof_;
-    int threads_;  ///< of a thread block
+    int threads_;              ///< of a thread block
+    rtc::Definitions single_;  ///< of the kernels for vectors in single precision
     std::vector<Step> steps_;
+    mutable std::vector<Step> single_steps_;
 };
 
 }  // namespace hyperplane

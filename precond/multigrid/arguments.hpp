@@ -25,8 +25,8 @@ struct GridStep {
 
 struct TransferArguments {
     const void* weights;  // [child][weight_stride], of the type WEIGHT
-    double* fine;         // [component][fine_slots]
-    double* coarse;       // [component][coarse_slots]
+    void* fine;           // [component][fine_slots], of the type REAL
+    void* coarse;         // [component][coarse_slots], the same
     GridStep step;
     int weight_stride;
     int child[27];        // from the fine slot of a coarse point to that of its child, by number_of

@@ -113,7 +113,10 @@ struct CoarseningOptions {
     std::optional<int> rounded_from;  ///< from this grid on weights are kept in single precision
     int replicated_points = 4096;     ///< a coarse grid of at most so many points is not cut into parts of ranks
 
+    bool single_vectors = false;  ///< from the same grid on, vectors and matrices of cycles are, too
+
     bool rounds(int grid) const { return rounded_from && grid >= *rounded_from; }
+    bool single(int grid) const { return single_vectors && rounds(grid); }
 };
 
 /// Whether a grid can be made coarser along an axis: it has three points or more there, and the coarse operator, whose

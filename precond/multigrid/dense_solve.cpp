@@ -16,28 +16,31 @@ namespace hyperplane::multigrid {
 namespace {
 
 /// x[place[row]] = sum over columns of inverse[row][column] b[place[column]]
+template <class Real>
 struct DenseProduct {
     const double* inverse;
     const int* place;
-    const double* b;
-    double* x;
+    const Real* b;
+    Real* x;
     Index n;
 };
 
 #ifdef __CUDACC__
 /// One warp a row, so that adjacent threads read adjacent coefficients.
-__global__ void dense_product(const __grid_constant__ DenseProduct p) {
+template <class Real>
+__global__ void dense_product(const __grid_constant__ DenseProduct<Real> p) {
     const Index row = (Index(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
     const int lane = int(threadIdx.x % 32);
     if (row >= p.n) return;
     double sum = 0.0;
-    for (Index at = lane; at < p.n; at += 32) sum += p.inverse[row * p.n + at] * p.b[p.place[at]];
+    for (Index at = lane; at < p.n; at += 32) sum += p.inverse[row * p.n + at] * double(p.b[p.place[at]]);
     for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0u, sum, distance);
-    if (lane == 0) p.x[p.place[row]] = sum;
+    if (lane == 0) p.x[p.place[row]] = Real(sum);
 }
 #endif
 
-void multiply(const Context& context, const DenseProduct& p) {
+template <class Real>
+void multiply(const Context& context, const DenseProduct<Real>& p) {
 #ifdef __CUDACC__
     if (context.backend() == Backend::cuda) {
         constexpr int threads = 128;
@@ -48,8 +51,8 @@ void multiply(const Context& context, const DenseProduct& p) {
 #pragma omp parallel for schedule(static) num_threads(context.threads_for(p.n* p.n))
     for (Index row = 0; row < p.n; ++row) {
         double sum = 0.0;
-        for (Index at = 0; at < p.n; ++at) sum += p.inverse[row * p.n + at] * p.b[p.place[at]];
-        p.x[p.place[row]] = sum;
+        for (Index at = 0; at < p.n; ++at) sum += p.inverse[row * p.n + at] * double(p.b[p.place[at]]);
+        p.x[p.place[row]] = Real(sum);
     }
 }
 
@@ -197,7 +200,11 @@ std::vector<double> DenseSolve::natural_inverse() const {
 }
 
 void DenseSolve::apply(const Vector& b, Vector& x) const {
-    multiply(b.context(), {inverse_.data(), places_.data(), b.data(), x.data(), places_.size()});
+    multiply(b.context(), DenseProduct<double>{inverse_.data(), places_.data(), b.data(), x.data(), places_.size()});
+}
+
+void DenseSolve::apply(const SingleVector& b, SingleVector& x) const {
+    multiply(b.context(), DenseProduct<float>{inverse_.data(), places_.data(), b.data(), x.data(), places_.size()});
 }
 
 }  // namespace hyperplane::multigrid

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/matrix/struct_matrix.hpp"
+#include "core/vector/single_vector.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -21,6 +22,7 @@ public:
 
     /// x = A^-1 b, as above.
     void apply(const Vector& b, Vector& x) const;
+    void apply(const SingleVector& b, SingleVector& x) const;
 
     /// The inverse, by rows of unknowns in natural order; for checks.
     std::vector<double> natural_inverse() const;

@@ -24,6 +24,7 @@ void check_coarsest(const Grid& grid, int dof) {
 
 void Hierarchy::clear() {
     coarsest_.reset();
+    scalar_.reset();
     parts_.clear();
     shape_.reset();
     a_ = nullptr;
@@ -142,7 +143,37 @@ void Hierarchy::to_part(Vector& part) const {
                      part.component(c), bytes_of(part.layout()));
 }
 
-void Hierarchy::restrict_from(int grid) {
+Smoother::SingleScratch Hierarchy::single_scratch(int grid) {
+    GridParts& parts = parts_[grid];
+    SingleParts& single = parts.single;
+    return {single.matrix ? &*single.matrix : nullptr, single.r, single.t, parts.r, parts.t};
+}
+
+void Hierarchy::smooth_from_zero(int grid, const Vector& b, Vector& x) {
+    parts_[grid].smoother.from_zero(b, x);
+}
+
+void Hierarchy::smooth_from_zero(int grid, const SingleVector& b, SingleVector& x) {
+    parts_[grid].smoother.from_zero(b, x, single_scratch(grid));
+}
+
+void Hierarchy::smooth(int grid, const Vector& b, Vector& x) {
+    parts_[grid].smoother.smooth(b, x, parts_[grid].r, parts_[grid].t);
+}
+
+void Hierarchy::smooth(int grid, const SingleVector& b, SingleVector& x) {
+    parts_[grid].smoother.smooth(b, x, single_scratch(grid));
+}
+
+void Hierarchy::residual(int grid, const Vector& b, const Vector& x) {
+    matrix(grid).subtract_product(b, x, parts_[grid].r);
+}
+
+void Hierarchy::residual(int grid, const SingleVector& b, const SingleVector& x) {
+    parts_[grid].smoother.residual(b, x, single_scratch(grid));
+}
+
+void Hierarchy::restrict_from(int grid, const Vector& /*like*/) {
     const Vector& r = parts_[grid].r;
     GridParts& next = parts_[grid + 1];
     exchange_halo(r);
@@ -150,10 +181,45 @@ void Hierarchy::restrict_from(int grid) {
     if (next.gathered_from.cut()) next.gathered_from.gather(next.b);
 }
 
+void Hierarchy::restrict_from(int grid, const SingleVector& /*like*/) {
+    parts_[grid].interpolation->restrict_to(parts_[grid].single.r, parts_[grid + 1].single.b);
+}
+
 void Hierarchy::prolong_to(int grid, Vector& x) const {
     const Vector& coarse = parts_[grid + 1].x;
     exchange_halo(coarse);
     parts_[grid].interpolation->add_to(x, coarse);
+}
+
+void Hierarchy::prolong_to(int grid, SingleVector& x) const {
+    parts_[grid].interpolation->add_to(x, parts_[grid + 1].single.x);
+}
+
+Index Hierarchy::product_bytes(int grid) const {
+    const StructMatrix& a = matrix(grid);
+    return single(grid) ? SingleMatrix::bytes(a.bytes()) + 2 * a.unknowns() * Index(sizeof(float))
+                        : a.bytes_per_apply();
+}
+
+void Hierarchy::provide_singles(int grid, bool smoothed) {
+    const StructMatrix& a = matrix(grid);
+    SingleParts& single = parts_[grid].single;
+    const auto provide = [&](SingleVector& vector) {
+        if (vector.size() == 0) vector = SingleVector(a.context(), a.layout(), a.dof(), "multigrid: vectors");
+    };
+    provide(single.x), provide(single.b);
+    if (!smoothed) {
+        single.r = {};
+        single.t = {};
+        single.matrix.reset();
+        return;
+    }
+    provide(single.r), provide(single.t);
+    if (!SingleMatrix::serves(a.layout(), a.backend())) return;
+    if (single.matrix)
+        single.matrix->assign(a);
+    else
+        single.matrix.emplace(a, "multigrid: matrices");
 }
 
 SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& options, const SmootherChoices& smoothers,
@@ -164,6 +230,7 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
         gather_finest_matrix(options);
         coarsen(options, smoothers);
     }
+    if (options.single_vectors && !scalar_) scalar_.emplace(a.context(), "multigrid: vectors", 1);
     SetupReport all;
     const int last = size() - 1;
     if (!smoothers.coarsest) check_coarsest(matrix(last).grid(), a.dof());
@@ -173,7 +240,9 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
         const auto provide = [&](Vector& vector) {
             if (vector.size() == 0) vector = Vector(a.context(), own.layout(), a.dof(), "multigrid: vectors");
         };
-        if (parts.matrix) provide(parts.x), provide(parts.b);
+        const bool single = options.single(grid);
+        if (parts.matrix && !(single && grid > 0 && options.single(grid - 1))) provide(parts.x), provide(parts.b);
+        if (single) provide_singles(grid, grid < last || smoothers.coarsest.has_value());
         if (grid == last && !smoothers.coarsest) {
             parts.smoother = {};
             parts.r = {};
@@ -230,6 +299,9 @@ Index Hierarchy::bytes() const {
         if (parts.matrix) sum += parts.matrix->bytes();
         if (parts.interpolation) sum += parts.interpolation->bytes();
         sum += (parts.x.size() + parts.b.size() + parts.r.size() + parts.t.size()) * Index(sizeof(double));
+        const SingleParts& single = parts.single;
+        if (single.matrix) sum += single.matrix->bytes();
+        sum += (single.x.size() + single.b.size() + single.r.size() + single.t.size()) * Index(sizeof(float));
     }
     return sum;
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/vector/scalars.hpp"
 #include "precond/multigrid/dense_solve.hpp"
 #include "precond/multigrid/galerkin.hpp"
 #include "precond/multigrid/interpolation.hpp"
@@ -27,6 +28,13 @@ struct SmootherChoices {
     const SmootherChoice& on(int grid) const { return list[std::min(std::size_t(grid), list.size() - 1)]; }
 };
 
+/// What a grid has besides for cycles in single precision: vectors, and a copy of the matrix where residuals are
+/// computed with it. r, t and the copy are those of a grid with a smoother.
+struct SingleParts {
+    std::optional<SingleMatrix> matrix;
+    SingleVector x, b, r, t;
+};
+
 /// One grid. The last one has no interpolation, and no smoother if its matrix is inverted; grid 0 neither matrix nor x
 /// and b of its own, unless ranks have parts of it that are too thin for its set-up, so that each needs it as a whole.
 struct GridParts {
@@ -34,6 +42,7 @@ struct GridParts {
     std::optional<Interpolation> interpolation;
     Smoother smoother;
     Vector x, b, r, t;
+    SingleParts single;
     RankParts gathered_from;  ///< where every rank has this grid as a whole, but not the one before: its ranks' parts
 };
 
@@ -52,10 +61,31 @@ public:
     /// b and x of grid 0 from the vector of a rank's part, and to it, if gathers_finest().
     void gather_finest(const Vector& part);
     void to_part(Vector& part) const;
-    /// b of the next grid, from r.
-    void restrict_from(int grid);
+    /// Whether cycles on this grid are in single precision.
+    bool single(int grid) const { return parts_[grid].single.x.size() > 0; }
+    /// The least bytes that a product with a grid's matrix moves in a cycle.
+    Index product_bytes(int grid) const;
+
+    // The steps of a cycle, in double and in single precision; b and x are vectors of the grid.
+    void smooth_from_zero(int grid, const Vector& b, Vector& x);
+    void smooth_from_zero(int grid, const SingleVector& b, SingleVector& x);
+    void smooth(int grid, const Vector& b, Vector& x);
+    void smooth(int grid, const SingleVector& b, SingleVector& x);
+    /// r = b - A x, and then b of the next grid from r.
+    void residual(int grid, const Vector& b, const Vector& x);
+    void residual(int grid, const SingleVector& b, const SingleVector& x);
+    void restrict_from(int grid, const Vector& like);
+    void restrict_from(int grid, const SingleVector& like);
     /// x = x + P times x of the next grid.
     void prolong_to(int grid, Vector& x) const;
+    void prolong_to(int grid, SingleVector& x) const;
+    /// On the last grid, if its matrix is inverted.
+    template <class AnyVector>
+    void solve_coarsest(const AnyVector& b, AnyVector& x) const {
+        coarsest_->apply(b, x);
+    }
+    /// A scalar in the memory of the vectors' backend.
+    double* scalar() { return scalar_->data(); }
     GridParts& operator[](int grid) { return parts_[grid]; }
     const GridParts& operator[](int grid) const { return parts_[grid]; }
     const DenseSolve& coarsest() const { return *coarsest_; }
@@ -71,6 +101,9 @@ private:
         MatrixStorage storage;
     };
 
+    /// Vectors and copies of matrices of a grid that has them.
+    void provide_singles(int grid, bool smoothed);
+    Smoother::SingleScratch single_scratch(int grid);
     void begin(const StructMatrix& a, const CoarseningOptions& options);
     void gather_finest_matrix(const CoarseningOptions& options);
     void coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers);
@@ -80,6 +113,7 @@ private:
     std::optional<Shape> shape_;
     std::vector<GridParts> parts_;
     std::optional<DenseSolve> coarsest_;
+    std::optional<Scalars> scalar_;
 };
 
 /// Throws UsageError if the matrix of a coarsest grid is too large to be inverted densely.

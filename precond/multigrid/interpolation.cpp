@@ -110,12 +110,13 @@ struct Weights {
     }
 };
 
-template <class T>
+/// T and Real: double or float, of the weights and of the vectors.
+template <class T, class Real>
 struct Restriction {
     using in_tiles = void;
     WeightsView<const T> weights;
-    ConstVectorView fine;
-    VectorView coarse;
+    BasicVectorView<const Real> fine;
+    BasicVectorView<Real> coarse;
     SlotDeltas delta;  ///< of the fine layout
     int dof;
 
@@ -134,9 +135,9 @@ struct Restriction {
                         const int number = number_of({x, y, z});
                         Index slot;
                         if (number != 13 && child_slot(coarse_point, own, number, slot))
-                            sum += weights.at(number, of_weights) * fine.at(slot, c);
+                            sum += weights.at(number, of_weights) * double(fine.at(slot, c));
                     }
-            coarse.at(coarse_slot, c) = sum;
+            coarse.at(coarse_slot, c) = Real(sum);
         }
     }
     /// Without periodic axes the weight of a child that does not exist, zero, multiplies the value of another point.
@@ -152,12 +153,12 @@ struct Restriction {
     }
 };
 
-template <class T>
+template <class T, class Real>
 struct Prolongation {
     using in_tiles = void;
     WeightsView<const T> weights;
-    VectorView fine;
-    ConstVectorView coarse;
+    BasicVectorView<Real> fine;
+    BasicVectorView<const Real> coarse;
     int dof;
 
     HYPERPLANE_HD int unknowns() const { return dof; }
@@ -300,14 +301,19 @@ std::vector<double> Interpolation::natural_weights() const {
     return weights;
 }
 
-const TransferCuda& Interpolation::transfer(int dof) const {
+const TransferCuda& Interpolation::transfer(int dof, bool single) const {
+    std::shared_ptr<const TransferCuda>& kept = single ? single_transfer_ : transfer_;
     if constexpr (cuda_built)
-        if (!transfer_ || transfer_->rounded() != rounded())
-            transfer_ = std::make_shared<TransferCuda>(context_, grids_, dof, rounded());
-    return *transfer_;
+        if (!kept || kept->rounded() != rounded())
+            kept = std::make_shared<TransferCuda>(context_, grids_, dof, rounded(), single);
+    return *kept;
 }
 
 void Interpolation::restrict_to(const Vector& fine, Vector& coarse) const {
+    rounded() ? restrict_in<float>(fine, coarse) : restrict_in<double>(fine, coarse);
+}
+
+void Interpolation::restrict_to(const SingleVector& fine, SingleVector& coarse) const {
     rounded() ? restrict_in<float>(fine, coarse) : restrict_in<double>(fine, coarse);
 }
 
@@ -315,25 +321,41 @@ void Interpolation::add_to(Vector& fine, const Vector& coarse) const {
     rounded() ? add_in<float>(fine, coarse) : add_in<double>(fine, coarse);
 }
 
-template <class T>
-void Interpolation::restrict_in(const Vector& fine, Vector& coarse) const {
+void Interpolation::add_to(SingleVector& fine, const SingleVector& coarse) const {
+    rounded() ? add_in<float>(fine, coarse) : add_in<double>(fine, coarse);
+}
+
+namespace {
+
+/// The type of a vector's values.
+template <class AnyVector>
+using RealOf = std::remove_pointer_t<decltype(std::declval<AnyVector&>().data())>;
+
+}  // namespace
+
+template <class T, class AnyVector>
+void Interpolation::restrict_in(const AnyVector& fine, AnyVector& coarse) const {
+    using Real = RealOf<AnyVector>;
     if (by_lines()) return restrict_by_lines<T>(fine, coarse);
     const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}) + order_.halo_slots());
     if constexpr (cuda_built)
-        if (has_kernels_) return transfer(fine.dof()).restrict_to(weights, fine, coarse);
+        if (has_kernels_) return transfer(fine.dof(), std::is_same_v<Real, float>).restrict_to(weights, fine, coarse);
     for_each_point(
         fine.context(), coarse_, "restriction",
-        Restriction<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), SlotDeltas(fine_), fine.dof()});
+        Restriction<T, Real>{
+            weights, {fine.layout(), fine.data()}, {coarse.layout(), coarse.data()}, SlotDeltas(fine_), fine.dof()});
 }
 
-template <class T>
-void Interpolation::add_in(Vector& fine, const Vector& coarse) const {
+template <class T, class AnyVector>
+void Interpolation::add_in(AnyVector& fine, const AnyVector& coarse) const {
+    using Real = RealOf<AnyVector>;
     if (by_lines()) return add_by_lines<T>(fine, coarse);
     const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}) + order_.halo_slots());
     if constexpr (cuda_built)
-        if (has_kernels_) return transfer(fine.dof()).add_to(weights, fine, coarse);
-    for_each_point(fine.context(), fine_, "prolongation",
-                   Prolongation<T>{weights, hyperplane::view(fine), hyperplane::view(coarse), fine.dof()});
+        if (has_kernels_) return transfer(fine.dof(), std::is_same_v<Real, float>).add_to(weights, fine, coarse);
+    for_each_point(
+        fine.context(), fine_, "prolongation",
+        Prolongation<T, Real>{weights, {fine.layout(), fine.data()}, {coarse.layout(), coarse.data()}, fine.dof()});
 }
 
 Index Interpolation::bytes(const Coarsening& grids, const Layout& coarse, bool rounded) {

@@ -25,6 +25,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/vector/single_vector.hpp"
 #include "precond/multigrid/sources.hpp"
 
 namespace hyperplane::multigrid {
@@ -98,11 +99,13 @@ public:
     /// and 0 for children that do not exist.
     std::vector<double> natural_weights() const;
 
-    /// coarse = P^T fine. On ranks fine has its halo, and of `coarse`, which may be that of the whole grid, the own
-    /// part is computed.
+    /// coarse = P^T fine, for vectors in double or in single precision. On ranks fine has its halo, and of `coarse`,
+    /// which may be that of the whole grid, the own part is computed.
     void restrict_to(const Vector& fine, Vector& coarse) const;
+    void restrict_to(const SingleVector& fine, SingleVector& coarse) const;
     /// fine = fine + P coarse. On ranks `coarse` has its halo, or is that of the whole grid.
     void add_to(Vector& fine, const Vector& coarse) const;
+    void add_to(SingleVector& fine, const SingleVector& coarse) const;
 
     /// The kernels of a GPU's products with P and P^T A P; none on a CPU, where an axis is periodic, or for stencils
     /// whose sums are too long.
@@ -121,10 +124,10 @@ private:
     void compute_by_points(const StructMatrix& a, const Layout& planes);
     void compute_by_lines(const Source& source);
     void compute_line(const StructMatrix& a, const std::vector<LineChildren>& all, const Run& run);
-    template <class T>
-    void restrict_by_lines(const Vector& fine, Vector& coarse) const;
-    template <class T>
-    void add_by_lines(Vector& fine, const Vector& coarse) const;
+    template <class T, class AnyVector>
+    void restrict_by_lines(const AnyVector& fine, AnyVector& coarse) const;
+    template <class T, class AnyVector>
+    void add_by_lines(AnyVector& fine, const AnyVector& coarse) const;
     /// The weight of the first child at slot 0.
     template <class T>
     T* first(Buffer<T>& weights) const {
@@ -138,11 +141,11 @@ private:
     WeightsView<T> view_of(T* values) const {
         return {grids_, fine_, coarse_, order_, places_, values, stride_};
     }
-    const TransferCuda& transfer(int dof) const;
-    template <class T>
-    void restrict_in(const Vector& fine, Vector& coarse) const;
-    template <class T>
-    void add_in(Vector& fine, const Vector& coarse) const;
+    const TransferCuda& transfer(int dof, bool single) const;
+    template <class T, class AnyVector>
+    void restrict_in(const AnyVector& fine, AnyVector& coarse) const;
+    template <class T, class AnyVector>
+    void add_in(AnyVector& fine, const AnyVector& coarse) const;
     bool rounded() const { return singles_.size() > 0; }
     static const double* of(const Buffer<double>& doubles, const Buffer<float>&, double) { return doubles.data(); }
     static const float* of(const Buffer<double>&, const Buffer<float>& singles, float) { return singles.data(); }
@@ -158,12 +161,16 @@ private:
     Buffer<double> weights_, ones_;
     Buffer<float> singles_, single_ones_;  ///< the same after round()
     std::shared_ptr<const SetupCuda> setup_;
-    mutable std::shared_ptr<const TransferCuda> transfer_;  ///< loaded at first use
+    mutable std::shared_ptr<const TransferCuda> transfer_, single_transfer_;  ///< loaded at first use
 };
 
 extern template void Interpolation::restrict_by_lines<double>(const Vector&, Vector&) const;
+extern template void Interpolation::restrict_by_lines<double>(const SingleVector&, SingleVector&) const;
 extern template void Interpolation::restrict_by_lines<float>(const Vector&, Vector&) const;
+extern template void Interpolation::restrict_by_lines<float>(const SingleVector&, SingleVector&) const;
 extern template void Interpolation::add_by_lines<double>(Vector&, const Vector&) const;
+extern template void Interpolation::add_by_lines<double>(SingleVector&, const SingleVector&) const;
 extern template void Interpolation::add_by_lines<float>(Vector&, const Vector&) const;
+extern template void Interpolation::add_by_lines<float>(SingleVector&, const SingleVector&) const;
 
 }  // namespace hyperplane::multigrid

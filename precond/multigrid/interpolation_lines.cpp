@@ -191,162 +191,161 @@ using detail::LaneMask, detail::Lanes, detail::lanes;
 constexpr LaneMask even_lanes{0, 2, 4, 6, 8, 10, 12, 14}, odd_lanes{1, 3, 5, 7, 9, 11, 13, 15};
 constexpr LaneMask first_pairs{0, 8, 1, 9, 2, 10, 3, 11}, last_pairs{4, 12, 5, 13, 6, 14, 7, 15};
 
-/// Eight weights from t on as doubles.
-HYPERPLANE_INLINE Lanes weights_at(const double* from, int t) {
-    return detail::load(from + t);
-}
-HYPERPLANE_INLINE Lanes weights_at(const float* from, int t) {
-    typedef float Singles __attribute__((vector_size(lanes * sizeof(float))));
-    Singles v;
-    std::memcpy(&v, from + t, sizeof v);
-    return __builtin_convertvector(v, Lanes);
-}
-
 /// Weights of a line of coarse points to the children below, at and above them along x, and the values that these
 /// multiply: of a line of children in a restriction, of the parents themselves in a prolongation.
-template <class T>
+template <class T, class Real>
 struct LineOfWeights {
     const T *below, *own, *above;
-    const double* x;
+    const Real* x;
 };
 constexpr int most_lines = 9;
 
 /// The sum over lines of below[t] x[2 t - 1] + own[t] x[2 t] + above[t] x[2 t + 1], in this order. A weight of a point
 /// that does not exist is zero; there are `fine` points.
-template <class Take, class T>
-HYPERPLANE_INLINE Lanes sum_of_children(const Take& take, std::span<const LineOfWeights<T>> lines, int t, int fine) {
+template <class Take, class T, class Real>
+HYPERPLANE_INLINE Lanes sum_of_children(const Take& take, std::span<const LineOfWeights<T, Real>> lines, int t,
+                                        int fine) {
     Lanes sum{};
-    for (const LineOfWeights<T>& line : lines) {
+    for (const LineOfWeights<T, Real>& line : lines) {
         const Lanes first = take(line.x, 2 * t, 0, fine), last = take(line.x, 2 * t + lanes, 0, fine);
         const Lanes before = take(line.x, 2 * t - 1, 0, fine), after = take(line.x, 2 * t - 1 + lanes, 0, fine);
-        sum += weights_at(line.below, t) * __builtin_shuffle(before, after, even_lanes);
-        sum += weights_at(line.own, t) * __builtin_shuffle(first, last, even_lanes);
-        sum += weights_at(line.above, t) * __builtin_shuffle(first, last, odd_lanes);
+        sum += detail::load(line.below + t) * __builtin_shuffle(before, after, even_lanes);
+        sum += detail::load(line.own + t) * __builtin_shuffle(first, last, even_lanes);
+        sum += detail::load(line.above + t) * __builtin_shuffle(first, last, odd_lanes);
     }
     return sum;
 }
 
 /// The sums of all coarse points of a line.
-template <class T>
-void sum_children(std::span<const LineOfWeights<T>> lines, int count, int fine, double* sum) {
+template <class T, class Real>
+void sum_children(std::span<const LineOfWeights<T, Real>> lines, int count, int fine, Real* sum) {
     int t = 0;
     for (; fine >= lanes && t + lanes <= count; t += lanes) {
         const bool inner = t > 0 && 2 * t + 2 * lanes <= fine;
         const Lanes v =
             inner ? sum_of_children(TakeAll{}, lines, t, fine) : sum_of_children(TakeValid{}, lines, t, fine);
-        std::memcpy(sum + t, &v, sizeof v);
+        detail::store(v, sum + t);
     }
     for (; t < count; ++t) {
-        sum[t] = 0.0;
-        for (const LineOfWeights<T>& line : lines) {
+        double own = 0.0;
+        for (const LineOfWeights<T, Real>& line : lines) {
             const auto add = [&](const T* weights, int at) {
-                sum[t] = std::fma(double(weights[t]), at >= 0 && at < fine ? line.x[at] : 0.0, sum[t]);
+                own = std::fma(double(weights[t]), at >= 0 && at < fine ? double(line.x[at]) : 0.0, own);
             };
             add(line.below, 2 * t - 1);
             add(line.own, 2 * t);
             add(line.above, 2 * t + 1);
         }
+        sum[t] = Real(own);
     }
 }
 
 /// Adds to the fine points of a line what their parents give: to point 2 t the sum over lines of own[t] x[t], to point
 /// 2 t + 1 that of below[t + 1] x[t + 1] + above[t] x[t], in this order, for `count` parents.
-template <class T>
-void add_parents(std::span<const LineOfWeights<T>> lines, int count, int points, double* fine) {
+template <class T, class Real>
+void add_parents(std::span<const LineOfWeights<T, Real>> lines, int count, int points, Real* fine) {
     int t = 0;
     for (; t + lanes <= count && 2 * (t + lanes) <= points; t += lanes) {
         const bool inner = t + lanes < count;
         Lanes even{}, odd{};
-        for (const LineOfWeights<T>& line : lines) {
+        for (const LineOfWeights<T, Real>& line : lines) {
             const Lanes x = detail::load(line.x + t);
-            even += weights_at(line.own, t) * x;
+            even += detail::load(line.own + t) * x;
             if (inner)
-                odd += weights_at(line.below, t + 1) * detail::load(line.x + t + 1);
+                odd += detail::load(line.below + t + 1) * detail::load(line.x + t + 1);
             else  // position `count` does not exist
-                odd += detail::shifted<1, true>(weights_at(line.below, t) * x, Lanes{});
-            odd += weights_at(line.above, t) * x;
+                odd += detail::shifted<1, true>(detail::load(line.below + t) * x, Lanes{});
+            odd += detail::load(line.above + t) * x;
         }
         const Lanes first = detail::load(fine + 2 * t) + __builtin_shuffle(even, odd, first_pairs);
         const Lanes last = detail::load(fine + 2 * t + lanes) + __builtin_shuffle(even, odd, last_pairs);
-        std::memcpy(fine + 2 * t, &first, sizeof first);
-        std::memcpy(fine + 2 * t + lanes, &last, sizeof last);
+        detail::store(first, fine + 2 * t);
+        detail::store(last, fine + 2 * t + lanes);
     }
     for (; t < count; ++t) {
         double even = 0.0, odd = 0.0;
-        for (const LineOfWeights<T>& line : lines) {
-            even = std::fma(double(line.own[t]), line.x[t], even);
-            if (t + 1 < count) odd = std::fma(double(line.below[t + 1]), line.x[t + 1], odd);
-            odd = std::fma(double(line.above[t]), line.x[t], odd);
+        for (const LineOfWeights<T, Real>& line : lines) {
+            even = std::fma(double(line.own[t]), double(line.x[t]), even);
+            if (t + 1 < count) odd = std::fma(double(line.below[t + 1]), double(line.x[t + 1]), odd);
+            odd = std::fma(double(line.above[t]), double(line.x[t]), odd);
         }
-        fine[2 * t] += even;
-        if (2 * t + 1 < points) fine[2 * t + 1] += odd;
+        fine[2 * t] = Real(double(fine[2 * t]) + even);
+        if (2 * t + 1 < points) fine[2 * t + 1] = Real(double(fine[2 * t + 1]) + odd);
     }
 }
 
 }  // namespace
 
-template <class T>
-void Interpolation::restrict_by_lines(const Vector& fine, Vector& coarse) const {
+template <class T, class AnyVector>
+void Interpolation::restrict_by_lines(const AnyVector& fine, AnyVector& coarse) const {
+    using Real = std::remove_pointer_t<decltype(coarse.data())>;
     for_each_run(coarse.context(), coarse_, 8 * fine.dof(), [&](const Run& run) {
         for (int c = 0; c < fine.dof(); ++c) {
-            double* sum = coarse.component(c) + coarse.layout().slot(run.first);
-            std::array<LineOfWeights<T>, most_lines> lines;
+            Real* sum = coarse.component(c) + coarse.layout().slot(run.first);
+            std::array<LineOfWeights<T, Real>, most_lines> lines;
             std::size_t size = 0;
             for (int z = -grids_.axes[2]; z <= grids_.axes[2]; ++z)
                 for (int y = -grids_.axes[1]; y <= grids_.axes[1]; ++y) {
                     Int3 child;
                     if (!grids_.child(run.first, {0, y, z}, child)) continue;
                     const auto weights = [&](int x) { return line<T>({x, y, z}, run.first.y, run.first.z); };
-                    const double* from = fine.component(c) + fine_.slot({0, child.y, child.z});
-                    lines[size++] = grids_.axes[0] ? LineOfWeights<T>{weights(-1), weights(0), weights(1), from}
-                                                   : LineOfWeights<T>{nullptr, weights(0), nullptr, from};
+                    const Real* from = fine.component(c) + fine_.slot({0, child.y, child.z});
+                    lines[size++] = grids_.axes[0] ? LineOfWeights<T, Real>{weights(-1), weights(0), weights(1), from}
+                                                   : LineOfWeights<T, Real>{nullptr, weights(0), nullptr, from};
                 }
-            const std::span<const LineOfWeights<T>> all(lines.data(), size);
+            const std::span<const LineOfWeights<T, Real>> all(lines.data(), size);
             if (grids_.axes[0]) {
                 sum_children(all, run.count, grids_.fine.nx, sum);
                 continue;
             }
-            std::fill_n(sum, run.count, 0.0);
-            for (const LineOfWeights<T>& one : all)
-                for (int t = 0; t < run.count; ++t) sum[t] = std::fma(double(one.own[t]), one.x[t], sum[t]);
+            for (int t = 0; t < run.count; ++t) {
+                double own = 0.0;
+                for (const LineOfWeights<T, Real>& one : all) own = std::fma(double(one.own[t]), double(one.x[t]), own);
+                sum[t] = Real(own);
+            }
         }
     });
 }
 
-template <class T>
-void Interpolation::add_by_lines(Vector& fine, const Vector& coarse) const {
+template <class T, class AnyVector>
+void Interpolation::add_by_lines(AnyVector& fine, const AnyVector& coarse) const {
+    using Real = std::remove_pointer_t<decltype(fine.data())>;
     const int count = grids_.coarse.nx;
     for_each_run(fine.context(), fine_, fine.dof(), [&](const Run& run) {
         for (int c = 0; c < fine.dof(); ++c) {
-            std::array<LineOfWeights<T>, most_lines> lines;
+            std::array<LineOfWeights<T, Real>, most_lines> lines;
             std::size_t size = 0;
             for (int z = -grids_.axes[2]; z <= grids_.axes[2]; ++z)
                 for (int y = -grids_.axes[1]; y <= grids_.axes[1]; ++y) {
                     Int3 parent;
                     if (!grids_.parent(run.first, {0, y, z}, parent)) continue;
                     const auto weights = [&](int x) { return line<T>({x, y, z}, parent.y, parent.z); };
-                    const double* from = coarse.component(c) + coarse.layout().slot({0, parent.y, parent.z});
-                    lines[size++] = grids_.axes[0] ? LineOfWeights<T>{weights(-1), weights(0), weights(1), from}
-                                                   : LineOfWeights<T>{nullptr, weights(0), nullptr, from};
+                    const Real* from = coarse.component(c) + coarse.layout().slot({0, parent.y, parent.z});
+                    lines[size++] = grids_.axes[0] ? LineOfWeights<T, Real>{weights(-1), weights(0), weights(1), from}
+                                                   : LineOfWeights<T, Real>{nullptr, weights(0), nullptr, from};
                 }
-            const std::span<const LineOfWeights<T>> all(lines.data(), size);
-            double* x = fine.component(c) + run.slot;
+            const std::span<const LineOfWeights<T, Real>> all(lines.data(), size);
+            Real* x = fine.component(c) + run.slot;
             if (grids_.axes[0]) {
                 add_parents(all, count, run.count, x);
                 continue;
             }
             for (int t = 0; t < count; ++t) {
                 double sum = 0.0;
-                for (const LineOfWeights<T>& one : all) sum = std::fma(double(one.own[t]), one.x[t], sum);
-                x[t] += sum;
+                for (const LineOfWeights<T, Real>& one : all) sum = std::fma(double(one.own[t]), double(one.x[t]), sum);
+                x[t] = Real(double(x[t]) + sum);
             }
         }
     });
 }
 
 template void Interpolation::restrict_by_lines<double>(const Vector&, Vector&) const;
+template void Interpolation::restrict_by_lines<double>(const SingleVector&, SingleVector&) const;
 template void Interpolation::restrict_by_lines<float>(const Vector&, Vector&) const;
+template void Interpolation::restrict_by_lines<float>(const SingleVector&, SingleVector&) const;
 template void Interpolation::add_by_lines<double>(Vector&, const Vector&) const;
+template void Interpolation::add_by_lines<double>(SingleVector&, const SingleVector&) const;
 template void Interpolation::add_by_lines<float>(Vector&, const Vector&) const;
+template void Interpolation::add_by_lines<float>(SingleVector&, const SingleVector&) const;
 
 }  // namespace hyperplane::multigrid

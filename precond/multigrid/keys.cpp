@@ -73,6 +73,20 @@ ParameterTable parameters() {
         {section, "storage_from", integer, "0",
          "the first grid for which storage = single or half_scaled holds; finer ones are stored in double precision",
          "", Bound{0}, Bound{32}},
+        {section,
+         "vectors",
+         choice,
+         "double",
+         "for storage = single or half_scaled, from the grid storage_from on: single keeps the vectors of a cycle, and "
+         "copies of the matrices, in single precision, and sums in double precision. It is faster where cycles wait "
+         "for "
+         "memory, and takes more of it. Input and output stay in double precision. One rank alone takes it. Take "
+         "fgmres, "
+         "not gmres, with it: the rounding of a sum is not that of its parts",
+         "",
+         {},
+         {},
+         {"double", "single"}},
         {section, "coarse_smoother", text, "same",
          "the smoother of all grids but the finest: same, which is that of [smoother] with its keys, or another "
          "preconditioner with its keys' defaults for smoothing"},
@@ -98,6 +112,11 @@ MultigridOptions options_of(const Parameters& parameters, Backend backend) {
         throw UsageError(parameters.where(section, "storage_from") +
                          " means nothing with preconditioner.storage = double; leave it out, or set "
                          "preconditioner.storage = single");
+    options.coarsening.single_vectors = parameters.text(section, "vectors") == "single";
+    if (options.coarsening.single_vectors && !options.coarsening.rounded_from)
+        throw UsageError(parameters.where(section, "vectors") +
+                         ": vectors in single precision go with factors in reduced precision; set "
+                         "preconditioner.storage = single, or leave vectors out");
     if (parameters.text(section, "coarsest") == "jacobi")
         options.coarsest_sweeps = int(parameters.integer(section, "coarsest_sweeps"));
     else if (parameters.is_given(section, "coarsest_sweeps"))

@@ -25,6 +25,20 @@ Index vector_bytes(const PreconditionerSetting& setting) {
     return setting.natural_layout().slots_in_memory() * setting.matrix.dof() * Index(sizeof(double));
 }
 
+Index double_bytes(const PreconditionerSetting& setting, const CoarseningOptions& options, int grid,
+                   bool keeps_matrix) {
+    const bool in_single = options.single(grid) && grid > 0 && options.single(grid - 1);
+    return keeps_matrix && !in_single ? 2 * vector_bytes(setting) : 0;
+}
+
+Index single_bytes(const PreconditionerSetting& setting, const CoarseningOptions& options, int grid, bool smoothed) {
+    if (!options.single(grid)) return 0;
+    const Index vector = vector_bytes(setting) / 2;
+    if (!smoothed) return 2 * vector;
+    const bool copied = SingleMatrix::serves(setting.natural_layout(), setting.context.backend());
+    return 4 * vector + (copied ? SingleMatrix::bytes(matrix_bytes(setting)) : 0);
+}
+
 Index copy_bytes(const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
     const Layout part = setting.natural_layout();
@@ -77,10 +91,13 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
     const Stencil& stencil = stencils_.at(mask);
     if (grid > 0) at.setting.matrix = with(shape, points, stencil);
     const Index vector = vector_bytes(at.setting);
-    const Index own = at.keeps_matrix(grid) ? matrix_bytes(at.setting) + 2 * vector : 0;
+    const bool keeps = at.keeps_matrix(grid);
+    const Index own = (keeps ? matrix_bytes(at.setting) : 0) + double_bytes(at.setting, options_, grid, keeps);
     Index most = 0;
     const bool last = is_last(points, stencil, options_, grid);
-    const auto smoothed_by = [&](const SmootherPlan& smoother) { return smoother.plan(at.setting).bytes + 2 * vector; };
+    const auto smoothed_by = [&](const SmootherPlan& smoother) {
+        return smoother.plan(at.setting).bytes + 2 * vector + single_bytes(at.setting, options_, grid, true);
+    };
     const Index smoothed = last ? 0 : smoothed_by(smoothers_.on(grid));
     for (int axis = 0; axis < 3 && !last; ++axis) {
         if (!can_coarsen(points, axis, stencil.radius())) continue;
@@ -94,7 +111,9 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
                                   from(at.next(grids, coarse, options_, grid + 1), further, grid + 1));
     }
     if (most == 0 && smoothers_.coarsest) most = smoothed_by(*smoothers_.coarsest);
-    if (most == 0) most = DenseSolve::bytes(std::min(shape.unknowns(), most_dense_unknowns));
+    if (most == 0)
+        most = DenseSolve::bytes(std::min(shape.unknowns(), most_dense_unknowns)) +
+               single_bytes(at.setting, options_, grid, false);
     return at.gather_bytes + (known_[key] = own + most);
 }
 

@@ -15,6 +15,10 @@ MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil)
 /// On several ranks these are the bytes of this rank's part with its halo.
 Index matrix_bytes(const PreconditionerSetting& setting);
 Index vector_bytes(const PreconditionerSetting& setting);
+/// Bytes of x and b in double precision, if a grid has any: `keeps_matrix` says whether it has a matrix of its own.
+Index double_bytes(const PreconditionerSetting& setting, const CoarseningOptions& options, int grid, bool keeps_matrix);
+/// Bytes that a grid has for cycles in single precision, with or without a smoother; 0 where they are not.
+Index single_bytes(const PreconditionerSetting& setting, const CoarseningOptions& options, int grid, bool smoothed);
 /// Bytes of the copies of planes beside cuts, from which the next grid's matrix is computed; 0 of a whole grid.
 Index copy_bytes(const PreconditionerSetting& setting);
 

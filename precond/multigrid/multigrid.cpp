@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/profile.hpp"
 #include "core/vector/blas1.hpp"
@@ -59,6 +60,34 @@ void Multigrid::apply(const Vector& r, Vector& z) const {
 }
 
 void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero) const {
+    if (!hierarchy_.single(grid)) return cycle_of(grid, b, x, kind, from_zero);
+    multigrid::SingleParts& single = hierarchy_[grid].single;
+    double* const square = hierarchy_.scalar();
+    {
+        const ProfileScope scope(b.context(), "to single precision", 2 * b.size() * Index(sizeof(double)));
+        dot(b, b, square);
+        narrow_scaled(b, square, single.b);
+        if (!from_zero) narrow_scaled(x, square, single.x);
+    }
+    cycle_of(grid, single.b, single.x, kind, from_zero);
+    const ProfileScope scope(b.context(), "from single precision", b.size() * Index(sizeof(double)));
+    widen_scaled(single.x, square, x);
+}
+
+namespace {
+
+/// x and b of a grid, of the type of a cycle's vectors.
+std::pair<Vector&, Vector&> solution_of(GridParts& parts, const Vector&) {
+    return {parts.x, parts.b};
+}
+std::pair<SingleVector&, SingleVector&> solution_of(GridParts& parts, const SingleVector&) {
+    return {parts.single.x, parts.single.b};
+}
+
+}  // namespace
+
+template <class AnyVector>
+void Multigrid::cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind kind, bool from_zero) const {
     const Context& context = b.context();
     const bool coarse = grid > 0 && b.size() < least_profiled_unknowns;
     std::optional<ProfileScope> together;
@@ -67,22 +96,24 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
         const ProfileScope scope(context, "coarsest grid", coarsest_bytes(), ProfileScope::whole);
         return solve_coarsest(b, x);
     }
-    GridParts &parts = hierarchy_[grid], &next = hierarchy_[grid + 1];
+    const GridParts& parts = hierarchy_[grid];
+    const auto [next_x, next_b] = solution_of(hierarchy_[grid + 1], b);
     const Index transfer = parts.interpolation->bytes();
+    const Index coarse_unknowns = hierarchy_.matrix(grid + 1).unknowns();
     const auto vectors = [&](Index on_fine, Index on_coarse) {
-        return (on_fine * b.size() + on_coarse * next.b.size()) * Index(sizeof(double));
+        return (on_fine * b.size() + on_coarse * coarse_unknowns) * Index(sizeof(*b.data()));
     };
-    const Index product = hierarchy_.matrix(grid).bytes_per_apply();
+    const Index product = hierarchy_.product_bytes(grid);
     const Index smoothing = product + parts.smoother.preconditioner().bytes_per_apply();
     const std::string name = context.profile() ? "grid " + std::to_string(grid) : "";
-    const auto smooth = [&] { parts.smoother.smooth(b, x, parts.r, parts.t); };
+    const auto smooth = [&] { hierarchy_.smooth(grid, b, x); };
     {
         const ProfileScope of_grid(context, name.c_str());
         if (int steps = options_.pre_smoothing; from_zero || steps > 0) {
             const Index first = from_zero && steps > 0 ? product : 0;  // the step from x = 0 needs no product
             const ProfileScope scope(context, "smoother", steps * smoothing - first, ProfileScope::whole);
             if (from_zero && steps > 0) {
-                parts.smoother.from_zero(b, x);
+                hierarchy_.smooth_from_zero(grid, b, x);
                 --steps;
             } else if (from_zero) {
                 set_zero(x);
@@ -91,14 +122,14 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
         }
         {
             const ProfileScope scope(context, "residual", product + vectors(1, 0));
-            hierarchy_.matrix(grid).subtract_product(b, x, parts.r);
+            hierarchy_.residual(grid, b, x);
         }
         const ProfileScope scope(context, "restriction", transfer + vectors(1, 1));
-        hierarchy_.restrict_from(grid);
+        hierarchy_.restrict_from(grid, b);
     }
-    cycle(grid + 1, next.b, next.x, kind, true);
+    cycle(grid + 1, next_b, next_x, kind, true);
     if (kind != CycleKind::v && grid + 2 < hierarchy_.size())
-        cycle(grid + 1, next.b, next.x, kind == CycleKind::w ? CycleKind::w : CycleKind::v, false);
+        cycle(grid + 1, next_b, next_x, kind == CycleKind::w ? CycleKind::w : CycleKind::v, false);
     const ProfileScope of_grid(context, name.c_str());
     {
         const ProfileScope scope(context, "prolongation", transfer + vectors(2, 1));
@@ -109,18 +140,24 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
     for (int steps = options_.post_smoothing; steps > 0; --steps) smooth();
 }
 
-void Multigrid::solve_coarsest(const Vector& b, Vector& x) const {
-    if (options_.coarsest_sweeps == 0) return hierarchy_.coarsest().apply(b, x);
-    GridParts& parts = hierarchy_[hierarchy_.size() - 1];
-    parts.smoother.from_zero(b, x);
-    for (int sweep = 1; sweep < options_.coarsest_sweeps; ++sweep) parts.smoother.smooth(b, x, parts.r, parts.t);
+template <class AnyVector>
+void Multigrid::solve_coarsest_of(const AnyVector& b, AnyVector& x) const {
+    if (options_.coarsest_sweeps == 0) return hierarchy_.solve_coarsest(b, x);
+    const int last = hierarchy_.size() - 1;
+    hierarchy_.smooth_from_zero(last, b, x);
+    for (int sweep = 1; sweep < options_.coarsest_sweeps; ++sweep) hierarchy_.smooth(last, b, x);
 }
+
+template void Multigrid::solve_coarsest_of(const Vector&, Vector&) const;
+template void Multigrid::solve_coarsest_of(const SingleVector&, SingleVector&) const;
+template void Multigrid::cycle_of(int, const Vector&, Vector&, CycleKind, bool) const;
+template void Multigrid::cycle_of(int, const SingleVector&, SingleVector&, CycleKind, bool) const;
 
 Index Multigrid::coarsest_bytes() const {
     const int last = hierarchy_.size() - 1;
     if (options_.coarsest_sweeps == 0) return hierarchy_.coarsest().bytes();
     return options_.coarsest_sweeps *
-           (hierarchy_.matrix(last).bytes_per_apply() + hierarchy_[last].smoother.preconditioner().bytes_per_apply());
+           (hierarchy_.product_bytes(last) + hierarchy_[last].smoother.preconditioner().bytes_per_apply());
 }
 
 Index Multigrid::bytes_per_apply() const {
@@ -129,7 +166,7 @@ Index Multigrid::bytes_per_apply() const {
     const int last = hierarchy_.size() - 1;
     for (int grid = 0; grid < last; ++grid) {
         const GridParts& parts = hierarchy_[grid];
-        const Index a = hierarchy_.matrix(grid).bytes_per_apply();
+        const Index a = hierarchy_.product_bytes(grid);
         const Index m = parts.smoother.preconditioner().bytes_per_apply();
         const int steps = options_.pre_smoothing + options_.post_smoothing;
         sum += Index(visits * double(steps * (a + m) + 2 * parts.interpolation->bytes()));
@@ -142,7 +179,8 @@ Index Multigrid::bytes_per_apply() const {
 ApplicationCheck Multigrid::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
                                               const MakeInDouble& /*in_double*/) const {
     if (!traits_.fixed) return Preconditioner::check_application(hierarchy_.matrix(0), r, z, {});
-    return {multigrid::cycle_error(hierarchy_, options_, r, z), 1e-10, ""};
+    const double bound = options_.coarsening.single_vectors ? 1e-5 : 1e-10;
+    return {multigrid::cycle_error(hierarchy_, options_, r, z), bound, ""};
 }
 
 }  // namespace hyperplane

@@ -13,6 +13,11 @@
 // and on the last grid x = A^-1 b, or what some steps of l1 Jacobi from zero give. For a symmetric matrix V- and
 // W-cycles are symmetric if S is and both numbers of steps are equal, and positive definite if the eigenvalues of the
 // smoother's omega M^-1 A are below 2.
+//
+// With vectors in single precision all of this is done on matrices and vectors that are stored in single precision, and
+// summed in double precision: the cycle is then linear and symmetric but for the rounding of stored values. What enters
+// is divided by a power of two near its norm, and the result is multiplied by it, so that the few exponents of single
+// precision do.
 #pragma once
 
 #include "precond/multigrid/hierarchy.hpp"
@@ -44,9 +49,11 @@ public:
                                        const MakeInDouble& in_double) const override;
 
     /// What a cycle does on the last grid, and the bytes that it moves.
-    void solve_coarsest(const Vector& b, Vector& x) const;
+    void solve_coarsest(const Vector& b, Vector& x) const { solve_coarsest_of(b, x); }
+    void solve_coarsest(const SingleVector& b, SingleVector& x) const { solve_coarsest_of(b, x); }
     Index coarsest_bytes() const;
     const multigrid::Hierarchy& hierarchy() const { return hierarchy_; }
+    multigrid::Hierarchy& hierarchy() { return hierarchy_; }
     const MultigridOptions& options() const { return options_; }
 
     /// Those of cycles with smoothers of these traits.
@@ -55,6 +62,13 @@ public:
 
 private:
     void cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero) const;
+    void cycle(int grid, const SingleVector& b, SingleVector& x, CycleKind kind, bool from_zero) const {
+        cycle_of(grid, b, x, kind, from_zero);
+    }
+    template <class AnyVector>
+    void solve_coarsest_of(const AnyVector& b, AnyVector& x) const;
+    template <class AnyVector>
+    void cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind kind, bool from_zero) const;
 
     MultigridOptions options_;
     multigrid::SmootherChoices smoothers_;

@@ -43,14 +43,18 @@ public:
                 const Index unknowns = at.setting.matrix.unknowns();
                 const Index vector = multigrid::vector_bytes(at.setting);
                 const Index matrix = multigrid::matrix_bytes(at.setting);
-                if (at.keeps_matrix(grid)) sum.bytes += matrix + 2 * vector;
-                sum.bytes += at.gather_bytes;
+                const multigrid::CoarseningOptions& coarsening = options.coarsening;
+                const bool keeps = at.keeps_matrix(grid);
+                if (keeps) sum.bytes += matrix;
+                sum.bytes += multigrid::double_bytes(at.setting, coarsening, grid, keeps) + at.gather_bytes +
+                             multigrid::single_bytes(at.setting, coarsening, grid, grids.any() || smoothers.coarsest);
+                const Index product = (matrix + 2 * vector) / (coarsening.single(grid) ? 2 : 1);
                 if (!grids.any() && smoothers.coarsest) {
                     const PreconditionerPlan own = smoothers.coarsest->plan(at.setting);
                     sum.bytes += own.bytes + 2 * vector;
                     sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
                     const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-                    sum.bytes_per_apply += options.coarsest_sweeps * (m + matrix + 2 * vector);
+                    sum.bytes_per_apply += options.coarsest_sweeps * (m + product);
                     return;
                 }
                 if (!grids.any()) {
@@ -64,8 +68,7 @@ public:
                 sum.bytes += own.bytes + p + 2 * vector;
                 sum.setup_bytes = std::max({sum.setup_bytes, own.setup_bytes, multigrid::copy_bytes(at.setting)});
                 const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-                sum.bytes_per_apply +=
-                    (options.pre_smoothing + options.post_smoothing) * (m + matrix + 2 * vector) + 2 * p;
+                sum.bytes_per_apply += (options.pre_smoothing + options.post_smoothing) * (m + product) + 2 * p;
             });
         sum.most_when = "couplings are so weak along some axes that multigrid coarsens one axis at a time";
         sum.most_bytes =
@@ -87,10 +90,13 @@ public:
             const multigrid::SmootherPlan& smoother = grids.any() ? smoothers.on(grid) : *smoothers.coarsest;
             if (smoother.row.kernels)
                 for (KernelSet& set : smoother.row.kernels(smoother.parameters, setting)) all.push_back(std::move(set));
-            if constexpr (cuda_built)
-                if (grid > 0) all.push_back(product(smoother.plan(setting).space.layout(), setting.matrix));
-            if constexpr (cuda_built)
-                if (grids.any()) add_step(setting.matrix, grids, coarsening.rounds(grid), all);
+            if constexpr (cuda_built) {
+                const bool single = coarsening.single(grid);
+                const Layout layout = smoother.plan(setting).space.layout();
+                if (grid > 0) all.push_back(product(layout, setting.matrix));
+                if (single) all.push_back(single_product(layout, setting.matrix));
+                if (grids.any()) add_step(setting.matrix, grids, coarsening.rounds(grid), single, all);
+            }
         });
         return all;
     }
@@ -111,6 +117,22 @@ private:
         }
     }
 
+    static MatrixStorage storage_of(const MatrixShape& matrix) {
+        return matrix.symmetric() ? MatrixStorage::lower : MatrixStorage::full;
+    }
+    static KernelSet single_product(const Layout& layout, const MatrixShape& matrix) {
+        return {"spmv in single precision",
+                layout,
+                matrix.stencil(),
+                matrix.dof(),
+                matrix.symmetric(),
+                FactorStorage::single_precision,
+                [layout, matrix]() -> rtc::Programs {
+                    if constexpr (cuda_built)
+                        return SingleMatrixCuda::programs(layout, matrix.stencil(), matrix.dof(), storage_of(matrix));
+                    return {};
+                }};
+    }
     static KernelSet product(const Layout& layout, const MatrixShape& matrix) {
         return {"spmv",
                 layout,
@@ -119,38 +141,43 @@ private:
                 matrix.symmetric(),
                 FactorStorage::double_precision,
                 [layout, matrix]() -> rtc::Programs {
-                    const MatrixStorage storage = matrix.symmetric() ? MatrixStorage::lower : MatrixStorage::full;
                     if constexpr (cuda_built)
-                        return StructMatrixCuda::programs(layout, matrix.stencil(), matrix.dof(), storage);
+                        return StructMatrixCuda::programs(layout, matrix.stencil(), matrix.dof(), storage_of(matrix));
                     return {};
                 }};
     }
 
     /// The kernels of a step to the next grid, which do not depend on layouts: of the set-up, and of transfers, which
     /// do not depend on the stencil, either.
-    static void add_step(const MatrixShape& matrix, const multigrid::Coarsening& grids, bool rounded,
+    static void add_step(const MatrixShape& matrix, const multigrid::Coarsening& grids, bool rounded, bool single,
                          std::vector<KernelSet>& all) {
         if (matrix.grid().any_periodic()) return;
         std::string axes;
         for (int axis = 0; axis < 3; ++axis)
             if (grids.axes[axis]) axes += "xyz"[axis];
         const Layout layout(LayoutKind::natural, matrix.grid(), {});
-        const multigrid::SetupShape shape{matrix.stencil(), matrix.dof(),
-                                          matrix.symmetric() ? MatrixStorage::lower : MatrixStorage::full};
+        const multigrid::SetupShape shape{matrix.stencil(), matrix.dof(), storage_of(matrix)};
         all.push_back({"multigrid_setup_" + axes, layout, shape.stencil, shape.dof, matrix.symmetric(),
                        FactorStorage::double_precision, [shape, grids]() -> rtc::Programs {
                            if constexpr (cuda_built) return multigrid::setup_programs(shape, grids);
                            return {};
                        }});
-        all.push_back({"multigrid_transfer_" + axes, layout, Stencil::closure({Int3{}}), shape.dof, true,
+        all.push_back({(single ? "multigrid_single_transfer_" : "multigrid_transfer_") + axes, layout,
+                       Stencil::closure({Int3{}}), shape.dof, true,
                        rounded ? FactorStorage::single_precision : FactorStorage::double_precision,
-                       [grids, dof = shape.dof, rounded]() -> rtc::Programs {
-                           if constexpr (cuda_built) return multigrid::TransferCuda::programs(grids, dof, rounded);
+                       [grids, dof = shape.dof, rounded, single]() -> rtc::Programs {
+                           if constexpr (cuda_built)
+                               return multigrid::TransferCuda::programs(grids, dof, rounded, single);
                            return {};
                        }});
     }
 
     multigrid::SmootherPlans smoothers_of(const Parameters& parameters, const PreconditionerSetting& setting) const {
+        if (setting.context.ranks() && parameters.text(multigrid::section, "vectors") == "single")
+            throw UsageError(
+                parameters.where(multigrid::section, "vectors") +
+                ": several ranks exchange vectors in double precision; set preconditioner.vectors = double, "
+                "or take one rank");
         const bool named = parameters.has(multigrid::smoother_section, "name");
         const std::string name = named ? parameters.text(multigrid::smoother_section, "name") : "struct_ilu";
         const multigrid::SmootherPlan finest(find_row(smoothers_, "smoother", name), parameters);

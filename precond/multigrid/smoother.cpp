@@ -13,6 +13,7 @@
 #include "core/vector/blas1.hpp"
 #include "precond/fused_step.hpp"
 #include "precond/multigrid/grid_norm.hpp"
+#include "precond/single_solve.hpp"
 #include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
@@ -192,6 +193,33 @@ void Smoother::smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const {
     a_->subtract_product(b, x, r);  // r = b - A x
     m_->apply(r, t);
     axpy(omega_, t, x);  // x += omega M^-1 r
+}
+
+void Smoother::apply(const SingleVector& r, SingleVector& z, const SingleScratch& scratch) const {
+    if (const auto* single = dynamic_cast<const SingleSolve*>(m_.get()); single && single->apply(r, z)) return;
+    widen(r, scratch.wide_r);
+    m_->apply(scratch.wide_r, scratch.wide_t);
+    narrow(scratch.wide_t, z);
+}
+
+void Smoother::from_zero(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const {
+    apply(b, x, scratch);
+    if (omega_ != 1.0) scale(omega_, x);
+}
+
+void Smoother::residual(const SingleVector& b, const SingleVector& x, const SingleScratch& scratch) const {
+    if (scratch.matrix) return scratch.matrix->subtract_product(b, x, scratch.r);
+    widen(x, scratch.wide_t);
+    a_->apply(scratch.wide_t, scratch.wide_r);
+    subtract(b, scratch.wide_r, scratch.r);
+}
+
+void Smoother::smooth(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const {
+    const auto* single = dynamic_cast<const SingleSolve*>(m_.get());
+    if (single && scratch.matrix && single->step(*scratch.matrix, b, omega_, x, scratch.t)) return;
+    residual(b, x, scratch);
+    apply(scratch.r, scratch.t, scratch);
+    axpy(omega_, scratch.t, x);
 }
 
 }  // namespace hyperplane::multigrid

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/single_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane::multigrid {
@@ -48,11 +49,27 @@ public:
     /// r and t are overwritten.
     void smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const;
 
+    /// Vectors in single precision, and the double ones through which a smoother solves that takes no others; all are
+    /// overwritten. `matrix` is a copy of the matrix, or null if that is read through the double ones, too.
+    struct SingleScratch {
+        const SingleMatrix* matrix;
+        SingleVector &r, &t;
+        Vector &wide_r, &wide_t;
+    };
+    /// The same in single precision.
+    void from_zero(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const;
+    void smooth(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const;
+    /// scratch.r = b - A x
+    void residual(const SingleVector& b, const SingleVector& x, const SingleScratch& scratch) const;
+
     const Preconditioner& preconditioner() const { return *m_; }
     double omega() const { return omega_; }
     double lambda() const { return lambda_; }  ///< 0 if it was not needed
 
 private:
+    /// z = M^-1 r
+    void apply(const SingleVector& r, SingleVector& z, const SingleScratch& scratch) const;
+
     const StructMatrix* a_ = nullptr;
     std::unique_ptr<Preconditioner> m_;
     bool shifted_ = false;  ///< m_ was made with a shift

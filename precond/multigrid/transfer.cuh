@@ -5,7 +5,7 @@
 // children. In a prolongation it corrects the fine points of the cell above the coarse point, whose parents are the
 // cell's corners. The weight of a child that does not exist is zero, and multiplies the value of some other point.
 //
-// Definitions, besides those of coarse_point.cuh: WEIGHT (double or float).
+// Definitions, besides those of coarse_point.cuh: WEIGHT (double or float), REAL (the same of vectors).
 
 #include "precond/multigrid/coarse_point.cuh"
 
@@ -48,12 +48,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) restrict_to(const __grid_c
     const int coarse = slot_of(a.step.coarse, p.i, p.j, p.k);
 #pragma unroll 1
     for (int c = 0; c < DOF; ++c) {
-        const double* fine = a.fine + (long long)c * a.step.fine_slots;
-        double sum = __ldg(fine + p.fine);
+        const REAL* fine = (const REAL*)a.fine + (long long)c * a.step.fine_slots;
+        double sum = double(__ldg(fine + p.fine));
 #pragma unroll
         for (int number = 0; number < 27; ++number)
-            if (is_child(number)) sum += w[number] * __ldg(fine + shifted(p.fine, a.child[number], a.step.fine_slots));
-        a.coarse[(long long)c * a.step.coarse_slots + coarse] = sum;
+            if (is_child(number))
+                sum += w[number] * double(__ldg(fine + shifted(p.fine, a.child[number], a.step.fine_slots)));
+        ((REAL*)a.coarse)[(long long)c * a.step.coarse_slots + coarse] = REAL(sum);
     }
 }
 
@@ -83,18 +84,20 @@ extern "C" __global__ void __launch_bounds__(THREADS) add_to(const __grid_consta
     const int coarse = slot_of(a.step.coarse, p.i, p.j, p.k);
 #pragma unroll 1
     for (int c = 0; c < DOF; ++c) {
-        double* fine = a.fine + (long long)c * a.step.fine_slots;
+        REAL* fine = (REAL*)a.fine + (long long)c * a.step.fine_slots;
         double x[8], corner[8];
 #pragma unroll
         for (int odd = 0; odd < 8; ++odd) {
             if ((odd & axes) != odd) continue;
             const bool exists = is_own(a.step, p, odd);
-            x[odd] = exists
-                         ? fine[shifted(p.fine, a.child[number_of(odd & 1, odd >> 1 & 1, odd >> 2)], a.step.fine_slots)]
-                         : 0.0;
+            x[odd] =
+                exists
+                    ? double(
+                          fine[shifted(p.fine, a.child[number_of(odd & 1, odd >> 1 & 1, odd >> 2)], a.step.fine_slots)])
+                    : 0.0;
             corner[odd] = p.has_coarse(a.step, odd & 1, odd >> 1 & 1, odd >> 2)
-                              ? __ldg(a.coarse + (long long)c * a.step.coarse_slots +
-                                      shifted(coarse, a.above_coarse[odd], a.step.coarse_slots))
+                              ? double(__ldg((const REAL*)a.coarse + (long long)c * a.step.coarse_slots +
+                                             shifted(coarse, a.above_coarse[odd], a.step.coarse_slots)))
                               : 0.0;
         }
 #pragma unroll
@@ -104,7 +107,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) add_to(const __grid_consta
             for (int above = 7; above >= 0; --above)
                 if ((above & odd) == above) x[odd] += (odd == 0 ? 1.0 : w[odd][above]) * corner[above];
             if (is_own(a.step, p, odd))
-                fine[shifted(p.fine, a.child[number_of(odd & 1, odd >> 1 & 1, odd >> 2)], a.step.fine_slots)] = x[odd];
+                fine[shifted(p.fine, a.child[number_of(odd & 1, odd >> 1 & 1, odd >> 2)], a.step.fine_slots)] =
+                    REAL(x[odd]);
         }
     }
 }

@@ -51,19 +51,20 @@ rtc::Definitions StepLaunch::definitions(const Coarsening& grids, int dof, int t
             {"THREADS", std::to_string(threads)}};
 }
 
-rtc::Definitions TransferCuda::definitions(const Coarsening& grids, int dof, bool rounded) {
+rtc::Definitions TransferCuda::definitions(const Coarsening& grids, int dof, bool rounded, bool single) {
     rtc::Definitions all = StepLaunch::definitions(grids, dof, threads);
     all["WEIGHT"] = rounded ? "float" : "double";
+    all["REAL"] = single ? "float" : "double";
     return all;
 }
 
-TransferCuda::TransferCuda(const Context& context, const Coarsening& grids, int dof, bool rounded)
+TransferCuda::TransferCuda(const Context& context, const Coarsening& grids, int dof, bool rounded, bool single)
     : rounded_(rounded),
-      restrict_(context, transfer_source(), definitions(grids, dof, rounded), "restrict_to"),
-      add_(context, transfer_source(), definitions(grids, dof, rounded), "add_to") {}
+      restrict_(context, transfer_source(), definitions(grids, dof, rounded, single), "restrict_to"),
+      add_(context, transfer_source(), definitions(grids, dof, rounded, single), "add_to") {}
 
-rtc::Programs TransferCuda::programs(const Coarsening& grids, int dof, bool rounded) {
-    return {{transfer_source(), definitions(grids, dof, rounded)}};
+rtc::Programs TransferCuda::programs(const Coarsening& grids, int dof, bool rounded, bool single) {
+    return {{transfer_source(), definitions(grids, dof, rounded, single)}};
 }
 
 }  // namespace hyperplane::multigrid

@@ -29,24 +29,25 @@ private:
 
 class TransferCuda {
 public:
-    /// `rounded`: the weights are in single precision.
-    TransferCuda(const Context& context, const Coarsening& grids, int dof, bool rounded);
+    /// `rounded`: the weights are in single precision; `single`: the vectors are.
+    TransferCuda(const Context& context, const Coarsening& grids, int dof, bool rounded, bool single);
 
     bool rounded() const { return rounded_; }
-    /// coarse = P^T fine at the points of the weights' part; T is double or float, as `rounded` says.
-    template <class T>
-    void restrict_to(const WeightsView<const T>& weights, const Vector& fine, Vector& coarse) const {
+    /// coarse = P^T fine at the points of the weights' part; T is double or float, as `rounded` says, and the vectors
+    /// are what `single` says.
+    template <class T, class AnyVector>
+    void restrict_to(const WeightsView<const T>& weights, const AnyVector& fine, AnyVector& coarse) const {
         launch(restrict_, weights, fine, coarse, weights.coarse.begin_plane());
     }
     /// fine = fine + P coarse. The cells above coarse points contain the fine ones; that of the first one may belong to
     /// a coarse point of the rank below.
-    template <class T>
-    void add_to(const WeightsView<const T>& weights, Vector& fine, const Vector& coarse) const {
+    template <class T, class AnyVector>
+    void add_to(const WeightsView<const T>& weights, AnyVector& fine, const AnyVector& coarse) const {
         const int begin = weights.fine.begin_plane();
         launch(add_, weights, fine, coarse, weights.grids.axes[2] ? begin / 2 : begin);
     }
 
-    static rtc::Programs programs(const Coarsening& grids, int dof, bool rounded);
+    static rtc::Programs programs(const Coarsening& grids, int dof, bool rounded, bool single);
 
 private:
     static constexpr int threads = 256;
@@ -54,14 +55,14 @@ private:
 
     /// For the coarse points from plane `begin` to the last one of the part. A kernel writes to one of the vectors
     /// alone.
-    template <class T>
-    static void launch(const Kernel& kernel, const WeightsView<const T>& weights, const Vector& fine,
-                       const Vector& coarse, int begin) {
+    template <class T, class AnyVector>
+    static void launch(const Kernel& kernel, const WeightsView<const T>& weights, const AnyVector& fine,
+                       const AnyVector& coarse, int begin) {
         const StepLaunch launch(weights.fine, coarse.layout(), weights.order, begin, weights.coarse.end_plane(),
                                 threads);
         TransferArguments all{.weights = weights.values - weights.order.halo_slots(),
-                              .fine = const_cast<double*>(fine.memory().data()),
-                              .coarse = const_cast<double*>(coarse.memory().data()),
+                              .fine = const_cast<AnyVector&>(fine).memory().data(),
+                              .coarse = const_cast<AnyVector&>(coarse).memory().data(),
                               .step = launch.step(),
                               .weight_stride = int(weights.stride),
                               .child = {},
@@ -75,7 +76,7 @@ private:
         }
         kernel.launch(launch.blocks(), threads, 0, all);
     }
-    static rtc::Definitions definitions(const Coarsening& grids, int dof, bool rounded);
+    static rtc::Definitions definitions(const Coarsening& grids, int dof, bool rounded, bool single);
 
     bool rounded_;
     Kernel restrict_, add_;

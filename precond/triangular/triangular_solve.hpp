@@ -12,6 +12,7 @@
 
 #include <string>
 
+#include "core/matrix/single_matrix.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/ilu_factors.hpp"
@@ -39,6 +40,15 @@ public:
     /// nothing, where no pass over memory can serve two of these operations (precond/fused_step.hpp).
     virtual bool step(const IluFactors& /*factors*/, const Vector& /*b*/, double /*omega*/, Vector& /*x*/,
                       Vector& /*t*/) const {
+        return false;
+    }
+    /// The same two with vectors in single precision (precond/single_solve.hpp); they return false, and do nothing,
+    /// where there are no such solves.
+    virtual bool apply_single(const IluFactors& /*factors*/, const SingleVector& /*r*/, SingleVector& /*z*/) const {
+        return false;
+    }
+    virtual bool step_single(const IluFactors& /*factors*/, const SingleMatrix& /*a*/, const SingleVector& /*b*/,
+                             double /*omega*/, SingleVector& /*x*/, SingleVector& /*t*/) const {
         return false;
     }
     /// Number of vectors that apply_dot reads in addition to what apply moves.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "core/vector/run_kernel.hpp"
@@ -17,7 +18,8 @@ namespace hyperplane {
 
 /// Loads eight positions from t on, all of which are valid.
 struct TakeAll {
-    HYPERPLANE_INLINE detail::Lanes operator()(const double* from, int t, int /*begin*/, int /*end*/) const {
+    template <class T>
+    HYPERPLANE_INLINE detail::Lanes operator()(const T* from, int t, int /*begin*/, int /*end*/) const {
         return detail::load(from + t);
     }
 };
@@ -25,7 +27,8 @@ struct TakeAll {
 /// Loads eight positions from t on, with zeros for those outside [begin, end), which are not read. At least eight
 /// positions are valid.
 struct TakeValid {
-    HYPERPLANE_INLINE detail::Lanes operator()(const double* from, int t, int begin, int end) const {
+    template <class T>
+    HYPERPLANE_INLINE detail::Lanes operator()(const T* from, int t, int begin, int end) const {
         using namespace detail;
         if (t >= begin && t + lanes <= end) return load(from + t);
         constexpr LaneMask lane{0, 1, 2, 3, 4, 5, 6, 7};
@@ -44,14 +47,14 @@ inline bool fits_line(int valid) {
 
 namespace detail {
 
-/// The terms of a line, read by loops whose number is known.
-template <int N>
+/// The terms of a line, read by loops whose number is known. T: double or float, of all arrays but the sums.
+template <int N, class T>
 struct LineTerms {
-    const double *a[N + 1], *x[N + 1];
+    const T *a[N + 1], *x[N + 1];
     int begin[N + 1], end[N + 1];
     int all_begin = 0, all_end;  ///< where all are valid
 
-    LineTerms(const RunTerm* terms, int count) : all_end(count) {
+    LineTerms(const BasicRunTerm<T>* terms, int count) : all_end(count) {
         for (int n = 0; n < N; ++n) {
             a[n] = terms[n].a, x[n] = terms[n].x, begin[n] = terms[n].begin, end[n] = terms[n].end;
             all_begin = std::max(all_begin, begin[n]), all_end = std::min(all_end, end[n]);
@@ -64,8 +67,8 @@ struct LineBlock {
     Lanes y, s;
 };
 
-template <bool descending, int sign, int N, class Take, class Line>
-HYPERPLANE_INLINE LineBlock line_block(const Take& take, const LineTerms<N>& terms, const double* in, const Line& line,
+template <bool descending, int sign, int N, class T, class Take, class Line>
+HYPERPLANE_INLINE LineBlock line_block(const Take& take, const LineTerms<N, T>& terms, const T* in, const Line& line,
                                        int t, int count, double before) {
     Lanes s = in ? take(in, t, 0, count) : Lanes{};
 #pragma GCC unroll 12
@@ -80,28 +83,26 @@ HYPERPLANE_INLINE LineBlock line_block(const Take& take, const LineTerms<N>& ter
 }
 
 /// Stores up to eight positions, `most` at the most.
-inline void store(const Lanes& v, double* to, int most) {
-    if (most >= lanes) {
-        std::memcpy(to, &v, sizeof v);
-        return;
-    }
-    for (int i = 0; i < most; ++i) to[i] = v[i];
+template <class T>
+void store(const Lanes& v, T* to, int most) {
+    if (most >= lanes) return store(v, to);
+    for (int i = 0; i < most; ++i) to[i] = T(v[i]);
 }
 
 /// The same near the ends of a line, where some positions are not valid; stores those that exist.
-template <bool descending, int sign, int N, class Line>
-__attribute__((noinline)) double line_end(const LineTerms<N>& terms, const double* in, const Line& line, int t,
-                                          int count, double before, double* y, double* sums) {
+template <bool descending, int sign, int N, class T, class Line>
+__attribute__((noinline)) double line_end(const LineTerms<N, T>& terms, const T* in, const Line& line, int t, int count,
+                                          double before, T* y, double* sums) {
     const LineBlock block = line_block<descending, sign>(TakeValid{}, terms, in, line, t, count, before);
     store(block.y, y + t, count - t);
     if (sums) store(block.s, sums + t, count - t);
     return block.y[descending ? 0 : lanes - 1];
 }
 
-template <bool descending, int sign, int N, class Line>
-void solve_line_of(const RunTerm* list, const double* in, const Line& line, int count, double before, double* y,
+template <bool descending, int sign, int N, class T, class Line>
+void solve_line_of(const BasicRunTerm<T>* list, const T* in, const Line& line, int count, double before, T* y,
                    double* sums) {
-    const LineTerms<N> terms(list, count);
+    const LineTerms<N, T> terms(list, count);
     const int blocks = (count + lanes - 1) / lanes;
     const int first = (std::max(terms.all_begin, line.begin) + lanes - 1) / lanes;
     const int last = std::max(first, std::min(terms.all_end, line.end) / lanes);
@@ -115,7 +116,7 @@ void solve_line_of(const RunTerm* list, const double* in, const Line& line, int 
     for (int at = first; at < last; ++at) {
         const int t = lanes * (descending ? first + last - 1 - at : at);
         const LineBlock block = line_block<descending, sign>(TakeAll{}, terms, in, line, t, count, next);
-        std::memcpy(y + t, &block.y, sizeof block.y);
+        store(block.y, y + t);
         if (sums) std::memcpy(sums + t, &block.s, sizeof block.s);
         next = block.y[descending ? 0 : lanes - 1];
     }
@@ -133,11 +134,11 @@ void solve_line_with(std::integer_sequence<int, N...>, int size, const Arguments
 /// With s = in + sign times the sum of the terms, y_t = c(t) + a(t) y_{t-1} for t = 0 to count - 1, or descending with
 /// y_{t+1}, where line.at(take, t, count, s) returns a and c of eight positions. `line` is valid in [line.begin,
 /// line.end), outside which a = 0; y_{-1}, or y_count, is `before`. `in` may be null for zeros, and y. The sums s are
-/// stored in `sums` unless it is null. There are up to most_line_terms terms, and fits_line() holds for each, and for
-/// `line`.
-template <bool descending, int sign, class Line>
-void solve_line(std::span<const RunTerm> terms, const double* in, const Line& line, int count, double before, double* y,
-                double* sums) {
+/// stored in `sums` unless it is null. T is double or float. There are up to most_line_terms terms, and fits_line()
+/// holds for each, and for `line`.
+template <bool descending, int sign, class T, class Line>
+void solve_line(std::span<const BasicRunTerm<std::type_identity_t<T>>> terms, const std::type_identity_t<T>* in,
+                const Line& line, int count, double before, T* y, double* sums) {
     detail::solve_line_with<descending, sign>(std::make_integer_sequence<int, most_line_terms + 1>{}, int(terms.size()),
                                               terms.data(), in, line, count, before, y, sums);
 }

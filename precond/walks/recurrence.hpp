@@ -24,6 +24,20 @@ HYPERPLANE_INLINE Lanes load(const double* from) {
     return v;
 }
 
+typedef float Singles __attribute__((vector_size(lanes * sizeof(float))));
+
+/// Written out, this is one instruction; gcc 12 converts a vector of floats by halves, which it takes apart and joins.
+HYPERPLANE_INLINE Lanes load(const float* from) {
+    return Lanes{from[0], from[1], from[2], from[3], from[4], from[5], from[6], from[7]};
+}
+HYPERPLANE_INLINE void store(const Lanes& v, double* to) {
+    std::memcpy(to, &v, sizeof v);
+}
+HYPERPLANE_INLINE void store(const Lanes& v, float* to) {
+    const Singles rounded = __builtin_convertvector(v, Singles);
+    std::memcpy(to, &rounded, sizeof rounded);
+}
+
 /// Lane i of the result is lane i - by of `v` (i + by if descending), or lane i of `edge` if `v` has no such lane.
 template <int by, bool descending>
 HYPERPLANE_INLINE Lanes shifted(Lanes v, Lanes edge) {

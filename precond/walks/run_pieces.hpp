@@ -28,6 +28,10 @@ struct FactorsByRun {
     const Stencil& stencil;
     int dof;
 
+    /// The address of the coefficient of an entry for slot 0, with one unknown, whose neighbour is `ahead` slots ahead.
+    const double* address(int entry, Index ahead) const {
+        return triangles.along({{}, 0, 0}, {0, 0, ahead}, entry, 0, 0);
+    }
     const double* inverse(int row, int col, Index slot) const { return pivots.values(pivot_entry, row, col) + slot; }
     bool along_run(int entry) const {
         const Int3 o = stencil[entry];

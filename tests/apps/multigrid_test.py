@@ -87,7 +87,9 @@ class Iterations(ProgramTest):
                            (("smoother.name=chebyshev", "smoother.polynomial=fourth", "smoother.degree=3"), 8),
                            (("preconditioner.coarsest=jacobi",), 6),
                            (("preconditioner.coarsest=jacobi", "preconditioner.grids=3"), 7),
-                           (("smoother.storage=single",), 6)):
+                           (("smoother.storage=single",), 6),
+                           (("preconditioner.storage=single", "preconditioner.vectors=single"), 6),
+                           (("preconditioner.storage=half_scaled", "preconditioner.vectors=single"), 7)):
             with self.subTest(sets):
                 self.assertLessEqual(self.iterations(problem, "45 37 51", *sets), most)
         self.assertLessEqual(self.iterations(problem, "45 37 51", "preconditioner.cycle=f", solver="gmres"), 6)

@@ -62,6 +62,7 @@ inline double __hiloint2double(int /*high*/, int /*low*/) {
 #define LEVEL_Z 1
 #define PART 1
 #define STORAGE 0
+#define REAL double
 #define __global__
 #define __device__
 #define __forceinline__ inline

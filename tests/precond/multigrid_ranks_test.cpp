@@ -329,6 +329,8 @@ TEST(MultigridParts, RefusesSmoothersThatDoNotWorkOnRanks) {
         expect(multigrid_keys({}, "struct_ilu", {{"scope", "rank"}}), "smoother.scope = rank");
         expect(multigrid_keys({}, "struct_ilu", {{"storage", "single"}}), "smoother.storage = single");
         expect(multigrid_keys({}, "multicolor", {{"colours", "greedy"}}), "smoother.colours = greedy");
+        expect(multigrid_keys({{"storage", "single"}, {"vectors", "single"}}, "jacobi"),
+               "set preconditioner.vectors = double, or take one rank");
     });
 }
 

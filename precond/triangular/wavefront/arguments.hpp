@@ -29,12 +29,13 @@ struct EisenstatArguments {
     EisenstatBounds bounds;
 };
 
-template <class Value, int lower>
+/// Real: double or float.
+template <class Value, int lower, class Real = double>
 struct SolveArguments {
     Value* triangles;  // W and G; for D-ILU E and F as [entry][triangle_stride]
     Value* inverse;    // D^-1
-    const double* in;  // r, or the lower solve's result
-    double* out;
+    const Real* in;    // r, or the lower solve's result
+    Real* out;
     const Tile* tiles;
     const int* tile_at;  // [K][J], -1 where a tile has no line
     Edge* edges;         // [tile][i'][cell][component]

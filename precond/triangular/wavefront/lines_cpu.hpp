@@ -12,16 +12,20 @@
 
 namespace hyperplane::wavefront_cpu {
 
-/// What the lines of one solve read: the coefficients of the entries [first, last) of a triangle, and x.
+/// What the lines of one solve read: the coefficients of the entries [first, last) of a triangle, and x. T is double or
+/// float, of all of these; f.address(e, ahead) is that of the coefficient of entry e for slot 0, whose neighbour is
+/// `ahead` slots ahead.
+template <class T>
 class LineReads {
 public:
-    LineReads(const FactorsByRun& f, int first, int last, const Vector& x) : layout_(f.layout), dof_(f.dof) {
+    template <class Factors, class AnyVector>
+    LineReads(const Factors& f, int first, int last, const AnyVector& x) : layout_(f.layout), dof_(f.dof) {
         if (f.dof > 1 || layout_.kind() != LayoutKind::natural) return;
         int along = 0;
         for (int e = first; e < last; ++e) {
             const Int3 o = f.stencil[e];
             const Index ahead = layout_.distance(o);
-            const double* const a = f.triangles.along({{}, 0, 0}, {0, 0, ahead}, e, 0, 0);
+            const T* const a = f.address(e, ahead);
             if (f.along_run(e)) {
                 ++along;
                 along_ = {o, a, nullptr};
@@ -43,7 +47,8 @@ public:
     }
 
     /// Adds the products of A and x, before those of the triangle. A has the triangle's layout.
-    void add_products(const StructMatrix& a, const Vector& x) {
+    template <class Matrix, class AnyVector>
+    void add_products(const Matrix& a, const AnyVector& x) {
         std::vector<Entry> all;
         for (int e = 0; e < a.stencil().size(); ++e) {
             const Index ahead = layout_.distance(a.stencil()[e]);
@@ -69,7 +74,7 @@ public:
 
     /// Lists the products of a piece of a line in `terms`, but for that along the line. Returns false where the piece
     /// is too short for solve_line, or the triangle is not of this kind.
-    bool list(const Run& run, bool descending, std::vector<RunTerm>& terms) const {
+    bool list(const Run& run, bool descending, std::vector<BasicRunTerm<T>>& terms) const {
         if (!usable_) return false;
         bool fits = fits_along(run, descending);
         terms.clear();
@@ -83,8 +88,8 @@ public:
         return fits;
     }
     RunNeighbours along_line(const Run& run) const { return along_x(run, along_.offset.x); }
-    const double* along(const Run& run) const { return along_.a + run.slot; }
-    const double* inverse(const Run& run) const { return inverse_ + run.slot; }
+    const T* along(const Run& run) const { return along_.a + run.slot; }
+    const T* inverse(const Run& run) const { return inverse_ + run.slot; }
 
 private:
     /// The blocks of a descending piece begin at its last position only if no other piece follows.
@@ -95,7 +100,7 @@ private:
     }
     struct Entry {
         Int3 offset;
-        const double *a, *x;  ///< for slot 0
+        const T *a, *x;  ///< for slot 0
     };
 
     RunNeighbours along_x(const Run& run, int x) const {
@@ -107,7 +112,7 @@ private:
     int dof_;
     std::vector<Entry> entries_;
     Entry along_{};
-    const double* inverse_ = nullptr;
+    const T* inverse_ = nullptr;
     int first_plane_ = 0, end_plane_ = 0;
     bool usable_ = false;
 };
@@ -131,6 +136,26 @@ struct UpperBlocks {
     HYPERPLANE_INLINE Recurrence<detail::Lanes> at(const Take& take, int t, int count, detail::Lanes s) const {
         const detail::Lanes pivot = take(d, t, 0, count);
         return {-(pivot * take(f, t, begin, end)), take(y, t, 0, count) - pivot * s};
+    }
+};
+
+/// The same with unit triangles: v_t = s_t - w_t v_{t-1}, and z_t = d_t v_t - s_t - g_t z_{t+1}.
+template <class T>
+struct UnitLowerBlocks {
+    const T* w;
+    int begin, end;
+    template <class Take>
+    HYPERPLANE_INLINE Recurrence<detail::Lanes> at(const Take& take, int t, int /*count*/, detail::Lanes s) const {
+        return {-take(w, t, begin, end), s};
+    }
+};
+template <class T>
+struct UnitUpperBlocks {
+    const T *d, *g, *v;
+    int begin, end;
+    template <class Take>
+    HYPERPLANE_INLINE Recurrence<detail::Lanes> at(const Take& take, int t, int count, detail::Lanes s) const {
+        return {-take(g, t, begin, end), take(d, t, 0, count) * take(v, t, 0, count) - s};
     }
 };
 

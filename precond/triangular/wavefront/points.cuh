@@ -31,10 +31,11 @@ __device__ constexpr int places(int group) {
 }
 /// Vectors that are copied besides the right-hand side: s, p, and y or A's diagonal.
 constexpr int more_vectors = EISENSTAT ? 3 : 0;
-static_assert(!EISENSTAT || (DILU && MIRRORED && GROUPS == 1 && RUN == 1 && STORAGE == 0 && !NATURAL && !SKIP_OUTSIDE));
+static_assert(!EISENSTAT || (sizeof(Real) == 8 && DILU && MIRRORED && GROUPS == 1 && RUN == 1 && STORAGE == 0 &&
+                             !NATURAL && !SKIP_OUTSIDE));
 /// Bytes that a thread of a group has in a stage.
 __device__ constexpr int staged(int group) {
-    return places(group) * int(sizeof(Place)) + (group == rhs_group) * 8 * (1 + more_vectors);
+    return places(group) * int(sizeof(Place)) + (group == rhs_group) * int(sizeof(Real)) * (1 + more_vectors);
 }
 __device__ constexpr int staged_before(int group) {
     int count = 0;
@@ -77,13 +78,16 @@ struct Consumer {
     __device__ __forceinline__ Place* stage(int at_, int what) const {
         return (Place*)(stages + (at_ * staged(group) + what * int(sizeof(Place))) * consumer_threads);
     }
-    __device__ __forceinline__ double* staged_rhs(int at_) const {
-        return (double*)(stages + (at_ * staged(group) + places(group) * int(sizeof(Place))) * consumer_threads);
+    __device__ __forceinline__ Real* staged_rhs(int at_) const {
+        return (Real*)(stages + (at_ * staged(group) + places(group) * int(sizeof(Place))) * consumer_threads);
     }
     /// The right-hand side (0) and the vectors that a step of Eisenstat's form reads besides.
-    __device__ __forceinline__ const double* vector(int which) const {
+    __device__ __forceinline__ const Real* vector(int which) const {
         if (which == 0) return a.in;
-        return which == 1 ? a.eisenstat.s : which == 2 ? a.eisenstat.p : UPPER ? a.eisenstat.y : a.eisenstat.diagonal;
+        return (const Real*)(which == 1   ? a.eisenstat.s
+                             : which == 2 ? a.eisenstat.p
+                             : UPPER      ? a.eisenstat.y
+                                          : a.eisenstat.diagonal);
     }
     __device__ __forceinline__ double value_of(int which) const {
         if (whole_stages) return staged_rhs(at)[which * consumer_threads + place];
@@ -145,15 +149,16 @@ struct Consumer {
         }
         if constexpr (halves) copy_4_async(stage(at_, exponents_place) + thread, RowExponents::word(a, lowest, 0));
         if (group == rhs_group) {
-            double* const to = staged_rhs(at_) + thread;
+            Real* const to = staged_rhs(at_) + thread;
+            constexpr int at_once = 16 / sizeof(Real);
             if constexpr (RUN > 1)
 #pragma unroll
-                for (int q = 0; q < RUN; q += 2) copy_16_async(to + q, a.in + lowest + q);
+                for (int q = 0; q < RUN; q += at_once) copy_16_async(to + q, a.in + lowest + q);
             else
-                copy_8_async(to, a.in + lowest);
+                copy_value(*to, a.in + lowest);
 #pragma unroll
             for (int which = 1; which <= more_vectors; ++which)
-                copy_8_async(to + which * consumer_threads, vector(which) + lowest);
+                copy_value(to[which * consumer_threads], vector(which) + lowest);
         }
         advance(slot_ahead);
     }

@@ -38,7 +38,8 @@
 // leave the grid are not zero but wrapped), DOT (also r^T M^-1 r of a symmetric M), EISENSTAT (the solve is a step of
 // Eisenstat's form, precond/triangular/wavefront/eisenstat.cuh), HALO_THREADS, LOOKAHEAD (a power of
 // two), EDGES_WAIT, PRODUCER_GROUPS, PRODUCER_LINES, RUN, BLOCKS (resident on a multiprocessor), GROUPS, TERMS {numbers
-// of offsets, sorted by group}, GROUP_BEGIN {where each group begins in TERMS, and the end}, and STORAGE
+// of offsets, sorted by group}, GROUP_BEGIN {where each group begins in TERMS, and the end}, REAL (double or, with one
+// unknown, float: the type of r and z, which are widened when they are read), and STORAGE
 // (precond/factors/reduced_values.cuh).
 
 #include "precond/triangular/wavefront/edges.cuh"
@@ -148,7 +149,7 @@ __device__ double finish_levels(const Arguments& a, const Tile& tile, int index,
                 store_edge_there(after + (long long)there * records_between_ranks(a), passed, epoch);
             }
 #endif
-            a.out[(long long)w.row * a.distance + w.slot] = y;
+            a.out[(long long)w.row * a.distance + w.slot] = Real(y);
         }
         w.end_level(active);
         if (++plane == a.nx) plane = 0;

@@ -195,7 +195,7 @@ void upper_piece(const FactorsByRun& f, const Run& run, Vector& z) {
 }
 
 /// The same for a piece of a line that is solved in one pass; its terms are listed.
-double lower_line(const LineReads& reads, const Run& run, const Vector& r, Vector& y, bool product_wanted) {
+double lower_line(const LineReads<double>& reads, const Run& run, const Vector& r, Vector& y, bool product_wanted) {
     scratch().values.resize(std::size_t(run.count));
     double *const s = scratch().values.data(), *const out = y.data() + run.slot;
     const RunNeighbours near = reads.along_line(run);
@@ -207,7 +207,7 @@ double lower_line(const LineReads& reads, const Run& run, const Vector& r, Vecto
     return product_wanted ? pivot_product({line.d, line.e, s}, near, run.count, out) : 0.0;
 }
 
-void upper_line(const LineReads& reads, const Run& run, Vector& z) {
+void upper_line(const LineReads<double>& reads, const Run& run, Vector& z) {
     scratch().values.resize(std::size_t(run.count));
     double* const out = z.data() + run.slot;
     const RunNeighbours near = reads.along_line(run);
@@ -222,7 +222,7 @@ void upper_line(const LineReads& reads, const Run& run, Vector& z) {
 void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<double>* of_line) {
     const FactorsByRun f = read_by_runs(factors);
     const Index lines = f.layout.grid().ny, first = f.layout.begin_plane();
-    const LineReads reads(f, 0, f.stencil.lower_size(), y);
+    const LineReads<double> reads(f, 0, f.stencil.lower_size(), y);
     for_each_piece(f, Direction::lower, carried(y, f.stencil), [&](const Run& piece) {
         const bool fits = reads.list(piece, false, scratch().terms);
         const double product =
@@ -233,7 +233,7 @@ void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<do
 
 void upper(const IluFactors& factors, Vector& z) {
     const FactorsByRun f = read_by_runs(factors);
-    const LineReads reads(f, f.stencil.diagonal() + 1, f.stencil.size(), z);
+    const LineReads<double> reads(f, f.stencil.diagonal() + 1, f.stencil.size(), z);
     for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
         reads.list(piece, true, scratch().terms) ? upper_line(reads, piece, z) : upper_piece(f, piece, z);
     });
@@ -243,14 +243,14 @@ bool has_step(const IluFactors& factors, const Vector& x) {
     const FactorsByRun f = read_by_runs(factors);
     const StructMatrix& a = factors.matrix();
     if (factors.reduced() || !(a.layout() == f.layout) || a.grid().any_periodic()) return false;
-    LineReads below(f, 0, f.stencil.lower_size(), x);
+    LineReads<double> below(f, 0, f.stencil.lower_size(), x);
     below.add_products(a, x);
-    return below.fits_all(false) && LineReads(f, f.stencil.diagonal() + 1, f.stencil.size(), x).fits_all(true);
+    return below.fits_all(false) && LineReads<double>(f, f.stencil.diagonal() + 1, f.stencil.size(), x).fits_all(true);
 }
 
 void lower_of_residual(const IluFactors& factors, const Vector& b, const Vector& x, Vector& y) {
     const FactorsByRun f = read_by_runs(factors);
-    LineReads reads(f, 0, f.stencil.lower_size(), y);
+    LineReads<double> reads(f, 0, f.stencil.lower_size(), y);
     reads.add_products(factors.matrix(), x);
     for_each_piece(f, Direction::lower, carried(y, f.stencil), [&](const Run& piece) {
         reads.list(piece, false, scratch().terms);
@@ -260,7 +260,7 @@ void lower_of_residual(const IluFactors& factors, const Vector& b, const Vector&
 
 void upper_to(const IluFactors& factors, double omega, Vector& z, Vector& x) {
     const FactorsByRun f = read_by_runs(factors);
-    const LineReads reads(f, f.stencil.diagonal() + 1, f.stencil.size(), z);
+    const LineReads<double> reads(f, f.stencil.diagonal() + 1, f.stencil.size(), z);
     for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
         reads.list(piece, true, scratch().terms);
         upper_line(reads, piece, z);

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/matrix/single_matrix.hpp"
 #include "precond/factors/ilu_factors.hpp"
 
 namespace hyperplane::wavefront_cpu {
@@ -25,5 +26,16 @@ void upper_to(const IluFactors& factors, double omega, Vector& z, Vector& x);
 /// line, in v^T D^-1 v.
 void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v);
 void upper_reduced(const IluFactors& factors, Vector& z, std::vector<double>* of_line = nullptr);
+
+/// Whether the functions below serve these factors: in single precision, of one unknown, in lines that are long enough,
+/// without periodic axes. Vectors are in single precision, too; sums and recurrences are not.
+bool has_single(const IluFactors& factors);
+void lower_single(const IluFactors& factors, const SingleVector& r, SingleVector& v);
+void upper_single(const IluFactors& factors, SingleVector& z);
+/// The steps as above; `a` is a copy of the matrix. Whether lines have few enough terms for that is has_single_step().
+bool has_single_step(const IluFactors& factors, const SingleMatrix& a, const SingleVector& x);
+void lower_of_residual(const IluFactors& factors, const SingleMatrix& a, const SingleVector& b, const SingleVector& x,
+                       SingleVector& v);
+void upper_to(const IluFactors& factors, double omega, SingleVector& z, SingleVector& x);
 
 }  // namespace hyperplane::wavefront_cpu

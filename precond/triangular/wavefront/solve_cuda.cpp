@@ -66,7 +66,7 @@ Index solve_shared(const IluPattern& system, const Geometry& g, int groups, Tile
     return 8 * before + stages * (exponents + 8 * (threads + 1) + (g.lower + 1) * tile.cells() / run * chunk * value);
 }
 
-enum class Kind { solve, solve_and_dot, step_of_eisenstat };
+enum class Kind { solve, solve_and_dot, step_of_eisenstat, solve_in_single };
 
 rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const SolveShape& shape, bool upper,
                              Kind kind, const StructIluTuning& tuning) {
@@ -96,6 +96,7 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["GROUP_BEGIN"] = rtc::array_of(groups.begin);
     all["DILU"] = system.shares ? "1" : "0";
     all["STORAGE"] = std::to_string(int(system.storage));
+    all["REAL"] = kind == Kind::solve_in_single ? "float" : "double";
     return all;
 }
 
@@ -225,7 +226,10 @@ int SolveShape::edge_records(const Geometry& g, int dof) const {
 
 Solves::Solves(const Context& context, const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,
                bool eisenstat)
-    : system_(system),
+    : context_(context),
+      system_(system),
+      geometry_(g),
+      tuning_(tuning),
       shape_(system, g, tuning),
       step_shape_(step_shape(system, g, tuning, eisenstat)),
       tiles_(system.layout, g.skew, shape_.tile, system.halo),
@@ -234,19 +238,23 @@ Solves::Solves(const Context& context, const IluPattern& system, const Geometry&
              tiles_.count() * system.layout.grid().nx * shape_.edge_records(g, system.dof)),
       state_(copied_to(context, "preconditioner: tiles", std::vector<SolveState>{{0, 0, 1}})),
       partial_(context, "preconditioner: tiles", tiles_.count() * (eisenstat ? eisenstat_sums : 1)) {
-    const auto load = [&](const SolveShape& shape, bool upper, Kind kind) {
-        const Kernel kernel(context, source(), definitions(system, g, shape, upper, kind, tuning), "struct_ilu_solve");
-        kernel.allow_shared(shape.shared);
-        return kernel;
+    const auto loaded = [&](const SolveShape& shape, bool upper, Kind kind) {
+        return load(shape, definitions(system, g, shape, upper, kind, tuning));
     };
-    lower_ = load(shape_, false, Kind::solve);
-    upper_ = load(shape_, true, Kind::solve);
-    if (computes_dot(system)) dotting_ = load(shape_, !system.shares, Kind::solve_and_dot);
+    lower_ = loaded(shape_, false, Kind::solve);
+    upper_ = loaded(shape_, true, Kind::solve);
+    if (computes_dot(system)) dotting_ = loaded(shape_, !system.shares, Kind::solve_and_dot);
     if (eisenstat) {
-        lower_step_ = load(step_shape_, false, Kind::step_of_eisenstat);
-        upper_step_ = load(step_shape_, true, Kind::step_of_eisenstat);
+        lower_step_ = loaded(step_shape_, false, Kind::step_of_eisenstat);
+        upper_step_ = loaded(step_shape_, true, Kind::step_of_eisenstat);
     }
     if (system.halo > 0) between_ranks_ = std::make_unique<EdgesBetweenRanks>(context, system);
+}
+
+Solves::Kernel Solves::load(const SolveShape& shape, const rtc::Definitions& definitions) const {
+    const Kernel kernel(context_, source(), definitions, "struct_ilu_solve");
+    kernel.allow_shared(shape.shared);
+    return kernel;
 }
 
 FactorAddresses addresses_of(const IluFactors& factors) {
@@ -268,6 +276,18 @@ void Solves::upper(const FactorAddresses& f, const double* in, double* out, doub
     launch(dot && !system_.shares ? dotting_ : upper_, shape_, true, f, in, out, dot);
 }
 
+void Solves::lower(const FactorAddresses& f, const float* in, float* out) {
+    if (!lower_single_)
+        lower_single_ = load(shape_, definitions(system_, geometry_, shape_, false, Kind::solve_in_single, tuning_));
+    launch(lower_single_, shape_, false, f, in, out, nullptr);
+}
+
+void Solves::upper(const FactorAddresses& f, float* z) {
+    if (!upper_single_)
+        upper_single_ = load(shape_, definitions(system_, geometry_, shape_, true, Kind::solve_in_single, tuning_));
+    launch(upper_single_, shape_, true, f, z, z, nullptr);
+}
+
 void Solves::upper_step(const IluFactors& factors, const double* before, const EisenstatBounds& bounds,
                         const EisenstatVectors& v) {
     launch(upper_step_, step_shape_, true, addresses_of(factors), v.w.data(), v.u.data(), nullptr,
@@ -280,13 +300,13 @@ void Solves::lower_step(const IluFactors& factors, const EisenstatVectors& v, do
            {v.s.data(), v.p.data(), v.y.data(), a.values(a.stencil().diagonal()), nullptr, {}});
 }
 
-void Solves::launch(const Kernel& kernel, const SolveShape& shape, bool upper, const FactorAddresses& f,
-                    const double* in, double* out, double* dot, const EisenstatArguments& eisenstat) {
+void Solves::launch(const Kernel& kernel, const SolveShape& shape, bool upper, const FactorAddresses& f, const void* in,
+                    void* out, double* dot, const EisenstatArguments& eisenstat) {
     const Grid& g = system_.layout.grid();
     Arguments arguments{.triangles = f.triangles,
                         .inverse = f.inverse,
-                        .in = in,
-                        .out = out,
+                        .in = static_cast<const double*>(in),
+                        .out = static_cast<double*>(out),
                         .tiles = device_tiles_.tiles.data(),
                         .tile_at = device_tiles_.at.data(),
                         .edges = edges_.data(),
@@ -338,6 +358,10 @@ rtc::Programs Solves::programs(const IluPattern& system, const Geometry& g, cons
     const SolveShape shape(system, g, tuning);
     rtc::Programs all{program("lower", shape, false, Kind::solve), program("upper", shape, true, Kind::solve)};
     if (computes_dot(system)) all.push_back(program("r^T z", shape, !system.shares, Kind::solve_and_dot));
+    if (has_single(system)) {
+        all.push_back(program("lower, vectors in single precision", shape, false, Kind::solve_in_single));
+        all.push_back(program("upper, vectors in single precision", shape, true, Kind::solve_in_single));
+    }
     if (eisenstat) {
         const SolveShape step = step_shape(system, g, tuning, true);
         all.push_back(program("lower step of Eisenstat's form", step, false, Kind::step_of_eisenstat));

@@ -56,6 +56,14 @@ public:
     void lower(const FactorAddresses& factors, const double* in, double* out, double* dot);
     void upper(const FactorAddresses& factors, const double* in, double* out, double* dot);
 
+    /// Whether there are solves of vectors in single precision: with one unknown and factors in reduced precision.
+    static bool has_single(const IluPattern& system) {
+        return system.dof == 1 && is_reduced(system.storage) && !system.of_rank;
+    }
+    /// The same with such vectors. The kernels are loaded at the first call.
+    void lower(const FactorAddresses& factors, const float* in, float* out);
+    void upper(const FactorAddresses& factors, float* z);
+
     /// The steps of EisenstatForm.
     void upper_step(const IluFactors& factors, const double* before, const EisenstatBounds& bounds,
                     const EisenstatVectors& v);
@@ -71,10 +79,14 @@ public:
 private:
     using Arguments = SolveArguments<const void, rtc::most_entries>;
     using Kernel = rtc::Kernel<Arguments>;
+    Kernel load(const SolveShape& shape, const rtc::Definitions& definitions) const;
     void launch(const Kernel& kernel, const SolveShape& shape, bool upper, const FactorAddresses& factors,
-                const double* in, double* out, double* dot, const EisenstatArguments& eisenstat = {});
+                const void* in, void* out, double* dot, const EisenstatArguments& eisenstat = {});
 
+    const Context context_;
     const IluPattern system_;
+    const Geometry geometry_;
+    const StructIluTuning tuning_;
     SolveShape shape_, step_shape_;  ///< of solves, and of steps of Eisenstat's form
     Tiles tiles_;
     DeviceTiles device_tiles_;
@@ -82,6 +94,7 @@ private:
     Buffer<SolveState> state_;
     Buffer<double> partial_;
     Kernel lower_, upper_, dotting_;                    ///< `dotting_`: the solve that also computes the dot product
+    Kernel lower_single_, upper_single_;                ///< of vectors in single precision
     Kernel lower_step_, upper_step_;                    ///< of Eisenstat's form
     std::unique_ptr<EdgesBetweenRanks> between_ranks_;  ///< where ranks have planes of each other
 };

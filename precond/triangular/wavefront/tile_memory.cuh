@@ -13,7 +13,8 @@ namespace hyperplane {
 
 constexpr bool reduced = STORAGE > 0, halves = scaled_rows;
 
-using Arguments = SolveArguments<const Value, (LOWER > 0 ? LOWER : 1)>;
+typedef REAL Real;
+using Arguments = SolveArguments<const Value, (LOWER > 0 ? LOWER : 1), Real>;
 
 constexpr int columns = TJ + HALO_J, rows = TK + HALO_K;
 constexpr int plane_size = rows * columns;

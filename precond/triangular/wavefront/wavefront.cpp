@@ -101,6 +101,41 @@ bool WavefrontSolve::step(const IluFactors& factors, const Vector& b, double ome
     return true;
 }
 
+bool WavefrontSolve::apply_single(const IluFactors& factors, const SingleVector& r, SingleVector& z) const {
+    if constexpr (cuda_built)
+        if (cuda_) {
+            if (!wavefront_cuda::Solves::has_single(factors.pattern())) return false;
+            const wavefront_cuda::FactorAddresses f = wavefront_cuda::addresses_of(factors);
+            {
+                const ProfileScope scope = one_solve(factors, "lower");
+                cuda_->lower(f, r.data(), z.data());
+            }
+            const ProfileScope scope = one_solve(factors, "upper");
+            cuda_->upper(f, z.data());
+            return true;
+        }
+    if (!wavefront_cpu::has_single(factors)) return false;
+    {
+        const ProfileScope scope = one_solve(factors, "lower");
+        wavefront_cpu::lower_single(factors, r, z);
+    }
+    const ProfileScope scope = one_solve(factors, "upper");
+    wavefront_cpu::upper_single(factors, z);
+    return true;
+}
+
+bool WavefrontSolve::step_single(const IluFactors& factors, const SingleMatrix& a, const SingleVector& b, double omega,
+                                 SingleVector& x, SingleVector& t) const {
+    if (x.backend() == Backend::cuda || !wavefront_cpu::has_single_step(factors, a, x)) return false;
+    {
+        const ProfileScope scope(x.context(), "residual and lower", IluFactors::bytes_per_apply(factors.pattern()) / 2);
+        wavefront_cpu::lower_of_residual(factors, a, b, x, t);
+    }
+    const ProfileScope scope = one_solve(factors, "upper");
+    wavefront_cpu::upper_to(factors, omega, t, x);
+    return true;
+}
+
 Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_unused]] Backend backend) const {
     if constexpr (cuda_built)
         if (backend == Backend::cuda)

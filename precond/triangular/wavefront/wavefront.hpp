@@ -34,6 +34,9 @@ public:
     void apply_dot(const IluFactors& factors, const Vector& r, Vector& z, double* rz) const override;
     /// On a CPU, where lines along x are solved in one pass.
     bool step(const IluFactors& factors, const Vector& b, double omega, Vector& x, Vector& t) const override;
+    bool apply_single(const IluFactors& factors, const SingleVector& r, SingleVector& z) const override;
+    bool step_single(const IluFactors& factors, const SingleMatrix& a, const SingleVector& b, double omega,
+                     SingleVector& x, SingleVector& t) const override;
     int vectors_of_dot(const IluFactors& factors) const override { return dot_is_free(factors) ? 0 : 2; }
 
     bool offers_eisenstat(const IluPattern& pattern, Backend backend) const override;
