@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/factors/reduced.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
 #include "core/device/for_each_point.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/walks/for_each_element.hpp"
@@ -86,6 +91,37 @@ struct RoundRow {
     }
 };
 
+/// Rounds W, D^-1 and G of one unknown to single precision by runs of the layout, on a host. A run with a value that is
+/// too large, or that becomes zero, is left to RoundRow, which records it: body(slot) then rounds the point's rows.
+template <class Body>
+void round_by_runs(const Context& context, const FactorView& from, const BasicBlockView<float>& to,
+                   const std::vector<Int3>& offsets, const Body& body) {
+    const int last = from.symmetric ? from.lower : int(offsets.size()) - 1;
+    for_each_run(context, from.layout, 1, [&](const Run& run) {
+        int special = 0;
+        for (int e = 0; e <= last; ++e) {
+            const RunNeighbours near = from.layout.neighbours(run, offsets[e]);
+            const int begin = std::min(near.begin, run.count), end = std::max(begin, std::min(near.end, run.count));
+            float* const rounded = &to.at(e, run.slot, 0, 0);
+            std::fill(rounded, rounded + begin, 0.0f);
+            std::fill(rounded + end, rounded + run.count, 0.0f);
+            const double* const inverse = &from.inverse.at(0, run.slot, 0, 0);
+            const double* const own = e == from.lower ? inverse : &from.triangles.at(e, run.slot, 0, 0);
+            const bool is_product = e != from.lower && !from.unit;
+            const double* const other = e < from.lower ? inverse + (near.slot - run.slot) : inverse;
+#pragma omp simd reduction(| : special)
+            for (int t = begin; t < end; ++t) {
+                const double value = is_product ? own[t] * other[t] : own[t];
+                const float kept = float(value);
+                rounded[t] = kept;
+                special |=
+                    !(std::abs(value) <= double(std::numeric_limits<float>::max())) | ((value != 0.0) & (kept == 0.0f));
+            }
+        }
+        for (int t = 0; special && t < run.count; ++t) body(run.slot + t);
+    });
+}
+
 /// z = D^-1 r at a point; m is the dof if it is known at compile time, else 0.
 template <int m, class T>
 struct InverseProduct {
@@ -164,6 +200,12 @@ void ReducedFactors::round_to(const FactorView& factors, RoundingLog* log) {
     row.from.offsets = offsets_.data();
     row.to = {reinterpret_cast<T*>(values_.data()), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
               strides_.col_stride};
+    if constexpr (std::is_same_v<T, float>)
+        if (context_.backend() == Backend::cpu && dof_ == 1 && places_ == CoefficientOrder::apart && first == 0 &&
+            factors.triangles.slot_stride == 1 && factors.inverse.slot_stride == 1)
+            return round_by_runs(context_, factors, row.to, host_offsets_, [&](Index slot) {
+                for (int element = 0; element < end; ++element) row(int(slot), element);
+            });
     for_each_element(context_, layout_.slots() * dof_, end - first, "rounding of factors", row);
 }
 
