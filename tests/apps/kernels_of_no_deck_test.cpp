@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Compiles kernels that neither a deck in inputs/ nor a case of the paper's Table 3 asks for
+// (kernels_compile_test.cpp), and checks registers and spills: those of general matrices, whose shapes depend on a
+// file, and of small or uneven grids.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "core/matrix/bsr_product_cuda.hpp"
+#include "precond/graph/levels_cuda.hpp"
+#include "precond/multicolor/multicolor.hpp"
+#include "precond/multicolor/solve_cuda.hpp"
+#include "precond/sync_free_ilu/cuda.hpp"
+#include "precond/sync_free_ilu/fixed_point_cuda.hpp"
+#include "precond/sync_free_ilu/solve_cuda.hpp"
+#include "precond/sync_free_ilu/table_factor.hpp"
+#include "precond/triangular/jacobi/sweeps_cuda.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Sweeps on the factors of multicolor, in which each triangle has an entry for every offset; on a grid of one point
+/// there are no offsets.
+TEST(SweptColours, CompileWithoutSpills) {
+    for (const char* stencil : {"star7", "box27"})
+        for (int dof : {1, 4})
+            for (int n : {1, 64})
+                for (bool symmetric : {false, true}) {
+                    const Stencil named = Stencil::by_name(stencil);
+                    const TriangleShape shape =
+                        Multicolor(Context::cpu(1), {}).exported_shape(Grid{n, n, n}, named, dof, symmetric);
+                    EXPECT_EQ(shape.lower(), n == 1 ? 0 : named.size() - 1);
+                    for (const auto& row : rtc::compile(TriangleSweepsCuda::programs(shape), "sm_90")) {
+                        EXPECT_GT(row.registers, 0) << row.name;
+                        EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << stencil << " " << dof;
+                    }
+                }
+}
+
+/// Blocks of fewer threads, by which some grids can be distributed more evenly to multiprocessors.
+TEST(MulticolorOfFewerThreads, CompilesWithoutSpills) {
+    const Stencil stencil = Stencil::diamond25();
+    const Layout layout(LayoutKind::natural, {80, 80, 80}, stencil.level_map());
+    for (const FactorStorage storage : all_factor_storages) {
+        const rtc::Programs programs =
+            MulticolorCuda::programs(layout, stencil, 8, false, storage, MulticolorCuda::fewer_threads);
+        for (const auto& row : rtc::compile(programs, "sm_90")) {
+            EXPECT_GT(row.registers, 0) << row.name;
+            EXPECT_EQ(row.spill_bytes, 0) << row.name;
+        }
+    }
+}
+
+/// Small grids, whose steps load their coefficients ahead.
+TEST(MulticolorOfSmallGrids, CompilesWithoutSpills) {
+    const Stencil stencil = Stencil::box27();
+    for (const LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane})
+        for (const FactorStorage storage : {FactorStorage::double_precision, FactorStorage::single_precision})
+            for (const bool symmetric : {false, true}) {
+                const Layout layout(kind, {32, 32, 32}, stencil.level_map());
+                const auto rows =
+                    rtc::compile(MulticolorCuda::programs(layout, stencil, 1, symmetric, storage), "sm_90");
+                EXPECT_EQ(rows.size(), is_reduced(storage) ? 8u : 4u);  // also with vectors in single precision
+                for (const auto& row : rows) {
+                    EXPECT_GT(row.registers, 0) << row.name;
+                    EXPECT_EQ(row.spill_bytes, 0) << row.name;
+                }
+            }
+}
+
+/// Products of general matrices: each width of a row, and blocks of 1 to 32 unknowns.
+TEST(GeneralProducts, CompileWithoutSpills) {
+    for (const auto& [mean, dof] : {std::pair{5.0, 1}, {80.0, 1}, {7.0, 3}, {7.0, 8}, {7.0, 32}})
+        for (const auto& row : rtc::compile(BsrProductCuda::programs(mean, dof), "sm_90")) {
+            EXPECT_GT(row.registers, 0) << row.name;
+            if (dof > 8) continue;
+            EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
+        }
+}
+
+/// Factorisations of general matrices: each width of a row of one unknown, and blocks of up to 32 unknowns.
+TEST(GeneralFactors, CompileAlmostWithoutSpills) {
+    for (const bool symmetric : {false, true})
+        for (const SyncFreeShape& shape : {SyncFreeShape{1, symmetric, 4, 2}, SyncFreeShape{1, symmetric, 8, 4},
+                                           SyncFreeShape{1, symmetric, 32, 16}, SyncFreeShape{3, symmetric, 32, 1},
+                                           SyncFreeShape{8, symmetric, 32, 1}, SyncFreeShape{32, symmetric, 32, 1}})
+            for (const auto& row : rtc::compile(SyncFreeCuda::programs(shape), "sm_90")) {
+                EXPECT_GT(row.registers, 0) << row.name;
+                if (shape.dof > 8) continue;
+                EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << shape.dof;
+            }
+}
+
+TEST(GeneralLevels, CompileWithoutSpills) {
+    const auto rows = rtc::compile(level_programs(), "sm_90");
+    EXPECT_EQ(rows.size(), 1u);
+    for (const auto& row : rows) {
+        EXPECT_GT(row.registers, 0) << row.name;
+        EXPECT_EQ(row.spill_bytes, 0) << row.name;
+    }
+}
+
+/// Fixed-point sweeps of general matrices, for the same rows.
+TEST(GeneralFixedPoint, CompilesAlmostWithoutSpills) {
+    for (const bool symmetric : {false, true})
+        for (const auto& [dof, lanes] :
+             {std::pair(1, 4), {1, 8}, {1, 16}, {1, 32}, {2, 32}, {3, 32}, {8, 32}, {32, 32}}) {
+            const auto rows = rtc::compile(FixedPointCuda::programs({dof, symmetric, lanes}), "sm_90");
+            EXPECT_EQ(rows.size(), dof == 1 ? 4u : 3u);
+            for (const auto& row : rows) {
+                EXPECT_GT(row.registers, 0) << row.name;
+                if (dof > 8) continue;
+                EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << dof;
+            }
+        }
+}
+
+/// Those by tables, with each type of an offset: six thread blocks of 128 threads fit a multiprocessor.
+TEST(GeneralFactorTables, CompileAlmostWithoutSpills) {
+    for (const bool symmetric : {false, true})
+        for (const int offset_bytes : {1, 2, 4})
+            for (const auto& row : rtc::compile(TableFactor::programs({symmetric, offset_bytes}), "sm_90")) {
+                EXPECT_GT(row.registers, 0) << row.name;
+                EXPECT_LE(row.registers, 65536 / (6 * 128)) << row.name << " of " << offset_bytes;
+                EXPECT_LE(row.spill_bytes, 40) << row.name << " of " << offset_bytes;
+            }
+}
+
+TEST(GeneralSolves, CompileAlmostWithoutSpills) {
+    for (const int dof : {1, 2, 3, 5, 8, 13, 32})
+        for (const auto& row : rtc::compile(SlicedSolve::programs(dof), "sm_90")) {
+            EXPECT_GT(row.registers, 0) << row.name;
+            EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof;
+        }
+}
+
+}  // namespace
+}  // namespace hyperplane
