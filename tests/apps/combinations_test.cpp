@@ -49,7 +49,8 @@ struct Combination {
     std::string deck(const std::string& solver) const {
         // By default grids as small as these are solved densely, without a cycle.
         const std::string grids = preconditioner == "multigrid" ? "coarsest_points = 8\n" : "";
-        return problem_text(problem) + "[preconditioner]\nname = " + preconditioner + "\n" + grids +
+        const std::string storage = key == "vectors" ? "storage = single\n" : "";  // they go together
+        return problem_text(problem) + "[preconditioner]\nname = " + preconditioner + "\n" + grids + storage +
                (key.empty() ? "" : key + " = " + choice + "\n") +
                (smoother.empty() ? "" : "[smoother]\nname = " + smoother + "\n") + "[solver]\nname = " + solver +
                "\nrtol = 1e-9\nmax_iterations = 300\n";
