@@ -35,7 +35,7 @@ public:
     void initial_state(Vector& u) const override {
         visit(u, "initial state", MixtureBegin<unknowns>{keys_.start, view(u)});
         if (keys_.start.kind != MixtureStart::random) return;
-        const Layout natural(LayoutKind::natural, shape_.grid, {});  // the same bits in every layout
+        const Layout& natural = values_.layout();  // of this rank's cells: the same bits in every layout
         for (int c = 0; c < unknowns; ++c) {
             visit_mixture(u.context(), natural, "mean", MixtureField{keys_.start, c, values_.view(natural)});
             add_constant(u, c, keys_.mixture.mean[c] - values_.sum() / double(shape_.grid.points()));

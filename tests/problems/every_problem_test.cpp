@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Properties of every problem and variant: the matrix is the derivative of the residual, fits the declared stencil, is
 // the same in both layouts, and is symmetric to the last bit if it is declared symmetric.
+#include "core/ranks/cuts.hpp"
+#include "on_ranks.hpp"
 #include "problems/variants.hpp"
 #include "several_threads.hpp"
 
@@ -89,6 +91,65 @@ TEST_P(EveryProblem, NumberOfThreadsDoesNotMatter) {
     }
     EXPECT_EQ(results[0], results[1]);
 }
+
+/// Of all ranks: the initial state, its residual, and the scalars that the problem makes of it.
+std::vector<double> beginning(const Variant& variant, const Context& context) {
+    const auto problem = make_problem(variant.problem, variant.keys, files(), context);
+    const SystemShape& shape = problem->shape();
+    const Layout whole(LayoutKind::natural, shape.grid, shape.stencil.level_map());
+    const Layout layout = part_of(context, whole, shape.matrix().halo());
+    Vector u(context, layout, shape.dof, "u"), f(context, layout, shape.dof, "f");
+    problem->initial_state(u);
+    exchange_halo(u);
+    TimeLevel level;
+    if (shape.regime != Regime::steady) level = implicit_euler(1, 0.01, 0.01, u);
+    problem->residual(u, level, f);
+    std::vector<double> mine;
+    for (const Vector* x : {&u, &f})
+        for (Index slot = 0; slot < layout.slots(); ++slot)
+            for (int c = 0; c < shape.dof; ++c) mine.push_back((*x)(layout.point(slot), c));
+    const Index count = Index(mine.size()) / 2;
+    std::vector<double> all = on_first_rank(context, {mine.begin(), mine.begin() + count});
+    const std::vector<double> residuals = on_first_rank(context, {mine.begin() + count, mine.end()});
+    all.insert(all.end(), residuals.begin(), residuals.end());
+    for (const Diagnostic& diagnostic : problem->diagnostics(u)) all.push_back(diagnostic.value);
+    for (const ErrorNorm& norm : problem->errors(u, 0.0)) all.push_back(norm.value);
+    return all;
+}
+
+/// Every problem that is cut between ranks, in a column whose parts have all the planes that they need.
+std::vector<Variant> columns() {
+    const std::pair<const char*, const char*> cells{"grid.cells", "4 3 9"};
+    return {
+        {"nodes", "poisson", {cells}},
+        {"cells",
+         "poisson",
+         {cells,
+          {"problem.discretisation", "cell"},
+          {"problem.coefficient", "white"},
+          {"problem.right_hand_side", "random"}}},
+        {"blocks", "block_laplacian", {cells, {"problem.right_hand_side", "random"}}},
+        {"transport", "convection_diffusion", {cells, {"problem.initial_condition", "random"}}},
+        {"volumes", "artificial_compressibility", {cells}},
+        {"elements", "navier_stokes", {cells}},
+        {"elements_exact", "navier_stokes", {cells, {"problem.case", "ethier_steinman"}}},
+        {"gas", "euler", {cells, {"problem.case", "blast"}}},
+        {"mixture", "cahn_hilliard", {cells, {"problem.sigma", "0"}, {"problem.initial_condition", "random"}}},
+        {"mixture_one", "cahn_hilliard", {cells, {"problem.fields", "one"}, {"problem.initial_condition", "random"}}},
+        {"mixture_smooth", "cahn_hilliard", {cells, {"problem.fields", "one"}}},
+    };
+}
+
+class EveryProblemOnRanks : public testing::TestWithParam<Variant> {};
+
+TEST_P(EveryProblemOnRanks, BeginsWithTheBitsOfOneRank) {
+    const auto compute = [](const Context& context) { return beginning(GetParam(), context); };
+    const std::vector<double> one = on_first_of(1, compute);
+    for (int ranks : {2, 3}) EXPECT_EQ(on_first_of(ranks, compute), one) << ranks << " ranks";
+}
+
+INSTANTIATE_TEST_SUITE_P(Columns, EveryProblemOnRanks, testing::ValuesIn(columns()),
+                         [](const auto& info) { return info.param.label; });
 
 TEST_P(EveryProblem, IsSymmetricToTheLastBitExactlyWhereDeclared) {
     const CsrMatrix full = system_.matrix(MatrixStorage::full).to_csr();
