@@ -181,6 +181,8 @@ def convergence(records):
     head, parts = "<h2>How it converged</h2>", []
     if not any(record.history for record in records):
         return head + "<p>No iteration was recorded.</p>"
+    if not any(map(plots.has_curve, records)):
+        return head + f"<p>{plots.NO_CURVE}</p>"
     plots_live = (live.canvas("by-iteration", "Relative residual over iterations")
                   + live.canvas("by-time", "Relative residual over solve time"))
     parts.append(f'<div class="live">{live.legend(records)}<div class="pair">{plots_live}</div>'

@@ -2,10 +2,10 @@
 """What `hyperplane plot` draws of one record: its fields as slices or profiles, and its histories as curves."""
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import LogLocator
 
 from . import fields, march
-from .plots import draw_curves, drawn
+from .plots import NO_CURVE, count_iterations, draw_curves, drawn, has_curve, sentence
 
 AXES = "xyz"
 WORDS = {  # of what every record may have: the name on the command line, and the panel's title
@@ -99,13 +99,15 @@ def field_drawing(record, names, plane, line, times):
 
 @drawn
 def residual(record):
+    if not has_curve(record):
+        return sentence(NO_CURVE)
     drawing = Figure(figsize=(5.0, 3.8), constrained_layout=True)
     axes = drawing.subplots()
     draw_curves(axes, [record], "iteration", 1.0)
     axes.set_title("Convergence over iterations")
     axes.set_xlabel("iteration")
     axes.set_ylabel("relative residual  ‖b − A x‖ / ‖b‖")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    count_iterations(axes)
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(numticks=9))
     axes.grid(True)

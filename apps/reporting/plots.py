@@ -90,6 +90,23 @@ def marked(truth):
     return known if len(known) <= 16 else known[np.unique(np.linspace(0, len(known) - 1, 16).astype(int))]
 
 
+def has_curve(record):
+    """Whether a record has a residual above 0, which a logarithmic axis needs; a solve with b = 0 may have none."""
+    _, recurrence, truth = curve(record, "iteration")
+    return bool(np.any(recurrence > 0.0) or np.any(truth > 0.0))
+
+
+NO_CURVE = "No residual above 0 was recorded, so there is no curve on a logarithmic axis."
+
+
+@drawn
+def sentence(words):
+    """A figure that holds a sentence in place of a picture."""
+    figure = Figure(figsize=(9.0, 0.8))
+    figure.text(0.5, 0.5, words, ha="center", va="center")
+    return figure
+
+
 def second_unit(seconds):
     """A suitable unit for a time, and how many of it are a second."""
     if seconds < 1e-3:
@@ -99,14 +116,17 @@ def second_unit(seconds):
 
 def draw_curves(axes, records, axis, scale):
     for number, record in enumerate(records):
+        if not has_curve(record):
+            continue
         colour, marker, line = look(number)
         x, recurrence, truth = curve(record, axis)
         recurrence = np.where(recurrence > 0.0, recurrence, np.nan)
         axes.plot(scale * x, recurrence, color=colour, linestyle=line, linewidth=1.7,
                   label=record.label, solid_capstyle="round")
         known = marked(truth)
-        axes.plot(scale * x[known], truth[known], color=colour, linestyle="none", marker=marker, markersize=6,
-                  markerfacecolor="none", markeredgewidth=1.4, clip_on=False, zorder=3)
+        if len(known):  # the box of an empty line that is not clipped spoils the layout
+            axes.plot(scale * x[known], truth[known], color=colour, linestyle="none", marker=marker, markersize=6,
+                      markerfacecolor="none", markeredgewidth=1.4, clip_on=False, zorder=3)
     told = None
     for tolerance in reversed(tolerances(records)):
         axes.axhline(tolerance, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), alpha=0.8, zorder=1)
@@ -114,6 +134,12 @@ def draw_curves(axes, records, axis, scale):
             axes.annotate("rtol " + f"{tolerance:g}".replace("e-0", "e-"), (0.0, tolerance),
                           xycoords=("axes fraction", "data"), xytext=(4, 3), textcoords="offset points", fontsize=8.5)
             told = tolerance
+
+
+def count_iterations(axes):
+    """Marks an axis of iterations at whole numbers, also after a solve of none."""
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlim(right=max(1.0, axes.get_xlim()[1]))
 
 
 def tolerances(records):
@@ -129,6 +155,8 @@ def longest(records):
 @drawn
 def convergence(records):
     """Relative residual over iterations and over time: the recurrence as lines, the true residual as markers."""
+    if not any(map(has_curve, records)):
+        return sentence(NO_CURVE)
     figure = Figure(figsize=(9.0, 3.8), constrained_layout=True)
     left, right = figure.subplots(1, 2, sharey=True)
     unit, scale = second_unit(longest(records))
@@ -139,7 +167,7 @@ def convergence(records):
     left.set_xlabel("iteration")
     right.set_xlabel(f"time [{unit}]")
     left.set_ylabel("relative residual  ‖b − A x‖ / ‖b‖")
-    left.xaxis.set_major_locator(MaxNLocator(integer=True))
+    count_iterations(left)
     left.set_yscale("log")
     left.yaxis.set_major_locator(LogLocator(numticks=9))
     left.yaxis.set_minor_formatter(NullFormatter())
@@ -149,7 +177,8 @@ def convergence(records):
         axes.set_xlim(left=0.0)
     legend_below(figure, [
         *(Line2D([], [], color=colour, linestyle=line, linewidth=1.7, marker=marker, markersize=6,
-                 markerfacecolor="none", markeredgewidth=1.4, label=record.label)
+                 markerfacecolor="none", markeredgewidth=1.4,
+                 label=record.label if has_curve(record) else f"{record.label} (no residual above 0)")
           for record, (colour, marker, line) in zip(records, map(look, range(len(records))))),
         Line2D([], [], color=INK, linewidth=1.7, label="line: recurrence"),
         Line2D([], [], color=INK, linewidth=0.0, marker="o", markersize=6, markerfacecolor="none", markeredgewidth=1.4,

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -274,6 +275,33 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
         self.assertGreater(int.from_bytes(head[16:20], "big"), 1500)  # width in pixels, enough for print
         self.assertEqual(done.stdout.split(), ["report.html", self.path("a.png")])
+
+    def solved_by_zero(self, name="zero.h5"):
+        """A record of one solve of 0 iterations whose residual is 0, as of b = 0."""
+        path = self.record(name, iterations=(0,))
+        with h5py.File(path, "r+") as file:
+            for column in ("history/rel_res_recurrence", "history/rel_res_true", "solves/res_true", "solves/res_recurrence"):
+                file[column][...] = 0.0
+        return path
+
+    def test_a_residual_of_zero_is_told_in_words(self):
+        zero = self.solved_by_zero()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            outline = Outline(self.page(zero))
+            self.assertIn("No residual above 0 was recorded", " ".join(outline.texts))
+            self.assertNotIn("by-iteration", [canvas["id"] for canvas in outline.named("canvas")])
+            picture = plots.convergence(hyperplane.with_labels([hyperplane.load(zero)]))
+            self.assertIn("No residual above 0 was recorded", picture.texts[0].get_text())
+            self.assertFalse(picture.axes)
+            done = self.report("-o", self.path("b.html"), zero, self.record("a.h5"), "--png", self.path("b.png"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        both = plots.convergence(hyperplane.with_labels(hyperplane.load(self.path(name)) for name in ("zero.h5", "a.h5")))
+        self.assertIn("zero (no residual above 0)", [text.get_text() for text in both.legends[0].get_texts()])
+
+    def test_a_solve_of_no_iterations_has_whole_numbers_on_its_axis(self):
+        figure = plots.convergence(hyperplane.with_labels([hyperplane.load(self.record("a.h5", iterations=(0,)))]))
+        self.assertGreaterEqual(figure.axes[0].get_xlim()[1], 1.0)
 
     def test_pictures_for_papers(self):
         for kind, head in (("pdf", b"%PDF"), ("svg", b"<?xml")):
