@@ -155,11 +155,11 @@ const std::vector<Verb>& verbs() {
          "Draw what a record holds: slices and profiles of its fields, and histories; of a study, results over sizes",
          {{"list", "", "only list the names of what can be drawn"},
           {"slice", "AXIS=VALUE",
-           "the plane of slices, for instance z=0.5 (default: through the middle, across the "
-           "shortest axis)"},
+           "the plane of slices, for instance z=0.5: that of the nearest points, which are at most half a spacing away "
+           "(default: through the middle, across the shortest axis)"},
           {"profile", "AXIS[,AXIS=VALUE]...",
-           "values along a line in place of slices, for instance x,y=0.5 (the other "
-           "axes default to the middle)"},
+           "values along a line in place of slices, for instance x,y=0.5: that of the nearest points, as with --slice "
+           "(the other axes default to the middle)"},
           {"time", "LIST",
            "times of a series of fields, comma-separated, or all; the nearest states are drawn (default: "
            "the final state)"},

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from . import fields, march
+from .markup import number
 from .plots import NO_CURVE, count_iterations, draw_curves, drawn, has_curve, sentence
 
 AXES = "xyz"
@@ -70,6 +71,15 @@ def parse_line(text):
     return along[0], others
 
 
+def check_place(state, axis, value, option):
+    """Throws unless a coordinate is between the outermost points, or within half a spacing of them, where a reader may
+    mean a boundary beside the points; then they are drawn."""
+    places, slack = state.coordinates[axis], 0.5 * state.spacings[axis] * (1 + 1e-9)
+    if not places[0] - slack <= value <= places[-1] + slack:  # also of nan
+        raise PlotError(f"{option}: {AXES[axis]} lies between {number(places[0])} and {number(places[-1])}, as the points of "
+                        f"the grid do; beyond them half a spacing, {number(state.spacings[axis] / 2)}, is taken for the outermost")
+
+
 def states_at(record, times):
     """The states that --time chooses: the final one without it."""
     if times is None:
@@ -92,8 +102,12 @@ def field_drawing(record, names, plane, line, times):
     states = states_at(record, times)
     if line is not None:
         along, through = parse_line(line)
+        for axis, value in through:
+            check_place(states[0], axis, value, f"--profile {line}")
         return fields.profiles([fields.profile_of(state, name, along, through) for name in names for state in states])
     place = parse_plane(plane) if plane is not None else None
+    if place is not None and place[1] is not None:
+        check_place(states[0], *place, f"--slice {plane}")
     return fields.picture([fields.slice_of(state, name, place) for name in names for state in states])
 
 

@@ -15,8 +15,8 @@ AXES = "xyz"
 class State(Mapping):
     """The fields of one state: name -> numpy array with the axes (z, y, x), of a vector (z, y, x, component).
 
-    Arrays are read when they are asked for. `state.coordinates` are those of the points along x, y and z,
-    `state.units[name]` and `state.descriptions[name]` what the file says of a field, `state.time` the time, or None.
+    Arrays are read when they are asked for. `state.coordinates` are those of the points along x, y and z, `state.spacings`
+    the distances between them (of an axis with one point, its length), `state.units[name]` and `state.descriptions[name]` what the file says of a field, `state.time` the time, or None.
     """
 
     def __init__(self, path, extents, time=None):
@@ -27,9 +27,9 @@ class State(Mapping):
             points = image.attrs["WholeExtent"][1::2] + 1
             if any(most not in (n, max(n, 2)) for most, n in zip(points, extents)):
                 raise ValueError(f"{path}: is of another grid")
-            self.coordinates = tuple(
-                origin + spacing * np.arange(n)
-                for origin, spacing, n in zip(image.attrs["Origin"], image.attrs["Spacing"], extents))
+            self.spacings = tuple(map(float, image.attrs["Spacing"]))
+            self.coordinates = tuple(origin + spacing * np.arange(n)
+                                     for origin, spacing, n in zip(image.attrs["Origin"], self.spacings, extents))
             arrays = image["PointData"]
             for name in sorted(arrays, key=lambda name: (name.endswith("error"), name)):  # errors last
                 array = arrays[name]

@@ -98,6 +98,25 @@ class Plot(ProgramTest):
         self.assertIn("no such file", self.script(7, "none.h5"))
         self.assertFalse(list(self.folder.glob("*.png.*")) or (self.folder / "none.png").exists())
 
+    def test_positions_outside_the_grid_are_refused(self):
+        for words, says in (
+                (("--slice", "z=nan"), "--slice z=nan: z lies between 0 and 1"),
+                (("--slice", "z=inf"), "--slice z=inf: z lies between 0 and 1"),
+                (("--slice", "z=99"), "--slice z=99: z lies between 0 and 1"),
+                (("--slice", "x=-0.0626"), "--slice x=-0.0626: x lies between 0 and 1"),
+                (("--profile", "x,y=5,z=-3"), "--profile x,y=5,z=-3: y lies between 0 and 1")):
+            self.assertIn(says, self.script(2, "p.h5", "u", *words, "-o", str(self.folder / "none.png")))
+        self.expect(2, "plot", "p.h5", "u", "--slice", "z=99", says="between 0 and 1, as the points of the grid do")
+        self.assertIn("u\nx = 0\n", self.letters("p.h5", "u", "--slice", "x=-0.0624") + "\n")  # half a spacing: 1/16
+        self.assertIn("u\nx = 1\n", self.letters("p.h5", "u", "--slice", "x=1.0624") + "\n")
+
+    def test_a_flat_axis_takes_any_position_within_the_domain(self):
+        self.expect(0, "run", self.write("flat.ini", POISSON.format(cells="9 8 1").replace("[grid]", "discretisation = cell\n[grid]")),
+                    "--set", "output.fields=true", "--quiet")
+        for place in ("0", "0.3", "1"):
+            self.assertIn("u", self.letters("flat.h5", "u", "--slice", f"z={place}"))
+        self.assertIn("z lies between", self.script(2, "flat.h5", "u", "--slice", "z=2", "-o", str(self.folder / "none.png")))
+
     def test_files_of_others_stay(self):
         (self.folder / "mine.png").write_text("mine")
         self.expect(7, "plot", "p.h5", "residual", "-o", "mine.png", says="--force")
