@@ -87,6 +87,7 @@ private:
         while (at < end && is_space(*at)) ++at;
         const auto [after, error] = std::from_chars(at, end, entry.value);
         if (error != std::errc{} || !std::isfinite(entry.value)) return false;
+        if (format_.integer && entry.value != std::floor(entry.value)) return false;
         for (at = after; at < end; ++at)
             if (!is_space(*at)) return false;
         --entry.row, --entry.column;
@@ -103,7 +104,7 @@ private:
             lines.fail(fmt::format("expected row{} {}, got {} words", format_.pattern ? " and" : ",",
                                    format_.pattern ? "column" : "column and value", words.size()));
         const Entry entry{lines.index(words[0], "row", matrix_.rows), lines.index(words[1], "column", matrix_.columns),
-                          format_.pattern ? 1.0 : lines.real(words[2])};
+                          format_.pattern ? 1.0 : lines.real(words[2], format_.integer)};
         if (allowed(entry)) return entry;
         if (entry.column == entry.row)
             lines.fail("an entry on the diagonal, which is zero in a skew-symmetric matrix; leave it out");

@@ -30,6 +30,7 @@ enum class Symmetry {
 struct EntryFormat {
     Symmetry symmetry = Symmetry::general;
     bool pattern = false;  ///< lines "row column"; each value is 1
+    bool integer = false;  ///< values are whole numbers
 };
 
 struct Coordinates {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,12 +44,29 @@ inline std::string printable(std::string_view text) {
     return text.size() > 40 ? result + "..." : result;
 }
 
+/// A text without the byte order mark of UTF-8, which editors put before it.
+inline std::string_view without_mark(std::string_view text) {
+    return text.substr(0, 3) == "\xef\xbb\xbf" ? text.substr(3) : text;
+}
+
+/// Whether a text is a number other than 0 that is closer to 0 than every double.
+inline bool is_too_small(const char* begin, const char* end) {
+    double value = 0.0;
+    const auto [after, error] = std::from_chars(begin, end, value);
+    return after == end && error == std::errc::result_out_of_range &&
+           std::abs(std::strtod(std::string(begin, end).c_str(), nullptr)) < 1.0;
+}
+
 /// Lines of a file, without comments and blank lines.
 class Lines {
 public:
     /// `number` lines of the file precede the text, among them, if there are any, its banner and sizes.
     Lines(std::string_view text, const std::string& file, Index number = 0)
-        : size_(text.size()), rest_(text), file_(file), number_(number), size_seen_(number > 0) {}
+        : size_(text.size()),
+          rest_(number == 0 ? without_mark(text) : text),
+          file_(file),
+          number_(number),
+          size_seen_(number > 0) {}
 
     /// The words of the next line; nothing at the end.
     std::optional<std::vector<std::string_view>> next() {
@@ -98,12 +116,18 @@ public:
             fail(fmt::format("expected an integer, got '{}'", printable(word)));
         return value;
     }
-    double real(std::string_view word) const {
+    /// Parses a value, which must be a whole number if `integer`.
+    double real(std::string_view word, bool integer = false) const {
         double value = 0.0;
         const char* begin = word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
         const auto [end, error] = std::from_chars(begin, word.data() + word.size(), value);
+        if (error != std::errc{} && is_too_small(begin, word.data() + word.size()))
+            fail(fmt::format("{} is too small for double precision; write 0, or a number of at least 4.9e-324 in size",
+                             printable(word)));
         if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
             fail(fmt::format("expected a finite number, got '{}'", printable(word)));
+        if (integer && value != std::floor(value))
+            fail(fmt::format("expected an integer, as the banner says, got '{}'", printable(word)));
         return value;
     }
     /// Parses a number of rows, columns or entries.

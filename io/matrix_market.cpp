@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "io/coordinates.hpp"
+#include "io/empty_rows.hpp"
 #include "io/matrix_lines.hpp"
 
 namespace hyperplane {
@@ -34,12 +35,13 @@ Banner read_banner(Lines& lines) {
     if (field != "real" && field != "integer" && field != "double" && !pattern)
         lines.fail(fmt::format("unknown field '{}'", printable(field)));
     if (pattern && format == "array") lines.fail("an array has values; its field cannot be pattern");
-    if (symmetry == "general") return {true, format == "coordinate", {Symmetry::general, pattern}};
-    if (symmetry == "symmetric") return {true, format == "coordinate", {Symmetry::symmetric, pattern}};
+    const bool coordinate = format == "coordinate", integer = field == "integer";
+    if (symmetry == "general") return {true, coordinate, {Symmetry::general, pattern, integer}};
+    if (symmetry == "symmetric") return {true, coordinate, {Symmetry::symmetric, pattern, integer}};
     if (symmetry != "skew-symmetric")
         lines.fail(fmt::format("symmetry '{}' is none of general, symmetric and skew-symmetric", printable(symmetry)));
     if (pattern) lines.fail("a pattern has no signs, so it cannot be skew-symmetric");
-    return {true, format == "coordinate", {Symmetry::skew_symmetric, false}};
+    return {true, coordinate, {Symmetry::skew_symmetric, false, integer}};
 }
 
 constexpr Index shortest_value = 2;                      // "1\n"
@@ -66,9 +68,27 @@ Sizes read_sizes(Lines& lines) {
     sizes.announced = lines.count((*size)[2]);
     if (sizes.rows != columns || sizes.rows == 0)
         lines.fail(fmt::format("the matrix is {} x {}; a square one is needed", sizes.rows, columns));
-    if (sizes.rows > sizes.announced && sizes.rows - sizes.announced > sizes.announced)
-        lines.fail(fmt::format("{} rows, but only {} entries: some rows are empty", sizes.rows, sizes.announced));
     return sizes;
+}
+
+/// Whether some rows must be empty, since an entry is in at most two rows.
+bool too_few_entries(const Sizes& sizes) {
+    return sizes.rows > sizes.announced && sizes.rows - sizes.announced > sizes.announced;
+}
+
+/// Throws the error about empty rows of a matrix with too few entries, without memory for its rows.
+[[noreturn]] void refuse_missing_rows(const Coordinates& matrix, bool mirrored, const std::string& file) {
+    std::vector<Index> met;
+    for (const auto& piece : matrix.pieces)
+        for (const Entry& entry : piece) {
+            met.push_back(entry.row);
+            if (mirrored) met.push_back(entry.column);
+        }
+    std::sort(met.begin(), met.end());
+    met.erase(std::unique(met.begin(), met.end()), met.end());
+    Index first = 0;
+    while (first < Index(met.size()) && met[std::size_t(first)] == first) ++first;
+    refuse_empty_rows(first, matrix.rows - Index(met.size()), matrix.rows, file);
 }
 
 /// Throws if the deck contradicts the banner.
@@ -105,19 +125,23 @@ bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates
 
 InputMatrix parse_matrix_market(const std::string& text, const std::string& file, FileSymmetry symmetry, int threads) {
     Lines lines(text, file);
-    const auto [banner, rows, announced] = read_sizes(lines);
-    Coordinates matrix{rows, rows, {}};
-    read_entries(lines, announced, banner.entries, threads, matrix);
+    const Sizes sizes = read_sizes(lines);
+    const Banner& banner = sizes.banner;
+    Coordinates matrix{sizes.rows, sizes.rows, {}};
+    read_entries(lines, sizes.announced, banner.entries, threads, matrix);
 
     const bool symmetric = is_symmetric(banner, symmetry, matrix, file);
     const Symmetry meant = symmetric ? Symmetry::symmetric : banner.given ? banner.entries.symmetry : Symmetry::general;
+    if (too_few_entries(sizes)) refuse_missing_rows(matrix, meant != Symmetry::general, file);
     InputMatrix input;
     input.csr = compress(matrix, meant, threads, file, input.repeated);
+    check_empty_rows(input.csr, file);
     input.declared_symmetric = symmetric;
     return input;
 }
 
 bool has_matrix_market_head(std::string_view text) {
+    text = without_mark(text);
     for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
         if (const std::string_view line = text.substr(0, end); line.substr(0, 1) != "%" && !words_of(line).empty())
             return true;
@@ -127,7 +151,11 @@ bool has_matrix_market_head(std::string_view text) {
 MatrixHead parse_matrix_market_head(std::string_view text, std::size_t most_bytes, const std::string& file,
                                     FileSymmetry symmetry) {
     Lines lines(text, file);
-    const auto [banner, rows, announced] = read_sizes(lines);
+    const Sizes sizes = read_sizes(lines);
+    const auto& [banner, rows, announced] = sizes;
+    if (too_few_entries(sizes))
+        lines.fail(
+            fmt::format("{} rows, but {} entries: some rows are empty, so the matrix is singular", rows, announced));
     lines.check_room(announced, shortest_entry(banner.entries), most_bytes);
     check_symmetry(banner, symmetry, file);
     MatrixHead head{.rows = rows, .entries = announced, .most_entries = announced};
@@ -163,7 +191,7 @@ std::vector<double> parse_matrix_market_vector(const std::string& text, const st
             if (*announced > longest_sparse_vector)
                 lines.fail(fmt::format("more than {} rows; write so long a vector as an array", longest_sparse_vector));
             Coordinates column{*announced, 1, {}};
-            read_entries(lines, entries, {}, 1, column);
+            read_entries(lines, entries, {.integer = banner.entries.integer}, 1, column);
             std::vector<double> values(std::size_t(*announced), 0.0);
             for (const Entry& entry : column.pieces.front()) values[std::size_t(entry.row)] += entry.value;
             return values;
@@ -174,7 +202,7 @@ std::vector<double> parse_matrix_market_vector(const std::string& text, const st
     std::vector<double> values;
     for (; words; words = lines.next()) {
         if (words->size() != 1) lines.fail(fmt::format("expected one number, got {} words", words->size()));
-        values.push_back(lines.real((*words)[0]));
+        values.push_back(lines.real((*words)[0], banner.entries.integer));
     }
     if (announced && Index(values.size()) != *announced)
         lines.fail(fmt::format("the file holds {} numbers, {} are announced", values.size(), *announced));

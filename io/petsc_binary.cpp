@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "io/empty_rows.hpp"
 
 namespace hyperplane {
 namespace {
@@ -211,6 +212,7 @@ InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file) 
                                         csr.column[std::size_t(at)] + 1));
     std::vector<std::pair<Index, double>> scratch;
     for (Index row = 0; row < head.rows; ++row) sort_row(reader, csr, row, scratch);
+    check_empty_rows(csr, file);
     return {std::move(csr), false};
 }
 

@@ -141,9 +141,9 @@ ParameterTable matrix_parameters() {
          .key = "file",
          .type = ParameterType::path,
          .default_value = "",
-         .description =
-             "file of the matrix, of any square pattern: Matrix Market coordinate format (real, integer or pattern; "
-             "general, symmetric or skew-symmetric) or PETSc binary (AIJ or BAIJ), also compressed by gzip",
+         .description = "file of the matrix, of any square pattern without empty rows: Matrix Market coordinate format "
+                        "(real, integer or pattern; "
+                        "general, symmetric or skew-symmetric) or PETSc binary (AIJ or BAIJ), also compressed by gzip",
          .required = true},
         {.section = "problem",
          .key = "right_hand_side",

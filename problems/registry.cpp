@@ -89,7 +89,8 @@ const std::vector<ProblemRow>& problems() {
         {"matrix",
          {},
          "A general sparse linear system read from Matrix Market or PETSc files",
-         "Takes any square sparse matrix, without a grid: block rows of 1 to 32 unknowns in compressed rows. "
+         "Takes any square sparse matrix whose rows have entries, without a grid: block rows of 1 to 32 unknowns in "
+         "compressed rows. "
          "Preconditioners\n"
          "that need a grid are refused; hyperplane list preconditioners says which kinds of matrices each one takes.",
          matrix_parameters(),

@@ -119,15 +119,15 @@ TEST(PetscFiles, MatrixAndVectorOfEitherIntegers) {
     const Scratch scratch;
     for (const int integers : {4, 8}) {
         PetscBytes file(integers);
-        file.integers({1211216, 3, 3, 4, 2, 0, 2, 2, 0, 1, 2}).reals({0.5, -1, 1e-300, 7});
+        file.integers({1211216, 3, 3, 5, 2, 1, 2, 2, 0, 1, 1, 2}).reals({0.5, -1, 2, 1e-300, 7});
         file.integers({1211214, 3}).reals({1, 2, -3});
         const std::string path = scratch.write("system.petsc", file.bytes);
         const InputMatrix m = read_matrix(path);
         EXPECT_FALSE(m.declared_symmetric);
         EXPECT_EQ(m.csr.rows, 3);
-        EXPECT_EQ(m.csr.row_begin, (Indices{0, 2, 2, 4}));
-        EXPECT_EQ(m.csr.column, (Indices{0, 2, 1, 2}));  // sorted
-        EXPECT_EQ(m.csr.value, (Values{-1, 0.5, 1e-300, 7}));
+        EXPECT_EQ(m.csr.row_begin, (Indices{0, 2, 3, 5}));
+        EXPECT_EQ(m.csr.column, (Indices{0, 2, 1, 1, 2}));  // sorted
+        EXPECT_EQ(m.csr.value, (Values{-1, 0.5, 2, 1e-300, 7}));
         EXPECT_EQ(read_vector(path), (Values{1, 2, -3}));
         EXPECT_EQ(error_of([&] { read_matrix(path, FileSymmetry::symmetric); }),
                   path + ": a PETSc file holds all entries of its matrix; leave problem.symmetry out");
@@ -135,15 +135,22 @@ TEST(PetscFiles, MatrixAndVectorOfEitherIntegers) {
     }
 }
 
+TEST(PetscFiles, EmptyRowsAreToldWithTheirNumbers) {
+    PetscBytes file(4);
+    file.integers({1211216, 3, 3, 2, 1, 0, 1, 0, 2}).reals({0.5, 7});
+    EXPECT_EQ(error_of([&] { parse_petsc_matrix(file.bytes, "a.petsc"); }),
+              "a.petsc: row 2 of 3 has no entry, so the matrix is singular and no preconditioner can be built from it");
+}
+
 TEST(PetscFiles, AreWrittenAsPetscWritesThem) {
-    const CsrMatrix csr{3, {0, 2, 2, 4}, {0, 2, 1, 2}, {-1, 0.5, 1e-300, 7}};
+    const CsrMatrix csr{3, {0, 2, 3, 5}, {0, 2, 1, 1, 2}, {-1, 0.5, 2, 1e-300, 7}};
     const Values b{1, 2, -3};
     for (const int integers : {4, 8}) {
         std::string bytes;
         write_petsc_matrix(
             csr, [&](const std::string& more) { bytes += more; }, integers);
         PetscBytes expected(integers);
-        expected.integers({1211216, 3, 3, 4, 2, 0, 2, 0, 2, 1, 2}).reals(csr.value);
+        expected.integers({1211216, 3, 3, 5, 2, 1, 2, 0, 2, 1, 1, 2}).reals(csr.value);
         EXPECT_EQ(bytes, expected.bytes);
     }
     const Scratch scratch;

@@ -187,9 +187,46 @@ TEST(MatrixMarket, EntriesGivenTwiceAreAddedUp) {
     EXPECT_EQ(m.csr.value, (Values{7, 9, 1}));
 }
 
-TEST(MatrixMarket, EmptyRowsInside) {
-    const InputMatrix m = parse_matrix_market(general + "4 4 2\n2 2 1\n4 1 1\n", "a.mtx");
-    EXPECT_EQ(m.csr.row_begin, (Indices{0, 0, 1, 1, 2}));
+TEST(MatrixMarket, EmptyRowsAreToldWithTheirNumbers) {
+    const std::string told = " of 4 has no entry, so the matrix is singular and no preconditioner can be built from it";
+    EXPECT_EQ(matrix_error(general + "4 4 4\n2 2 1\n3 3 1\n4 4 1\n4 1 1\n"), "a.mtx: row 1" + told);
+    EXPECT_EQ(matrix_error(general + "4 4 3\n1 1 1\n2 2 1\n3 1 1\n"), "a.mtx: row 4" + told);
+    EXPECT_EQ(matrix_error(general + "4 4 2\n1 2 1\n4 1 1\n"), "a.mtx: row 2 (one of 2 such rows)" + told);
+    EXPECT_EQ(matrix_error(general + "4 4 1\n1 2 1\n"), "a.mtx: row 2 (one of 3 such rows)" + told);
+    EXPECT_EQ(matrix_error(general + "4 4 0\n"), "a.mtx: row 1 (one of 4 such rows)" + told);
+    EXPECT_EQ(matrix_error(symmetric + "4 4 1\n2 1 1\n"), "a.mtx: row 3 (one of 2 such rows)" + told);
+    EXPECT_EQ(parse_matrix_market(symmetric + "4 4 2\n2 1 1\n4 3 1\n", "a.mtx").csr.row_begin,
+              (Indices{0, 1, 2, 3, 4}));
+}
+
+TEST(MatrixMarket, TooSmallNumbersAreToldAsSuch) {
+    const auto entry = [](const std::string& value) { return matrix_error(general + "1 1 1\n1 1 " + value + "\n"); };
+    const std::string told = "is too small for double precision; write 0, or a number of at least 4.9e-324 in size";
+    for (const char* value : {"1e-400", "-1e-400", "+1e-400", "0.1e-399"})
+        EXPECT_EQ(entry(value), "a.mtx:3: " + std::string(value) + " " + told);
+    EXPECT_EQ(vector_error("1\n1e-400\n"), "b.mtx:2: 1e-400 " + told);
+    EXPECT_EQ(parse_matrix_market(general + "1 1 1\n1 1 5e-324\n", "a.mtx").csr.value, Values{5e-324});
+}
+
+TEST(MatrixMarket, IntegersAreWholeNumbers) {
+    const std::string integer = "%%MatrixMarket matrix coordinate integer general\n";
+    EXPECT_EQ(matrix_error(integer + "2 2 2\n1 1 1\n2 2 1.7\n"),
+              "a.mtx:4: expected an integer, as the banner says, got '1.7'");
+    EXPECT_EQ(matrix_error(integer + "1 1 1\n1 1 +1e-3\n"),
+              "a.mtx:3: expected an integer, as the banner says, got '+1e-3'");
+    EXPECT_EQ(parse_matrix_market(integer + "1 1 1\n1 1 -3e2\n", "a.mtx").csr.value, Values{-300});
+    EXPECT_EQ(vector_error("%%MatrixMarket matrix array integer general\n2 1\n1\n0.5\n"),
+              "b.mtx:4: expected an integer, as the banner says, got '0.5'");
+    EXPECT_EQ(vector_error("%%MatrixMarket matrix coordinate integer general\n2 1 1\n1 1 0.5\n"),
+              "b.mtx:3: expected an integer, as the banner says, got '0.5'");
+}
+
+TEST(MatrixMarket, AByteOrderMarkIsSkippedAsInDecks) {
+    const std::string mark = "\xef\xbb\xbf";
+    EXPECT_EQ(parse_matrix_market(mark + symmetric + "1 1 1\n1 1 7\n", "a.mtx").csr.value, Values{7});
+    EXPECT_EQ(parse_matrix_market_vector(mark + "1\n2\n", "b.mtx"), (Values{1, 2}));
+    EXPECT_FALSE(has_matrix_market_head(mark + general + "% a comment\n"));
+    EXPECT_EQ(parse_matrix_market_head(mark + general + "1 1 1\n1 1 7\n", 99, "a.mtx", FileSymmetry::by_file).rows, 1);
 }
 
 TEST(MatrixMarket, WrongBanners) {
@@ -222,14 +259,19 @@ TEST(MatrixMarket, WrongSizes) {
     EXPECT_EQ(matrix_error(general + "2 2 1.5\n1 1 1\n"), "a.mtx:2: expected an integer, got '1.5'");
     EXPECT_EQ(matrix_error(general + "99999999999999999999 1 1\n1 1 1\n"),
               "a.mtx:2: expected an integer, got '99999999999999999999'");
-    EXPECT_EQ(matrix_error(general + "9 9 1\n1 1 1\n"), "a.mtx:2: 9 rows, but only 1 entries: some rows are empty");
+    EXPECT_EQ(
+        matrix_error(general + "9 9 1\n1 1 1\n"),
+        "a.mtx: row 2 (one of 8 such rows) of 9 has no entry, so the matrix is singular and no preconditioner can be "
+        "built from it");
 }
 
 TEST(MatrixMarket, CountsThatOnlyClaim) {
     EXPECT_EQ(matrix_error("1000000000000 1000000000000 9000000000000000000\n1 1 1\n"),
               "a.mtx:1: 9000000000000000000 entries are announced, but the file has only 54 bytes; is it truncated?");
-    EXPECT_EQ(matrix_error("9223372036854775807 9223372036854775807 1\n1 1 1\n"),
-              "a.mtx:1: 9223372036854775807 rows, but only 1 entries: some rows are empty");
+    EXPECT_EQ(
+        matrix_error("9223372036854775807 9223372036854775807 1\n1 1 1\n"),
+        "a.mtx: row 2 (one of 9223372036854775806 such rows) of 9223372036854775807 has no entry, so the matrix is "
+        "singular and no preconditioner can be built from it");
     EXPECT_EQ(vector_error("9223372036854775807 1\n1\n"),
               "b.mtx:1: 9223372036854775807 entries are announced, but the file has only 24 bytes; is it truncated?");
 }
