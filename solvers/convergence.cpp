@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/vector/blas1.hpp"
+#include "core/vector/square_range.hpp"
 
 namespace hyperplane {
 
@@ -64,7 +65,10 @@ bool Convergence::iterated(double r_norm, Vector& r, Vector& work) {
 
 void Convergence::iterated_truly(double r_norm) {
     iterated(r_norm);
-    decide(r_norm);
+    if (square_of_is_exact(r_norm))
+        decide(r_norm);
+    else if (going())
+        stop(StopReason::out_of_range);  // unless the report finds that b - A x meets the criterion
 }
 
 bool Convergence::wants_truth() const {
@@ -97,7 +101,8 @@ double Convergence::residual(const Vector& y, Vector& r) const {
     return norm2(r);
 }
 
-/// An x whose true residual satisfies the criterion has converged, whatever stopped the method.
+/// An x whose true residual satisfies the criterion has converged, whatever stopped the method. Where its square has
+/// lost its digits, so have the scalars that a method may have failed for.
 void Convergence::decide(double truth) {
     truth_known_ = true;
     report_.true_residual = truth;
@@ -106,7 +111,13 @@ void Convergence::decide(double truth) {
         if (reason_ != StopReason::diverged) reason_ = StopReason::not_finite;
     } else if (truth <= target_) {
         reason_ = truth <= criteria_.rtol * b_norm_ ? StopReason::converged_rtol : StopReason::converged_atol;
+    } else if (!square_of_is_exact(truth) && !reached_limit()) {
+        reason_ = StopReason::out_of_range;
     }
+}
+
+bool Convergence::reached_limit() const {
+    return reason_ == StopReason::diverged || reason_ == StopReason::max_iterations || interrupted();
 }
 
 void Convergence::check_limits(double r_norm) {

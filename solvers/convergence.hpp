@@ -9,6 +9,8 @@
 //
 //   diverged           ||r|| > divergence_tolerance max(||b||, ||r_0||)
 //   not_finite         a scalar of the method is NaN or infinite; it has not been used to change x
+//   out_of_range       ||b - A x|| is too small or too large for its square, so that the sums of the method have lost
+//                      their digits (core/vector/square_range.hpp). norm2 itself is right at any size.
 //   max_iterations, interrupted
 #pragma once
 
@@ -79,6 +81,7 @@ private:
     void set_target();
     double residual(const Vector& y, Vector& r) const;
     void decide(double truth);
+    bool reached_limit() const;
     void check_limits(double r_norm);
     void confirm_failed(double truth);
     double relative(double norm) const { return b_norm_ > 0.0 ? norm / b_norm_ : norm; }

@@ -258,7 +258,7 @@ void Comparison::warm_up(std::size_t at) {
             best_total_ = std::min(best_total_, done.total());
         } else {
             trial.code = exit_code(reason);
-            trial.reason = explain(reason);
+            trial.reason = explain(done.report);
             trial.setup = {done.setup_seconds};
             trial.solve = {done.solve_seconds};
         }
@@ -331,7 +331,7 @@ void Comparison::check_repeated(std::size_t at, const SolveReport& report) {
     if (report.iterations != first.iterations || report.true_residual != first.true_residual) trial.repeatable = false;
     if (!converged(report.reason))
         throw Error(exit_code(report.reason), fmt::format("it converged once, but in a later pass: {}: {}",
-                                                          to_string(report.reason), explain(report.reason)));
+                                                          to_string(report.reason), explain(report)));
 }
 
 /// Seconds of the candidate's fastest pass, or warm-up, so that one slow turn does not exclude it.

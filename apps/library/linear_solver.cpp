@@ -231,7 +231,7 @@ SolveResult LinearSolver::solve(std::span<const double> b, std::span<double> x) 
 
     SolveResult result{.converged = converged(report.reason),
                        .reason = to_string(report.reason),
-                       .explanation = explain(report.reason),
+                       .explanation = explain(report),
                        .iterations = report.iterations,
                        .right_hand_side = report.b_norm,
                        .residual = report.true_residual,

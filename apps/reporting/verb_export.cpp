@@ -128,7 +128,7 @@ int export_verb(const Invocation& invocation) {
     fmt::print("{}, {} and {}: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
                folder.path("A"), folder.file("b"), folder.file("x"), system.a->unknowns(), system.a->nonzeros(),
                report.iterations, to_string(report.reason));
-    if (!converged(report.reason)) logging::error("x is not the solution: {}", explain(report.reason));
+    if (!converged(report.reason)) logging::error("x is not the solution: {}", explain(report));
     return int(exit_code(report.reason));
 }
 

@@ -196,7 +196,7 @@ std::string to_string(const std::vector<Advice>& advice) {
 
 std::string explain_with_advice(const Case& a_case, const SolveReport& report,
                                 const std::vector<HistoryEntry>& history) {
-    const std::string what = explain(report.reason);
+    const std::string what = explain(report);
     const std::string advice = converged(report.reason) ? "" : to_string(advise(a_case, report, history));
     return advice.empty() ? what : fmt::format("{}; try {}", what, advice);
 }

@@ -29,6 +29,9 @@ struct SolveReport {
     int restarts_from_true = 0;        ///< restarts because the recurrence had drifted from the true residual
 };
 
+/// Why the solve ended, with what its norms tell about how to go on.
+std::string explain(const SolveReport& report);
+
 /// The work of one iteration, on average.
 struct IterationCost {
     double products = 1.0, applies = 1.0;                  ///< products with A, applications of M

@@ -14,6 +14,7 @@ const char* to_string(StopReason reason) {
         case StopReason::indefinite_preconditioner: return "indefinite_preconditioner";
         case StopReason::not_finite: return "not_finite";
         case StopReason::false_convergence: return "false_convergence";
+        case StopReason::out_of_range: return "out_of_range";
         case StopReason::interrupted: return "interrupted";
     }
     return "unknown";
@@ -33,9 +34,15 @@ const char* explain(StopReason reason) {
             return "cg met a direction p with p^T A p <= 0: A is not positive definite";
         case StopReason::indefinite_preconditioner:
             return "cg met r^T M^-1 r <= 0: the preconditioner is not positive definite";
-        case StopReason::not_finite: return "a NaN or an infinity appeared; check the coefficients and right-hand side";
+        case StopReason::not_finite:
+            return "a NaN or an infinity appeared: in the matrix, the right-hand side or the preconditioner, or "
+                   "where "
+                   "what is computed from them grew beyond double precision";
         case StopReason::false_convergence:
             return "the recurrence says converged, the true residual does not: rtol is below what rounding allows";
+        case StopReason::out_of_range:
+            return "||b - A x|| is below 1e-145 or above 1e152, where double precision cannot hold its square, and the "
+                   "criterion is not met";
         case StopReason::interrupted: return "a signal asked to stop; run again to go on";
     }
     return "";

@@ -18,6 +18,7 @@ enum class StopReason {
     indefinite_preconditioner,  ///< r^T M^-1 r <= 0 in cg
     not_finite,                 ///< NaN or infinity in A, b, M or what is computed from them
     false_convergence,          ///< the recurrence converges, the true residual does not
+    out_of_range,               ///< ||b - A x|| is so small or large that double precision cannot hold its square
     interrupted,                ///< a signal requested a stop; the results so far are kept
 };
 

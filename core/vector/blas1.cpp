@@ -11,6 +11,7 @@
 #include "core/vector/passes.hpp"
 #include "core/vector/pipelined_step.hpp"
 #include "core/vector/run_kernel.hpp"
+#include "core/vector/square_range.hpp"
 
 namespace hyperplane {
 namespace {
@@ -74,6 +75,13 @@ double axpy_norm2_block(double a, const double* x, double* y, Index count) {
     });
 }
 
+double scaled_square_block(double factor, const double* x, Index count) {
+    return sum_in_lanes(count, [=]<class T>(Index at) {
+        const T value = factor * load<T>(x + at);
+        return value * value;
+    });
+}
+
 void axpy_xpby_block(double a, double* x, const double* z, double b, double* p, Index count) {
 #pragma omp simd
     for (Index at = 0; at < count; ++at) {
@@ -114,6 +122,15 @@ void add_constant_block(double value, double* x, Index step, Index count) {
     }
 #pragma omp simd
     for (Index at = 0; at < count; ++at) x[at] += value;
+}
+
+/// (factor x)^T (factor x)
+double scaled_square(double factor, const Vector& x) {
+    const ProfileScope scope = pass(x, "dot", 1);
+    if constexpr (cuda_built)
+        if (on_gpu(x)) return waited(x, [&](double* sum) { cuda::scaled_square(factor, x, sum); });
+    return sum_blocks(x, Walk::up,
+                      [&](Index at, Index count) { return scaled_square_block(factor, x.data() + at, count); });
 }
 
 /// p = z + b p, without reading p if b = 0
@@ -223,7 +240,10 @@ double dot(const Vector& x, const Vector& y) {
 }
 
 double norm2(const Vector& x) {
-    return std::sqrt(dot(x, x));
+    const double square = dot(x, x);
+    if (square_is_exact(square) || std::isnan(square)) return std::sqrt(square);
+    const double factor = square < 1.0 ? 0x1p600 : 0x1p-600;  // a power of two keeps the digits of every value
+    return std::sqrt(scaled_square(factor, x)) / factor;
 }
 
 void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {

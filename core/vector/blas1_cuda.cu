@@ -74,6 +74,14 @@ struct Square : Operation<1, 1, 1, 0> {
     __device__ void operator()(double* v, double* sum) const { sum[0] = fma(v[0], v[0], sum[0]); }
 };
 
+struct ScaledSquare : Operation<1, 1, 1, 0> {
+    double factor;
+    __device__ void operator()(double* v, double* sum) const {
+        const double value = factor * v[0];
+        sum[0] = fma(value, value, sum[0]);
+    }
+};
+
 struct DotNorm2 : Operation<2, 2, 0b11, 0> {
     __device__ void operator()(double* v, double* sum) const {
         sum[0] = fma(v[0], v[1], sum[0]);
@@ -221,6 +229,10 @@ void dot(const Vector& x, const Vector& y, double* product) {
         run_sums("square", Square{{{x.data()}, {product}}}, x);
     else
         run_sums("dot", Dot{{{x.data(), y.data()}, {product}}}, x);
+}
+
+void scaled_square(double factor, const Vector& x, double* square) {
+    run_sums("scaled_square", ScaledSquare{{{x.data()}, {square}}, factor}, x);
 }
 
 void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy) {

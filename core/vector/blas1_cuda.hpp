@@ -20,6 +20,7 @@ void add(const Vector& x, const Ratio& a, const Vector& y, Vector& z);
 void direction(const Vector& r, const Ratio& c, const Ratio& o, const Vector& v, Vector& p);
 
 void dot(const Vector& x, const Vector& y, double* product);
+void scaled_square(double factor, const Vector& x, double* square);
 void dot_norm2(const Vector& x, const Vector& y, double* xy, double* yy);
 void axpy_norm2(const Ratio& a, const Vector& x, Vector& y, double* yy);
 void axpy_norm2_dot(const Ratio& a, const Vector& x, Vector& y, const Vector& u, double* yy, double* uy);

@@ -174,9 +174,19 @@ class Solve(ProgramTest):
         self.expect(4, "run", deck, "--set", "preconditioner.name=jacobi", says="indefinite_preconditioner")
 
     def test_not_finite(self):
-        self.write("a.mtx", chain([4e200] * 5, -1e200))
-        deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="gmres"))
-        self.expect(4, "run", deck, says="not_finite")
+        deck = self.write("a.ini", POISSON.format(cells=8).replace("cg", "richardson\ndamping = 1e200"))
+        self.expect(4, "run", deck, "--set", "preconditioner.name=none", "--set", "solver.divergence_tolerance=1e300",
+                    says="not_finite")
+        self.assertEqual(self.record("a.h5")["status"], "failed")
+
+    def test_out_of_range(self):
+        for size, says in ((1e200, "multiply b by 1e-201"), (1e-200, "multiply b by 1e199")):
+            self.write("a.mtx", chain([4 * size] * 5, -size))
+            for solver in ("cg", "gmres", "bicgstab", "richardson"):
+                deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver=solver))
+                result = self.expect(4, "run", deck, "--fresh", says=says)
+                self.assertIn("out_of_range", result.stdout + result.stderr)
+                self.assertNotIn("check the coefficients", result.stdout + result.stderr)
         self.assertEqual(self.record("a.h5")["status"], "failed")
 
     def test_false_convergence(self):

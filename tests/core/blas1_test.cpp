@@ -322,6 +322,21 @@ TEST_P(Blas1, OneBadEntryIsFoundWhereverItIs) {
         }
 }
 
+/// The squares of these values, or their sum, underflow or overflow; the norm does neither.
+TEST_P(Blas1, NormsDoNotNeedSquares) {
+    const Values ordinary = values(vector(1));
+    const double norm = norm2(vector(1));
+    for (double size : {0x1p-1000, 0x1p-600, 0x1p-520, 0x1p-500, 1.0, 0x1p500, 0x1p520, 0x1p1000}) {
+        Values scaled = ordinary;
+        for (double& value : scaled) value *= size;
+        EXPECT_DOUBLE_EQ(norm2(vector(scaled)) / size, norm) << size;
+    }
+    Values smallest(ordinary.size(), 0.0);
+    EXPECT_EQ(norm2(vector(smallest)), 0.0);
+    smallest[smallest.size() / 2] = 5e-324;
+    EXPECT_EQ(norm2(vector(smallest)), 5e-324);
+}
+
 TEST(RatioOfScalars, IsZeroWhereItsConditionsDoNotHold) {
     const double one = 1.0, two = 2.0, negative = -1.0, zero = 0.0, tiny = 1e-20, bad = NAN, endless = INFINITY;
     EXPECT_EQ(Ratio(3.0).value(), 3.0);

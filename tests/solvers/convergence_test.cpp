@@ -20,6 +20,11 @@ protected:
         keys.insert(keys.begin(), {"damping", "0.6"});
         return make_solver(GetParam(), keys);
     }
+    std::vector<double> scaled(double size) const {
+        std::vector<double> values(b.data(), b.data() + b.size());
+        for (double& value : values) value *= size;
+        return values;
+    }
 };
 
 INSTANTIATE_TEST_SUITE_P(Solvers, Convergence, ::testing::ValuesIn(testing_support::solver_names()), solver_name);
@@ -81,6 +86,74 @@ TEST_P(Convergence, StopsAtTheFirstIterationThatMeetsTheCriterion) {
     for (std::size_t at = 0; at + 1 < outcome.history.size(); ++at) EXPECT_GT(outcome.history[at].recurrence, 1e-6);
     EXPECT_LE(outcome.history.back().truth, 1e-6);
     EXPECT_NEAR(residual_norm(a, b, outcome.x), outcome.report.true_residual, 1e-14);
+}
+
+/// x = 0 does not solve A x = b, however small b is.
+TEST_P(Convergence, RightHandSidesWhoseSquareUnderflowsAreRefused) {
+    for (const double size : {1e-150, 1e-165, 1e-200, 1e-310}) {
+        const auto outcome = solve(*solver(), a, m, vector_of(scaled(size)));
+        EXPECT_EQ(outcome.reason(), StopReason::out_of_range) << size;
+        EXPECT_EQ(outcome.report.iterations, 0);
+        EXPECT_NEAR(outcome.report.b_norm / size, norm2(b), size > 1e-300 ? 1e-14 : 1e-9);
+        EXPECT_EQ(outcome.report.true_residual, outcome.report.b_norm);
+        EXPECT_EQ(exit_code(outcome.reason()), ExitCode::diverged);
+    }
+    EXPECT_NE(explain(solve(*solver(), a, m, vector_of(scaled(1e-165))).report).find("multiply b by 1e16"),
+              std::string::npos);
+}
+
+TEST_P(Convergence, RightHandSidesWhoseSquareOverflowsAreRefused) {
+    for (const double size : {1e155, 1e200, 1e300}) {
+        const auto outcome = solve(*solver(), a, m, vector_of(scaled(size)));
+        EXPECT_EQ(outcome.reason(), StopReason::out_of_range) << size;
+        EXPECT_NEAR(outcome.report.b_norm / size, norm2(b), 1e-14);
+        EXPECT_TRUE(outcome.finite());
+    }
+    EXPECT_NE(explain(solve(*solver(), a, m, vector_of(scaled(1e200))).report).find("multiply b by 1e-20"),
+              std::string::npos);
+}
+
+/// Of a residual that small the norm is known all the same, so that it may satisfy the criterion.
+TEST_P(Convergence, TinySystemsThatAreSolvedConverge) {
+    const auto exact = scaled(1e-160);
+    Vector right = vector_of(exact);
+    a.apply(vector_of(exact), right);
+    EXPECT_EQ(solve(*solver(), a, m, right, exact).reason(), StopReason::converged_rtol);
+    EXPECT_EQ(solve(*solver({{"atol", "1e-100"}}), a, m, right).reason(), StopReason::converged_atol);
+}
+
+/// Between both: ||b|| has a square and rtol ||b|| has none. The solve may end without an answer, but not with a wrong
+/// one.
+TEST_P(Convergence, TolerancesWhoseSquareUnderflowsAreKeptOrRefused) {
+    for (int power = -130; power >= -146; --power) {
+        const auto outcome = solve(*solver({{"rtol", "1e-12"}}), a, m, vector_of(scaled(std::pow(10.0, power))));
+        std::vector<double> x = outcome.x;
+        for (double& value : x) value *= 0x1p480;
+        auto right = scaled(std::pow(10.0, power));
+        for (double& value : right) value *= 0x1p480;
+        const double relative = residual_norm(a, vector_of(right), x) / norm2(vector_of(right));
+        if (power >= -132) {
+            EXPECT_EQ(outcome.reason(), StopReason::converged_rtol) << power;
+        }
+        if (outcome.reason() != StopReason::converged_rtol) {
+            EXPECT_EQ(outcome.reason(), StopReason::out_of_range) << power;
+        } else {
+            EXPECT_LE(relative, 1.001e-12) << power;
+        }
+    }
+}
+
+/// A power of two changes no digit, and so no iteration.
+TEST_P(Convergence, SmallAndLargeSystemsTakeTheSameIterations) {
+    const auto ordinary = solve(*solver(), a, m, b);
+    for (const double size : {0x1p-400, 0x1p400}) {
+        const auto outcome = solve(*solver(), a, m, vector_of(scaled(size)));
+        EXPECT_EQ(outcome.reason(), StopReason::converged_rtol);
+        ASSERT_EQ(outcome.history.size(), ordinary.history.size());
+        for (std::size_t at = 0; at < ordinary.history.size(); ++at)
+            EXPECT_EQ(outcome.history[at].recurrence, ordinary.history[at].recurrence);
+        for (std::size_t at = 0; at < ordinary.x.size(); ++at) EXPECT_EQ(outcome.x[at] / size, ordinary.x[at]);
+    }
 }
 
 TEST_P(Convergence, NoIterationsAllowed) {
