@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/vector/blas1.hpp"
-#include "core/vector/square_range.hpp"
 
 namespace hyperplane {
 

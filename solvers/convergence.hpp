@@ -12,13 +12,17 @@
 //   out_of_range       ||b - A x|| is too small or too large for its square, so that the sums of the method have lost
 //                      their digits (core/vector/square_range.hpp). norm2 itself is right at any size.
 //   max_iterations, interrupted
+//
+// A recurrence whose ||r|| is that small is not followed either: b - A x is computed and decides.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <optional>
 
 #include "core/interfaces/solver.hpp"
+#include "core/vector/square_range.hpp"
 
 namespace hyperplane {
 
@@ -38,10 +42,10 @@ public:
     double residual_norm() const { return norm_; }
     /// Where ||r|| of the recurrence ends a solve: up to the first one it looks converged, above the second it has
     /// diverged.
-    double target() const { return target_; }
+    double target() const { return std::max(target_, smallest_norm); }
     double limit() const { return limit_; }
     /// Whether the recurrence's ||r|| is so small that b - A x must be computed.
-    bool looks_converged(double r_norm) const { return r_norm <= target_; }
+    bool looks_converged(double r_norm) const { return r_norm <= target(); }
 
     /// Whether the next iteration may be started before this one's scalars are known; called once an iteration. False
     /// if this is the last iteration allowed or a stop was requested, so that the solve ends with this iteration.

@@ -193,6 +193,10 @@ class Solve(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells=12))
         self.expect(4, "run", deck, "--set", "solver.rtol=1e-18", says="false_convergence")
 
+    def test_a_recurrence_that_underflows(self):
+        deck = self.write("a.ini", POISSON.format(cells=12))
+        self.expect(4, "run", deck, "--set", "solver.rtol=0", says="false_convergence")
+
     def test_b_of_zero_is_solved(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
         answer = self.run_json(0, "run", deck, "--set", "problem.right_hand_side=zero")

@@ -213,6 +213,18 @@ TEST_P(Recurrence, ToleranceBelowRoundingIsFalseConvergence) {
     EXPECT_LT(outcome.report.true_residual, 1e-12 * outcome.report.b_norm) << "x is as good as rounding allows";
 }
 
+/// Without a tolerance the recurrence falls until its square loses its digits; then b - A x decides, as at any
+/// tolerance that rounding does not allow. That of pipelined_cg, which renews its vectors, need not fall so far.
+TEST_P(Recurrence, ARecurrenceThatUnderflowsIsFalseConvergence) {
+    for (const double size : {1.0, 1e-100}) {
+        const auto outcome = solve(*solver({{"rtol", "0"}, {"max_iterations", "5000"}}), a, m, vector_of(scaled(size)));
+        if (GetParam() != "pipelined_cg" || outcome.reason() != StopReason::max_iterations) {
+            EXPECT_EQ(outcome.reason(), StopReason::false_convergence) << size << " " << to_string(outcome.reason());
+        }
+        EXPECT_LT(outcome.report.true_residual, 1e-14 * outcome.report.b_norm);
+    }
+}
+
 /// An operator whose products have relative errors of 1e-6 that differ each time, so no recurrence can follow b - A x.
 TEST_P(Recurrence, ProductsThatDoNotRepeatAreFalseConvergence) {
     unsigned seed = 50;
