@@ -190,6 +190,13 @@ void read_initial_state(const Parameters& parameters, TransportKeys& keys) {
             refuse(parameters, key, "only initial_condition = gaussian uses it; remove the key");
 }
 
+void check_seed(const Parameters& parameters, const TransportKeys& keys) {
+    const bool random = keys.source == SourceKind::random || keys.initial == InitialKind::random;
+    if (!random && parameters.is_given("problem", "seed"))
+        refuse(parameters, "seed",
+               "only right_hand_side = random and initial_condition = random use it; remove the key");
+}
+
 }  // namespace
 
 ParameterTable convection_diffusion_parameters() {
@@ -213,6 +220,7 @@ TransportKeys read_transport_keys(const Parameters& parameters) {
     keys.seed = std::uint64_t(parameters.integer("problem", "seed"));
     read_data(parameters, keys);
     read_initial_state(parameters, keys);
+    check_seed(parameters, keys);
     return keys;
 }
 

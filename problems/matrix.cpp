@@ -175,9 +175,10 @@ ParameterTable matrix_parameters() {
 
 void refuse_keys_of_others(const Parameters& parameters) {
     refuse_time_keys(parameters, "matrix is one linear system");
-    if (parameters.is_given("grid", "cells"))
-        throw UsageError(parameters.where("grid", "cells") +
-                         ": matrix has no grid; leave the key out, or use problem.name = matrix_market");
+    for (const char* key : {"cells", "lengths", "periodic"})
+        if (parameters.is_given("grid", key))
+            throw UsageError(parameters.where("grid", key) +
+                             ": matrix has no grid; leave the key out, or use problem.name = matrix_market");
 }
 
 std::optional<int> given_block_size(const Parameters& parameters, Index rows) {

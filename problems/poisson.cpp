@@ -153,6 +153,13 @@ PoissonData poisson_data(const Parameters& parameters, const Domain& domain, con
         data.source = SourceKind::random;
     else
         data.source = SourceKind::row_sum;
+    const std::string& coefficient = parameters.text("problem", "coefficient");
+    const bool random = coefficient == "lognormal" || coefficient == "white" || coefficient == "spe10like";
+    if (!random && data.source != SourceKind::random && parameters.is_given("problem", "seed"))
+        throw UsageError(
+            fmt::format("{}: only right_hand_side = random and coefficient = lognormal, white or spe10like use it, not "
+                        "{} and {}; remove the key",
+                        parameters.where("problem", "seed"), name, coefficient));
     return data;
 }
 

@@ -86,6 +86,25 @@ void check_expectations(const Parameters& p, Contradictions& found) {
         found.add(p.where("expect", "min_error") + ": is above expect.max_error; no run can meet both");
 }
 
+/// Refuses keys that say something of another key that is not there.
+void check_companions(const Parameters& p, Contradictions& found) {
+    const auto needs = [&](const char* section, const char* key, std::initializer_list<const char*> others) {
+        if (!p.is_given(section, key)) return;
+        std::string names;
+        for (const char* other : others) {
+            if (p.is_set(section, other)) return;
+            names += fmt::format("{}{}.{}", names.empty() ? "" : " or ", section, other);
+        }
+        found.add(
+            fmt::format("{}: means nothing without {}; leave it out, or give that", p.where(section, key), names));
+    };
+    needs("initial", "interpolate", {"file"});
+    needs("expect", "error_norm", {"min_error", "max_error"});
+    needs("expect", "diagnostic", {"min_diagnostic", "max_diagnostic"});
+    needs("expect", "min_diagnostic", {"diagnostic"});
+    needs("expect", "max_diagnostic", {"diagnostic"});
+}
+
 /// Refuses keys that count time steps where there are none.
 void check_counts_of_steps(const Parameters& p, const Problem& problem) {
     if (problem.shape().regime != Regime::steady) return;
@@ -95,6 +114,12 @@ void check_counts_of_steps(const Parameters& p, const Problem& problem) {
         if (p.is_given("output", key))
             throw UsageError(fmt::format("{}: {} is steady, so there are no time steps to count; output.{}",
                                          p.where("output", key), p.text("problem", "name"), instead));
+    for (const char* key : {"steps", "max_steps", "max_newton_iterations", "max_steady_residual"})
+        if (p.is_given("expect", key))
+            throw UsageError(
+                fmt::format("{}: {} is steady, so it takes no time steps of which this could hold; remove "
+                            "the key",
+                            p.where("expect", key), p.text("problem", "name")));
 }
 
 std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
@@ -261,6 +286,7 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
     Deck& deck = asked.deck;
     Contradictions found;
     check_expectations(parameters, found);
+    check_companions(parameters, found);
     Foundation foundation{make_context(parameters, ranks), nullptr};
     if (ranks) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });

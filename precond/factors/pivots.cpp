@@ -184,8 +184,18 @@ const ParameterTable& pivot_parameters() {
         {section, "pivot_tolerance", real, "1e-14",
          "a pivot cannot be used if it is below this fraction of its block's largest entry", "", Bound{0},
          Bound{1, true}},
-        {section, "pivot_boost", real, "1e-3", "size of a boosted pivot as a fraction of its block's largest entry", "",
-         Bound{0, true}, Bound{1}},
+        {section,
+         "pivot_boost",
+         real,
+         "1e-3",
+         "size of a boosted pivot as a fraction of its block's largest entry",
+         "",
+         Bound{0, true},
+         Bound{1},
+         {},
+         0,
+         false,
+         Condition{"pivot_policy", "boost"}},
     };
     return table;
 }

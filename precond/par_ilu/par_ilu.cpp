@@ -103,6 +103,7 @@ ParameterTable par_ilu_parameters() {
             spec.description =
                 "size of a pivot that cannot be used before the last sweep, as a fraction of its block's "
                 "largest entry";
+            spec.only_with.reset();  // whatever the policy for the last sweep
         }
     table.push_back({section, "sweeps", integer, "5",
                      "number of fixed-point sweeps over all stored entries, which begin with those of A", "", Bound{1},

@@ -29,6 +29,15 @@ ParIlutOptions read_options(const Parameters& parameters, const PreconditionerSe
     options.candidates = int(parameters.integer(section, "candidates"));
     options.tolerance = parameters.real(section, "tolerance");
     options.pivots = pivot_options(parameters);
+    const auto refuse = [&](const char* key, const char* needed) {
+        if (parameters.is_given(section, key))
+            throw UsageError(fmt::format("{} means nothing with preconditioner.rounds = 0{}; leave it out, or set {}",
+                                         parameters.where(section, key), needed, "preconditioner.rounds"));
+    };
+    if (options.rounds == 0)
+        for (const char* key : {"fill_limit", "candidates", "tolerance"}) refuse(key, "");
+    if (options.rounds == 0 && options.sweeps == 0 && options.pivots.rules.policy != PivotPolicy::boost)
+        refuse("pivot_boost", ", sweeps = 0 and no pivot_policy = boost");
     return options;
 }
 
@@ -211,7 +220,13 @@ PreconditionerRow par_ilut_row() {
          "all rounds",
          "", Bound{0}, Bound{1}},
     };
-    row.parameters.insert(row.parameters.end(), pivot_parameters().begin(), pivot_parameters().end());
+    for (ParameterSpec spec : pivot_parameters()) {
+        if (spec.key == "pivot_boost") {
+            spec.description += ", and of a pivot that cannot be used in a fixed-point sweep";
+            spec.only_with.reset();
+        }
+        row.parameters.push_back(std::move(spec));
+    }
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, read_options(parameters, setting)));
     };

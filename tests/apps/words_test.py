@@ -7,6 +7,74 @@ import unittest
 from program import POISSON, TRANSPORT, ProgramTest
 
 
+class KeysWithoutEffect(ProgramTest):
+    """A key that has no effect with the values of others is an error, which names them."""
+
+    def refused(self, deck, *settings, says):
+        words = [word for setting in settings for word in ("--set", setting)]
+        with self.subTest(settings):
+            self.expect(2, "check", deck, *words, says=says)
+
+    def test_seeds_where_nothing_is_random(self):
+        seed = "problem.seed=5"
+        deck = self.write("p.ini", POISSON.format(cells=6))
+        self.refused(deck, seed, says="problem.seed: only right_hand_side = random and coefficient = lognormal, white or spe10like "
+                     "use it, not manuexp and const; remove the key")
+        self.expect(0, "check", deck, "--set", seed, "--set", "problem.right_hand_side=random")
+        cells = ("--set", "problem.discretisation=cell")
+        self.expect(0, "check", deck, "--set", seed, *cells, "--set", "problem.coefficient=white")
+        self.expect(0, "check", deck, "--set", seed, *cells, "--set", "problem.boundary_condition=neumann")
+        deck = self.write("t.ini", TRANSPORT.format(cells=6, steps=1))
+        self.refused(deck, seed, says="problem.seed: only right_hand_side = random and initial_condition = random use it")
+        self.expect(0, "check", deck, "--set", seed, "--set", "problem.initial_condition=random")
+        deck = self.write("b.ini", "[problem]\nname = block_laplacian\n[grid]\ncells = 6\n")
+        self.refused(deck, seed, says="problem.seed: only right_hand_side = random uses it")
+        self.expect(0, "check", deck, "--set", seed, "--set", "problem.right_hand_side=random")
+
+    def test_keys_of_preconditioners(self):
+        deck = self.write("p.ini", POISSON.format(cells=6))
+        boost = "preconditioner.pivot_boost=0.5"
+        for name in ("struct_ilu", "fgbilu", "jacobi_sweeps", "multicolor", "subdomain_ildu0"):
+            self.refused(deck, f"preconditioner.name={name}", boost,
+                         says="preconditioner.pivot_boost means nothing with preconditioner.pivot_policy = fail")
+        self.expect(0, "check", deck, "--set", boost, "--set", "preconditioner.pivot_policy=boost")
+        self.expect(0, "check", deck, "--set", boost, "--set", "preconditioner.name=par_ilu")
+        grids = "preconditioner.name=multigrid"
+        self.refused(deck, grids, "smoother.pivot_policy=fail", "smoother.pivot_boost=0.5",
+                     says="smoother.pivot_boost means nothing with smoother.pivot_policy = fail")
+        self.expect(0, "check", deck, "--set", grids, "--set", "smoother.pivot_boost=0.5")
+        self.refused(deck, grids, "preconditioner.damping=1", "preconditioner.power_steps=5",
+                     says="preconditioner.power_steps means nothing with preconditioner.damping = 1")
+        self.expect(0, "check", deck, "--set", grids, "--set", "preconditioner.power_steps=5")
+        general = ("matrix.format=general", "preconditioner.name=par_ilut", "preconditioner.rounds=0")
+        for key in ("fill_limit=3", "candidates=3", "tolerance=0.5", "pivot_boost=0.5"):
+            self.refused(deck, *general, f"preconditioner.{key}", says="means nothing with preconditioner.rounds = 0")
+        self.expect(0, "check", deck, *(w for s in (*general[:2], boost, "preconditioner.tolerance=0.5") for w in ("--set", s)))
+
+    def test_keys_that_say_something_of_a_missing_one(self):
+        deck = self.write("p.ini", POISSON.format(cells=6))
+        self.refused(deck, "initial.interpolate=true", says="--set: initial.interpolate: means nothing without initial.file")
+        self.refused(deck, "expect.error_norm=foo",
+                     says="expect.error_norm: means nothing without expect.min_error or expect.max_error")
+        self.refused(deck, "expect.diagnostic=foo", says="expect.diagnostic: means nothing without expect.min_diagnostic or ")
+        self.refused(deck, "expect.max_diagnostic=1", says="expect.max_diagnostic: means nothing without expect.diagnostic")
+        self.expect(0, "check", deck, "--set", "expect.error_norm=rms", "--set", "expect.max_error=1")
+        for key in ("steps", "max_steps", "max_newton_iterations", "max_steady_residual"):
+            self.refused(deck, f"expect.{key}=1", says=f"expect.{key}: poisson is steady, so it takes no time steps")
+
+    def test_a_grid_where_there_is_none(self):
+        (self.folder / "m.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n")
+        deck = self.write("m.ini", "[problem]\nname = matrix\nfile = m.mtx\n[preconditioner]\nname = jacobi\n")
+        for key in ("cells=1", "lengths=2", "periodic=x"):
+            self.refused(deck, f"grid.{key}", says=": matrix has no grid; leave the key out")
+
+    def test_a_record_of_defaults_can_be_run_again(self):
+        for name, deck in (("p", POISSON.format(cells=6) + "[preconditioner]\nname = multigrid\ndamping = 1\n"),
+                           ("t", TRANSPORT.format(cells=6, steps=1))):
+            self.expect(0, "run", self.write(f"{name}.ini", deck), "--quiet")
+            self.expect(0, "run", f"{name}.h5", "--quiet", "--set", f"output.file={name}2.h5")
+
+
 class Suggestions(ProgramTest):
     """Keys as other programs call them."""
 
