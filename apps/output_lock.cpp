@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <sstream>
 
 #include "apps/environment.hpp"
@@ -21,6 +20,7 @@
 #include "apps/quoting.hpp"
 #include "apps/signals.hpp"
 #include "core/error.hpp"
+#include "io/companions.hpp"
 
 namespace hyperplane {
 namespace {
@@ -207,7 +207,7 @@ OutputLock::Request lock_request(const std::string& output, const Invocation& in
 }
 
 std::string lock_of(const std::string& record) {
-    return std::filesystem::path(record).replace_extension(".lock").string();
+    return stem_of(record) + ".lock";
 }
 
 }  // namespace hyperplane

@@ -79,7 +79,7 @@ private:
     bool over_ = false;
 };
 
-/// NAME.lock of the record NAME.h5.
+/// The lock of a record: NAME.lock of NAME.h5 (io/companions.hpp).
 std::string lock_of(const std::string& record);
 
 /// The request for an output's lock, with the options --wait and --force. A signal ends the wait.

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
+#include "io/companions.hpp"
 #include "io/sealed_file.hpp"
 
 namespace hyperplane {
@@ -29,8 +30,7 @@ RecordData read_state(const std::string& path) {
 }  // namespace
 
 CheckpointSlots::CheckpointSlots(const std::string& record_path, Overwrite overwrite) : overwrite_(overwrite) {
-    const auto stem = std::filesystem::path(record_path).replace_extension().string();
-    for (int slot : {0, 1}) paths_.push_back(fmt::format("{}.{}.checkpoint", stem, slot));
+    for (int slot : {0, 1}) paths_.push_back(fmt::format("{}.{}.checkpoint", stem_of(record_path), slot));
 }
 
 bool CheckpointSlots::exist() const {

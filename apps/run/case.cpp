@@ -9,6 +9,7 @@
 #include "apps/run/fields.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "io/checkpoint.hpp"
+#include "io/companions.hpp"
 
 namespace hyperplane {
 
@@ -69,19 +70,19 @@ std::string Case::record_path() const {
 }
 
 std::string Case::fields_path() const {
-    return std::filesystem::path(record_path()).replace_extension(".vtkhdf").string();
+    return stem_of(record_path()) + ".vtkhdf";
 }
 
 std::string Case::profile_path() const {
-    return std::filesystem::path(record_path()).replace_extension(".profile.json").string();
+    return stem_of(record_path()) + ".profile.json";
 }
 
 std::string Case::series_path() const {
-    return std::filesystem::path(record_path()).replace_extension().string() + "_series.vtkhdf";
+    return stem_of(record_path()) + "_series.vtkhdf";
 }
 
 std::string Case::series_folder() const {
-    return std::filesystem::path(record_path()).replace_extension().string() + "_series";
+    return stem_of(record_path()) + "_series";
 }
 
 void Case::guard_outputs() const {

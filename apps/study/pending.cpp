@@ -12,6 +12,7 @@ namespace hyperplane {
 
 OutputLock::Request launcher_lock(const Study& study, const Invocation& invocation) {
     OutputLock::Request request = lock_request(study.launcher(), invocation);
+    request.path = study.launcher() + ".lock";
     request.what = study.file;
     return request;
 }

@@ -109,9 +109,15 @@ def last_time(record):
     return float(steps.time[-1]) if steps and np.isfinite(steps.dt[-1]) else None
 
 
+def _stem_of(path):
+    """What the names of the files beside a record begin with (io/companions.hpp)."""
+    name = os.path.basename(path)
+    return path[:-3] if name.endswith(".h5") and name != ".h5" and not name.endswith("..h5") else path + "."
+
+
 def final_state(record):
     """The state of the file NAME.vtkhdf beside a record NAME.h5, else the last one of its series; None without any."""
-    found = open_state(os.path.splitext(record.path)[0] + ".vtkhdf", record.extents)
+    found = open_state(_stem_of(record.path) + ".vtkhdf", record.extents)
     if found:
         found.time = last_time(record)
         return found

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Names of the files beside a record: checkpoints, lock, fields, profile. Each begins with the record's stem, and no
+// two records have the same stem:
+//
+//   NAME.h5, where NAME does not end in a dot  ->  NAME      any other NAME  ->  NAME.    the whole name and a dot
+//   NAME.lock, NAME.0.checkpoint, ...                        NAME..lock, NAME..0.checkpoint, ...
+//
+// The first kind of stem does not end in a dot and the second one does, so `case` and `case.h5` share no file.
+#pragma once
+
+#include <string>
+
+namespace hyperplane {
+
+/// What the names of the files beside a record begin with.
+std::string stem_of(const std::string& record_path);
+
+}  // namespace hyperplane
