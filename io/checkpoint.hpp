@@ -34,6 +34,7 @@ public:
     void remove() const;
     /// Whether any slot exists.
     bool exist() const;
+    const std::vector<std::string>& paths() const { return paths_; }
 
 private:
     void look_for_newest();

@@ -15,4 +15,8 @@ namespace hyperplane {
 /// What the names of the files beside a record begin with.
 std::string stem_of(const std::string& record_path);
 
+/// Throws UsageError if the record's name ends as those of files beside records do, .lock for instance: it could be the
+/// name of a file of this record or another one. `where` says where the name stands.
+void check_record_name(const std::string& record_path, const std::string& where);
+
 }  // namespace hyperplane

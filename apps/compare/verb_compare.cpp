@@ -26,6 +26,7 @@
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/threads.hpp"
 #include "io/atomic_file.hpp"
+#include "io/companions.hpp"
 
 namespace hyperplane {
 namespace {
@@ -67,6 +68,7 @@ std::string baseline_of(const Invocation& invocation, const Candidates& candidat
 std::string output_path(const Invocation& invocation, const Deck& deck) {
     const std::string path =
         invocation.value("output", std::filesystem::path(deck.file).stem().string() + "_compare.h5");
+    check_record_name(path, "compare");
     const AtomicFile possible(path, FileKind::comparison, invocation.overwrite());
     return path;
 }

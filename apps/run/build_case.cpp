@@ -13,6 +13,7 @@
 #include "apps/run/ranks.hpp"
 #include "core/graph/orderings.hpp"
 #include "core/ranks/aligned.hpp"
+#include "io/companions.hpp"
 #include "io/matrix_files.hpp"
 #include "precond/scaling/scaled.hpp"
 #include "problems/general_form.hpp"
@@ -287,6 +288,9 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
     Contradictions found;
     check_expectations(parameters, found);
     check_companions(parameters, found);
+    if (parameters.is_set("output", "file"))
+        found.collect(
+            [&] { check_record_name(parameters.text("output", "file"), parameters.where("output", "file")); });
     Foundation foundation{make_context(parameters, ranks), nullptr};
     if (ranks) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });

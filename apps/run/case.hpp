@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/backend.hpp"
 #include "apps/command_line.hpp"
@@ -60,7 +61,10 @@ struct Case {
     /// The file that shows a series of fields (output.fields_every) as one, and the folder of the series' files.
     std::string series_path() const;
     std::string series_folder() const;
-    /// Throws FileError if a file that the run will write exists already and must not be replaced.
+    /// The names of the record, with .part, and of the files beside it that the run writes or removes.
+    std::vector<std::string> output_paths() const;
+    /// Throws FileError if a file that the run will write exists already and must not be replaced, or if links make one
+    /// file of two.
     void guard_outputs() const;
 };
 
