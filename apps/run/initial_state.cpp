@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <system_error>
 
 #include "apps/deck/named_deck.hpp"
 #include "core/interfaces/given_order.hpp"
@@ -43,11 +44,14 @@ std::string problem_of(const RecordData& record) {
     return "";
 }
 
+std::string path_of_initial(const Case& a_case) {
+    return (std::filesystem::path(folder_of(a_case.deck)) / a_case.parameters.text("initial", "file")).string();
+}
+
 /// The record of initial.file, which was found to fit.
 RecordData read_initial(const Case& a_case) {
     const std::string where = a_case.parameters.where("initial", "file");
-    const std::filesystem::path folder = folder_of(a_case.deck);
-    RecordData record = read_record((folder / a_case.parameters.text("initial", "file")).string());
+    RecordData record = read_record(path_of_initial(a_case));
     if (!record.has_state)
         throw FileError(
             fmt::format("{}: {} holds no state; run its deck again with output.state = always", where, record.path));
@@ -117,6 +121,19 @@ std::vector<double> interpolate(const std::vector<double>& values, const Grid& f
 
 void check_initial_file(const Case& a_case) {
     if (a_case.parameters.is_set("initial", "file")) read_initial(a_case);
+}
+
+void refuse_initial_file_among_outputs(const Case& a_case) {
+    if (!a_case.parameters.is_set("initial", "file")) return;
+    const std::string initial = path_of_initial(a_case);
+    for (const std::string& output : a_case.output_paths()) {
+        std::error_code missing;
+        if (std::filesystem::equivalent(initial, output, missing))
+            throw FileError(
+                fmt::format("{}: the run begins in the state of {} and would write over it or remove it, as {}; set "
+                            "output.file to another name, or initial.file to a copy",
+                            a_case.parameters.where("initial", "file"), initial, output));
+    }
 }
 
 void set_initial_state(const Case& a_case, Vector& u) {

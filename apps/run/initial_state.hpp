@@ -14,6 +14,9 @@ void set_initial_state(const Case& a_case, Vector& u);
 /// or of another grid and initial.interpolate does not allow it.
 void check_initial_file(const Case& a_case);
 
+/// Throws FileError if initial.file is a file that the run writes or removes, also by another name of it.
+void refuse_initial_file_among_outputs(const Case& a_case);
+
 /// `values`, natural order and dof fastest, at the points of another grid of the same box: linear between the points
 /// of `from`, constant beyond the outermost ones, across the boundary along periodic axes.
 std::vector<double> interpolate(const std::vector<double>& values, const Grid& from, const Grid& to, int dof);

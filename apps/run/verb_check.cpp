@@ -13,6 +13,7 @@
 #include "apps/run/estimate.hpp"
 #include "apps/run/fields.hpp"
 #include "apps/run/head_prediction.hpp"
+#include "apps/run/initial_state.hpp"
 #include "apps/run/largest_rank.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
@@ -147,6 +148,7 @@ int check_verb(const Invocation& invocation) {
     const AskedDeck asked = read_asked(invocation);
     if (invocation.has("header")) return check_header(asked, invocation.has("json"));
     const Case a_case = case_of_largest_rank(asked);
+    refuse_initial_file_among_outputs(a_case);
     const Needs needs = needs_of(a_case);
     for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
     if (invocation.has("json")) {

@@ -21,6 +21,7 @@
 #include "apps/run/estimate.hpp"
 #include "apps/run/expectations.hpp"
 #include "apps/run/fields.hpp"
+#include "apps/run/initial_state.hpp"
 #include "apps/run/mpi_ranks.hpp"
 #include "apps/run/profile.hpp"
 #include "apps/run/ranks.hpp"
@@ -164,6 +165,7 @@ struct Beginning {
             a_case.guard_outputs();
             if (!lock) lock = std::make_unique<OutputLock>(lock_request(a_case.record_path(), invocation));
             before = find_beginning(a_case, restart);
+            if (!before) refuse_initial_file_among_outputs(a_case);
             check_room_for_fields(a_case, before ? Index(before->snapshots.size()) : 0);
         }
         if (of_first_rank(a_case.context, before.has_value()) == 0.0) return std::nullopt;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run writes over none of its own files, whatever names or links its outputs have."""
+"""A run writes over none of its own files: names and links that make one file of two, and its input among its outputs."""
 
 import os
 import unittest
 
-from program import POISSON, ProgramTest
+from program import POISSON, TRANSPORT, ProgramTest
 
 
 class Names(ProgramTest):
@@ -32,6 +32,43 @@ class Names(ProgramTest):
         self.refused(7, "run", self.deck, "--set", "output.file=w.h5", says=["w.h5 and w.vtkhdf lead to the same file"])
         self.refused(7, "run", self.deck, "--force", "--set", "output.file=w.h5", says="w.vtkhdf")
         self.expect(0, "run", self.deck, "--set", "output.file=w.h5", "--set", "output.fields=false")
+
+
+class Input(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        plain = TRANSPORT.format(cells=6, steps=2)
+        self.expect(0, "run", self.write("a.ini", plain))
+        self.deck = self.write("b.ini", plain + "[initial]\nfile = a.h5\n")
+
+    def refused(self, *words):
+        before = (self.folder / "a.h5").read_bytes()
+        for more in ((), ("--fresh",), ("--force",)):
+            self.expect(7, "run", *words, *more, says=["initial.file", "would write over it", "output.file"])
+        self.assertEqual((self.folder / "a.h5").read_bytes(), before)
+
+    def test_the_record_in_which_a_run_begins(self):
+        self.expect(0, "run", self.deck)
+        self.refused(self.deck, "--set", "output.file=a.h5")
+        self.expect(7, "check", self.deck, "--set", "output.file=a.h5", says="initial.file")
+
+    def test_other_names_of_it(self):
+        os.symlink(self.folder / "a.h5", self.folder / "link.h5")
+        os.link(self.folder / "a.h5", self.folder / "hard.h5")
+        for name in ("./a.h5", str(self.folder / "a.h5"), "link.h5", "hard.h5"):
+            with self.subTest(name):
+                self.refused(self.deck, "--set", "output.file=" + name)
+                self.refused(self.deck, "--set", "output.file=a.h5", "--set", "initial.file=" + name)
+
+    def test_a_checkpoint_that_the_run_would_remove(self):
+        os.rename(self.folder / "a.h5", self.folder / "c.0.checkpoint")
+        self.expect(7, "run", self.deck, "--set", "output.file=c.h5", "--set", "initial.file=c.0.checkpoint",
+                    says=["initial.file", "or remove it"])
+
+    def test_a_run_that_goes_on_does_not_read_it(self):
+        self.expect(75, "run", self.deck, stop_at=5)
+        os.replace(self.folder / "b.h5", self.folder / "a.h5")
+        self.expect(0, "run", self.deck, "--restart", "--set", "output.file=a.h5", says="was preempted")
 
 
 if __name__ == "__main__":
