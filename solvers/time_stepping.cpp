@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/vector/blas1.hpp"
@@ -15,6 +16,8 @@ constexpr double failure_factor = 0.25;
 constexpr double safety = 0.9, least_factor = 0.2, most_factor = 2.0;  // BDF2 is stable for growth up to 2.41
 constexpr double least_advance = 1e-14;                                // shortest step relative to the time
 constexpr double end_tolerance = 1e-10;  // a step that ends this close to end_time, relatively, ends at end_time
+
+constexpr std::size_t place_of_first_norm = 6;  // in time/scalars of a saved state
 
 /// Weights with which the polynomial through values at times -s[0], -s[1], ... is evaluated at time x.
 std::vector<double> extrapolation(const std::vector<double>& s, double x) {
@@ -140,8 +143,7 @@ bool TimeStepper::judge(Vector& u, double norm, Vector& work, StepRow& row) {
     if (options_.pseudo()) {
         const CflRange cfl = problem_.cfl_range();
         growth_ = std::min(std::clamp(first_norm_ / norm, growth_, 2.0 * growth_), cfl.last / cfl.first);
-        if (norm <= std::max(options_.steady_rtol * first_norm_, options_.steady_atol))
-            ended_ = EndReason::steady_state;
+        if (options_.is_steady(norm, first_norm_)) ended_ = EndReason::steady_state;
     }
     accept();
     row.accepted = true;
@@ -195,6 +197,12 @@ void TimeStepper::save(StateStore& store) const {
     for (Index at = 0; at < held; ++at) store.put("time/state" + std::to_string(at), before_[at]);
 }
 
+double TimeStepper::first_norm_in(const std::map<std::string, std::vector<double>>& items) {
+    const auto scalars = items.find("time/scalars");
+    const bool known = scalars != items.end() && scalars->second.size() > place_of_first_norm;
+    return known ? scalars->second[place_of_first_norm] : std::numeric_limits<double>::quiet_NaN();
+}
+
 void TimeStepper::resume(const StateStore& store) {
     const std::vector<double> s = store.get("time/scalars");
     done_ = Index(s.at(0));
@@ -203,7 +211,7 @@ void TimeStepper::resume(const StateStore& store) {
     dt_ = s.at(3);
     proposed_ = s.at(4);
     growth_ = s.at(5);
-    first_norm_ = s.at(6);
+    first_norm_ = s.at(place_of_first_norm);
     dt_before_ = {s.at(7), s.at(8)};
     run_time_ = s.at(9);
     run_dt_ = s.at(10);

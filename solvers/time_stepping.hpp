@@ -24,8 +24,12 @@
 // Kelley, Keyes 1998 (pseudo-transient continuation).
 #pragma once
 
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/interfaces/march_rows.hpp"
 #include "core/interfaces/problem.hpp"
@@ -48,6 +52,10 @@ struct TimeOptions {
 
     bool pseudo() const { return regime == Regime::pseudo_transient; }
     bool seeks_steady_state() const { return pseudo() && (steady_rtol > 0.0 || steady_atol > 0.0); }
+    /// Whether ||F|| = norm is that of a steady state, where it is first_norm for the initial state.
+    bool is_steady(double norm, double first_norm) const {
+        return pseudo() && norm <= std::max(steady_rtol * first_norm, steady_atol);
+    }
     bool controlled() const { return tolerance > 0.0; }
     /// Whether a step that fails is repeated.
     bool repeats() const { return controlled() || pseudo(); }
@@ -67,6 +75,8 @@ public:
     double time() const { return time_; }
     /// With pseudo-transient steps, ||F|| of the initial state.
     double first_norm() const { return first_norm_; }
+    /// The same of what save has put into a store; NaN if it is not there.
+    static double first_norm_in(const std::map<std::string, std::vector<double>>& items);
     /// Begins the next attempt at a step, from u.
     TimeLevel next(const Vector& u);
     /// A time level for which the time derivative at u is zero, so that the residual is that of the steady problem.

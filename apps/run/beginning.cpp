@@ -65,6 +65,12 @@ void check_that_more_is_asked(const Case& a_case, const RecordData& record) {
             fmt::format("{} has taken {} steps to t = {:g}, which is what this deck asks for; --set "
                         "time.steps=N or time.end_time=T extends the run",
                         record.path, record.state.step, record.state.time));
+    const double norm = record.steps.back().steady_residual;
+    if (a_case.time.pseudo() && a_case.time.is_steady(norm, TimeStepper::first_norm_in(record.state.solver)))
+        throw UsageError(fmt::format(
+            "{} has reached the steady state that this deck asks for, in {} steps; --set time.steady_rtol=R "
+            "or time.steady_atol=A, below what they are, extends the run",
+            record.path, record.state.step));
 }
 
 /// The record of a finished run that this deck extends. Throws UsageError if that cannot be.

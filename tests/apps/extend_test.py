@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Going on: finished runs are extended to the bits of a longer one, and runs begin in the state of a record."""
 
+import os
 import unittest
 
-from program import POISSON, ProgramTest, signal
+from program import CAVITY, POISSON, ProgramTest, signal
 
 MIXTURE = """
 [problem]
@@ -63,6 +64,43 @@ class Extend(ProgramTest):
     def test_a_record_without_state_cannot_be_extended(self):
         self.expect(0, "run", self.deck, "--set", "output.state=never")
         self.expect(7, "run", self.deck, "--restart", "--set", "time.steps=7", says="output.state")
+
+
+class Steady(ProgramTest):
+    """A steady state that has been reached: --restart takes no step, unless a smaller residual is asked for."""
+
+    def setUp(self):
+        super().setUp()
+        self.deck = self.write("a.ini", CAVITY.format(cells=6) + "[output]\ncheckpoint_every = 1\n")
+
+    def test_a_steady_state_is_not_left(self):
+        self.expect(0, "run", self.deck)
+        before = (self.folder / "a.h5").read_bytes()
+        for more in ((), ("--set", "time.steady_rtol=1e-3"), ("--set", "time.steps=500"), ("--set", "time.steady_atol=1e3")):
+            self.expect(2, "run", self.deck, "--restart", *more,
+                        says=["a.h5 has reached the steady state that this deck asks for", "time.steady_rtol"])
+        self.assertEqual((self.folder / "a.h5").read_bytes(), before)
+
+    def test_a_smaller_residual_extends_the_run_to_the_same_bits(self):
+        tighter = ("--set", "time.steady_rtol=1e-5")
+        self.expect(0, "run", self.deck, "--set", "output.file=long.h5", *tighter)
+        self.expect(0, "run", self.deck)
+        self.expect(0, "run", self.deck, "--restart", *tighter, says="the run is extended")
+        self.expect(0, "diff", "a.h5", "long.h5", "--tolerance", "0")
+
+    def test_killed_between_the_record_and_the_removal_of_its_checkpoints(self):
+        self.expect(0, "run", self.deck, "--set", "output.file=whole.h5")
+        self.expect(-signal.SIGKILL, "run", self.deck, stop_at=f"60:{int(signal.SIGKILL)}")
+        slots = {slot: slot.read_bytes() for slot in self.folder.glob("a.*.checkpoint")}
+        self.assertEqual(len(slots), 2)
+        self.expect(0, "run", self.deck, "--restart")
+        self.expect(0, "diff", "a.h5", "whole.h5", "--tolerance", "0")
+        before = (self.folder / "a.h5").read_bytes()
+        for slot, data in slots.items():
+            slot.write_bytes(data)
+            os.utime(slot, (0, 0))
+        self.expect(2, "run", self.deck, "--restart", says="has reached the steady state")
+        self.assertEqual((self.folder / "a.h5").read_bytes(), before)
 
 
 class Initial(ProgramTest):
