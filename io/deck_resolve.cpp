@@ -102,7 +102,8 @@ private:
         errors_.push_back({line, fmt::format("{}:{}: {}", deck_.file, line, text)});
     }
     void report(const DeckEntry& entry, const std::string& text) {
-        errors_.push_back({entry.line == 0 ? after_deck : entry.line, origin(entry).text() + ": " + text});
+        if (entry.line > 0) return report(entry.line, text);  // also of a default, `key ?= value`
+        errors_.push_back({after_deck, origin(entry).text() + ": " + text});
     }
     Provenance origin(const DeckEntry& entry) const {
         if (entry.line == 0) return {Provenance::Source::command_line, entry.option, 0};
@@ -121,7 +122,12 @@ private:
         for (const DeckLine& section : deck_.sections)
             if (!knows_section(section.text)) report(section.line, unknown_section(section.text));
         for (const DeckEntry& entry : entries_)
-            if (entry.line == 0 && !knows_section(entry.section)) {
+            if (entry.line == 0 && (entry.section == "sweep" || entry.section == "slurm")) {
+                report(entry,
+                       fmt::format("{}: section [{}] is for studies, and no key of it can be set for a single run "
+                                   "(hyperplane help study)",
+                                   entry.name(), entry.section));
+            } else if (entry.line == 0 && !knows_section(entry.section)) {
                 const std::string rival = rival_name(entry.name());
                 report(entry, rival.empty()
                                   ? unknown_section(entry.section)

@@ -220,7 +220,10 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
     if (solver && preconditioner)
         found.collect([&] {
             solver->check_operator(parameters.text("problem", "name"), problem->shape().symmetric);
-            solver->check(row.name, plan.traits);
+            const std::string& scaling = parameters.text("scaling", "name");
+            const bool unsymmetric = !find_row(scalings(), "scaling", scaling).keeps_symmetry && plan.traits.fixed;
+            solver->check(unsymmetric ? fmt::format("{} with scaling.name = {}", row.name, scaling) : row.name,
+                          plan.traits);
         });
     found.report();
 

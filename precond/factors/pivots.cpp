@@ -127,7 +127,8 @@ std::string PivotInverter::explain() const {
     const std::string place = grid_.plain_rows
                                   ? fmt::format("row {}", Index(given(cell).x) * dof_ + component + 1)
                                   : fmt::format("cell ({},{},{}), component {},", cell.x, cell.y, cell.z, component);
-    return fmt::format("the pivot at {} is {:g}, {} ({} such pivot{} in all).{}", place, value, kind, failures_,
+    const std::string found = value == 0.0 ? kind : fmt::format("{:g}, {}", value, kind);
+    return fmt::format("the pivot at {} is {} ({} such pivot{} in all).{}", place, found, failures_,
                        failures_ == 1 ? "" : "s", cause);
 }
 

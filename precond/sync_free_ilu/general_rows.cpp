@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // jacobi_sweeps, par_ilu and subdomain_ildu0 on general matrices, by the keys that they have on a grid.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/error.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
@@ -12,11 +13,20 @@ namespace {
 
 using ReadOptions = SyncFreeOptions (*)(const Parameters&, const PreconditionerSetting&);
 
-SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& name) {
+/// Refuses reduced storage and `modes`, keys that say how sweeps go, other than `sync`.
+SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& name,
+                               const std::vector<std::string>& modes = {}) {
+    std::vector<std::string> errors;
     if (is_reduced(factor_storage(parameters)))
-        throw UsageError(
+        errors.push_back(
             fmt::format("{}: of a general matrix, {} stores its factors in double alone; leave the key out",
                         parameters.where("preconditioner", "storage"), name));
+    for (const std::string& key : modes)
+        if (parameters.text("preconditioner", key) != "sync")
+            errors.push_back(
+                fmt::format("{}: on a general matrix, {} sweeps synchronously; set {} = sync, or leave the key out",
+                            parameters.where("preconditioner", key), name, key));
+    if (!errors.empty()) throw UsageError(fmt::format("{}", fmt::join(errors, "\n")));
     SyncFreeOptions options;
     options.name = name;
     if (parameters.has("preconditioner", "fill_level"))
@@ -25,29 +35,22 @@ SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& 
     return options;
 }
 
-/// Refuses modes other than `sync`.
-void require_sync(const Parameters& parameters, const std::string& key, const std::string& name) {
-    if (parameters.text("preconditioner", key) == "sync") return;
-    throw UsageError(
-        fmt::format("{}: on a general matrix, {} sweeps synchronously; set {} = sync, or leave the key out",
-                    parameters.where("preconditioner", key), name, key));
+/// The keys that say how sweeps with the triangles go, where there are such sweeps.
+std::vector<std::string> solve_modes(const Parameters& parameters, std::vector<std::string> modes = {}) {
+    if (sweeps_triangles(parameters)) modes.emplace_back("solve_mode");
+    return modes;
 }
 
 SyncFreeOptions jacobi_sweeps_options(const Parameters& parameters) {
-    SyncFreeOptions options = ilu_options_of(parameters, "jacobi_sweeps");
-    require_sync(parameters, "mode", "jacobi_sweeps");
+    SyncFreeOptions options = ilu_options_of(parameters, "jacobi_sweeps", {"mode"});
     options.sweeps = jacobi_options(parameters, "mode");
     return options;
 }
 
 SyncFreeOptions par_ilu_options(const Parameters& parameters) {
-    SyncFreeOptions options = ilu_options_of(parameters, "par_ilu");
-    require_sync(parameters, "mode", "par_ilu");
+    SyncFreeOptions options = ilu_options_of(parameters, "par_ilu", solve_modes(parameters, {"mode"}));
     options.fixed_point_sweeps = int(parameters.integer("preconditioner", "sweeps"));
-    if (sweeps_triangles(parameters)) {
-        require_sync(parameters, "solve_mode", "par_ilu");
-        options.sweeps = triangular_solve_options(parameters);
-    }
+    if (sweeps_triangles(parameters)) options.sweeps = triangular_solve_options(parameters);
     return options;
 }
 
@@ -70,7 +73,7 @@ ParameterTable part_parameters() {
 
 SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerSetting& setting) {
     const std::string section = "preconditioner", name = "subdomain_ildu0";
-    SyncFreeOptions options = ilu_options_of(parameters, name);
+    SyncFreeOptions options = ilu_options_of(parameters, name, solve_modes(parameters));
     if (parameters.text(section, "subdomain") != "auto")
         throw UsageError(fmt::format(
             "{}: a general matrix has no boxes of points; leave the key out, and set preconditioner.part_rows",
@@ -90,10 +93,7 @@ SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerS
                 "subdomains smaller",
                 parameters.where(section, "part_rows"), options.parts->most_rows, dof, most));
     }
-    if (sweeps_triangles(parameters)) {
-        require_sync(parameters, "solve_mode", name);
-        options.sweeps = triangular_solve_options(parameters);
-    }
+    if (sweeps_triangles(parameters)) options.sweeps = triangular_solve_options(parameters);
     return options;
 }
 

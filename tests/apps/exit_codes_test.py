@@ -276,7 +276,8 @@ class Files(ProgramTest):
 
     def test_folder_that_does_not_exist(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
-        self.expect(7, "run", deck, "--set", "output.file=no/such/a.h5", says="no/such")
+        self.expect(7, "run", deck, "--set", "output.file=no/such/a.h5",
+                    says="the folder no/such does not exist, so no output can be written there; make it, or name another one")
         self.expect(7, "run", deck, "--set", "output.file=.", says=". is a folder, not a regular file")
 
     def test_disk_full(self):

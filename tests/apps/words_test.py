@@ -75,6 +75,33 @@ class KeysWithoutEffect(ProgramTest):
             self.expect(0, "run", f"{name}.h5", "--quiet", "--set", f"output.file={name}2.h5")
 
 
+class Places(ProgramTest):
+    """What a message names: the line, the key, or the section that is meant."""
+
+    def test_a_default_has_its_line(self):
+        deck = self.write("a.ini", POISSON.format(cells=4).replace("[grid]", "[grid]\nfoo ?= 3\nlengths ?= x"))
+        self.expect(2, "check", deck, says=["a.ini:5: unknown key grid.foo", "a.ini:6: grid.lengths: expected a finite number"])
+
+    def test_keys_of_studies(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        for key in ("slurm.gpus=1", "sweep.combine=zip"):
+            self.expect(2, "check", deck, "--set", key, says=f"--set: {key.partition('=')[0]}: section [{key.partition('.')[0]}] is "
+                        "for studies, and no key of it can be set for a single run (hyperplane help study)")
+
+    def test_all_that_a_general_matrix_cannot_have(self):
+        deck = self.write("a.ini", POISSON.format(cells=4) + "[matrix]\nformat = general\n[preconditioner]\nname = jacobi_sweeps\n"
+                          "storage = single\nmode = block_async\n")
+        self.expect(2, "check", deck, says=["a.ini:12: preconditioner.storage: of a general matrix",
+                                            "a.ini:13: preconditioner.mode: on a general matrix"])
+
+    def test_a_scaling_that_is_not_symmetric(self):
+        deck = self.write("a.ini", POISSON.format(cells=4) + "[matrix]\nformat = general\n[preconditioner]\nname = jacobi\n"
+                          "[scaling]\nname = row\n")
+        self.expect(2, "check", deck, says="solver.name = cg needs a symmetric preconditioner, and jacobi with scaling.name = row is "
+                    "not one here")
+        self.expect(0, "check", deck, "--set", "scaling.name=symmetric")
+
+
 class Suggestions(ProgramTest):
     """Keys as other programs call them."""
 

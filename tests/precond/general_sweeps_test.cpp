@@ -144,7 +144,7 @@ TEST_F(FixedPointOnDevice, JudgesPivotsAsACpuDoes) {
     for (const Context& context : {Context::cpu(1), Context::cuda()}) {
         SCOPED_TRACE(to_string(context.backend()));
         const BsrMatrix a = reference::to_bsr_matrix(context, empty_row);
-        expect_error<SetupError>([&] { make_general("par_ilu", a)->setup(a); }, "the pivot at row 9 is 0, zero");
+        expect_error<SetupError>([&] { make_general("par_ilu", a)->setup(a); }, "the pivot at row 9 is zero");
         const BsrMatrix b = reference::to_bsr_matrix(context, missing);
         expect_error<SetupError>([&] { make_general("par_ilu", b)->setup(b); }, "the pivot at row 3 is ");
     }
@@ -208,7 +208,7 @@ TEST(GeneralSweepsSetup, PivotsAreNamedAfterTheLastSweepOrShifted) {
     BlockMatrix data = data_of({"empty_rows", 12, 1, 0});
     data.rows[4][4].values[0] = 0.0;
     const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
-    expect_error<SetupError>([&] { make_general("par_ilu", a)->setup(a); }, "the pivot at row 5 is 0, zero");
+    expect_error<SetupError>([&] { make_general("par_ilu", a)->setup(a); }, "the pivot at row 5 is zero");
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ TEST(ParIlut, NamesPivotsThatCannotBeUsed) {
     BlockMatrix data = data_of({"empty_rows", 12, 1, 0});
     data.rows[4][4].values[0] = 0.0;
     const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
-    expect_error<SetupError>([&] { make_general("par_ilut", a)->setup(a); }, "the pivot at row 5 is 0, zero");
+    expect_error<SetupError>([&] { make_general("par_ilut", a)->setup(a); }, "the pivot at row 5 is zero");
     expect_error<SetupError>(
         [&] {
             make_general("par_ilut", a, {{"sweeps", "3"}})->setup(a);
@@ -139,8 +139,7 @@ TEST(ParIlut, NamesPivotsThatCannotBeUsed) {
         "It was found after 3 sweeps");
     const BsrMatrix missing = reference::to_bsr_matrix(
         Context::cpu(1), reference::random_blocks(reference::pattern_named("no_diagonal", 5, 1, 1), 2, 3));
-    expect_error<SetupError>([&] { make_general("par_ilut", missing)->setup(missing); },
-                             "the pivot at row 5 is 0, zero");
+    expect_error<SetupError>([&] { make_general("par_ilut", missing)->setup(missing); }, "the pivot at row 5 is zero");
 }
 
 // A matrix on whose pattern ILU(0) has a zero pivot, and the shift that mends it.

@@ -192,7 +192,7 @@ TEST(SyncFreeIluPivots, AreNamedShiftedOrBoosted) {
     data.rows[4][7] = data.rows[7][4] = reference::Dense(1, 1);
     data.rows[4][7].values[0] = 1.0;
     const BsrMatrix a = reference::to_bsr_matrix(context, data);
-    expect_error<SetupError>([&] { make_general("sync_free_ilu", a)->setup(a); }, "the pivot at row 5 is 0, zero");
+    expect_error<SetupError>([&] { make_general("sync_free_ilu", a)->setup(a); }, "the pivot at row 5 is zero");
     const auto boosted = make_general("sync_free_ilu", a, {{"pivot_policy", "boost"}});
     // The block of one unknown is zero, so there is nothing to scale a pivot with.
     expect_error<SetupError>([&] { boosted->setup(a); }, "give it a diagonal entry");
@@ -212,7 +212,7 @@ TEST(SyncFreeIluPivots, OfMissingDiagonalBlocksAreNamed) {
     const BsrMatrix a = reference::to_bsr_matrix(
         Context::cpu(1), reference::random_blocks(reference::pattern_named("no_diagonal", 5, 1, 1), 2, 3));
     for (const char* name : {"sync_free_ilu", "jacobi"})
-        expect_error<SetupError>([&] { make_general(name, a)->setup(a); }, "the pivot at row 5 is 0, zero");
+        expect_error<SetupError>([&] { make_general(name, a)->setup(a); }, "the pivot at row 5 is zero");
 }
 
 void expect_jacobi(const Context& context, int dof) {
