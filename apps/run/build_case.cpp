@@ -88,7 +88,7 @@ void check_expectations(const Parameters& p, Contradictions& found) {
 }
 
 /// Refuses keys that say something of another key that is not there.
-void check_companions(const Parameters& p, Contradictions& found) {
+void check_keys_of_pairs(const Parameters& p, Contradictions& found) {
     const auto needs = [&](const char* section, const char* key, std::initializer_list<const char*> others) {
         if (!p.is_given(section, key)) return;
         std::string names;
@@ -290,7 +290,7 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
     Deck& deck = asked.deck;
     Contradictions found;
     check_expectations(parameters, found);
-    check_companions(parameters, found);
+    check_keys_of_pairs(parameters, found);
     if (parameters.is_set("output", "file"))
         found.collect(
             [&] { check_record_name(parameters.text("output", "file"), parameters.where("output", "file")); });
