@@ -11,6 +11,7 @@
 #include "apps/deck/identity.hpp"
 #include "apps/log.hpp"
 #include "io/checkpoint.hpp"
+#include "solvers/time_stepping.hpp"
 
 namespace hyperplane {
 namespace {
