@@ -3,32 +3,20 @@
 
 import json
 import os
-import pathlib
-import signal
-import subprocess
 import sys
-import time
 import unittest
 
 from device_ranks_test import BASES, MULTIGRID, STRUCT_ILU
 from device_test import why_no_gpu
-from program import POISSON, PROGRAM, TRANSPORT, ProgramTest
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
-import mpirun  # noqa: E402
+from processes import ProcessesTest, mpirun
+from program import POISSON, PROGRAM, TRANSPORT
 
 
-class GpuProcesses(ProgramTest):
+class GpuProcesses(ProcessesTest):
     """Processes share GPUs where there are fewer; then nothing is recorded as a graph. Each test runs few problems, so that it ends
     within a minute beside fifteen others, kernels compiled."""
 
-    def under_mpirun(self, processes, *words, environment=None):
-        return subprocess.run([*mpirun.COMMAND, "-n", str(processes), PROGRAM, *words], cwd=self.folder, text=True, timeout=120,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})})
-
-    def run_processes(self, processes, deck, output, *words, environment=None):
-        return self.under_mpirun(processes, "run", deck, "--backend", "cuda", "--threads", "1", "--quiet", "--set",
-                                 f"output.file={output}", "--set", "output.fields=true", *words, environment=environment)
+    backend = "cuda"
 
     def run_threads(self, ranks, deck, output, *words):
         return self.run_program("run", deck, "--ranks", str(ranks), "--backend", "cuda", "--quiet", "--force", "--set",
@@ -129,25 +117,8 @@ class GpuProcesses(ProgramTest):
         kernels = self.run_processes(2, deck, "kernels.h5", "--set", "solver.max_iterations=3", "--force")
         self.assertEqual(kernels.returncode, 3, kernels.stderr)
         (self.folder / "deck.h5.part").unlink(missing_ok=True)
-        process = subprocess.Popen([*mpirun.COMMAND, "-n", "2", PROGRAM, "run", deck, "--backend", "cuda", "--threads", "1", "--fresh",
-                                    "--set", "solver.max_iterations=10000000"],
-                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.kill)
-        deadline = time.monotonic() + 60
-        while not (self.folder / "deck.h5.part").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        ranks = mpirun.children(process.pid)
-        self.assertEqual(len(ranks), 2)
-        time.sleep(2.0)  # among the steps that are graphs
-        self.assertEqual(mpirun.alive(ranks), ranks, "the solve was too short for this test")
-        os.kill(ranks[1], signal.SIGKILL)
-        begin = time.monotonic()
-        self.assertNotEqual(process.wait(timeout=60), 0)
-        while mpirun.alive(ranks) and time.monotonic() - begin < 30.0:
-            time.sleep(0.02)
-        self.assertLess(time.monotonic() - begin, 5.0)
-        self.assertIn("rank 1", process.stderr.read())
+        # Two seconds later it is among the steps that are graphs.
+        self.expect_end_of_all_when_one_is_killed(2, deck, "--fresh", "--set", "solver.max_iterations=10000000", seconds=2.0)
 
     def test_a_rank_that_is_killed_ends_all(self):
         for name in ("jacobi", "struct_ilu"):

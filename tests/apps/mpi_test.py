@@ -2,28 +2,15 @@
 """Ranks as processes under mpirun: the record of one rank, errors told once, and no rank left when one dies."""
 
 import json
-import os
-import pathlib
-import signal
-import subprocess
 import sys
-import time
 import unittest
 
-from program import POISSON, PROGRAM, TRANSPORT, ProgramTest
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
-import mpirun  # noqa: E402
+from processes import ProcessesTest, mpirun
+from program import POISSON, PROGRAM, TRANSPORT
 
 
-class Mpi(ProgramTest):
-    def under_mpirun(self, processes, *words, environment=None):
-        return subprocess.run([*mpirun.COMMAND, "-n", str(processes), PROGRAM, *words], cwd=self.folder, text=True, timeout=120,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})})
-
-    def run_processes(self, processes, deck, output, *words, environment=None):
-        return self.under_mpirun(processes, "run", deck, "--backend", "cpu", "--threads", "1", "--quiet", "--set",
-                           f"output.file={output}", "--set", "output.fields=true", *words, environment=environment)
+class Mpi(ProcessesTest):
+    backend = "cpu"
 
     def test_processes_have_the_record_of_one_rank(self):
         navier_stokes = "[problem]\nname = navier_stokes\n[grid]\ncells = {cells}\n[time]\nsteps = 1\n"
@@ -82,23 +69,7 @@ class Mpi(ProgramTest):
 
     def test_a_rank_that_is_killed_ends_all(self):
         deck = self.write("deck.ini", POISSON.format(cells="80 80 80") + "rtol = 1e-300\nmax_iterations = 100000\n")
-        process = subprocess.Popen([*mpirun.COMMAND, "-n", "3", PROGRAM, "run", deck, "--backend", "cpu", "--threads", "1"],
-                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.kill)
-        deadline = time.monotonic() + 60
-        while not (self.folder / "deck.h5.part").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        ranks = mpirun.children(process.pid)
-        self.assertEqual(len(ranks), 3)
-        time.sleep(0.3)
-        os.kill(ranks[1], signal.SIGKILL)
-        begin = time.monotonic()
-        self.assertNotEqual(process.wait(timeout=60), 0)
-        while mpirun.alive(ranks) and time.monotonic() - begin < 30.0:
-            time.sleep(0.02)
-        self.assertLess(time.monotonic() - begin, 5.0)
-        self.assertIn("rank 1", process.stderr.read())
+        self.expect_end_of_all_when_one_is_killed(3, deck, seconds=0.3)
 
 
 if __name__ == "__main__":

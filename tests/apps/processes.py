@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of the program whose ranks are processes under mpirun."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from program import PROGRAM, ProgramTest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
+import mpirun  # noqa: E402
+
+
+class ProcessesTest(ProgramTest):
+    """A subclass names the backend of its ranks."""
+
+    backend = ""
+
+    def under_mpirun(self, processes, *words, environment=None):
+        return subprocess.run([*mpirun.COMMAND, "-n", str(processes), PROGRAM, *words], cwd=self.folder, text=True, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})})
+
+    def run_processes(self, processes, deck, output, *words, environment=None):
+        return self.under_mpirun(processes, "run", deck, "--backend", self.backend, "--threads", "1", "--quiet", "--set",
+                                 f"output.file={output}", "--set", "output.fields=true", *words, environment=environment)
+
+    def expect_end_of_all_when_one_is_killed(self, processes, deck, *words, seconds):
+        """Starts deck.ini, whose solve must take longer, and kills rank 1 so many seconds after its record was begun."""
+        process = subprocess.Popen([*mpirun.COMMAND, "-n", str(processes), PROGRAM, "run", deck, "--backend", self.backend,
+                                    "--threads", "1", *words],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 60
+        while not (self.folder / "deck.h5.part").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        ranks = mpirun.children(process.pid)
+        self.assertEqual(len(ranks), processes)
+        time.sleep(seconds)
+        self.assertEqual(mpirun.alive(ranks), ranks, "the solve was too short for this test")
+        os.kill(ranks[1], signal.SIGKILL)
+        begin = time.monotonic()
+        self.assertNotEqual(process.wait(timeout=60), 0)
+        while mpirun.alive(ranks) and time.monotonic() - begin < 30.0:
+            time.sleep(0.02)
+        self.assertLess(time.monotonic() - begin, 5.0)
+        self.assertIn("rank 1", process.stderr.read())
