@@ -125,18 +125,9 @@ std::vector<ColourStep> colour_steps(const ColouredPoints& points, const Layout&
     return steps;
 }
 
-void ColourStep::set(const void* factors, const RowExponent* exponents, const double* r, double* v, double* w,
-                     double* z) {
-    arguments.factors = factors;
-    arguments.exponents = exponents;
-    arguments.r = r + first_slot;
-    arguments.v = v;
-    arguments.w = w;
-    arguments.z = z + first_slot;
-}
-
-void ColourStep::set(const void* factors, const RowExponent* exponents, const float* r, float* v, float* w, float* z) {
-    const auto address = [](const float* from) { return reinterpret_cast<double*>(const_cast<float*>(from)); };
+template <class Real>
+void ColourStep::set(const void* factors, const RowExponent* exponents, const Real* r, Real* v, Real* w, Real* z) {
+    const auto address = [](const Real* from) { return reinterpret_cast<double*>(const_cast<Real*>(from)); };
     arguments.factors = factors;
     arguments.exponents = exponents;
     arguments.r = address(r + first_slot);
@@ -144,6 +135,8 @@ void ColourStep::set(const void* factors, const RowExponent* exponents, const fl
     arguments.w = address(w);
     arguments.z = address(z + first_slot);
 }
+template void ColourStep::set(const void*, const RowExponent*, const double*, double*, double*, double*);
+template void ColourStep::set(const void*, const RowExponent*, const float*, float*, float*, float*);
 
 std::vector<MulticolorCuda::Step> MulticolorCuda::steps_with(const Context& context,
                                                              const rtc::Definitions& definitions) const {

@@ -26,10 +26,10 @@ struct ColourStep {
     enum class Sends { nothing, v, w } sends = Sends::nothing;
 
     Index places() const { return arguments.last - arguments.first; }
-    /// Sets factors and vectors; r and z, by their components in the layout that the step was made for.
-    void set(const void* factors, const RowExponent* exponents, const double* r, double* v, double* w, double* z);
-    /// The same with vectors in single precision, which the kernels for these read as such.
-    void set(const void* factors, const RowExponent* exponents, const float* r, float* v, float* w, float* z);
+    /// Sets factors and vectors; r and z, by their components in the layout that the step was made for. Vectors are in
+    /// double or in single precision, in which the kernels for these read them.
+    template <class Real>
+    void set(const void* factors, const RowExponent* exponents, const Real* r, Real* v, Real* w, Real* z);
     /// This many values after the begin of r or z comes the first plane that has places.
     Index first_slot = 0;
 };
