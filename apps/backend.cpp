@@ -55,7 +55,7 @@ const char* on_gpu_text(double on_gpu) {
     return on_gpu > 0.0 ? "has" : "has not";
 }
 
-/// What all ranks must know of a rank that is a process.
+/// A rank that is a process tells all others this.
 struct RankDevice {
     double on_gpu, ordinal, identity;
 };

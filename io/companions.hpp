@@ -12,7 +12,7 @@
 
 namespace hyperplane {
 
-/// What the names of the files beside a record begin with.
+/// The names of all files beside a record begin with this.
 std::string stem_of(const std::string& record_path);
 
 /// Throws UsageError if the record's name ends as those of files beside records do, .lock for instance: it could be the

@@ -201,7 +201,7 @@ private:
     nlohmann::json json_;
     CopyRates rates_;  ///< of the last number of ranks
     ExitCode code_ = ExitCode::ok;
-    // Of the deck that was added last.
+    // The members below belong to the deck that was added last.
     bool beside_cusparse_ = false;
     double ours_ = 0.0;
     int dof_ = 1;

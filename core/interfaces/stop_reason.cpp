@@ -36,8 +36,7 @@ const char* explain(StopReason reason) {
             return "cg met r^T M^-1 r <= 0: the preconditioner is not positive definite";
         case StopReason::not_finite:
             return "a NaN or an infinity appeared: in the matrix, the right-hand side or the preconditioner, or "
-                   "where "
-                   "what is computed from them grew beyond double precision";
+                   "where what is computed from them grew beyond double precision";
         case StopReason::false_convergence:
             return "the recurrence says converged, the true residual does not: rtol is below what rounding allows";
         case StopReason::out_of_range:

@@ -40,7 +40,7 @@ void subtract_of(std::integer_sequence<int, N...>, int count, const SingleTerm* 
     ((count == N + 1 ? subtract_all<N + 1>(terms, from, sum, begin, end) : void()), ...);
 }
 
-/// The same for t in [0, count), where terms may be valid at some positions only.
+/// Computes these sums for t in [0, count), where terms may be valid at some positions only.
 template <class From, class To>
 void subtract_group(const SingleTerm* terms, int size, const From* from, To* sum, int count) {
     int begin = 0, end = count;

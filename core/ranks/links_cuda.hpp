@@ -24,7 +24,7 @@ namespace hyperplane {
 
 namespace cuda {
 
-/// What kernels take by value. Addresses of other ranks are those by which this one reaches them.
+/// Kernels take this by value. Addresses of other ranks are those by which this one reaches them.
 struct LinkView {
     int rank = 0, ranks = 1;
     unsigned* epochs = nullptr;         ///< of this rank: how many sums, halos and whole parts were exchanged
@@ -47,7 +47,7 @@ void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& hi
 /// Gathers slots as gather_slots (core/ranks/slab_ends.hpp) does, for arrays in the memory of the context's GPU.
 void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance);
 
-/// What other ranks need to reach addresses in this one's memory, as values of a message.
+/// Returns, as values of a message, by what other ranks reach addresses in this one's memory.
 std::vector<double> described(const Context& context, const std::vector<const void*>& addresses);
 /// How many values describe so many addresses.
 std::size_t values_to_describe(const Context& context, std::size_t addresses);

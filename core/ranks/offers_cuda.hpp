@@ -18,7 +18,7 @@
 
 namespace hyperplane::cuda {
 
-/// What a rank offers: addresses in its memory, and numbers that say more about them.
+/// A rank offers addresses in its memory, and numbers that say more about them.
 struct Offer {
     std::vector<const void*> addresses;  ///< taken: those by which the taking rank reaches them
     std::vector<double> numbers{};

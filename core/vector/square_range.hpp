@@ -7,10 +7,11 @@ namespace hyperplane {
 
 inline constexpr double smallest_norm = 1e-145, largest_norm = 1e152;
 
+/// Whether a sum of squares has kept its digits.
 inline bool square_is_exact(double square) {
     return square >= smallest_norm * smallest_norm && square <= largest_norm * largest_norm;
 }
-/// The same for its root.
+/// Whether the square of this norm is such a number.
 inline bool square_of_is_exact(double norm) {
     return norm >= smallest_norm && norm <= largest_norm;
 }

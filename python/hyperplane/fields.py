@@ -110,7 +110,7 @@ def last_time(record):
 
 
 def _stem_of(path):
-    """What the names of the files beside a record begin with (io/companions.hpp)."""
+    """The names of all files beside a record begin with this (io/companions.hpp)."""
     name = os.path.basename(path)
     return path[:-3] if name.endswith(".h5") and name != ".h5" and not name.endswith("..h5") else path + "."
 
