@@ -92,7 +92,9 @@ def tests_of(build, rooms, pattern, variables):
 
 def unittests(text):
     """The names SUITE.test_NAME in a file of Python, in its order."""
-    suites = re.split(r"^class (\w+)\(ProgramTest\):$", text, flags=re.M)[1:]
+    suites = re.split(r"^class (\w+)\(\w+Test\):$", text, flags=re.M)[1:]
+    if not suites:
+        sys.exit("run_all.sh: a file of program tests has no class of tests")
     return [f"{suite}.{name}" for suite, body in zip(suites[::2], suites[1::2])
             for name in re.findall(r"^    def (test_\w+)\(", body, re.M)]
 
