@@ -80,6 +80,8 @@ std::string directives(const Study& study, const std::vector<const StudyCase*>& 
 // program can keep its state is delayed: by the shell until the process exists, then blocked by env (coreutils 8.31)
 // until the program handles signals. A case that a signal ends is queued again and continues from the state that it has
 // kept.
+// The shell asks for the program's state only when it has ended: bash 5.2 can lose the state of a process that ends
+// while a trap interrupts `wait`, and a job that was finished would end with 255.
 // srun passes signals on to the processes. One that reaches them before they can keep their state ends them.
 constexpr const char* launch_processes =
     "srun --mpi=pmix --ntasks=${ranks[$SLURM_ARRAY_TASK_ID]} --cpus-per-task=$OMP_NUM_THREADS --kill-on-bad-exit=1";
@@ -96,9 +98,8 @@ trap 'pass_on HUP' HUP
 {launch} {program} run {study} --case "${{cases[$SLURM_ARRAY_TASK_ID]}}" &
 run=$!
 [ -z "$signal" ] || kill -"$signal" "$run" 2>/dev/null
+while kill -0 $run 2>/dev/null; do sleep 0.5; done
 wait $run
-while kill -0 $run 2>/dev/null; do wait $run; done
-wait $run  # it may have ended while a signal was passed on
 status=$?
 if [ $requeue = yes ] && {{ [ $status -eq 75 ] || [ $status -gt 128 ]; }}; then
     scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID"

@@ -122,24 +122,31 @@ class Early(Interruptions):
         self.assertIn(75, seen)
         self.expect(0, "study", "resume", study)
 
+    def job(self, study):
+        """The job script and an environment in which scontrol notes in the file `asked` what it is asked."""
+        script = self.folder / "job.sh"
+        script.write_text(self.expect(0, "study", "submit", study, "--print").stdout)
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "scontrol").write_text(f"#!/bin/bash\necho \"$*\" >>{self.folder}/asked\necho asked\n")
+        (tools / "scontrol").chmod(0o755)
+        return script, {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "0",
+                        "SLURM_ARRAY_JOB_ID": "5"}
+
+    def begin_job(self, script, environment):
+        return subprocess.Popen(["bash", script], cwd=self.folder, env=environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+
     @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
     def test_a_job_of_slurm(self):
         """The job script under bash, with a scontrol that notes what it is asked: whenever the signal comes, the task is
         queued again, and goes on."""
         study = self.write("s.ini", MARCH + "[sweep]\nproblem.viscosity = 1e-3\n")
-        script = self.folder / "job.sh"
-        script.write_text(self.expect(0, "study", "submit", study, "--print").stdout)
-        tools = self.folder / "tools"
-        tools.mkdir()
-        (tools / "scontrol").write_text(f"#!/bin/bash\necho \"$*\" >>{self.folder}/asked\n")
-        (tools / "scontrol").chmod(0o755)
-        environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SLURM_ARRAY_TASK_ID": "0",
-                       "SLURM_ARRAY_JOB_ID": "5"}
+        script, environment = self.job(study)
         asked = self.folder / "asked"
         for delay in (0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5):
             asked.unlink(missing_ok=True)
-            job = subprocess.Popen(["bash", script], cwd=self.folder, env=environment, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, text=True)
+            job = self.begin_job(script, environment)
             time.sleep(delay)
             job.send_signal(signal.SIGUSR1)
             log, _ = job.communicate(timeout=120)
@@ -151,6 +158,28 @@ class Early(Interruptions):
             self.assertEqual(asked.read_text(), "requeue 5_0\n")
         self.assertEqual(subprocess.run(["bash", script], cwd=self.folder, env=environment, capture_output=True).returncode, 0)
         self.assertEqual(self.run_program("study", "status", study).returncode, 0)
+
+    @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
+    def test_a_job_of_slurm_that_ends_as_the_signal_comes(self):
+        """A case that has ended is not queued again and its job ends with its status, whenever the signal came."""
+        study = self.write("s.ini", MARCH + "[sweep]\nproblem.viscosity = 1e-3\n")
+        script, environment = self.job(study)
+        lines = script.read_text().splitlines(keepends=True)
+        begin = next(i for i, line in enumerate(lines) if line.endswith('--case "${cases[$SLURM_ARRAY_TASK_ID]}" &\n'))
+        lines[begin] = '"${hold[@]}" sleep 0.05 &\n'
+        script.write_text("".join(lines))
+        choose = random.Random(3)
+        ended = set()
+        for _ in range(15):
+            jobs = [self.begin_job(script, environment) for _ in range(20)]
+            for job in jobs:
+                time.sleep(choose.uniform(0, 0.01))
+                job.send_signal(signal.SIGUSR1)
+            for job in jobs:
+                log, _ = job.communicate(timeout=120)
+                if "asked" not in log:  # otherwise the signal ended it before env could block it
+                    ended.add(job.returncode)
+        self.assertEqual(ended - {-signal.SIGUSR1}, {0})
 
 
 class Comparison(Interruptions):
