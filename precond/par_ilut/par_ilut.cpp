@@ -7,21 +7,19 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "core/timer.hpp"
 #include "precond/par_ilut/candidates.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
+#include "precond/sync_free_ilu/solve_cuda.hpp"
 
 namespace hyperplane {
 namespace {
 
 constexpr const char* label = "factor";
 
-ParIlutOptions read_options(const Parameters& parameters, const PreconditionerSetting& setting) {
+ParIlutOptions read_options(const Parameters& parameters) {
     const std::string section = "preconditioner";
-    if (setting.context.backend() == Backend::cuda)
-        throw UsageError(
-            "preconditioner.name = par_ilut factors on a CPU alone; set device.backend = cpu, or use sync_free_ilu, "
-            "jacobi_sweeps, jacobi or none");
     ParIlutOptions options;
     options.fill_limit = parameters.real(section, "fill_limit");
     options.rounds = int(parameters.integer(section, "rounds"));
@@ -73,7 +71,58 @@ Index peak_of(const PreconditionerSetting& setting, const ParIlutOptions& option
     return inverse + std::max({searching, joining, sweeping, selecting, bytes_of(a, kept) + spare});
 }
 
+/// On a GPU, with the pattern of A with all diagonal blocks. What the host holds for the rounds is not counted.
+[[maybe_unused]] void plan_on_gpu(const ParIlutOptions& options, const PreconditionerSetting& setting,
+                                  const FilledPattern& own, const par_ilut::FillLimits& limits,
+                                  PreconditionerPlan& plan) {
+    const MatrixShape& a = setting.matrix;
+    const Index rows = a.block_rows(), size = a.dof() * a.dof() * Index(sizeof(double));
+    const Index position_bytes = 2 * rows * Index(sizeof(int));
+    const auto held = [&](Index pattern, const OrderSizes& sizes) {
+        return pattern + SlicedSolve::bytes(rows, sizes, a.dof());
+    };
+    if (options.rounds == 0) {
+        const OrderNeeds needs{.dof = a.dof(), .slices = true};
+        plan.bytes = held(GpuPattern::bytes(own, a.pattern()->blocks(), false),
+                          sizes_of_orders(setting.context, own, needs, label));
+        plan.setup_bytes = position_bytes + own.pattern->blocks() * size;
+        return;
+    }
+    const auto pattern = [&](Index blocks) {
+        return rows * Index(sizeof(Index)) + BlockPattern::bytes(rows, blocks) +
+               a.pattern()->blocks() * Index(sizeof(int));
+    };
+    const Index upper = own.pattern->blocks() - rows - own.lower;
+    const Index kept = rows + limits.lower + limits.upper;
+    plan.bytes = held(pattern(own.pattern->blocks()),
+                      {SlicedSizes::least(rows, own.lower, a.dof()), SlicedSizes::least(rows, upper, a.dof()), {}});
+    plan.most_bytes =
+        held(pattern(kept), {SlicedSizes::most(rows, limits.lower), SlicedSizes::most(rows, limits.upper), {}}) +
+        (kept - own.pattern->blocks()) * size;
+    plan.setup_bytes = position_bytes + own.pattern->blocks() * size;
+}
+
 }  // namespace
+
+/// The factors in a GPU's memory, in the order of the solves.
+struct ParIlut::OnGpu {
+    GpuPattern pattern;
+    std::unique_ptr<SlicedSolve> solve;
+
+    OnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors)
+        : pattern(context, a, factors.filled, label) {
+        Orders orders =
+            orders_on_gpu(context, *pattern.pattern, pattern.diagonal, {.dof = a.dof(), .slices = true}, label);
+        solve = std::make_unique<SlicedSolve>(context, pattern, *std::move(orders.lower), *std::move(orders.upper),
+                                              a.dof());
+        const Buffer<double> copy = copy_on(context, label, factors.values);
+        solve->take(copy.data());
+        context.synchronize();  // the copy has been read
+    }
+};
+
+ParIlut::ParIlut(const Context& context, const ParIlutOptions& options) : context_(context), options_(options) {}
+ParIlut::~ParIlut() = default;
 
 void ParIlut::make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inverse) {
     const PivotRules guesses = general_cpu::rules_of_guesses(options_.pivots.rules);
@@ -82,14 +131,14 @@ void ParIlut::make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inv
         general_cpu::invert_diagonals(a, x, inverse.data(), guess);
     };
     const auto sweep = [&](GeneralFactors& x) {
-        Buffer<double> made(context_, label, x.value_count());
+        Buffer<double> made(a.context(), label, x.value_count());
         general_cpu::sweep(a, alpha, x, inverse.data(), made.data());
         std::swap(x.values, made);
         invert(x);
     };
     GeneralFactors& x = factors_;
-    x.filled = filled_pattern(context_, a.pattern(), 0, label);
-    x.values = Buffer<double>(context_, label, x.value_count());
+    x.filled = filled_pattern(a.context(), a.pattern(), 0, label);
+    x.values = Buffer<double>(a.context(), label, x.value_count());
     general_cpu::sweep(a, alpha, x, nullptr, x.values.data());
     invert(x);
     const par_ilut::FillLimits limits = limits_of(x.filled, options_.fill_limit);
@@ -109,27 +158,29 @@ void ParIlut::make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inv
 }
 
 void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
+    const Context& host = a.context();
     lower_ = {};
     upper_ = {};
     factors_ = {};
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
-    Buffer<double> inverse(context_, label, a.pattern()->rows() * a.dof() * a.dof());
+    Buffer<double> inverse(host, label, a.pattern()->rows() * a.dof() * a.dof());
     make_pattern(a, alpha, inverse);
     if (options_.sweeps > 0) {
-        general_cpu::FixedPointScratch scratch{Buffer<double>(context_, label, factors_.value_count()),
-                                               std::move(inverse)};
+        general_cpu::FixedPointScratch scratch{Buffer<double>(host, label, factors_.value_count()), std::move(inverse)};
         general_cpu::sweep_to_factors(a, alpha, options_.sweeps, options_.pivots.rules, scratch, factors_, inverter);
     }
     const Index work = RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
-    lower_ = RowWalk(context_, factors_.pattern(), Side::lower, work, label);
-    upper_ = RowWalk(context_, factors_.pattern(), Side::upper, work, label);
+    lower_ = RowWalk(host, factors_.pattern(), Side::lower, work, label);
+    if (context_.backend() == Backend::cpu) upper_ = RowWalk(host, factors_.pattern(), Side::upper, work, label);
     if (options_.sweeps == 0) general_cpu::factorise(a, alpha, lower_, factors_, inverter);
 }
 
 SetupReport ParIlut::setup(const SystemMatrix& matrix) {
-    const BsrMatrix& a = general(matrix);
     const auto begin = std::chrono::steady_clock::now();
+    std::unique_ptr<BsrMatrix> copy;
+    const BsrMatrix& a = on_host(general(matrix), copy);
+    on_gpu_.reset();
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, "par_ilut",
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
@@ -137,12 +188,19 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
                                           "preconditioner.sweeps = 0 factors exactly.",
                                           options_.sweeps)
                             : "");
+    if constexpr (cuda_built)
+        if (context_.backend() == Backend::cuda) {
+            lower_ = {};
+            on_gpu_ = std::make_unique<OnGpu>(context_, general(matrix), factors_);
+        }
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
     return report;
 }
 
 void ParIlut::apply(const Vector& r, Vector& z) const {
+    if constexpr (cuda_built)
+        if (on_gpu_) return on_gpu_->solve->solve(r, z);
     general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
     general_cpu::upper_solve(factors_, upper_, z.data());
 }
@@ -166,25 +224,45 @@ LduFactors ParIlut::ldu() const {
 
 PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
-    const FilledPattern own = filled_pattern(setting.context.host(), a.pattern(), 0, label);
+    const Context host = setting.context.host();
+    const FilledPattern own = filled_pattern(host, a.pattern(), 0, label);
     const par_ilut::FillLimits limits = limits_of(own, options.fill_limit);
     const Index kept = a.block_rows() + limits.lower + limits.upper, least = own.pattern->blocks();
     const Index more = par_ilut::most_candidates(*a.pattern(), a.symmetric(), options.candidates);
-    const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walks = 2 * RowWalk::bytes(setting.context, a.block_rows(), RowWalk::work_of_solve(kept, a.dof()));
     PreconditionerPlan plan;
     plan.space = a.natural_space();
+    plan.most_when = "all that fill_limit and candidates allow is found";
+    plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), kept, a.dof());
+    plan.traits = {.fixed = true, .symmetric = a.symmetric()};
+    if constexpr (cuda_built)
+        if (setting.context.backend() == Backend::cuda) {
+            plan_on_gpu(options, setting, own, limits, plan);
+            return plan;
+        }
+    const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
+    const Index walks = 2 * RowWalk::bytes(host, a.block_rows(), RowWalk::work_of_solve(kept, a.dof()));
     // The least is held if the factors have as many entries as A, the most if all limits are reached.
     plan.bytes = options.rounds == 0 ? first : bytes_of(a, least);
     const Index most_held = options.rounds == 0 ? first : bytes_of(a, kept);
     const Index least_peak = peak_of(setting, options, first, least, 0);
     const Index most_peak = options.rounds == 0 ? least_peak : peak_of(setting, options, most_held, kept, more);
-    plan.most_when = "all that fill_limit and candidates allow is found";
     plan.setup_bytes = least_peak - plan.bytes;
     plan.most_bytes = plan.bytes + std::max(most_held - plan.bytes, most_peak - least_peak) + walks;
-    plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), kept, a.dof());
-    plan.traits = {.fixed = true, .symmetric = a.symmetric()};
     return plan;
+}
+
+std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const PreconditionerSetting& setting) {
+    if constexpr (cuda_built) {
+        const MatrixShape& a = setting.matrix;
+        return {{"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
+                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
+                 [dof = a.dof()] {
+                     rtc::Programs programs = SlicedSolve::programs(dof);
+                     std::ranges::move(level_programs(), std::back_inserter(programs));
+                     return programs;
+                 }}};
+    }
+    return {};
 }
 
 PreconditionerRow par_ilut_row() {
@@ -197,7 +275,8 @@ PreconditionerRow par_ilut_row() {
         "ParILUT, of symmetric matrices ParICT: each round adds the entries of A - L U to the pattern, makes a "
         "fixed-point sweep, keeps the largest entries of each triangle, and makes another sweep. On the last pattern "
         "the factors are found by an elimination, or by fixed-point sweeps. Blocks are compared by their Frobenius "
-        "norm. It runs on a CPU. Source: Anzt, Chow, Dongarra, ParILUT: a new parallel threshold ILU factorization, "
+        "norm. The factors are found by the host, also for a GPU, which makes the solves. Source: Anzt, Chow, "
+        "Dongarra, ParILUT: a new parallel threshold ILU factorization, "
         "SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};
     row.parameters = {
@@ -228,10 +307,11 @@ PreconditionerRow par_ilut_row() {
         row.parameters.push_back(std::move(spec));
     }
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, read_options(parameters, setting)));
+        return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, read_options(parameters)));
     };
+    row.kernels = [](const Parameters&, const PreconditionerSetting& setting) { return ParIlut::kernels(setting); };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return ParIlut::plan(read_options(parameters, setting), setting);
+        return ParIlut::plan(read_options(parameters), setting);
     };
     return row;
 }

@@ -12,7 +12,12 @@
 //
 // On the last pattern the factors are found by an elimination, or by fixed-point sweeps. A symmetric matrix has
 // symmetric factors (ParICT). A sweep reads only the values from before it, so the bits do not depend on threads.
+//
+// The rounds and the factors are the host's. On a GPU, the solves read a copy of the factors there, as those of
+// sync_free_ilu do (precond/sync_free_ilu/slices.hpp).
 #pragma once
+
+#include <memory>
 
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/factors/ldu.hpp"
@@ -33,7 +38,8 @@ struct ParIlutOptions {
 
 class ParIlut : public Preconditioner, public HasLduFactors {
 public:
-    ParIlut(const Context& context, const ParIlutOptions& options) : context_(context), options_(options) {}
+    ParIlut(const Context& context, const ParIlutOptions& options);
+    ~ParIlut() override;
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
@@ -51,16 +57,22 @@ public:
     int rounds() const { return rounds_; }
 
     static PreconditionerPlan plan(const ParIlutOptions& options, const PreconditionerSetting& setting);
+    /// What NVRTC compiles on a GPU.
+    static std::vector<KernelSet> kernels(const PreconditionerSetting& setting);
 
 private:
+    struct OnGpu;
+
+    /// The factors of a matrix that the host can read.
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
     /// Writes X after all rounds to factors_, and the inverses of its diagonal blocks to `inverse`.
     void make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inverse);
 
     Context context_;
     ParIlutOptions options_;
-    GeneralFactors factors_;
-    RowWalk lower_, upper_;
+    GeneralFactors factors_;         ///< in the host's memory
+    RowWalk lower_, upper_;          ///< of the host
+    std::unique_ptr<OnGpu> on_gpu_;  ///< what solves on a GPU
     int rounds_ = 0;
 };
 

@@ -18,6 +18,17 @@ struct SlicesOfLevels {
 
 }  // namespace
 
+SlicedSizes SlicedSizes::least(Index rows, Index blocks, int dof) {
+    const int most_rows = std::max(1, SolveRule::warp / dof);
+    return {(rows + most_rows - 1) / most_rows, blocks};
+}
+
+SlicedSizes SlicedSizes::most(Index rows, Index blocks) {
+    // A row has more groups of lanes than one only if they are fewer than half of its blocks. Where a slice has several
+    // rows, none has more blocks in a group than blocks_of_a_lane.
+    return {rows, 2 * blocks + SolveRule::blocks_of_a_lane * rows};
+}
+
 SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, const RowLevels& levels, Side side, int dof,
                          const std::string& label) {
     const SolveRule rule{dof, side == Side::upper};

@@ -24,6 +24,10 @@ namespace hyperplane {
 struct SlicedSizes {
     Index slices = 0;
     Index places = 0;  ///< for blocks, those that stay empty included
+
+    /// Bounds for a triangle of so many rows and blocks, whatever its pattern.
+    static SlicedSizes least(Index rows, Index blocks, int dof);
+    static SlicedSizes most(Index rows, Index blocks);
 };
 
 /// In the memory of the host or of a GPU.

@@ -132,10 +132,6 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return shape.pattern && (c.choice == "block_async" || c.choice == "async");
          }},
-        {"par_ilut factors on a CPU alone",
-         [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
-             return shape.pattern && c.preconditioner == "par_ilut" && backend == Backend::cuda;
-         }},
         {" needs a symmetric matrix",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return find_preconditioner(c.own()).needs_symmetry && !shape.symmetric;

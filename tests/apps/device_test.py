@@ -81,9 +81,6 @@ class Device(ProgramTest):
     def test_decks_take_the_iterations_of_the_cpu(self):
         for deck in sorted(INPUTS.glob("*.ini")):
             with self.subTest(deck=deck.name):
-                if "name = par_ilut" in deck.read_text():
-                    self.expect(2, "check", str(deck), "--backend", "cuda", says="par_ilut factors on a CPU alone")
-                    continue
                 here, there = (self.run_json(0, "run", str(deck), "--backend", backend, "--fresh")
                                for backend in ("cpu", "cuda"))
                 self.assertTrue(there["device"].startswith("cuda, "))
@@ -113,22 +110,22 @@ class Device(ProgramTest):
         for solver, preconditioner in pairs + [("fgmres", name) for name in preconditioners if name != "cusparse_ilu"]:
             words = (deck, "--backend", "cuda", "--set", f"solver.name={solver}", "--set",
                      f"preconditioner.name={preconditioner}")
-            refused = self.run_program("check", *words).stderr
-            if "takes general matrices alone" in refused:
+            if "takes general matrices alone" in self.run_program("check", *words).stderr:
                 words += ("--set", "matrix.format=general")
-                refused = self.run_program("check", *words).stderr
-            if "factors on a CPU alone" in refused:
-                self.assertEqual(preconditioner, "par_ilut")
-                continue
             with self.subTest(solver=solver, preconditioner=preconditioner):
-                predicted = self.run_json(0, "check", *words)["memory"]["predicted"]
+                memory = self.run_json(0, "check", *words)["memory"]
                 held = self.run_json(0, "run", *words)["memory"]["peak"]
-                self.assertLessEqual(abs(predicted - held), 0.05 * held)
+                if preconditioner == "par_ilut":  # the set-up finds out how many entries the factors have
+                    self.assertLessEqual(memory["predicted"], 1.05 * held)
+                    self.assertLessEqual(held, memory["most"])
+                else:
+                    self.assertLessEqual(abs(memory["predicted"] - held), 0.05 * held)
 
     def test_memory_of_general_matrices_has_no_negative_part(self):
         """What a plan keeps in the host's memory is not subtracted from what a GPU holds."""
         deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
-        for name in ("sync_free_ilu", "sync_free_ilu:preconditioner.fill_level=2", "subdomain_ildu0", "jacobi_sweeps", "par_ilu"):
+        for name in ("sync_free_ilu", "sync_free_ilu:preconditioner.fill_level=2", "subdomain_ildu0", "jacobi_sweeps", "par_ilu",
+                     "par_ilut"):
             preconditioner, *settings = name.split(":")
             words = (deck, "--backend", "cuda", "--set", "matrix.format=general", "--set",
                      f"preconditioner.name={preconditioner}", *(word for s in settings for word in ("--set", s)))

@@ -64,6 +64,12 @@ TEST(GeneralSlices, HoldEveryRowOnceAndNoRowThatItWaitsFor) {
                 }
                 EXPECT_EQ(next, 300);
                 EXPECT_EQ(places, sliced.places);
+                const Index blocks = side == Side::lower ? filled.lower : filled.pattern->blocks() - 300 - filled.lower;
+                const SlicedSizes least = SlicedSizes::least(300, blocks, dof), most = SlicedSizes::most(300, blocks);
+                EXPECT_LE(least.places, places);
+                EXPECT_LE(least.slices, sliced.slices.size());
+                EXPECT_LE(places, most.places);
+                EXPECT_LE(sliced.slices.size(), most.slices);
             }
 }
 
