@@ -212,7 +212,9 @@ const std::vector<Verb>& verbs() {
            "...), or with all; preconditioners: subdomain_ildu0 (workers, rings)"},
           {"unknowns", "LIST", "vectors: their sizes (default 262144,2097152,16777216); on a GPU beside cuBLAS"},
           {"ranks", "N",
-           "solve: cut the grid along z into the parts of N ranks, threads of this process, on CPUs or a GPU each"},
+           "solve, preconditioners: cut the grid along z into the parts of N ranks, threads of this process, on CPUs "
+           "or a "
+           "GPU each"},
           {"repeats", "N", "timed calls after a warm-up; the median counts (default 9)"},
           {"json", "FILE", "also write what was measured; - for standard output, alone"},
           force,

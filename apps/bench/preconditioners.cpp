@@ -10,7 +10,9 @@
 #include "apps/bench/rows.hpp"
 #include "apps/run/build_case.hpp"
 #include "core/error.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/registry.hpp"
 
 namespace hyperplane {
@@ -31,6 +33,7 @@ public:
         return {row.create(parameters, setting), layout};
     }
     int dof() const override { return setting_.dof; }
+    Index unknowns() const override { return grid_.points() * setting_.dof; }
     const StructMatrix& matrix(const Layout& layout) override {
         if (!matrix_ || !(matrix_->layout() == layout)) {
             matrix_.reset();
@@ -49,13 +52,21 @@ private:
 
 class DeckSystem : public PreconditionedSystem {
 public:
-    DeckSystem(const Deck& deck, const Foundation& foundation)
-        : PreconditionedSystem(deck.file, foundation.context), deck_(deck), foundation_(foundation) {}
+    DeckSystem(const Deck& deck, const Parameters& parameters, const Foundation& foundation)
+        : PreconditionedSystem(deck.file, foundation.context),
+          deck_(deck),
+          parameters_(parameters),
+          foundation_(foundation) {}
     Made make(const Candidate& candidate, const Parameters& parameters) override {
         case_.emplace(build_case(deck_, candidate.overrides, parameters, foundation_));
         return {std::move(case_->preconditioner), case_->space.layout()};
     }
     int dof() const override { return foundation_.problem->shape().dof; }
+    Index unknowns() const override { return foundation_.problem->shape().matrix().unknowns(); }
+    std::unique_ptr<PreconditionedSystem> on_one_rank() const override {
+        if (!context().ranks()) return nullptr;
+        return std::make_unique<DeckSystem>(deck_, parameters_, build_foundation(deck_, parameters_));
+    }
     const StructMatrix& matrix(const Layout& layout) override {
         if (!system_ || !(system_->a->space() == layout)) {
             system_.reset();
@@ -69,6 +80,7 @@ public:
 
 private:
     Deck deck_;
+    Parameters parameters_;
     Foundation foundation_;
     std::optional<Case> case_;
     std::optional<LinearSystem> system_;
@@ -93,11 +105,7 @@ struct Ready {
         made.m->suggest_shift(system.suggested_shift());
         const MemoryLedger& ledger = system.context().ledger();
         const Index before = ledger.held();
-        system.context().synchronize();
-        const auto begin = std::chrono::steady_clock::now();
-        report = made.m->setup(*a);
-        system.context().synchronize();
-        seconds = seconds_since(begin);
+        seconds = time_call(system.context(), [&] { report = made.m->setup(*a); });
         held = ledger.held() - before;
     }
 };
@@ -140,12 +148,33 @@ std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, con
     return m;
 }
 
+/// The difference of z from what one rank computes, which the first of several ranks finds out.
+ApplicationCheck check_with_one_rank(const PreconditionedSystem& system, const Candidate& candidate, const Vector& z) {
+    const std::string scope = "scope", section = "preconditioner";
+    if (candidate.parameters.has(section, scope) && candidate.parameters.text(section, scope) == "rank")
+        return {.unchecked = "with scope = rank it is another one than on one rank"};
+    const std::vector<double> found = to_natural(z);
+    if (!is_first_rank(system.context())) return {};
+    const std::unique_ptr<PreconditionedSystem> whole = system.on_one_rank();
+    const Ready ready(*whole, candidate, candidate.parameters);
+    const Context& context = whole->context();
+    Vector r(context, ready.a->layout(), ready.a->dof(), "bench"), expected(context, r.layout(), r.dof(), "bench"),
+        theirs(context, r.layout(), r.dof(), "bench");
+    fill_random(r, 7);
+    ready.made.m->apply(r, expected);
+    from_natural(found, theirs);
+    const bool same_bits = context.backend() == Backend::cpu;
+    return {largest_difference(context, theirs, expected), same_bits ? 0.0 : bound_of_double(), ""};
+}
+
 /// Throws Error(expectation) if z is not M^-1 r, so that a wrong kernel gets no time.
 void check(PreconditionedSystem& system, const Candidate& candidate, const Ready& ready, const Vector& r,
            const Vector& z, PreconditionerResult& result) {
     try {
-        result.check = ready.made.m->check_application(*ready.a, r, z,
-                                                       [&] { return make_in_double(system, candidate, *ready.a); });
+        result.check = system.context().ranks() ? check_with_one_rank(system, candidate, z)
+                                                : ready.made.m->check_application(*ready.a, r, z, [&] {
+                                                      return make_in_double(system, candidate, *ready.a);
+                                                  });
     } catch (const OutOfMemory&) {
         result.check.unchecked = "there is no memory for the factors that it is compared with";
     }
@@ -167,14 +196,15 @@ void time_one(PreconditionedSystem& system, const Candidate& candidate, const Na
         result.first_setup = ready.seconds;
         result.report = ready.report;
         result.layout = to_string(ready.made.layout.kind());
-        all.unknowns = ready.a->unknowns();
+        all.unknowns = system.unknowns();
         all.dof = ready.a->dof();
 
         Vector r(context, ready.a->layout(), ready.a->dof(), "bench"), z(context, r.layout(), r.dof(), "bench");
         fill_random(r, 7);
         ready.made.m->apply(r, z);
         check(system, candidate, ready, r, z, result);
-        result.bytes = double(ready.made.m->bytes_per_apply());
+        for (const double of_rank : gathered(context, {double(ready.made.m->bytes_per_apply())}))
+            result.bytes += of_rank;
         result.sweeps = ready.made.m->sweeps();
         result.apply = time_apply(context, repeats, *ready.made.m, r, z);
         result.setup = time_setup(context, repeats, *ready.made.m, *ready.a);
@@ -196,8 +226,12 @@ std::unique_ptr<PreconditionedSystem> random_system(const Context& context, cons
     return std::make_unique<RandomSystem>(context, setting);
 }
 
-std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters) {
-    return std::make_unique<DeckSystem>(deck, build_foundation(deck, parameters));
+std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters,
+                                                  const std::shared_ptr<Communicator>& rank,
+                                                  const std::vector<Candidate>& candidates) {
+    std::vector<const Parameters*> cases;
+    for (const Candidate& candidate : candidates) cases.push_back(&candidate.parameters);
+    return std::make_unique<DeckSystem>(deck, parameters, build_foundation(deck, parameters, rank, cases));
 }
 
 std::vector<NamedTuning> chosen_tunings(const PreconditionerRow& row, const std::string& words) {
@@ -218,10 +252,15 @@ void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candi
         result.baseline = baseline;
         try {
             time_one(system, candidate, tuning, repeats, all, result);
+        } catch (const RanksAborted&) {
+            throw;
         } catch (const Error& error) {
-            if (error.code() == ExitCode::internal || error.code() == ExitCode::expectation) throw;
+            // A rank that runs out of memory may be alone with that, and others would wait for it.
+            const bool alone = system.context().ranks() && error.code() == ExitCode::out_of_memory;
+            if (alone || error.code() == ExitCode::internal || error.code() == ExitCode::expectation) throw;
             result.refused = error.what();
         } catch (const std::bad_alloc&) {
+            if (system.context().ranks()) throw;
             result.refused = "out of memory";
         }
         all.rows.push_back(std::move(result));

@@ -61,6 +61,10 @@ public:
     /// The matrix in a layout. The matrix returned before is released.
     virtual const StructMatrix& matrix(const Layout& layout) = 0;
     virtual int dof() const = 0;
+    /// Unknowns of all ranks.
+    virtual Index unknowns() const = 0;
+    /// The same system on one rank, with which the results of several are compared; none if it is on one.
+    virtual std::unique_ptr<PreconditionedSystem> on_one_rank() const { return nullptr; }
     /// The value of preconditioner.shift = auto.
     virtual double suggested_shift() const { return 0.0; }
 
@@ -71,8 +75,11 @@ private:
 
 /// The random matrix of a bench case.
 std::unique_ptr<PreconditionedSystem> random_system(const Context& context, const BenchCase& setting);
-/// The matrix of a deck's first linear system. `parameters` are those of the deck with its own components.
-std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters);
+/// The matrix of a deck's first linear system. `parameters` are those of the deck with its own components. With `rank`
+/// that of one of several ranks, whose grid is cut where all `candidates` allow it.
+std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parameters& parameters,
+                                                  const std::shared_ptr<Communicator>& rank = nullptr,
+                                                  const std::vector<Candidate>& candidates = {});
 
 /// The tunings of a row whose names contain `words`; "all" stands for all tunings, "" for none.
 std::vector<NamedTuning> chosen_tunings(const PreconditionerRow& row, const std::string& words);
@@ -80,7 +87,9 @@ std::vector<NamedTuning> chosen_tunings(const PreconditionerRow& row, const std:
 /// Sets up each candidate, those of cuSPARSE first, applies it to a random vector, checks the result
 /// (Preconditioner::check_application; throws Error(expectation)), and times both; then once more with each tuning of
 /// its row whose name contains `tunings`. A candidate that fails becomes a row with its reason. `done` is called after
-/// each row.
+/// each row. On several ranks all must call it: they begin each call together and the slowest one's time counts, bytes
+/// of an application are those of all ranks, and the result is compared with that of one rank, which on CPUs has the
+/// same bits.
 void bench_preconditioners(PreconditionedSystem& system, const std::vector<Candidate>& candidates,
                            const std::string& tunings, int repeats,
                            const std::function<void(const PreconditionersResult&)>& done);

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -18,10 +17,10 @@
 #include "apps/bench/tables.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/run/build_case.hpp"
+#include "apps/run/launch.hpp"
 #include "apps/run/verdict.hpp"
 #include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
-#include "core/ranks/threads.hpp"
 
 namespace hyperplane {
 namespace {
@@ -135,8 +134,11 @@ void add_rates(const Case& a_case, const SolveBench& bench, const std::vector<do
 /// The table and its JSON. Of several ranks the first one writes both.
 class SolveTable {
 public:
-    SolveTable(const Invocation& invocation, int repeats)
-        : invocation_(invocation), repeats_(repeats), print_(invocation.value("json") != "-") {
+    SolveTable(const Invocation& invocation, int repeats, const RankOrNone& launched)
+        : invocation_(invocation),
+          repeats_(repeats),
+          launched_(launched),
+          print_(is_first_process(launched) && invocation.value("json") != "-") {
         if (print_)
             fmt::print("{:<28} {:<12} {:<14} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>6} {:>6} {:>8} {:>9} {:>10}\n",
                        "deck", "precond", "stopped", "its", "set-up ms", "factor ms", "SpMV ms", "precond ms",
@@ -146,31 +148,33 @@ public:
     void add(const std::string& name) {
         const Deck deck = read_bench_deck(name, invocation_, RanksOfBench::taken);
         const int ranks = ranks_of(resolved({deck, deck_overrides(invocation_)}));
-        const bool measure_rates = int(rates_.of_ranks.size()) != ranks;
+        const bool measure_rates = int(rates_.of_ranks.size()) != (launched_ ? launched_->size() : ranks);
         std::mutex building;  // problems may read files through HDF5
-        const auto time = [&](const std::shared_ptr<Communicator>& communicator) {
+        const auto time = [&](const RankOrNone& rank) {
             Case a_case = [&] {
                 const std::lock_guard lock(building);
-                return build_case(deck, deck_overrides(invocation_), communicator);
+                return build_case(deck, deck_overrides(invocation_), rank);
             }();
             if (measure_rates) {
                 CopyRates rates{gathered(a_case.context, {copy_rate(a_case.context, repeats_)})};
-                if (is_first_rank(a_case.context)) rates_ = std::move(rates);
+                if (launched_ || is_first_rank(a_case.context)) rates_ = std::move(rates);
             }
             const SolveBench bench = bench_solve(a_case, repeats_);
             const double mine = double(a_case.space.block_rows()) * a_case.shape().dof;
             const std::vector<double> unknowns = gathered(a_case.context, {mine});
             if (is_first_rank(a_case.context)) keep(name, a_case, bench, unknowns);
+            return int(ExitCode::ok);
         };
         beside_cusparse_ = false;
-        ranks > 1 ? run_ranks(ranks, time) : time(nullptr);
+        on_ranks(launched_, ranks, time);
         if (beside_cusparse_)
             add_baselines(invocation_, name, dof_, ours_, repeats_, rates_.all(), print_, json_["solves"]);
     }
 
     /// Writes the JSON that was asked for; returns the exit status.
     int finish() const {
-        if (invocation_.has("json")) write_json(invocation_.value("json"), json_, invocation_.overwrite());
+        if (invocation_.has("json") && is_first_process(launched_))
+            write_json(invocation_.value("json"), json_, invocation_.overwrite());
         return int(code_);
     }
 
@@ -197,6 +201,7 @@ private:
 
     const Invocation& invocation_;
     int repeats_;
+    RankOrNone launched_;
     bool print_;
     nlohmann::json json_;
     CopyRates rates_;  ///< of the last number of ranks
@@ -209,10 +214,10 @@ private:
 
 }  // namespace
 
-int bench_solves(const Invocation& invocation, int repeats) {
+int bench_solves(const Invocation& invocation, int repeats, const RankOrNone& launched) {
     refuse_device(invocation, "solve");
     if (invocation.arguments.size() < 2) throw UsageError("bench solve: name one or more decks");
-    SolveTable table(invocation, repeats);
+    SolveTable table(invocation, repeats, launched);
     for (std::size_t at = 1; at < invocation.arguments.size(); ++at) table.add(invocation.arguments[at]);
     return table.finish();
 }

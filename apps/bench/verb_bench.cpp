@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "apps/backend.hpp"
@@ -23,10 +24,11 @@
 #include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
 #include "apps/run/build_case.hpp"
-#include "apps/run/ranks.hpp"
+#include "apps/run/launch.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
+#include "core/ranks/cuts.hpp"
 #include "precond/registry.hpp"
 
 namespace hyperplane {
@@ -140,6 +142,7 @@ public:
         if (system.dof() > 1) list.insert(list.end(), blocks_.begin(), blocks_.end());
         return list;
     }
+    const std::vector<Candidate>& all() const { return candidates_.list; }
     const Parameters& deck() const { return candidates_.deck; }
 
 private:
@@ -167,12 +170,14 @@ AskedFor candidates_of_deck(const Invocation& invocation, const Deck& deck) {
     return {invocation, deck, deck_overrides(invocation)};
 }
 
-int bench_all_preconditioners(const Invocation& invocation, int repeats) {
+int bench_all_preconditioners(const Invocation& invocation, int repeats, const RankOrNone& launched) {
     const std::vector<std::string> decks(invocation.arguments.begin() + 1, invocation.arguments.end());
     if (!decks.empty() && invocation.has("cases"))
         throw UsageError("bench preconditioners: name decks or --cases, not both");
+    if (decks.empty() && (launched || invocation.has("ranks")))
+        throw UsageError("bench preconditioners: cases are on one rank; name decks for several");
     nlohmann::json json;
-    std::optional<PreconditionerTable> table;
+    std::optional<PreconditionerTable> table;  // of the first rank
     const bool print = invocation.value("json") != "-";
     const auto time = [&](PreconditionedSystem& system, const AskedFor& candidates) {
         const std::string tunings = invocation.value("tunings");
@@ -181,25 +186,42 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
                           std::ranges::any_of(preconditioners(), [&](const PreconditionerRow& row) {
                               return !chosen_tunings(row, tunings).empty();
                           }));
-        if (!table) {
-            json = heading("preconditioners", system.context());
-            const double rate = copy_rate(system.context(), repeats);
-            json["copy_rate"] = rate;
-            json["repeats"] = repeats;
-            if (print)
-                fmt::print("{}; a copy moves {:.1f} GB/s, read plus write: the limit\n", describe(system.context()),
-                           rate * 1e-9);
-            table.emplace(rate, print).head();
+        const Context& context = system.context();
+        const bool first = is_first_rank(context);
+        if (of_first_rank(context, !table.has_value()) != 0.0) {
+            double rate = 0.0;
+            for (const double of_rank : gathered(context, {copy_rate(context, repeats)})) rate += of_rank;
+            if (first) {
+                json = heading("preconditioners", context);
+                json["copy_rate"] = rate;
+                json["repeats"] = repeats;
+                if (print)
+                    fmt::print("{}; a copy moves {:.1f} GB/s, read plus write: the limit\n", describe(context),
+                               rate * 1e-9);
+                table.emplace(rate, print).head();
+            }
         }
         bench_preconditioners(system, candidates.of(system), tunings, repeats,
-                              [&](const PreconditionersResult& so_far) { table->add(so_far); });
-        add_clocks(json, system.context());
+                              [&](const PreconditionersResult& so_far) {
+                                  if (first) table->add(so_far);
+                              });
+        if (first) add_clocks(json, context);
     };
     for (const std::string& path : decks) {
-        const Deck deck = read_bench_deck(path, invocation);
+        const Deck deck = read_bench_deck(path, invocation, RanksOfBench::taken);
         const AskedFor candidates = candidates_of_deck(invocation, deck);
-        time(*deck_system(deck, candidates.deck()), candidates);
+        std::mutex building;  // problems may read files through HDF5
+        on_ranks(launched, ranks_of(candidates.deck()), [&](const RankOrNone& rank) {
+            std::unique_ptr<PreconditionedSystem> system;
+            {
+                const std::lock_guard lock(building);
+                system = deck_system(deck, candidates.deck(), rank, candidates.all());
+            }
+            time(*system, candidates);
+            return int(ExitCode::ok);
+        });
     }
+    if (!is_first_process(launched)) return int(ExitCode::ok);
     if (decks.empty()) {
         const AskedFor candidates = candidates_of_cases(invocation);
         const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
@@ -211,17 +233,24 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats) {
     return int(ExitCode::ok);
 }
 
-}  // namespace
+constexpr const char* kinds_on_ranks = "bench solve and bench preconditioners run on several";
 
-int bench_verb(const Invocation& invocation) {
+bool on_ranks_too(const std::string& kind) {
+    return kind == "solve" || kind == "preconditioners";
+}
+
+int bench(const Invocation& invocation, const RankOrNone& launched) {
     const std::string kind = invocation.arguments.empty() ? "kernels" : invocation.arguments.front();
     const int repeats = parse_count("repeats", invocation.value("repeats", "9"), 1);
-    if (invocation.has("ranks") && kind != "solve")
-        throw UsageError(fmt::format("bench {}: --ranks is for bench solve; leave it out", kind));
-    refuse_launched("bench");
-    guard_json(invocation.value("json"), invocation.overwrite());
-    if (kind == "solve") return bench_solves(invocation, repeats);
-    if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats);
+    if (launched && !on_ranks_too(kind))
+        throw UsageError(fmt::format(
+            "bench {} runs on one rank, and mpirun or srun has started {} processes together; start it once ({})", kind,
+            launched->size(), kinds_on_ranks));
+    if (invocation.has("ranks") && !on_ranks_too(kind))
+        throw UsageError(fmt::format("bench {} runs on one rank; leave --ranks out ({})", kind, kinds_on_ranks));
+    if (is_first_process(launched)) guard_json(invocation.value("json"), invocation.overwrite());
+    if (kind == "solve") return bench_solves(invocation, repeats, launched);
+    if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats, launched);
     if (kind == "assembly") return bench_assemblies(invocation, repeats);
     if (kind == "vectors") return bench_all_vectors(invocation, repeats);
     if (kind == "multigrid") return bench_multigrids(invocation, repeats);
@@ -231,6 +260,12 @@ int bench_verb(const Invocation& invocation) {
             "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...`, `bench "
             "assembly DECK...`, `bench multigrid DECK...`, `bench vectors` or `bench hpcg [NX NY NZ]`");
     return bench_kernel_cases(invocation, repeats);
+}
+
+}  // namespace
+
+int bench_verb(const Invocation& invocation) {
+    return on_launched([&](const RankOrNone& launched) { return bench(invocation, launched); });
 }
 
 }  // namespace hyperplane

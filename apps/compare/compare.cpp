@@ -51,6 +51,16 @@ std::string outcome_of(ExitCode code) {
     }
 }
 
+/// Seconds of a piece of work, which all ranks begin together: those of the slowest rank, on all of them.
+double seconds_of_slowest(const Context& context, const std::function<void()>& work) {
+    context.synchronize();
+    gathered(context, {});
+    const auto begin = Clock::now();
+    work();
+    context.synchronize();
+    return largest_of_ranks(context, seconds_since(begin));
+}
+
 std::vector<const Parameters*> parameters_of(const std::vector<Candidate>& candidates) {
     std::vector<const Parameters*> all;
     for (const Candidate& candidate : candidates) all.push_back(&candidate.parameters);
@@ -202,18 +212,14 @@ Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* t
         m.emplace(operators.m(), *timers, "solve/preconditioner");
     }
     set_zero(prepared.du);
-    a_case.context.synchronize();
     Pass done;
-    const auto begin = Clock::now();
-    done.setup = set_up(*a_case.preconditioner, prepared.system);
-    a_case.context.synchronize();
-    const auto middle = Clock::now();
-    done.setup_seconds = std::chrono::duration<double>(middle - begin).count();
-    done.report =
-        a_case.solver->solve(a ? *a : operators.a(), m ? *m : operators.m(), prepared.system.b, prepared.du, history);
+    done.setup_seconds =
+        seconds_of_slowest(a_case.context, [&] { done.setup = set_up(*a_case.preconditioner, prepared.system); });
+    done.solve_seconds = seconds_of_slowest(a_case.context, [&] {
+        done.report = a_case.solver->solve(a ? *a : operators.a(), m ? *m : operators.m(), prepared.system.b,
+                                           prepared.du, history);
+    });
     if (done.report.reason == StopReason::interrupted) stop_if_told();
-    a_case.context.synchronize();
-    done.solve_seconds = seconds_since(middle);
     entrants_[at].warm = true;
     return done;
 }

@@ -129,7 +129,7 @@ private:
 
     Case build(std::size_t at) const;
     void build_all();
-    /// The bytes that ranks hold together in one memory if this rank holds `mine`: in the host's, or in that of the GPU
+    /// The bytes that ranks hold together in one memory if this rank holds `mine`: in that of the host, or of the GPU,
     /// whose ranks hold the most.
     Index in_one_memory(Index mine) const;
     /// Compiles the kernels of all candidates at once, so that no turn contains the compiler's time.

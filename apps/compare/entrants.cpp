@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "apps/compare/compare.hpp"
 #include "apps/run/kernels.hpp"
+#include "apps/run/shared_memory.hpp"
 #include "core/counted.hpp"
 #include "core/ranks/cuts.hpp"
 
@@ -64,14 +64,7 @@ void Comparison::build_all() {
 }
 
 Index Comparison::in_one_memory(Index mine) const {
-    const bool on_gpu = context().backend() == Backend::cuda;
-    const double gpu = on_gpu ? context().stream().properties().ordinal : 0;
-    const std::vector<double> all = gathered(context(), {gpu, double(mine)});
-    std::map<double, Index> of_memory;
-    for (std::size_t at = 0; at < all.size(); at += 2) of_memory[all[at]] += Index(all[at + 1]);
-    Index most = 0;
-    for (const auto& [memory, bytes] : of_memory) most = std::max(most, bytes);
-    return most;
+    return Index(largest_of_ranks(context(), double(together_in_one_memory(context(), mine))));
 }
 
 void Comparison::compile_kernels() {

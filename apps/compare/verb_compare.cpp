@@ -19,12 +19,12 @@
 #include "apps/environment.hpp"
 #include "apps/log.hpp"
 #include "apps/output_lock.hpp"
-#include "apps/run/ranks.hpp"
+#include "apps/run/build_case.hpp"
+#include "apps/run/launch.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/signals.hpp"
 #include "apps/verbs.hpp"
 #include "core/ranks/cuts.hpp"
-#include "core/ranks/threads.hpp"
 #include "io/atomic_file.hpp"
 #include "io/companions.hpp"
 
@@ -64,12 +64,11 @@ std::string baseline_of(const Invocation& invocation, const Candidates& candidat
                                  fmt::join(partial.empty() ? known : partial, ", ")));
 }
 
-/// The name of the output. Throws now if it cannot be written, not after the comparison.
+/// The name of the output.
 std::string output_path(const Invocation& invocation, const Deck& deck) {
     const std::string path =
         invocation.value("output", std::filesystem::path(deck.file).stem().string() + "_compare.h5");
     check_record_name(path, "compare");
-    const AtomicFile possible(path, FileKind::comparison, invocation.overwrite());
     return path;
 }
 
@@ -127,15 +126,21 @@ struct Task {
     ComparisonSetting setting;
 };
 
-/// The results that an unfinished comparison has left. The first rank finds them, and all ranks go on from them.
+/// The results that an unfinished comparison has left. The first rank finds them, ranks that are threads share them,
+/// and other processes read them, too: before all have done so none goes on, and nothing is written.
 class Beginning {
 public:
     const ComparisonData* find(const Task& task, const Comparison& comparison) {
-        if (is_first_rank(comparison.context()) && !task.invocation.has("fresh"))
+        const auto read = [&] {
             earlier_ = unfinished(task.setting.path,
                                   identity_of(task.candidates.list, task.rules, task.setting.automatic), comparison);
-        const bool found = of_first_rank(comparison.context(), earlier_.has_value()) != 0.0;
-        return found ? &*earlier_ : nullptr;
+        };
+        const Context& context = comparison.context();
+        if (is_first_rank(context) && !task.invocation.has("fresh")) read();
+        if (of_first_rank(context, earlier_.has_value()) == 0.0) return nullptr;
+        if (!earlier_) read();
+        if (any_rank(context, !earlier_)) throw FileError(task.setting.path + ": not all ranks see this file");
+        return &*earlier_;
     }
 
 private:
@@ -184,31 +189,26 @@ int compare(const Task& task, Comparison& comparison, Beginning& beginning) {
     return status;
 }
 
-int compare_on_ranks(const Task& task, int ranks) {
+int compare_on_ranks(const Task& task, const RankOrNone& launched) {
     Beginning beginning;
     std::mutex building;  // problems may read files through HDF5
-    int status = 0;
-    run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
-        const bool first = communicator->rank() == 0;
+    return on_ranks(launched, ranks_of(task.candidates.deck), [&](const RankOrNone& rank) {
+        const bool first = !rank || rank->rank() == 0;
         CompareProgress progress(first ? Progress::style_for_stderr(task.invocation.has("quiet"))
                                        : Progress::Style::none);
         std::unique_ptr<Comparison> comparison;
         {
             const std::lock_guard lock(building);
             comparison = std::make_unique<Comparison>(task.deck, task.candidates.deck, task.candidates.list, task.rules,
-                                                      progress, communicator);
+                                                      progress, rank);
         }
-        const int mine = compare(task, *comparison, beginning);
-        if (first) status = mine;
+        return compare(task, *comparison, beginning);
     });
-    return status;
 }
 
-}  // namespace
-
-int compare_verb(const Invocation& invocation) {
-    catch_stop_signals();
-    refuse_launched("compare");
+/// Reads what is asked for and compares. Of launched processes the first one alone locks, writes and prints.
+int compare_asked(const Invocation& invocation, const RankOrNone& launched) {
+    const bool first = is_first_process(launched);
     const CandidateLists lists = lists_of(invocation);
     CompareRules rules;
     rules.turns = parse_count("reps", invocation.value("reps", "5"), 1);
@@ -220,20 +220,22 @@ int compare_verb(const Invocation& invocation) {
     const std::vector<std::string> overrides = deck_overrides(invocation);
     const Candidates candidates = read_candidates(deck, overrides, lists);
     leave_out_keys_of_runs(deck, overrides, "compare", true);
-    guard_json(invocation.value("json"), invocation.overwrite());
-    const Task task{invocation,
-                    deck,
-                    candidates,
-                    rules,
-                    {output_path(invocation, deck), baseline_of(invocation, candidates), lists.all}};
-    const OutputLock lock(lock_request(task.setting.path, invocation));
-    if (const int ranks = int(candidates.deck.integer("device", "ranks")); ranks > 1)
-        return compare_on_ranks(task, ranks);
+    const std::string path = output_path(invocation, deck);
+    if (first) {
+        guard_json(invocation.value("json"), invocation.overwrite());
+        const AtomicFile possible(path, FileKind::comparison, invocation.overwrite());  // throws now, not at the end
+    }
+    const Task task{invocation, deck, candidates, rules, {path, baseline_of(invocation, candidates), lists.all}};
+    std::optional<OutputLock> lock;
+    if (first) lock.emplace(lock_request(path, invocation));
+    return compare_on_ranks(task, launched);
+}
 
-    CompareProgress progress(Progress::style_for_stderr(invocation.has("quiet")));
-    Comparison comparison(task.deck, task.candidates.deck, task.candidates.list, task.rules, progress);
-    Beginning beginning;
-    return compare(task, comparison, beginning);
+}  // namespace
+
+int compare_verb(const Invocation& invocation) {
+    catch_stop_signals();
+    return on_launched([&](const RankOrNone& launched) { return compare_asked(invocation, launched); });
 }
 
 }  // namespace hyperplane

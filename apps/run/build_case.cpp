@@ -13,6 +13,7 @@
 #include "apps/run/ranks.hpp"
 #include "core/graph/orderings.hpp"
 #include "core/ranks/aligned.hpp"
+#include "core/ranks/all_cuts.hpp"
 #include "io/companions.hpp"
 #include "io/matrix_files.hpp"
 #include "precond/scaling/scaled.hpp"
@@ -129,19 +130,40 @@ std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& 
         .create(parameters, context, files_of(deck, context.threads()));
 }
 
+/// The planes that no cut between ranks may divide, for the preconditioner of a case.
+int planes_together(const Parameters& parameters, const PreconditionerSetting& setting) {
+    const auto& row = find_preconditioner(parameters.text("preconditioner", "name"));
+    return row.planes_together ? row.planes_together(parameters, setting) : 1;
+}
+
 /// Makes context and problem again if the preconditioners of some cases do not allow every cut between ranks. Which
-/// cuts they allow depends on the problem's shape.
+/// cuts they allow depends on the problem's shape. One of several cases is left out, and refused later, if a rank would
+/// have no planes with it.
 void align_cuts(Foundation& foundation, const Deck& deck, const std::vector<const Parameters*>& cases,
                 const std::shared_ptr<Communicator>& ranks) {
     const MatrixShape matrix = foundation.problem->shape().matrix();
     if (matrix.kind() != MatrixKind::structured) return;
     int planes = 1;
-    for (const Parameters* parameters : cases)
-        if (const auto& row = find_preconditioner(parameters->text("preconditioner", "name")); row.planes_together)
-            planes = std::lcm(planes, row.planes_together(*parameters, {foundation.context, matrix}));
+    for (const Parameters* parameters : cases) {
+        const int with_case = std::lcm(planes, planes_together(*parameters, {foundation.context, matrix}));
+        if (cases.size() == 1 || (matrix.grid().nz - 1) / with_case + 1 >= ranks->size()) planes = with_case;
+    }
     if (planes == 1) return;
     foundation = {make_context(*cases.front(), std::make_shared<AlignedRanks>(ranks, planes)), nullptr};
     foundation.problem = make_problem(deck, *cases.front(), foundation.context);
+}
+
+/// Refuses a preconditioner that does not allow the cuts between the ranks of a foundation.
+void check_cuts(const Foundation& foundation, const Parameters& parameters) {
+    const Context& context = foundation.context;
+    const MatrixShape matrix = foundation.problem->shape().matrix();
+    if (!context.ranks() || matrix.kind() != MatrixKind::structured) return;
+    const int together = planes_together(parameters, {context, matrix});
+    if (planes_between_cuts(context) % together == 0) return;
+    throw UsageError(fmt::format(
+        "{}: keeps groups of {} of the {} planes along z together, between which this grid cannot be cut into "
+        "the parts of {} ranks; take fewer ranks, or thinner subdomains (preconditioner.subdomain)",
+        parameters.where("preconditioner", "name"), together, matrix.grid().nz, context.ranks()->size()));
 }
 
 /// The problem in the form that matrix.format asks for.
@@ -315,7 +337,11 @@ Foundation build_foundation(const Deck& deck, const Parameters& parameters, cons
 Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,
                 const Foundation& foundation) {
     Contradictions found;
-    if (foundation.context.ranks()) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
+    if (foundation.context.ranks()) {
+        found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
+        found.collect([&] { check_cuts(foundation, parameters); });
+        found.report();  // nothing may be planned on cuts that are not allowed
+    }
     return build_on(foundation, std::move(deck), overrides, std::move(parameters), found);
 }
 

@@ -64,12 +64,4 @@ int launched_processes() {
     return std::max({number("OMPI_COMM_WORLD_SIZE"), number("PMI_SIZE"), by_srun});
 }
 
-void refuse_launched(const std::string& verb) {
-    if (const int processes = launched_processes(); processes > 1)
-        throw UsageError(fmt::format(
-            "mpirun or srun has started {0} processes together, and ranks of {1} are threads; start it once, with "
-            "--ranks {0}",
-            processes, verb));
-}
-
 }  // namespace hyperplane

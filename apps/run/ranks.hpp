@@ -15,7 +15,4 @@ void check_ranks(const Parameters& parameters, Backend backend);
 /// How many processes mpirun or srun has started together with this one, by the variables that they set; 1 otherwise.
 int launched_processes();
 
-/// Throws UsageError if there are several such processes, for a verb whose ranks are threads.
-void refuse_launched(const std::string& verb);
-
 }  // namespace hyperplane

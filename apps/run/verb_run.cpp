@@ -22,9 +22,10 @@
 #include "apps/run/expectations.hpp"
 #include "apps/run/fields.hpp"
 #include "apps/run/initial_state.hpp"
-#include "apps/run/mpi_ranks.hpp"
+#include "apps/run/launch.hpp"
 #include "apps/run/profile.hpp"
 #include "apps/run/ranks.hpp"
+#include "apps/run/shared_memory.hpp"
 #include "apps/run/simulation.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/signals.hpp"
@@ -32,7 +33,6 @@
 #include "apps/verbs.hpp"
 #include "core/counted.hpp"
 #include "core/ranks/cuts.hpp"
-#include "core/ranks/threads.hpp"
 
 namespace hyperplane {
 namespace {
@@ -45,23 +45,11 @@ Restart restart_asked(const Invocation& invocation) {
     return invocation.has("restart") ? Restart::required : Restart::preempted;
 }
 
-/// The bytes that all ranks need that share this one's memory: those on its GPU, or those on CPUs of this host.
-Index bytes_of_sharing_ranks(const Context& context, Index mine) {
-    std::string memory = host_name();
-    if (context.backend() == Backend::cuda) memory += context.stream().properties().identity;
-    const double host = double(std::hash<std::string>{}(memory) >> 11);
-    const std::vector<double> all = gathered(context, {double(mine), host});
-    Index needed = 0;
-    for (std::size_t at = 0; at < all.size(); at += 2)
-        if (all[at + 1] == host) needed += Index(all[at]);
-    return needed;
-}
-
 void check_memory(const Case& a_case) {
     const MemoryPlan plan = a_case.memory_plan();
     const Context& context = a_case.context;
     const Index available = available_memory(context);
-    const Index needed = bytes_of_sharing_ranks(context, plan.total());
+    const Index needed = together_in_one_memory(context, plan.total());
     if (needed > available)
         throw OutOfMemory(
             fmt::format("the run needs {}{}, {} has {} left:\n{}", in_mib(needed),
@@ -216,52 +204,38 @@ Task read_task(const Invocation& invocation) {
             taken.ended};
 }
 
-/// On the processes that mpirun or srun has started. The first rank alone takes a case of a study and locks its record.
-int run_launched(const Invocation& invocation) {
-    return run_launched_rank([&](const std::shared_ptr<Communicator>& communicator) {
-        Task task = communicator->rank() == 0 || !invocation.has("case") ? read_task(invocation)
-                                                                         : Task{{find_case(invocation).deck, {}}};
-        const double not_ended = -1.0, mine = task.ended ? double(*task.ended) : not_ended;
-        std::vector<double> all(std::size_t(communicator->size()));
-        communicator->all_gather({&mine, 1}, all);
-        if (all[0] != not_ended) return int(all[0]);
-        if (const int ranks = ranks_of(resolved(task.asked)); ranks != 1 && ranks != communicator->size())
-            throw UsageError(fmt::format(
-                "mpirun or srun has started {} processes, each of which is a rank, and device.ranks (--ranks) asks for "
-                "{}; start as many processes, or leave it out",
-                communicator->size(), ranks));
-        Beginning beginning;
-        beginning.lock = std::move(task.lock);
-        return run_case(task.build(invocation, communicator), task.labels, invocation, beginning);
-    });
+/// The exit code with which the case of a study has ended before, on all launched processes, if it has.
+std::optional<int> ended_before(const Task& task, const RankOrNone& launched) {
+    if (!launched) return task.ended;
+    const double not_ended = -1.0, mine = task.ended ? double(*task.ended) : not_ended;
+    std::vector<double> all(std::size_t(launched->size()));
+    launched->all_gather({&mine, 1}, all);
+    if (all[0] == not_ended) return std::nullopt;
+    return int(all[0]);
 }
 
-int run_on_ranks(const Task& task, int ranks, const Invocation& invocation, Beginning& beginning) {
+/// Of launched processes the first one alone takes a case of a study and locks its record.
+int run_asked(const Invocation& invocation, const RankOrNone& launched) {
+    Task task = is_first_process(launched) || !invocation.has("case") ? read_task(invocation)
+                                                                      : Task{{find_case(invocation).deck, {}}};
+    if (const auto ended = ended_before(task, launched)) return *ended;
+    Beginning beginning;
+    beginning.lock = std::move(task.lock);
     std::mutex building;  // problems may read files through HDF5 and print
-    int status = 0;
-    run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
+    return on_ranks(launched, ranks_of(resolved(task.asked)), [&](const RankOrNone& rank) {
         const Case a_case = [&] {
             const std::lock_guard lock(building);
-            return task.build(invocation, communicator);
+            return task.build(invocation, rank);
         }();
-        const int mine = run_case(a_case, task.labels, invocation, beginning);
-        if (communicator->rank() == 0) status = mine;
+        return run_case(a_case, task.labels, invocation, beginning);
     });
-    return status;
 }
 
 }  // namespace
 
 int run_verb(const Invocation& invocation) {
     catch_stop_signals();
-    if (launched_processes() > 1) return run_launched(invocation);
-    Task task = read_task(invocation);
-    if (task.ended) return *task.ended;
-    Beginning beginning;
-    beginning.lock = std::move(task.lock);
-    if (const int ranks = ranks_of(resolved(task.asked)); ranks > 1)
-        return run_on_ranks(task, ranks, invocation, beginning);
-    return run_case(task.build(invocation, nullptr), task.labels, invocation, beginning);
+    return on_launched([&](const RankOrNone& launched) { return run_asked(invocation, launched); });
 }
 
 }  // namespace hyperplane

@@ -11,5 +11,7 @@ namespace hyperplane {
 /// The first plane of each rank's part of a grid with so many planes along z, and the number of planes behind them. The
 /// context must have ranks.
 std::vector<int> cuts_between_ranks(const Context& context, int planes);
+/// The number of planes of which cuts lie at multiples alone (core/ranks/aligned.hpp). The context must have ranks.
+int planes_between_cuts(const Context& context);
 
 }  // namespace hyperplane

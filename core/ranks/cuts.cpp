@@ -54,6 +54,10 @@ int planes_together(const Communicator& ranks) {
 
 }  // namespace
 
+int planes_between_cuts(const Context& context) {
+    return planes_together(*context.ranks());
+}
+
 std::vector<int> cuts_between_ranks(const Context& context, int planes) {
     const Communicator& ranks = *context.ranks();
     if (const auto* planned = dynamic_cast<const PlannedRank*>(&ranks))

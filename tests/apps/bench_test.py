@@ -129,10 +129,31 @@ class Bench(ProgramTest):
         shown = self.expect(0, "bench", "solve", deck, "--ranks", "2", "--repeats", "1").stdout
         self.assertRegex(shown, r"cpu, 2 ranks of 1 thread: unknowns times iterations a second: [\d.]+ million in all, [\d.]+, [\d.]+ of the ranks")
 
+    def test_preconditioners_on_ranks_have_the_results_of_one(self):
+        deck = self.write("a.ini", POISSON.format(cells="7 5 11"))
+        names = "struct_ilu,struct_ilu:scope=rank,multicolor,subdomain_ildu0:subdomain=7 5 2,multigrid,sync_free_ilu"
+        one, several = (self.bench("preconditioners", deck, "--preconditioners", names, "--threads", "1", "--ranks",
+                                   ranks)["systems"][0] for ranks in ("1", "3"))
+        self.assertEqual(several["unknowns"], one["unknowns"])
+        rows = {row["preconditioner"]: row for row in several["preconditioners"]}
+        for name in ("struct_ilu", "multicolor", "subdomain_ildu0:subdomain=7 5 2", "multigrid"):
+            self.assertEqual(rows[name]["error"], 0.0, name)
+            self.assertGreater(rows[name]["apply"]["median"], 0.0)
+        self.assertIn("scope = rank", rows["struct_ilu:scope=rank"]["unchecked"])
+        self.assertIn("does not work on several ranks", rows["sync_free_ilu"]["refused"])
+        whole = {row["preconditioner"]: row for row in one["preconditioners"]}
+        # The factors of all ranks' points are read, and of no others.
+        self.assertEqual(rows["struct_ilu"]["bytes_per_apply"], whole["struct_ilu"]["bytes_per_apply"])
+        shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", "jacobi", "--ranks", "2", "--threads", "1",
+                            "--repeats", "1").stdout
+        self.assertIn("cpu, 2 ranks of 1 thread; a copy moves", shown)
+        self.assertEqual(shown.count(" jacobi "), 2, "a row and a mean: one rank prints")
+        self.expect(2, "bench", "preconditioners", "--ranks", "2", says="cases are on one rank; name decks")
+
     def test_ranks_of_other_kinds_are_refused(self):
         deck = self.write("a.ini", POISSON.format(cells=6))
-        for words in (("kernels",), ("preconditioners", deck), ("assembly", deck), ("vectors",), ("hpcg",)):
-            self.expect(2, "bench", *words, "--ranks", "2", says="--ranks is for bench solve")
+        for words in (("kernels",), ("assembly", deck), ("vectors",), ("hpcg",)):
+            self.expect(2, "bench", *words, "--ranks", "2", says="runs on one rank; leave --ranks out")
         self.expect(2, "bench", "assembly", deck, "--set", "device.ranks=2", says="bench would ignore it")
 
     def test_hpcg(self):

@@ -42,13 +42,6 @@ class Mpi(ProcessesTest):
                 self.assertEqual(done.returncode, code, done.stdout + done.stderr)
                 self.assertEqual(sum(text in line for line in done.stderr.splitlines() if "error" in line), 1, done.stderr)
 
-    def test_verbs_whose_ranks_are_threads_say_so(self):
-        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
-        for words in (("bench", "solve", deck), ("compare", deck, "--preconditioners", "jacobi")):
-            done = self.under_mpirun(2, *words)
-            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-            self.assertIn(f"ranks of {words[0]} are threads; start it once, with --ranks 2", done.stderr)
-
     def test_a_failure_of_one_rank_is_told_by_the_first(self):
         deck = self.write("deck.ini", POISSON.format(cells="33 35 31"))
         # Rank 0 has 15 of the planes and rank 1 has 16, so that a little more than rank 0 needs is too little for rank 1.

@@ -27,20 +27,34 @@ class ProcessesTest(ProgramTest):
         return self.under_mpirun(processes, "run", deck, "--backend", self.backend, "--threads", "1", "--quiet", "--set",
                                  f"output.file={output}", "--set", "output.fields=true", *words, environment=environment)
 
-    def expect_end_of_all_when_one_is_killed(self, processes, deck, *words, seconds):
-        """Starts deck.ini, whose solve must take longer, and kills rank 1 so many seconds after its record was begun."""
-        process = subprocess.Popen([*mpirun.COMMAND, "-n", str(processes), PROGRAM, "run", deck, "--backend", self.backend,
-                                    "--threads", "1", *words],
-                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    def start_under_mpirun(self, processes, *words):
+        """The running mpirun."""
+        process = subprocess.Popen([*mpirun.COMMAND, "-n", str(processes), PROGRAM, *words], cwd=self.folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
+        return process
+
+    def wait_for(self, name, process):
+        """Waits until a file is there; `process` is what will write it."""
         deadline = time.monotonic() + 60
-        while not (self.folder / "deck.h5.part").exists() and time.monotonic() < deadline:
+        while not (self.folder / name).exists() and time.monotonic() < deadline:
+            if process.poll() is not None:
+                self.fail(f"mpirun ended with {process.returncode}: {process.stderr.read()}")
             time.sleep(0.05)
+
+    def expect_end_of_all_when_one_is_killed(self, processes, deck, *words, seconds):
+        """Starts deck.ini, whose solve must take longer, and kills rank 1 so many seconds after its record was begun."""
+        process = self.start_under_mpirun(processes, "run", deck, "--backend", self.backend, "--threads", "1", *words)
+        self.wait_for("deck.h5.part", process)
         ranks = mpirun.children(process.pid)
         self.assertEqual(len(ranks), processes)
         time.sleep(seconds)
         self.assertEqual(mpirun.alive(ranks), ranks, "the solve was too short for this test")
+        self.expect_end_of_all(process, ranks)
+
+    def expect_end_of_all(self, process, ranks):
+        """Kills rank 1 and expects mpirun to name it, and all ranks to end soon."""
         os.kill(ranks[1], signal.SIGKILL)
         begin = time.monotonic()
         self.assertNotEqual(process.wait(timeout=60), 0)

@@ -181,6 +181,15 @@ class Ranks(ProgramTest):
         self.assertEqual(tables[0]["system"]["fingerprint"], tables[1]["system"]["fingerprint"])
         self.assertEqual(tables[1]["system"]["device"], "cpu, 3 ranks of 1 thread")
 
+    def test_comparison_leaves_out_alone_what_its_grid_cannot_be_cut_for(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))  # as one subdomain, by default
+        table = json.loads(self.expect(0, "compare", deck, "--preconditioners", "jacobi,subdomain_ildu0", "--ranks", "2", "--backend",
+                                       "cpu", "--threads", "1", "--reps", "1", "--quiet", "--json", "-").stdout)
+        found = {row["preconditioner"]: row for row in table["candidates"]}
+        self.assertEqual(found["jacobi"]["outcome"], "converged_rtol")
+        self.assertEqual(found["subdomain_ildu0"]["outcome"], "refused")
+        self.assertIn("keeps groups of 9 of the 9 planes", found["subdomain_ildu0"]["reason"])
+
     def test_stopped_comparison_goes_on_with_ranks(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         words = ("compare", deck, "--preconditioners", "struct_ilu,jacobi", "--ranks", "2", "--backend", "cpu", "--reps", "2",

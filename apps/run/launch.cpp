@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "apps/run/launch.hpp"
+
+#include <fmt/format.h>
+
+#include "apps/run/mpi_ranks.hpp"
+#include "apps/run/ranks.hpp"
+#include "core/error.hpp"
+#include "core/ranks/threads.hpp"
+
+namespace hyperplane {
+
+int on_launched(const std::function<int(const RankOrNone&)>& body) {
+    return launched_processes() > 1 ? run_launched_rank(body) : body(nullptr);
+}
+
+int on_ranks(const RankOrNone& launched, int ranks, const std::function<int(const RankOrNone&)>& body) {
+    if (launched && ranks != 1 && ranks != launched->size())
+        throw UsageError(fmt::format(
+            "mpirun or srun has started {} processes, each of which is a rank, and device.ranks (--ranks) asks for "
+            "{}; start as many processes, or leave it out",
+            launched->size(), ranks));
+    if (launched || ranks == 1) return body(launched);
+    int status = 0;
+    run_ranks(ranks, [&](const RankOrNone& rank) {
+        const int mine = body(rank);
+        if (rank->rank() == 0) status = mine;
+    });
+    return status;
+}
+
+bool is_first_process(const RankOrNone& launched) {
+    return !launched || launched->rank() == 0;
+}
+
+}  // namespace hyperplane

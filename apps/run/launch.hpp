@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a verb comes to its ranks: processes that mpirun or srun has started, threads of this process, or none.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/ranks/communicator.hpp"
+
+namespace hyperplane {
+
+/// The communicator of one rank, or none where there is one rank alone.
+using RankOrNone = std::shared_ptr<Communicator>;
+
+/// Calls body(launched) on every process that mpirun or srun has started together with this one, with the communicator
+/// of all of them, or body(nullptr) if there is this one alone. Returns the exit status that body returns; an error of
+/// one process ends all, as run_launched_rank says.
+int on_launched(const std::function<int(const RankOrNone&)>& body);
+
+/// Calls body(rank) on each of the ranks that a deck asks for by device.ranks: on the launched processes, whose number
+/// it must then be unless it is 1; otherwise in as many threads, or on one rank with none. The exit status of the first
+/// rank is returned, or, on a launched process, its own. Throws UsageError.
+int on_ranks(const RankOrNone& launched, int ranks, const std::function<int(const RankOrNone&)>& body);
+
+/// Whether this process is the one that reads, writes and prints for all launched ones.
+bool is_first_process(const RankOrNone& launched);
+
+}  // namespace hyperplane

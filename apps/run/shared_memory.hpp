@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ranks take together of a memory that several of them share.
+#pragma once
+
+#include "core/device/context.hpp"
+
+namespace hyperplane {
+
+/// The bytes that all ranks take together that share this rank's memory, of which this rank takes `mine`: those on its
+/// GPU, or those on the CPUs of its host. All ranks must call it. Without ranks it is `mine`.
+Index together_in_one_memory(const Context& context, Index mine);
+
+}  // namespace hyperplane

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""compare and bench whose ranks are processes under mpirun: the answers of ranks that are threads, told once."""
+
+import json
+import signal
+import subprocess
+import sys
+import unittest
+
+from processes import ProcessesTest, mpirun
+from program import POISSON, PROGRAM
+
+CANDIDATES = "struct_ilu,multicolor,subdomain_ildu0:subdomain=5 4 2,multigrid"
+OF_TEST = ("--backend", "cpu", "--threads", "1", "--quiet")
+
+
+class Comparisons(ProcessesTest):
+    def compare(self, code, processes, deck, *words, environment=None):
+        done = self.under_mpirun(processes, "compare", deck, *OF_TEST, *words, environment=environment)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_processes_give_the_table_of_threads(self):
+        deck = self.write("deck.ini", POISSON.format(cells="5 4 4"))
+        for asked in (("--preconditioners", CANDIDATES), ("--auto", "--solvers", "cg")):
+            with self.subTest(asked):
+                words = (*asked, "--reps", "1", "--force", "--json", "-")
+                threads = json.loads(self.expect(0, "compare", deck, *OF_TEST, "--ranks", "2", *words).stdout)
+                processes = json.loads(self.compare(0, 2, deck, *words).stdout)  # one rank prints
+                found = [{row["name"]: row for row in table["candidates"]} for table in (threads, processes)]
+                self.assertEqual(set(found[0]), set(found[1]))
+                self.assertIn("converged_rtol", {row["outcome"] for row in found[0].values()})
+                for name, row in found[0].items():
+                    for key in ("outcome", "iterations", "relative_residual", "memory"):
+                        self.assertEqual(found[1][name].get(key), row.get(key), (name, key))
+                self.assertEqual(processes["system"]["fingerprint"], threads["system"]["fingerprint"])
+                self.assertEqual(processes["system"]["device"], "cpu, 2 ranks of 1 thread")
+                self.assertIn("cpu, 2 ranks of 1 thread", self.expect(0, "info", "deck_compare.h5").stdout)
+
+    def test_stopped_comparison_goes_on(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        words = ("--preconditioners", "struct_ilu,jacobi", "--reps", "2", "--json", "-")
+        stopped = self.compare(75, 3, deck, *words, environment={"HYPERPLANE_STOP_AT": "60"})
+        self.assertIn("stopped by signal 15: the same command goes on", stopped.stderr)
+        self.assertEqual(stopped.stderr.count("stopped by signal"), 1, "one rank speaks")
+        done = self.compare(0, 3, deck, *words)
+        self.assertEqual([row["outcome"] for row in json.loads(done.stdout)["candidates"]], ["converged_rtol"] * 2)
+        self.assertEqual([row["turns"] for row in json.loads(done.stdout)["candidates"]], [2, 2])
+
+    def test_a_signal_to_mpirun_stops_all_ranks_and_the_comparison_goes_on(self):
+        deck = self.write("deck.ini", POISSON.format(cells="40 40 40"))
+        words = ("--preconditioners", "struct_ilu,jacobi", "--reps", "40")
+        process = self.start_under_mpirun(2, "compare", deck, *OF_TEST, *words)
+        self.wait_for("deck_compare.h5.part", process)
+        ranks = mpirun.children(process.pid)
+        process.send_signal(signal.SIGTERM)
+        # Open MPI's mpirun ends with 1 after SIGTERM, whatever its processes say.
+        self.assertNotEqual(process.wait(timeout=60), 0)
+        self.assertEqual(mpirun.alive(ranks), [])
+        before = json.loads(self.expect(0, "info", "deck_compare.h5", "--json").stdout)
+        done = json.loads(self.compare(0, 2, deck, *words, "--json", "-").stdout)
+        self.assertEqual([row["turns"] for row in done["candidates"]], [40, 40])
+        self.assertLess(max(row["turns"] for row in before["candidates"]), 40)
+
+    def test_errors_are_told_once_with_rank_host_and_reason(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        for words, code, text in ((("--preconditioners", "nonsense"), 2, "nonsense"),
+                                  (("--preconditioners", "jacobi", "--ranks", "3"), 2, "started 2 processes"),
+                                  ((), 2, "say what to compare")):
+            with self.subTest(words):
+                done = self.compare(code, 2, deck, *words)
+                self.assertEqual(sum(text in line for line in done.stderr.splitlines() if "error" in line), 1, done.stderr)
+        # A rank that does not see the deck fails alone.
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        words = (PROGRAM, "compare", deck, *OF_TEST, "--preconditioners", "jacobi")
+        done = subprocess.run([*mpirun.COMMAND, "-n", "1", *words, ":", "-n", "1", "-wdir", str(elsewhere), *words], cwd=self.folder,
+                              text=True, timeout=120, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertRegex(done.stderr, r"rank 1, \S+: deck.ini")
+
+    def test_a_rank_that_is_killed_ends_all(self):
+        deck = self.write("deck.ini", POISSON.format(cells="40 40 40"))
+        process = self.start_under_mpirun(3, "compare", deck, *OF_TEST, "--preconditioners", "struct_ilu,jacobi", "--reps", "10000")
+        self.wait_for("deck_compare.h5.part", process)
+        self.expect_end_of_all(process, mpirun.children(process.pid))
+
+
+class Benches(ProcessesTest):
+    def test_solve(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        words = ("bench", "solve", deck, "--backend", "cpu", "--threads", "1", "--repeats", "1", "--json")
+        threads = json.loads(self.expect(0, *words, "-", "--ranks", "2").stdout)["solves"][0]
+        done = self.under_mpirun(2, *words, "of_processes.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("converged_rtol"), 1, "one rank prints")
+        processes = json.loads((self.folder / "of_processes.json").read_text())["solves"][0]
+        self.assertEqual(processes["ranks"], 2)
+        for key in ("iterations", "relative_residual", "stop_reason"):
+            self.assertEqual(processes[key], threads[key], key)
+
+    def test_preconditioners(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        words = ("bench", "preconditioners", deck, "--preconditioners", "struct_ilu,multicolor", "--backend", "cpu", "--threads", "1",
+                 "--repeats", "1", "--json", "-")
+        done = self.under_mpirun(2, *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(done.stdout)["systems"][0]["preconditioners"]  # one rank prints
+        self.assertEqual([(row["preconditioner"], row["error"]) for row in rows], [("struct_ilu", 0.0), ("multicolor", 0.0)])
+
+    def test_what_needs_one_rank_says_so(self):
+        done = self.under_mpirun(2, "bench", "kernels", "--cases", "star7:1:8")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("bench kernels runs on one rank", done.stderr)
+
+
+if __name__ == "__main__":
+    if reason := mpirun.reason_not_to_run(PROGRAM):
+        print(reason)
+        sys.exit(77)
+    unittest.main()
