@@ -22,7 +22,8 @@ namespace hyperplane {
 struct PreconditionerSetting {
     Context context;
     MatrixShape matrix;
-    bool eisenstat = false;  ///< whether the solver needs M's Eisenstat form (LinearOperator::eisenstat)
+    bool eisenstat = false;       ///< whether the solver needs M's Eisenstat form (LinearOperator::eisenstat)
+    bool single_vectors = false;  ///< whether M is applied to vectors in single precision, too (SingleSolve)
 
     /// A layout of the matrix's grid; where the context is that of one of several ranks, of its part.
     Layout layout(LayoutKind kind, LevelMap levels) const {

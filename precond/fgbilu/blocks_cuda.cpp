@@ -181,9 +181,7 @@ void FgBiluCuda::solve(const ReducedFactors& factors, const double* r, double* z
 
 rtc::Programs FgBiluCuda::programs(const IluPattern& system) {
     const FgBiluTuning tuning;
-    rtc::Programs all{{solve_source(), definitions(system, tuning, true)}};
-    if (!is_reduced(system.storage)) all.push_back({factor_source(), definitions(system, tuning, false)});
-    return all;
+    return {{solve_source(), definitions(system, tuning, true)}, {factor_source(), definitions(system, tuning, false)}};
 }
 
 }  // namespace hyperplane

@@ -48,7 +48,7 @@ public:
     /// The same with factors in reduced precision, whose order is that of lies_together.
     void solve(const ReducedFactors& factors, const double* r, double* z) const;
 
-    /// What NVRTC compiles; in reduced precision the kernels that double precision does not have.
+    /// What NVRTC compiles.
     static rtc::Programs programs(const IluPattern& system);
 
 private:

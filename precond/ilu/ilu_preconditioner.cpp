@@ -170,7 +170,7 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
 
 std::vector<KernelSet> IluPreconditioner::kernels(const PreconditionerSetting& setting) const {
     const IluPattern p = pattern(setting, Backend::cuda);
-    std::vector<KernelSet> sets = factorisation_->kernels(p), solves = solve_->kernels(p);
+    std::vector<KernelSet> sets = factorisation_->kernels(p), solves = solve_->kernels(p, setting.single_vectors);
     sets.insert(sets.end(), solves.begin(), solves.end());
     return sets;
 }

@@ -200,7 +200,7 @@ void Multicolor::apply(const Vector& r, Vector& z) const {
 
 bool Multicolor::apply([[maybe_unused]] const SingleVector& r, [[maybe_unused]] SingleVector& z) const {
     if constexpr (cuda_built)
-        if (cuda_ && is_reduced(options_.storage) && !layout_.is_part()) {
+        if (cuda_ && MulticolorCuda::has_single(layout_, options_.storage)) {
             cuda_->apply(reduced_.data(), exponents_.data(), r, z, reinterpret_cast<float*>(v_.data()),
                          reinterpret_cast<float*>(w_.data()));
             return true;
@@ -227,17 +227,23 @@ Index Multicolor::bytes_per_apply() const {
 }
 
 std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, const PreconditionerSetting& setting) {
+    std::vector<KernelSet> sets;
     if constexpr (cuda_built) {
-        if (options.colours != ColourRule::stencil) return {};  // the others are loops over points
+        if (options.colours != ColourRule::stencil) return sets;  // the others are loops over points
         const Layout layout = plan(options, setting).space.layout();
-        return {{layout.is_part() ? "multicolor_part" : "multicolor", layout, setting.matrix.stencil(),
-                 setting.matrix.dof(), setting.matrix.symmetric(), options.storage,
-                 [layout, stencil = setting.matrix.stencil(), dof = setting.matrix.dof(),
-                  symmetric = setting.matrix.symmetric(), storage = options.storage] {
-                     return MulticolorCuda::programs(layout, stencil, dof, symmetric, storage);
-                 }}};
+        const MatrixShape& a = setting.matrix;
+        const auto add = [&](const char* family, bool single_vectors) {
+            sets.push_back({family, layout, a.stencil(), a.dof(), a.symmetric(), options.storage,
+                            [layout, a, storage = options.storage, single_vectors] {
+                                return MulticolorCuda::programs(layout, a.stencil(), a.dof(), a.symmetric(), storage,
+                                                                MulticolorCuda::usual_threads, single_vectors);
+                            }});
+        };
+        add(layout.is_part() ? "multicolor_part" : "multicolor", false);
+        if (setting.single_vectors && MulticolorCuda::has_single(layout, options.storage))
+            add("multicolor of single vectors", true);
     }
-    return {};
+    return sets;
 }
 
 PreconditionerRow multicolor_row() {

@@ -195,15 +195,10 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
 }
 
 rtc::Programs MulticolorCuda::programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,
-                                       FactorStorage storage, int threads) {
+                                       FactorStorage storage, int threads, bool single_vectors) {
     const ColouredShape shape(layout, stencil, ColourRule::stencil);
-    const auto with = [&](const char* real) {
-        return definitions(shape, layout, dof, symmetric, storage, threads, loads_ahead(shape, dof, storage), real);
-    };
-    rtc::Programs all{{source(), with("double")}};
-    if (is_reduced(storage) && !layout.is_part())
-        all.push_back({source(), with("float"), "vectors in single precision"});
-    return all;
+    return {{source(), definitions(shape, layout, dof, symmetric, storage, threads, loads_ahead(shape, dof, storage),
+                                   single_vectors ? "float" : "double")}};
 }
 
 }  // namespace hyperplane

@@ -52,13 +52,17 @@ public:
     void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
                double* w) const;
 
-    /// The same with vectors in single precision, on one rank. The kernels are loaded at the first call.
+    /// Whether there are solves of vectors in single precision: with factors in reduced precision, on one rank.
+    static bool has_single(const Layout& layout, FactorStorage storage) {
+        return is_reduced(storage) && !layout.is_part();
+    }
+    /// The same with such vectors. The kernels are loaded at the first call.
     void apply(const void* factors, const RowExponent* exponents, const SingleVector& r, SingleVector& z, float* v,
                float* w) const;
 
-    /// What NVRTC compiles for blocks of `threads` threads.
+    /// What NVRTC compiles for blocks of `threads` threads; with `single_vectors`, that of vectors in single precision.
     static rtc::Programs programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,
-                                  FactorStorage storage, int threads = usual_threads);
+                                  FactorStorage storage, int threads = usual_threads, bool single_vectors = false);
 
 private:
     using Arguments = ColourArguments<const void, most_colour_terms>;

@@ -86,15 +86,16 @@ public:
         std::vector<KernelSet> all;
         for_each_grid(setting, coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
             if (!grids.any() && !smoothers.coarsest) return;
-            const PreconditionerSetting& setting = at.setting;
+            PreconditionerSetting setting = at.setting;
+            setting.single_vectors = coarsening.single(grid);
             const multigrid::SmootherPlan& smoother = grids.any() ? smoothers.on(grid) : *smoothers.coarsest;
             if (smoother.row.kernels)
                 for (KernelSet& set : smoother.row.kernels(smoother.parameters, setting)) all.push_back(std::move(set));
             if constexpr (cuda_built) {
-                const bool single = coarsening.single(grid);
+                const bool single = setting.single_vectors;
                 const Layout layout = smoother.plan(setting).space.layout();
-                if (grid > 0) all.push_back(product(layout, setting.matrix));
-                if (single) all.push_back(single_product(layout, setting.matrix));
+                if (grid > 0) all.push_back(product(layout, setting.matrix, false));
+                if (single) all.push_back(product(layout, setting.matrix, true));
                 if (grids.any()) add_step(setting.matrix, grids, coarsening.rounds(grid), single, all);
             }
         });
@@ -120,29 +121,19 @@ private:
     static MatrixStorage storage_of(const MatrixShape& matrix) {
         return matrix.symmetric() ? MatrixStorage::lower : MatrixStorage::full;
     }
-    static KernelSet single_product(const Layout& layout, const MatrixShape& matrix) {
-        return {"spmv in single precision",
+    /// Products and residuals, of vectors in single precision if `single`.
+    static KernelSet product(const Layout& layout, const MatrixShape& matrix, bool single) {
+        return {single ? "spmv in single precision" : "spmv",
                 layout,
                 matrix.stencil(),
                 matrix.dof(),
                 matrix.symmetric(),
-                FactorStorage::single_precision,
-                [layout, matrix]() -> rtc::Programs {
-                    if constexpr (cuda_built)
-                        return SingleMatrixCuda::programs(layout, matrix.stencil(), matrix.dof(), storage_of(matrix));
-                    return {};
-                }};
-    }
-    static KernelSet product(const Layout& layout, const MatrixShape& matrix) {
-        return {"spmv",
-                layout,
-                matrix.stencil(),
-                matrix.dof(),
-                matrix.symmetric(),
-                FactorStorage::double_precision,
-                [layout, matrix]() -> rtc::Programs {
-                    if constexpr (cuda_built)
-                        return StructMatrixCuda::programs(layout, matrix.stencil(), matrix.dof(), storage_of(matrix));
+                single ? FactorStorage::single_precision : FactorStorage::double_precision,
+                [layout, matrix, single]() -> rtc::Programs {
+                    if constexpr (cuda_built) {
+                        const auto programs = single ? SingleMatrixCuda::programs : StructMatrixCuda::programs;
+                        return programs(layout, matrix.stencil(), matrix.dof(), storage_of(matrix));
+                    }
                     return {};
                 }};
     }

@@ -74,8 +74,8 @@ public:
     virtual const EisenstatForm* eisenstat() const { return nullptr; }
     /// Number of Jacobi sweeps in an application; 0 for exact solves.
     virtual int sweeps() const { return 0; }
-    /// The kernels that NVRTC compiles for a pattern on a GPU.
-    virtual std::vector<KernelSet> kernels(const IluPattern& /*pattern*/) const { return {}; }
+    /// The kernels that NVRTC compiles for a pattern on a GPU; with `single_vectors` also those of apply_single.
+    virtual std::vector<KernelSet> kernels(const IluPattern& /*pattern*/, bool /*single_vectors*/) const { return {}; }
     /// The kernels in use on a GPU, their tiles and shared memory; empty on a CPU.
     virtual std::string describe() const { return ""; }
 };

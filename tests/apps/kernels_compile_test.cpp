@@ -36,11 +36,13 @@ struct Demand {
             throw Error(ExitCode::internal, "two stencils have the name " + set.name());
         if (!fresh && found->second.layout.grid().points() < set.layout.grid().points()) found->second = set;
     }
-    /// Products and preconditioner of a system, in each storage that the preconditioner has.
-    void add(const PreconditionerRow& row, Parameters parameters, const PreconditionerSetting& setting) {
+    /// Products and preconditioner of a system, in each storage that the preconditioner has, and as multigrid applies
+    /// it to vectors in single precision.
+    void add(const PreconditionerRow& row, Parameters parameters, PreconditionerSetting setting) {
         const Layout layout = row.plan(parameters, setting).space.layout();
         add_product(setting.matrix, layout.levels());
         if (!row.kernels) return;
+        setting.single_vectors = true;
         for (const KernelSet& set : row.kernels(parameters, setting)) add(set);
         for (const FactorStorage storage : row.storages) {
             parameters.set("preconditioner", "storage", to_string(storage));
@@ -201,7 +203,7 @@ TEST_P(Pieces, Compile) {
         const bool shares = piece.choice.may_share && c.dof == 1 && !c.stencil.eliminates_off_diagonal();
         const bool lower = c.symmetric && piece.storage != Variant::Storage::both_triangles;
         const IluPattern pattern = {layout, c.stencil, c.stencil, c.dof, lower, shares};
-        std::vector<KernelSet> sets = WavefrontSolve(piece.choice.tuning).kernels(pattern);
+        std::vector<KernelSet> sets = WavefrontSolve(piece.choice.tuning).kernels(pattern, false);
         const std::vector<KernelSet> factor = Elimination(piece.choice.tuning).kernels(pattern);
         sets.insert(sets.end(), factor.begin(), factor.end());
         for (const KernelSet& set : sets)

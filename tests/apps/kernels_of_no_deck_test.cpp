@@ -58,12 +58,17 @@ TEST(MulticolorOfSmallGrids, CompilesWithoutSpills) {
         for (const FactorStorage storage : {FactorStorage::double_precision, FactorStorage::single_precision})
             for (const bool symmetric : {false, true}) {
                 const Layout layout(kind, {32, 32, 32}, stencil.level_map());
-                const auto rows =
-                    rtc::compile(MulticolorCuda::programs(layout, stencil, 1, symmetric, storage), "sm_90");
-                EXPECT_EQ(rows.size(), is_reduced(storage) ? 8u : 4u);  // also with vectors in single precision
-                for (const auto& row : rows) {
-                    EXPECT_GT(row.registers, 0) << row.name;
-                    EXPECT_EQ(row.spill_bytes, 0) << row.name;
+                for (const bool single_vectors : {false, true}) {
+                    if (single_vectors && !MulticolorCuda::has_single(layout, storage)) continue;
+                    const auto rows =
+                        rtc::compile(MulticolorCuda::programs(layout, stencil, 1, symmetric, storage,
+                                                              MulticolorCuda::usual_threads, single_vectors),
+                                     "sm_90");
+                    EXPECT_EQ(rows.size(), 4u);
+                    for (const auto& row : rows) {
+                        EXPECT_GT(row.registers, 0) << row.name;
+                        EXPECT_EQ(row.spill_bytes, 0) << row.name;
+                    }
                 }
             }
 }

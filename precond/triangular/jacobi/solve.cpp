@@ -48,7 +48,7 @@ std::vector<KernelSet> jacobi_kernels(const TriangleShape& shape, const SweepOpt
     return {};
 }
 
-std::vector<KernelSet> JacobiSolve::kernels(const IluPattern& pattern) const {
+std::vector<KernelSet> JacobiSolve::kernels(const IluPattern& pattern, bool /*single_vectors*/) const {
     return jacobi_kernels(shape_of(pattern, Backend::cuda), options_);
 }
 

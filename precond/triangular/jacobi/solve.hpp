@@ -41,7 +41,7 @@ public:
     Index bytes(const IluPattern& pattern, Backend backend) const override;
     Index bytes_per_apply(const IluPattern& pattern, Backend backend) const override;
     PreconditionerTraits traits(bool symmetric) const override { return jacobi_traits(options_, symmetric); }
-    std::vector<KernelSet> kernels(const IluPattern& pattern) const override;
+    std::vector<KernelSet> kernels(const IluPattern& pattern, bool single_vectors) const override;
     ApplicationCheck check(const Context& context, const TriangleFactors& triangles, const Vector& r,
                            const Vector& z) const override {
         return check_sweeps(context, triangles, options_, r, z);

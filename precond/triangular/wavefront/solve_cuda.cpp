@@ -358,16 +358,20 @@ rtc::Programs Solves::programs(const IluPattern& system, const Geometry& g, cons
     const SolveShape shape(system, g, tuning);
     rtc::Programs all{program("lower", shape, false, Kind::solve), program("upper", shape, true, Kind::solve)};
     if (computes_dot(system)) all.push_back(program("r^T z", shape, !system.shares, Kind::solve_and_dot));
-    if (has_single(system)) {
-        all.push_back(program("lower, vectors in single precision", shape, false, Kind::solve_in_single));
-        all.push_back(program("upper, vectors in single precision", shape, true, Kind::solve_in_single));
-    }
     if (eisenstat) {
         const SolveShape step = step_shape(system, g, tuning, true);
         all.push_back(program("lower step of Eisenstat's form", step, false, Kind::step_of_eisenstat));
         all.push_back(program("upper step of Eisenstat's form", step, true, Kind::step_of_eisenstat));
     }
     return all;
+}
+
+rtc::Programs Solves::single_programs(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning) {
+    const SolveShape shape(system, g, tuning);
+    const auto program = [&](const char* title, bool upper) {
+        return rtc::Program{source(), definitions(system, g, shape, upper, Kind::solve_in_single, tuning), title};
+    };
+    return {program("lower", false), program("upper", true)};
 }
 
 std::string Solves::describe() const {

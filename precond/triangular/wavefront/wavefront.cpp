@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/triangular/wavefront/wavefront.hpp"
 
+#include <functional>
 #include <vector>
 
 #include "core/profile.hpp"
@@ -144,17 +145,24 @@ Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_
     return 0;
 }
 
-std::vector<KernelSet> WavefrontSolve::kernels(const IluPattern& p) const {
+std::vector<KernelSet> WavefrontSolve::kernels([[maybe_unused]] const IluPattern& p,
+                                               [[maybe_unused]] bool single_vectors) const {
+    std::vector<KernelSet> sets;
     if constexpr (cuda_built) {
+        using wavefront_cuda::Geometry, wavefront_cuda::Solves;
+        const auto add = [&](const char* family, const std::function<rtc::Programs()>& programs) {
+            sets.push_back({family, p.layout, p.stencil, p.dof, p.symmetric, p.storage, programs});
+        };
         const bool eisenstat = offers_eisenstat(p, Backend::cuda);
-        return {{p.of_rank   ? "wavefront of ranks"
-                 : eisenstat ? "wavefront with Eisenstat's form"
-                             : "wavefront",
-                 p.layout, p.stencil, p.dof, p.symmetric, p.storage, [p, tuning = tuning_, eisenstat] {
-                     return wavefront_cuda::Solves::programs(p, wavefront_cuda::Geometry(p), tuning, eisenstat);
-                 }}};
+        add(p.of_rank   ? "wavefront of ranks"
+            : eisenstat ? "wavefront with Eisenstat's form"
+                        : "wavefront",
+            [p, tuning = tuning_, eisenstat] { return Solves::programs(p, Geometry(p), tuning, eisenstat); });
+        if (single_vectors && Solves::has_single(p))
+            add("wavefront of single vectors",
+                [p, tuning = tuning_] { return Solves::single_programs(p, Geometry(p), tuning); });
     }
-    return {};
+    return sets;
 }
 
 std::string WavefrontSolve::describe() const {

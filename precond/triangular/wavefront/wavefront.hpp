@@ -47,7 +47,7 @@ public:
         return backend == Backend::cuda ? LayoutKind::hyperplane : LayoutKind::natural;
     }
     Index bytes(const IluPattern& pattern, Backend backend) const override;
-    std::vector<KernelSet> kernels(const IluPattern& pattern) const override;
+    std::vector<KernelSet> kernels(const IluPattern& pattern, bool single_vectors) const override;
     std::string describe() const override;
 
 private:

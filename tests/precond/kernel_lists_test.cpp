@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels that a row of the registry lists for NVRTC are those that a run uses: what is not listed is compiled in
+// the middle of a solve, and what is listed in vain takes a minute of somebody's time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "precond/registry.hpp"
+#include "precond/row.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// What NVRTC compiles for a row on a small Poisson matrix, with the given keys of [preconditioner], or of [smoother].
+rtc::Programs listed(const std::string& name, const std::vector<std::pair<std::string, std::string>>& keys,
+                     bool single_vectors = false, int dof = 1) {
+    const PreconditionerRow& row = find_preconditioner(name);
+    Parameters parameters(row.parameters);
+    parameters.add(common_preconditioner_parameters());
+    for (const auto& [key, value] : keys)
+        key == "smoother" ? parameters.set("smoother", "name", value) : parameters.set("preconditioner", key, value);
+    PreconditionerSetting setting{Context::cpu(1), {{32, 32, 32}, Stencil::star7(), dof, true}};
+    setting.single_vectors = single_vectors;
+    rtc::Programs all;
+    for (const KernelSet& set : row.kernels(parameters, setting))
+        for (rtc::Program& program : set.programs()) all.push_back(std::move(program));
+    return all;
+}
+
+/// The number of programs for vectors in single precision whose text is `main`.
+int single(const rtc::Programs& programs, const std::string& main) {
+    return int(std::ranges::count_if(programs, [&](const rtc::Program& one) {
+        const auto real = one.definitions.find("REAL");
+        return one.source.main == main && real != one.definitions.end() && real->second == "float";
+    }));
+}
+
+int of_text(const rtc::Programs& programs, const std::string& main) {
+    return int(std::ranges::count_if(programs, [&](const rtc::Program& one) { return one.source.main == main; }));
+}
+
+const std::string wavefront = "precond/triangular/wavefront/solve.cuh", colours = "precond/multicolor/solve.cuh";
+
+TEST(KernelLists, VectorsInSinglePrecisionAreAskedFor) {
+    for (const FactorStorage storage : all_factor_storages) {
+        const std::vector<std::pair<std::string, std::string>> keys{{"storage", to_string(storage)}};
+        const int reduced = is_reduced(storage);
+        for (const char* name : {"struct_ilu", "par_ilu"}) {
+            EXPECT_EQ(single(listed(name, keys), wavefront), 0) << name << " " << to_string(storage);
+            EXPECT_EQ(single(listed(name, keys, true), wavefront), 2 * reduced) << name << " " << to_string(storage);
+        }
+        EXPECT_EQ(single(listed("struct_ilu", keys, true, 3), wavefront), 0) << "solves of one unknown alone have them";
+        EXPECT_EQ(single(listed("multicolor", keys), colours), 0) << to_string(storage);
+        EXPECT_EQ(single(listed("multicolor", keys, true), colours), reduced) << to_string(storage);
+        auto swept = keys;
+        swept.emplace_back("triangular_solve", "jacobi");
+        EXPECT_EQ(single(listed("multicolor", swept, true), colours), 0) << "factors of sweeps stay double";
+    }
+}
+
+TEST(KernelLists, TheOthersDoNotDependOnIt) {
+    for (const char* name : {"struct_ilu", "multicolor"}) {
+        const rtc::Programs without = listed(name, {{"storage", "single"}}),
+                            with = listed(name, {{"storage", "single"}}, true);
+        EXPECT_LT(without.size(), with.size()) << name;
+        for (const rtc::Program& one : without)
+            EXPECT_TRUE(std::ranges::any_of(with,
+                                            [&](const rtc::Program& other) {
+                                                return other.source.main == one.source.main &&
+                                                       other.definitions == one.definitions;
+                                            }))
+                << name << ": " << one.title;
+    }
+}
+
+TEST(KernelLists, MultigridAsksWhereItsVectorsAreSingle) {
+    for (const char* smoother : {"struct_ilu", "multicolor"}) {
+        const std::string text = smoother == std::string("multicolor") ? colours : wavefront;
+        const auto with = [&](const char* vectors) {
+            return single(listed("multigrid", {{"smoother", smoother}, {"storage", "single"}, {"vectors", vectors}}),
+                          text);
+        };
+        EXPECT_EQ(with("double"), 0) << smoother;
+        EXPECT_GE(with("single"), 1) << smoother;
+    }
+}
+
+TEST(KernelLists, FgbiluFactorsInEveryStorage) {
+    for (const FactorStorage storage : all_factor_storages) {
+        const rtc::Programs all = listed("fgbilu", {{"style", "blocks"}, {"storage", to_string(storage)}}, false, 4);
+        EXPECT_EQ(of_text(all, "precond/fgbilu/factor.cuh"), 1) << to_string(storage);
+        EXPECT_EQ(of_text(all, "precond/fgbilu/solve.cuh"), 1) << to_string(storage);
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
