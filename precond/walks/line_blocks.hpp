@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/grid/layout.hpp"
 #include "core/vector/run_kernel.hpp"
 #include "precond/walks/recurrence.hpp"
 
@@ -40,9 +41,9 @@ struct TakeValid {
 /// The greatest number of terms beside the recurrence's own: those of box27's lower triangle.
 inline constexpr int most_line_terms = 12;
 
-/// Whether solve_line can read a term that is valid at so many positions: no load of eight reads outside them.
-inline bool fits_line(int valid) {
-    return valid >= detail::lanes;
+/// Whether solve_line can read a term that is valid at these positions: no load of eight reads outside them.
+inline bool fits_line(const RunNeighbours& valid) {
+    return valid.end - valid.begin >= detail::lanes;
 }
 
 namespace detail {

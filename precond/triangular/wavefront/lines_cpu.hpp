@@ -64,10 +64,7 @@ public:
         for (int t = 0; t < nx; t += piece_length(dof_)) {
             const Run piece{{t, 0, 0}, std::min(piece_length(dof_), nx - t), t};
             fits = fits && fits_along(piece, descending);
-            for (const Entry& entry : entries_) {
-                const RunNeighbours near = along_x(piece, entry.offset.x);
-                fits = fits && fits_line(near.end - near.begin);
-            }
+            for (const Entry& entry : entries_) fits = fits && fits_line(along_x(piece, entry.offset.x));
         }
         return fits;
     }
@@ -82,7 +79,7 @@ public:
             const int j = run.first.y + entry.offset.y, k = run.first.z + entry.offset.z;
             if (j < 0 || j >= layout_.grid().ny || k < first_plane_ || k >= end_plane_) continue;
             const RunNeighbours near = along_x(run, entry.offset.x);
-            fits = fits && fits_line(near.end - near.begin);
+            fits = fits && fits_line(near);
             terms.push_back({entry.a + run.slot, entry.x + run.slot, near.begin, near.end});
         }
         return fits;
@@ -95,8 +92,7 @@ private:
     /// The blocks of a descending piece begin at its last position only if no other piece follows.
     bool fits_along(const Run& run, bool descending) const {
         const RunNeighbours along = along_line(run);
-        return fits_line(along.end - along.begin) &&
-               (!descending || run.count % detail::lanes == 0 || along.end < run.count);
+        return fits_line(along) && (!descending || run.count % detail::lanes == 0 || along.end < run.count);
     }
     struct Entry {
         Int3 offset;
