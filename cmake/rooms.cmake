@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# add_room(NAME [FOLDER NAME] SOURCES ... BOTH ... [COMMON ...] LINKS ...): a static library whose headers are included as
+# add_room(NAME [FOLDER NAME] [HEADERS_OF_CORE] SOURCES ... BOTH ... [COMMON ...] LINKS ...): a static library whose headers are included as
 # "FOLDER/x.hpp". BOTH are C++ files with loops over points (core/device/for_each_point.hpp), compiled as CUDA where the
-# CUDA backend is built. COMMON are headers of libraries that many of its sources read.
+# CUDA backend is built. COMMON are headers of libraries that many of its sources read. HEADERS_OF_CORE: the room's options
+# are those of core, so that it can share core's precompiled headers.
 #
 # Each room's folder is reached through its own include root, so including the header of a room
 # that is not linked does not compile.
@@ -41,7 +42,7 @@ endfunction()
 set(cuda_source_options --expt-relaxed-constexpr -Xcompiler=${OpenMP_CXX_FLAGS})
 
 function(add_room name)
-  cmake_parse_arguments(ROOM "" "FOLDER" "SOURCES;BOTH;COMMON;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "HEADERS_OF_CORE" "FOLDER" "SOURCES;BOTH;COMMON;LINKS" ${ARGN})
   if(NOT ROOM_FOLDER)
     set(ROOM_FOLDER ${name})
   endif()
@@ -54,7 +55,11 @@ function(add_room name)
   elseif(HYPERPLANE_CUDA_BUILT)
     set_source_files_properties(${ROOM_BOTH} PROPERTIES LANGUAGE CUDA COMPILE_OPTIONS "${cuda_source_options}")
   endif()
-  target_precompile_headers(hyperplane_${name} PRIVATE ${common_headers} ${ROOM_COMMON})
+  if(ROOM_HEADERS_OF_CORE)
+    target_precompile_headers(hyperplane_${name} REUSE_FROM hyperplane_core)
+  else()
+    target_precompile_headers(hyperplane_${name} PRIVATE ${common_headers} ${ROOM_COMMON})
+  endif()
   target_include_directories(hyperplane_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include/${name}>)
   target_link_libraries(hyperplane_${name} PUBLIC ${ROOM_LINKS} PRIVATE hyperplane_flags)
 endfunction()
@@ -152,6 +157,14 @@ function(compile_together name n)
     endforeach()
   endforeach()
   set_property(TARGET hyperplane_${name} PROPERTY SOURCES ${units})
+endfunction()
+
+# compile_quickly(SOURCE ...): sources of this folder that compute nothing on a CPU but read decks, write text, plan, or
+# queue kernels on a GPU; at -O1 they compile in two thirds of the time. An inline function that other sources emit, too, may
+# be linked from here: those are constructors, destructors and other short ones, since what computes is inlined or no
+# inline function.
+function(compile_quickly)
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 # Whether a source has loops for GPUs: those under BOTH, and .cu files.

@@ -24,4 +24,20 @@ Run Layout::level_run(int level, int k) const {
     return {p, std::max(0, last - first + 1), slot(p)};
 }
 
+void for_each_run(const Context& context, const Layout& layout, int dof, FunctionRef<void(const Run&)> body) {
+    const Grid& grid = layout.grid();
+    const int threads = context.threads_for(layout.slots() * dof);
+    if (layout.kind() == LayoutKind::natural) {
+        const Index begin = Index(grid.ny) * layout.begin_plane(), end = Index(grid.ny) * layout.end_plane();
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (Index line = begin; line < end; ++line) body(layout.line(int(line % grid.ny), int(line / grid.ny)));
+    } else {
+        const int levels = layout.level_count();
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int level = 0; level < levels; ++level)
+            for (int k = layout.level_first_plane(level); k <= layout.level_last_plane(level); ++k)
+                if (const Run run = layout.level_run(level, k); run.count > 0) body(run);
+    }
+}
+
 }  // namespace hyperplane

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "core/device/context.hpp"
+#include "core/function_ref.hpp"
 #include "core/grid/grid.hpp"
 #include "core/grid/stencil.hpp"
 
@@ -198,22 +199,7 @@ private:
 
 /// Calls body(run) once for every run of the layout. The context's threads share the runs if the grid, with `dof`
 /// unknowns a point, is large enough (Context::threads_for). No two runs share a slot.
-template <class Body>
-void for_each_run(const Context& context, const Layout& layout, int dof, const Body& body) {
-    const Grid& grid = layout.grid();
-    const int threads = context.threads_for(layout.slots() * dof);
-    if (layout.kind() == LayoutKind::natural) {
-        const Index begin = Index(grid.ny) * layout.begin_plane(), end = Index(grid.ny) * layout.end_plane();
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (Index line = begin; line < end; ++line) body(layout.line(int(line % grid.ny), int(line / grid.ny)));
-    } else {
-        const int levels = layout.level_count();
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (int level = 0; level < levels; ++level)
-            for (int k = layout.level_first_plane(level); k <= layout.level_last_plane(level); ++k)
-                if (const Run run = layout.level_run(level, k); run.count > 0) body(run);
-    }
-}
+void for_each_run(const Context& context, const Layout& layout, int dof, FunctionRef<void(const Run&)> body);
 
 /// Calls body(point, slot) once for every point, over the context's threads. A body whose work at a point equals that
 /// of several unknowns has a member `int unknowns() const` that says how many, for the choice of the number of threads.

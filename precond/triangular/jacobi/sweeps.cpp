@@ -92,8 +92,7 @@ __global__ void visit_blocks(const __grid_constant__ Body body, Turns turns) {
 #endif
 
 /// Calls body(block) for every block on the host's threads, which begin blocks in the given order.
-template <class Body>
-void for_each_turn(Index blocks, int threads, const Turns& turns, const Body& body) {
+void for_each_turn(Index blocks, int threads, const Turns& turns, FunctionRef<void(Index)> body) {
     if (turns.order == Turns::any) {
 #pragma omp parallel for schedule(static) num_threads(threads)
         for (Index block = 0; block < blocks; ++block) body(block);
