@@ -2,6 +2,7 @@
 // The matrix rows of cahn_hilliard.hpp: formulas at a point for host and device.
 #pragma once
 
+#include "core/grid/neighbour_slot.hpp"
 #include "core/matrix/views.hpp"
 #include "problems/cahn_hilliard_mixture.hpp"
 #include "problems/linear_rows.hpp"
@@ -87,7 +88,7 @@ struct MixtureRows {
     }
     /// mu = g - eps^2 L u_theta at a cell.
     HYPERPLANE_HD void chemical_potential(Int3 p, double* mu) const {
-        const Index slot = u.layout.slot(p);
+        const Index slot = slot_of_neighbour(u.layout, p);
         double w[fields];
         if (averaged) {
             double other[fields];
@@ -103,7 +104,7 @@ struct MixtureRows {
         double here[fields], sum[fields] = {};
         for (int c = 0; c < fields; ++c) here[c] = value(slot, c);
         laplacian.for_neighbours(p, [&](Int3 q, double weight) {
-            const Index there = u.layout.slot(q);
+            const Index there = slot_of_neighbour(u.layout, q);
             for (int c = 0; c < fields; ++c) sum[c] += weight * (value(there, c) - here[c]);
         });
         for (int c = 0; c < fields; ++c) mu[c] -= mixture.eps[c] * mixture.eps[c] * sum[c];
@@ -178,7 +179,7 @@ private:
         const int distance = (o.x < 0 ? -o.x : o.x) + (o.y < 0 ? -o.y : o.y) + (o.z < 0 ? -o.z : o.z);
         if (distance == 2) return;
         const double l = rows.laplacian.first(p, o);
-        const Curvature g = rows.curvature(rows.u.layout.slot(q));
+        const Curvature g = rows.curvature(slot_of_neighbour(rows.u.layout, q));
         block[0][0] -= l * g.uu;
         if constexpr (fields == 2) {
             block[0][1] = block[1][0] = -l * g.uv;
@@ -226,8 +227,9 @@ struct MixtureEnergy {
         for (int axis = 0; axis < 3; ++axis) {
             const Int3 q = laplacian.grid.wrapped(p + CellLaplacian::step(axis, 1));
             if (laplacian.weight[axis] == 0.0 || !laplacian.grid.contains(q)) continue;
+            const Index there = slot_of_neighbour(u.layout, q);
             for (int c = 0; c < fields; ++c) {
-                const double difference = mixture.eps[c] * (u(q, c) - w[c]);
+                const double difference = mixture.eps[c] * (u.at(there, c) - w[c]);
                 sum += 0.5 * laplacian.weight[axis] * difference * difference;
             }
         }

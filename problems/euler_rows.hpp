@@ -5,6 +5,7 @@
 // its faces (euler_flux.hpp): component r in that frame is component face_component(axis, r) in the grid's frame.
 #pragma once
 
+#include "core/grid/neighbour_slot.hpp"
 #include "core/grid/stencil.hpp"
 #include "core/matrix/views.hpp"
 #include "problems/euler_flow.hpp"
@@ -85,7 +86,7 @@ struct GasRows {
     }
     /// q in a cell of the grid.
     HYPERPLANE_HD GasState<double> inside(Int3 p, int axis) const {
-        const Index slot = u.layout.slot(p);
+        const Index slot = slot_of_neighbour(u.layout, p);
         return flow.gas.primitive(GasState<double>{u.at(slot, 0), u.at(slot, face_component(axis, 1)),
                                                    u.at(slot, face_component(axis, 2)),
                                                    u.at(slot, face_component(axis, 3)), u.at(slot, 4)});

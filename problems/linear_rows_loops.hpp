@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/device/for_each_point.hpp"
+#include "core/grid/neighbour_slot.hpp"
 #include "core/matrix/views.hpp"
 #include "problems/linear_rows.hpp"
 
@@ -40,7 +41,7 @@ struct ResidualRow {
         formula.coefficients(p, c);
         for (int row = 0; row < dof; ++row) sum[row] = -formula.right_hand_side(p, row);
         for (int e = 0; e < Formula::entries; ++e) {
-            const Index neighbour = u.layout.slot(formula.grid.wrapped(p + formula.offsets[e]));
+            const Index neighbour = slot_of_neighbour(u.layout, formula.grid.wrapped(p + formula.offsets[e]));
             for (int row = 0; row < dof; ++row)
                 for (int col = 0; col < dof; ++col) {
                     const double a = c[(e * dof + row) * dof + col];

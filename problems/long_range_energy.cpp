@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problems/long_range_energy.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <vector>
+
+#include "core/ranks/all_cuts.hpp"
 
 namespace hyperplane {
 namespace {
@@ -26,6 +30,49 @@ void fill_modes(const Domain& domain, int axis, double* basis, double* eigenvalu
     }
 }
 
+/// The first row of lines along z that rank `rank` transforms.
+int first_row_of_lines(const Grid& grid, const Communicator& ranks, int rank) {
+    return int(Index(grid.ny) * rank / ranks.size());
+}
+
+/// The values of rows of lines in some planes, behind one another.
+struct LinePiece {
+    double* values;  ///< of the first row in the first plane
+    Index in_plane;  ///< values of the rows in a plane
+    Index plane;     ///< distance of planes
+    int planes;
+
+    Index size() const { return in_plane * planes; }
+    void copy_to(double* message) const {
+        for (int k = 0; k < planes; ++k) std::copy_n(values + k * plane, in_plane, message + k * in_plane);
+    }
+    void copy_from(const double* message) const {
+        for (int k = 0; k < planes; ++k) std::copy_n(message + k * in_plane, in_plane, values + k * plane);
+    }
+};
+
+/// Gives piece(rank) of `gives` to each rank and receives that of `takes` from each.
+template <class Gives, class Takes>
+void exchange_pieces(Communicator& ranks, const Gives& gives, const Takes& takes) {
+    std::vector<double> message;
+    for (int other = 0; other < ranks.size(); ++other) {
+        const LinePiece piece = gives(other);
+        message.resize(std::size_t(piece.size()));
+        piece.copy_to(message.data());
+        if (other == ranks.rank())
+            takes(other).copy_from(message.data());
+        else if (!message.empty())
+            ranks.send(other, message);
+    }
+    for (int other = 0; other < ranks.size(); ++other) {
+        const LinePiece piece = takes(other);
+        if (other == ranks.rank() || piece.size() == 0) continue;
+        message.resize(std::size_t(piece.size()));
+        ranks.receive(other, message);
+        piece.copy_from(message.data());
+    }
+}
+
 }  // namespace
 
 LongRangeEnergy::LongRangeEnergy(const Context& context, const Domain& domain)
@@ -37,10 +84,42 @@ LongRangeEnergy::LongRangeEnergy(const Context& context, const Domain& domain)
         basis_[axis] = moved_to(context, modes_label, std::move(basis));
         eigenvalues_[axis] = moved_to(context, modes_label, std::move(eigenvalues));
     }
+    if (!values_.layout().is_part()) return;
+    const Communicator& ranks = *context.ranks();
+    Grid lines = domain.grid;
+    lines.ny =
+        first_row_of_lines(domain.grid, ranks, ranks.rank() + 1) - first_row_of_lines(domain.grid, ranks, ranks.rank());
+    lines_ = Layout(LayoutKind::natural, lines, {});
+    of_lines_ = Buffer<double>(context, modes_label, lines_.slots());
+    modes_of_lines_ = Buffer<double>(context, modes_label, lines_.slots());
+}
+
+void LongRangeEnergy::transform_lines(const Context& context, const VectorView& from, const VectorView& to) {
+    Communicator& ranks = *context.ranks();
+    const Grid& grid = domain_.grid;
+    const std::vector<int> cuts = cuts_between_ranks(context, grid.nz);
+    const Layout& own = values_.layout();
+    const auto rows_in_planes = [&](double* values) {
+        return [&, values](int rank) {
+            const Index first = first_row_of_lines(grid, ranks, rank), end = first_row_of_lines(grid, ranks, rank + 1);
+            return LinePiece{values + first * grid.nx, (end - first) * grid.nx, own.slots_of_plane(), own.planes()};
+        };
+    };
+    const auto planes_of_rows = [&](double* values) {
+        return [&, values](int rank) {
+            const Index plane = lines_.slots_of_plane();
+            return LinePiece{values + cuts[rank] * plane, plane, plane, cuts[rank + 1] - cuts[rank]};
+        };
+    };
+    exchange_pieces(ranks, rows_in_planes(from.values), planes_of_rows(of_lines_.data()));
+    visit_modes(context, lines_, "transform",
+                AxisTransform{2, grid.nz, lines_.slots_of_plane(), basis_[2].data(), of_lines_.data(),
+                              VectorView{lines_, modes_of_lines_.data()}});
+    exchange_pieces(ranks, planes_of_rows(modes_of_lines_.data()), rows_in_planes(to.values));
 }
 
 double LongRangeEnergy::of(const Vector& u, int component, double mean) {
-    const Layout natural(LayoutKind::natural, domain_.grid, {});
+    const Layout& natural = values_.layout();
     const Context& context = u.context();
     VectorView from = values_.view(natural), to = others_.view(natural);
     visit_modes(context, natural, "field", CentredField{view(u), component, mean, from});
@@ -48,8 +127,11 @@ double LongRangeEnergy::of(const Vector& u, int component, double mean) {
     for (int axis = 0; axis < 3; ++axis) {
         const int n = domain_.extent(axis);
         if (n > 1) {
-            visit_modes(context, natural, "transform",
-                        AxisTransform{axis, n, stride, basis_[axis].data(), from.values, to});
+            if (axis == 2 && natural.is_part())
+                transform_lines(context, from, to);
+            else
+                visit_modes(context, natural, "transform",
+                            AxisTransform{axis, n, stride, basis_[axis].data(), from.values, to});
             std::swap(from, to);
         }
         stride *= n;

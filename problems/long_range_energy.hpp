@@ -7,6 +7,9 @@
 // With orthonormal q, the energy is volume / 2 times the sum of f_m^2 / lambda_m over all modes but the constant one.
 // The transform along an axis is a dense matrix, 2 (nx + ny + nz) operations a cell in all: little compared with a
 // solve.
+//
+// Ranks have whole planes, and for the transform along z they need whole lines. So they exchange values: a rank gives
+// its planes away and receives all planes of some rows of lines, transforms, and receives its planes back.
 #pragma once
 
 #include <array>
@@ -18,16 +21,21 @@ namespace hyperplane {
 
 class LongRangeEnergy {
 public:
-    /// Allocates two values a cell, and n^2 values for each axis of n cells.
+    /// Allocates two values a cell, four on ranks, and n^2 values for each axis of n cells.
     LongRangeEnergy(const Context& context, const Domain& domain);
 
     /// The energy of one component of u minus `mean`. The Cahn-Hilliard energy contains it sigma times.
     double of(const Vector& u, int component, double mean);
 
 private:
+    /// Transforms along z what `from` has in this rank's planes, to `to`.
+    void transform_lines(const Context& context, const VectorView& from, const VectorView& to);
+
     Domain domain_;
     std::array<Buffer<double>, 3> basis_, eigenvalues_;  ///< q_m(i) at m n + i; lambda_m
     PointValues values_, others_;
+    Layout lines_;                              ///< on ranks: all planes of this rank's rows of lines
+    Buffer<double> of_lines_, modes_of_lines_;  ///< on ranks: values and coefficients there
 };
 
 // The bodies of the loops over points, which long_range_energy_loops.cpp instantiates.

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "core/grid/neighbour_slot.hpp"
 #include "core/matrix/views.hpp"
 
 namespace hyperplane {
@@ -61,7 +62,8 @@ struct HeldResidual {
             for (int e = 0; e < held.entries; ++e) {
                 const Int3 q = held.neighbour(p, e);
                 if (!held.layout.grid().contains(q)) continue;
-                for (int col = 0; col < dof; ++col) sum += held.at(p, q, e, row, col) * u(q, col);
+                const Index there = slot_of_neighbour(u.layout, q);
+                for (int col = 0; col < dof; ++col) sum += held.at(p, q, e, row, col) * u.at(there, col);
             }
             f.at(slot, row) = sum;
         }

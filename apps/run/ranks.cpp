@@ -44,14 +44,16 @@ void check_ranks(const Parameters& parameters, Backend backend) {
                         "rank",
                         row.name, row.why_not_on_gpu_ranks, fmt::join(names, ", ")));
     }
-    for (const auto& [key, value] : row.only_on_ranks)
-        if (parameters.text("preconditioner", key) != value)
-            refuse("preconditioner", key.c_str(),
-                   fmt::format("{} does not work on several ranks; take {}, or one rank",
-                               parameters.text("preconditioner", key), value));
-    if (parameters.has("preconditioner", "storage") && parameters.text("preconditioner", "storage") != "double")
-        refuse("preconditioner", "storage",
-               "on several ranks factors are stored in double precision alone; leave the key out, or take one rank");
+    const auto demand = [&](const std::vector<std::pair<std::string, std::string>>& only, const char* where,
+                            const char* otherwise) {
+        for (const auto& [key, value] : only)
+            if (parameters.has("preconditioner", key) && parameters.text("preconditioner", key) != value)
+                refuse("preconditioner", key.c_str(),
+                       fmt::format("{} does not work on several ranks{}; take {}{}, or one rank",
+                                   parameters.text("preconditioner", key), where, value, otherwise));
+    };
+    demand(row.only_on_ranks, "", "");
+    if (on_gpus) demand(row.only_on_gpu_ranks, " on GPUs", ", give device.backend = cpu");
     if (!text.empty()) throw UsageError(text);
 }
 

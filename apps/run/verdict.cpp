@@ -81,9 +81,10 @@ std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
 
 /// What the ranks of a run leave out of the preconditioner; empty if nothing.
 std::string scope_text(const Case& a_case) {
-    if (!a_case.context.ranks() || !a_case.parameters.has("preconditioner", "scope") ||
-        a_case.parameters.text("preconditioner", "scope") != "rank")
-        return "";
+    const auto drops = [&](const char* section) {
+        return a_case.parameters.has(section, "scope") && a_case.parameters.text(section, "scope") == "rank";
+    };
+    if (!a_case.context.ranks() || !(drops("preconditioner") || drops("smoother"))) return "";
     return "; couplings between ranks are dropped (scope = rank), which costs iterations: one rank or scope = global "
            "says how many";
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/grid/neighbour_slot.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
@@ -72,7 +73,9 @@ std::vector<double*> StructMatrix::coefficients() {
 }
 
 void StructMatrix::share_halos() {
-    exchange_halos(context(), layout(), std::min(stencil_.planes(), layout().halo()), coefficients());
+    // Along a periodic axis a plane may be in either halo, at different distances, so both must be complete.
+    const int halo = layout().halo();
+    exchange_halos(context(), layout(), grid().periodic[2] ? halo : std::min(stencil_.planes(), halo), coefficients());
 }
 
 void StructMatrix::set_zero(int entry) {
@@ -95,7 +98,7 @@ double StructMatrix::at(Int3 point, int entry, int row, int col) const {
     const Int3 neighbour = grid().wrapped(point + stencil_[entry]);
     if (!grid().contains(neighbour)) return 0.0;
     return stores(entry) ? values(entry, row, col)[layout().slot(point)]
-                         : values(stencil_.mirror(entry), col, row)[layout().slot(neighbour)];
+                         : values(stencil_.mirror(entry), col, row)[slot_of_neighbour(layout(), neighbour)];
 }
 
 Index StructMatrix::bytes_per_apply() const {
@@ -210,7 +213,7 @@ void StructMatrix::for_wrapped(const Run& run, const Body& body) const {
 void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
     for_each_run(context(), layout(), dof(), [&](const Run& run) {
         for_wrapped(run, [&](int t, int e, Int3 neighbour) {
-            const RunNeighbours near{t, t + 1, layout().slot(neighbour) - t};
+            const RunNeighbours near{t, t + 1, slot_of_neighbour(layout(), neighbour) - t};
             for (int row = 0; row < dof(); ++row)
                 for (int col = 0; col < dof(); ++col)
                     y.component(row)[run.slot + t] +=
@@ -238,7 +241,7 @@ void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
                 if (const auto near = layout().neighbours(run, stencil_[e]); near.begin < near.end) add(e, near);
             if (grid().any_periodic())
                 for_wrapped(run, [&](int t, int e, Int3 neighbour) {
-                    add(e, {t, t + 1, layout().slot(neighbour) - t});
+                    add(e, {t, t + 1, slot_of_neighbour(layout(), neighbour) - t});
                 });
             subtract_exactly(terms, b.component(row) + run.slot, r.component(row) + run.slot, low.data(), run.count);
         }

@@ -72,10 +72,10 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
     const Grid& grid = whole.grid();
     if (whole.kind() != LayoutKind::natural)
         throw UsageError("device.layout: several ranks need the natural layout; give device.layout = natural");
-    if (grid.periodic[2])
+    if (context.backend() == Backend::cuda && grid.periodic[2])
         throw UsageError(
-            "grid.periodic: a grid that is periodic along z is not cut into the parts of several ranks; run it on one "
-            "rank");
+            "grid.periodic: on GPUs a grid that is periodic along z is not cut into the parts of several ranks; give "
+            "device.backend = cpu, or run it on one rank");
     if (context.backend() == Backend::cuda && grid.nz > cuda::SumOrder::most_planes)
         throw UsageError(fmt::format(
             "device.ranks: on GPUs sums follow the planes of grids of up to {} planes along z, and this one "
@@ -86,21 +86,28 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
     return whole.of_planes(cuts[ranks->rank()], cuts[ranks->rank() + 1], halo);
 }
 
-void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high) {
+void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer) {
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda) return cuda::exchange_arrays(context, low, high);
     Communicator& ranks = *context.ranks();
     const Index values = low.owned * Index(low.own.size()) + low.received * Index(low.halo.size()) +
                          high.owned * Index(high.own.size()) + high.received * Index(high.halo.size());
     const ProfileScope scope(context, "halo exchange", values * Index(sizeof(double)));
-    const int below = ranks.rank() - 1, above = ranks.rank() + 1;
+    const auto neighbour = [&](int step) {
+        const int other = ranks.rank() + step;
+        if (outer == OuterEnds::meet) return (other + ranks.size()) % ranks.size();
+        return other < ranks.size() ? other : -1;
+    };
+    const int below = neighbour(-1), above = neighbour(+1);
     std::vector<double> message;
     const auto send = [&](int to, const EndArrays& end) {
+        if (to < 0) return;
         message.clear();
         for (const double* array : end.own) message.insert(message.end(), array, array + end.owned);
         ranks.send(to, message);
     };
     const auto receive = [&](int from, const EndArrays& end) {
+        if (from < 0) return;
         message.resize(std::size_t(end.received) * end.halo.size());
         ranks.receive(from, message);
         const double* values = message.data();
@@ -109,14 +116,15 @@ void exchange_arrays(const Context& context, const EndArrays& low, const EndArra
             values += end.received;
         }
     };
-    if (below >= 0) send(below, low);
-    if (above < ranks.size()) send(above, high);
-    if (below >= 0) receive(below, low);
-    if (above < ranks.size()) receive(above, high);
+    // Where two ranks meet at both ends, the first message from the other one is that of its lower end.
+    send(below, low);
+    send(above, high);
+    receive(above, high);
+    receive(below, low);
 }
 
-void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high,
-                   const std::vector<double*>& arrays) {
+void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays,
+                   OuterEnds outer) {
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda && context.stream().recording())
             return cuda::exchange_ends(context, low, high, arrays);
@@ -128,7 +136,7 @@ void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& hi
         }
         return these;
     };
-    exchange_arrays(context, at(low), at(high));
+    exchange_arrays(context, at(low), at(high), outer);
 }
 
 void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance) {
@@ -160,7 +168,8 @@ Index bytes_to_gather(const Context& context, const std::vector<Index>& begins, 
 void exchange_halos(const Context& context, const Layout& layout, int planes, const std::vector<double*>& arrays) {
     if (!context.ranks() || !layout.is_part()) return;
     const Index size = planes * layout.slots_of_plane(), end = layout.slots();
-    exchange_ends(context, {0, size, -size, size}, {end - size, size, end, size}, arrays);
+    exchange_ends(context, {0, size, -size, size}, {end - size, size, end, size}, arrays,
+                  layout.grid().periodic[2] ? OuterEnds::meet : OuterEnds::open);
 }
 
 void exchange_halo(const Vector& x) {

@@ -15,10 +15,10 @@ namespace hyperplane {
 
 /// The layout of a context's rank: its share of the planes (core/ranks/aligned.hpp restricts the cuts), with `halo`
 /// planes of its neighbours on either side. Without ranks it is `whole` itself. Throws UsageError if a rank would have
-/// fewer planes than its neighbours need, or if the layout cannot be cut: hyperplane, or periodic along z.
+/// fewer planes than its neighbours need, or if the layout cannot be cut: hyperplane, or on GPUs periodic along z.
 Layout part_of(const Context& context, const Layout& whole, int halo);
 
-/// Fills `planes` planes of the halos with the neighbours' values. Arrays are given by their value at slot 0.
+/// Fills `planes` planes of halos with the neighbours' values, around a periodic z, too. Arrays are given at slot 0.
 void exchange_halos(const Context& context, const Layout& layout, int planes, const std::vector<double*>& arrays);
 /// The same for all planes of a vector's halo, which is no part of its value.
 void exchange_halo(const Vector& x);

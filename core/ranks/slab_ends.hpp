@@ -15,9 +15,14 @@ struct SlabEnd {
     Index halo, received;  ///< the first slot that is received, and how many are
 };
 
+/// Whether the upper end of the last rank's part meets the lower end of the first rank's: along a periodic axis they
+/// do. On GPUs they do not.
+enum class OuterEnds { open, meet };
+
 /// Exchanges the slots at both ends of arrays, each given by a pointer to its slot 0. The context must have ranks, and
 /// all of them must call it.
-void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays);
+void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays,
+                   OuterEnds outer = OuterEnds::open);
 
 /// An end of a slab, as SlabEnd, where the arrays that are sent and those that receive differ.
 struct EndArrays {
@@ -26,7 +31,8 @@ struct EndArrays {
     std::vector<double*> halo;       ///< where what is received goes
     Index received = 0;              ///< values of each
 };
-void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high);
+void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high,
+                     OuterEnds outer = OuterEnds::open);
 
 /// Gives arrays that every rank has as a whole the values of all ranks. Rank r has those in the slots [begins[r],
 /// begins[r + 1]). `first` is slot 0 of the first array, `distance` that from one array to the next. The context must

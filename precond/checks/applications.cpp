@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/device/for_each_point.hpp"
+#include "core/grid/neighbour_slot.hpp"
 #include "core/matrix/views.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/checks/errors.hpp"
@@ -168,7 +169,7 @@ struct FactorOfDegreeOne {
         for (int e = 0; e < size; ++e) {
             const Int3 q = layout.grid().wrapped(p + offsets[e]);
             if (!layout.grid().contains(q)) continue;
-            const Index there = layout.slot(q);
+            const Index there = slot_of_neighbour(layout, q);
             const bool stored = e < a.stored_entries;
             for (int i = 0; i < a.dof; ++i)
                 for (int c = 0; c < a.dof; ++c)

@@ -2,17 +2,22 @@
 #include "precond/factors/exported.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+
+#include "core/ranks/cuts.hpp"
 
 namespace hyperplane {
 namespace {
 
 template <class T>
 BasicBlockView<T> blocks_in(T* values, const TriangleShape& shape, Backend backend) {
-    return blocks_at(places_on(backend), values, shape.layout.slots(), shape.dof);
+    BasicBlockView<T> blocks = blocks_at(places_on(backend), values, shape.layout.slots_in_memory(), shape.dof);
+    blocks.values += shape.layout.halo_slots() * blocks.slot_stride;
+    return blocks;
 }
 
 Index values_of(const TriangleShape& shape) {
-    return Index(shape.kept()) * shape.dof * shape.dof * shape.layout.slots();
+    return Index(shape.kept()) * shape.dof * shape.dof * shape.layout.slots_in_memory();
 }
 
 }  // namespace
@@ -20,8 +25,8 @@ Index values_of(const TriangleShape& shape) {
 Index FactorCopy::bytes(const TriangleShape& shape, Backend backend) {
     const Index entries = Index(shape.offsets.size()), offsets = entries * Index(sizeof(Int3));
     if (!is_reduced(shape.storage)) return offsets + values_of(shape) * Index(sizeof(double));
-    return offsets + ReducedFactors::bytes(shape.storage, places_on(backend), shape.layout.slots(), int(entries),
-                                           shape.dof, shape.symmetric);
+    return offsets + ReducedFactors::bytes(shape.storage, places_on(backend), shape.layout.slots_in_memory(),
+                                           int(entries), shape.dof, shape.symmetric);
 }
 
 Index FactorCopy::setup_bytes(const TriangleShape& shape) {
@@ -49,10 +54,24 @@ void FactorCopy::fill(const ExportsFactors& pair, const StructMatrix& a, const s
     allocate(pair, a);
     pair.export_factors({&a.context(), shape_.layout, blocks_in(values_.data(), shape_, values_.backend()),
                          offsets_.data(), shape_.lower(), shape_.dof, shape_.symmetric});
+    share_lower_rows(a.context());
     report.factor_bytes = reduced_ ? reduced_->bytes() : values_.size() * Index(sizeof(double));
     if (!reduced_) return;
     judge(reduced_->round(view()), storage_, name, report);
     values_ = {};
+}
+
+void FactorCopy::share_lower_rows(const Context& context) {
+    if (!shape_.symmetric || reduced_ || context.backend() == Backend::cuda) return;
+    const BlockView blocks = blocks_in(values_.data(), shape_, values_.backend());
+    std::vector<double*> rows;
+    int planes = 0;
+    for (int e = 0; e < shape_.lower(); ++e) {
+        planes = std::max(planes, std::abs(shape_.offsets[std::size_t(e)].z));
+        for (int r = 0; r < shape_.dof; ++r)
+            for (int c = 0; c < shape_.dof; ++c) rows.push_back(&blocks.at(e, 0, r, c));
+    }
+    exchange_halos(context, shape_.layout, planes, rows);
 }
 
 FactorView FactorCopy::view() const {

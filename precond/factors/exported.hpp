@@ -52,6 +52,8 @@ public:
 
 private:
     void allocate(const ExportsFactors& pair, const StructMatrix& a);
+    /// Exchanges the rows of W next to cuts between ranks, of which G consists where it is not stored.
+    void share_lower_rows(const Context& context);
     /// The copy in double precision.
     FactorView view() const;
 

@@ -23,12 +23,16 @@ void IluFactors::allocate(const StructMatrix& a, const IluPattern& pattern) {
 void IluFactors::round(const std::string& name, SetupReport& report) {
     const StructMatrix& a = *a_;
     const FactorStorage storage = pattern_->storage;
-    if (!reduced_ || !reduced_->serves(storage, layout(), stencil().offsets(), a.dof(), a.symmetric())) {
+    // On a CPU the pattern's layout says whether there are couplings between ranks.
+    const Layout points = a.backend() == Backend::cpu ? pattern_->layout : layout();
+    if (!reduced_ || !reduced_->serves(storage, points, stencil().offsets(), a.dof(), a.symmetric())) {
         reduced_.reset();
-        reduced_.emplace(context_, storage, layout(), stencil().offsets(), a.dof(), a.symmetric(),
+        reduced_.emplace(context_, storage, points, stencil().offsets(), a.dof(), a.symmetric(),
                          places_on(a.backend()));
     }
-    judge(reduced_->round(view(nullptr)), storage, name, report);
+    FactorView in_double = view(nullptr);
+    in_double.layout = points;
+    judge(reduced_->round(in_double), storage, name, report);
     factor_.reset();
 }
 
@@ -75,7 +79,8 @@ Index IluFactors::bytes_in_double(const IluPattern& p) {
 
 Index IluFactors::bytes(const IluPattern& p, Backend backend) {
     if (!is_reduced(p.storage)) return bytes_in_double(p);
-    return ReducedFactors::bytes(p.storage, places_on(backend), p.layout.slots(), p.stencil.size(), p.dof, p.symmetric);
+    return ReducedFactors::bytes(p.storage, places_on(backend), p.layout.slots_in_memory(), p.stencil.size(), p.dof,
+                                 p.symmetric);
 }
 
 Index IluFactors::bytes_per_apply(const IluPattern& p) {

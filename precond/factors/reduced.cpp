@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
 #include "core/device/for_each_point.hpp"
+#include "core/ranks/slab_ends.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/walks/for_each_element.hpp"
 
@@ -57,6 +59,7 @@ struct RoundRow {
     int dof;
     bool rows_first;  ///< consecutive threads round the rows of one point instead of one row at consecutive slots
     int first_element;
+    int first_plane, end_plane;  ///< those that have neighbours
 
     HYPERPLANE_HD static int part_of(int element) { return element == 0 ? 0 : element == 1 ? 2 : 1; }
 
@@ -65,7 +68,7 @@ struct RoundRow {
     HYPERPLANE_HD void for_each(int first, int last, Int3 p, Index slot, int r, const Body& body) const {
         for (int e = first; e < last; ++e) {
             const Int3 q = p + from.offsets[e];
-            const bool inside = from.layout.grid().contains(q);
+            const bool inside = from.layout.grid().contains(q) && q.z >= first_plane && q.z < end_plane;
             const Index there = inside && !from.unit ? from.layout.slot(q) : slot;
             for (int c = 0; c < dof; ++c) body(e, c, inside ? from.unit_at(e, slot, there, r, c, dof) : 0.0);
         }
@@ -129,7 +132,7 @@ struct InverseProduct {
     RowExponentView exponents;
     const double* in;
     double* out;
-    Index slots;
+    Index slots;  ///< from one component to the next
     int dof;
 
     HYPERPLANE_HD void operator()(Int3, Index slot) const {
@@ -157,11 +160,12 @@ ReducedFactors::ReducedFactors(const Context& context, FactorStorage storage, co
       dof_(dof),
       symmetric_(symmetric),
       offsets_(copied_to(context, "factor", offsets)),
-      values_(context, "factor", value_words(storage, places, layout.slots(), int(offsets.size()), dof, symmetric)) {
-    strides_ = blocks_at<const double>(places, nullptr, entry_values(places, layout.slots(), dof) / (dof * dof), dof);
+      values_(context, "factor",
+              value_words(storage, places, layout.slots_in_memory(), int(offsets.size()), dof, symmetric)) {
+    const Index slots = layout.slots_in_memory();
+    strides_ = blocks_at<const double>(places, nullptr, entry_values(places, slots, dof) / (dof * dof), dof);
     if (storage == FactorStorage::half_scaled)
-        exponents_ =
-            Buffer<RowExponent>(context, "factor", exponent_bytes(storage, places, layout.slots(), entries(), dof));
+        exponents_ = Buffer<RowExponent>(context, "factor", exponent_bytes(storage, places, slots, entries(), dof));
 }
 
 bool ReducedFactors::serves(FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets, int dof,
@@ -183,22 +187,29 @@ Index ReducedFactors::bytes_of_solves(FactorStorage storage, Index slots, int en
 
 RowExponentView ReducedFactors::exponents(int part) const {
     if (storage_ != FactorStorage::half_scaled) return {};
-    const Index slots = layout_.slots(), size = exponents_of_part(slots, dof_);
+    const Index slots = layout_.slots_in_memory(), halo = layout_.halo_slots(), size = exponents_of_part(slots, dof_);
     RowExponent* const values = exponents_.data();
-    if (has_pivots_alone(places_, entries())) return {values, 1, slots};
-    if (places_ == CoefficientOrder::apart) return {values + part * size, 1, slots};
-    if (part == 0) return {values, dof_, 1};
-    return {values + size + (part - 1), 2 * dof_, 2};
+    if (has_pivots_alone(places_, entries())) return {values + halo, 1, slots};
+    if (places_ == CoefficientOrder::apart) return {values + part * size + halo, 1, slots};
+    if (part == 0) return {values + halo * dof_, dof_, 1};
+    return {values + size + (part - 1) + halo * 2 * dof_, 2 * dof_, 2};
 }
 
 template <class T>
 void ReducedFactors::round_to(const FactorView& factors, RoundingLog* log) {
     const int first = has_pivots_alone(places_, entries()) ? 1 : 0, end = symmetric_ || first > 0 ? 2 : 3;
-    RoundRow<T> row{factors, {},   {exponents(0), exponents(1), exponents(2)},
-                    log,     dof_, places_ == CoefficientOrder::together,
-                    first};
+    const bool alone = !layout_.has_neighbours_outside();
+    RoundRow<T> row{factors,
+                    {},
+                    {exponents(0), exponents(1), exponents(2)},
+                    log,
+                    dof_,
+                    places_ == CoefficientOrder::together,
+                    first,
+                    alone ? layout_.begin_plane() : 0,
+                    alone ? layout_.end_plane() : layout_.grid().nz};
     row.from.offsets = offsets_.data();
-    row.to = {reinterpret_cast<T*>(values_.data()), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
+    row.to = {const_cast<T*>(values<T>().values), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
               strides_.col_stride};
     if constexpr (std::is_same_v<T, float>)
         if (context_.backend() == Backend::cpu && dof_ == 1 && places_ == CoefficientOrder::apart && first == 0 &&
@@ -209,16 +220,57 @@ void ReducedFactors::round_to(const FactorView& factors, RoundingLog* log) {
     for_each_element(context_, layout_.slots() * dof_, end - first, "rounding of factors", row);
 }
 
+template <class T>
+void ReducedFactors::share_lower_rows() {
+    int above = 0, below = 0;  // planes of the other ranks that hold blocks of G
+    for (int e = lower() + 1; e < entries(); ++e) {
+        above = std::max(above, host_offsets_[std::size_t(e)].z);
+        below = std::max(below, -host_offsets_[std::size_t(e)].z);
+    }
+    const bool scaled = storage_ == FactorStorage::half_scaled;
+    const Index bytes_of_slot = lower() * dof_ * dof_ * Index(sizeof(T)) + (scaled ? dof_ : 0);
+    const auto room = [&](int planes) {
+        return std::vector<double>(std::size_t(planes * layout_.slots_of_plane() * bytes_of_slot + 7) / sizeof(double));
+    };
+    // Calls body(address in a message, values, bytes) for the rows in some planes from a slot on.
+    const auto visit = [&](std::vector<double>& message, Index slot, int planes, const auto& body) {
+        char* at = reinterpret_cast<char*>(message.data());
+        const auto add = [&](auto* values) {
+            const Index bytes = planes * layout_.slots_of_plane() * Index(sizeof *values);
+            if (bytes > 0) body(at, values, std::size_t(bytes));
+            at += bytes;
+        };
+        for (int e = 0; e < lower(); ++e)
+            for (int r = 0; r < dof_; ++r)
+                for (int c = 0; c < dof_; ++c) add(const_cast<T*>(&values<T>().at(e, slot, r, c)));
+        for (int r = 0; scaled && r < dof_; ++r) add(&of_lower().at(slot, r));
+    };
+    const auto pack = [](char* at, const auto* from, std::size_t bytes) { std::memcpy(at, from, bytes); };
+    const auto unpack = [](const char* at, auto* to, std::size_t bytes) { std::memcpy(to, at, bytes); };
+    const Index end = layout_.slots(), plane = layout_.slots_of_plane();
+    std::vector<double> first = room(above), last = room(below), from_above = room(above), from_below = room(below);
+    visit(first, 0, above, pack);
+    visit(last, end - below * plane, below, pack);
+    exchange_arrays(context_, {{first.data()}, Index(first.size()), {from_below.data()}, Index(from_below.size())},
+                    {{last.data()}, Index(last.size()), {from_above.data()}, Index(from_above.size())});
+    if (layout_.end_plane() < layout_.grid().nz) visit(from_above, end, above, unpack);
+    if (layout_.begin_plane() > 0) visit(from_below, -below * plane, below, unpack);
+}
+
 Rounding ReducedFactors::round(const FactorView& factors) {
-    return rounding_by(context_, layout_.grid(), dof_, 3, [&](RoundingLog* log) {
-        storage_ == FactorStorage::single_precision ? round_to<float>(factors, log) : round_to<Half>(factors, log);
+    const bool single = storage_ == FactorStorage::single_precision;
+    const Rounding met = rounding_by(context_, layout_, dof_, 3, [&](RoundingLog* log) {
+        single ? round_to<float>(factors, log) : round_to<Half>(factors, log);
     });
+    if (symmetric_ && layout_.is_part() && layout_.has_neighbours_outside())
+        single ? share_lower_rows<float>() : share_lower_rows<Half>();
+    return met;
 }
 
 template <int m, class T>
 void ReducedFactors::inverse_product(const Vector& r, Vector& z) const {
-    const InverseProduct<m, T> body{
-        values<T>().entry(lower()), of_inverse(), r.data(), z.data(), layout_.slots(), dof_};
+    const InverseProduct<m, T> body{values<T>().entry(lower()), of_inverse(), r.data(), z.data(),
+                                    layout_.slots_in_memory(),  dof_};
     for_each_point(context_, layout_, "product with pivots", body);
 }
 

@@ -10,6 +10,8 @@
 //     together    values[entry][slot][row][col]      see precond/factors/coefficient_order.hpp
 //
 // where the entries of W, D^-1 and G take the places of those of E, D and F.
+//
+// A part of a grid has room for its halo, too: of a symmetric matrix, G_u(p) may be a block of another rank.
 #pragma once
 
 #include <variant>
@@ -82,19 +84,19 @@ public:
     FactorStorage storage() const { return storage_; }
     bool serves(FactorStorage storage, const Layout& layout, const std::vector<Int3>& offsets, int dof,
                 bool symmetric) const;
-    Index bytes() const { return bytes(storage_, places_, layout_.slots(), entries(), dof_, symmetric_); }
-    /// Memory held, in bytes; `entries` counts those of W, D^-1 and G.
+    Index bytes() const { return bytes(storage_, places_, layout_.slots_in_memory(), entries(), dof_, symmetric_); }
+    /// Memory held, in bytes, for so many slots in memory; `entries` counts those of W, D^-1 and G.
     static Index bytes(FactorStorage storage, CoefficientOrder places, Index slots, int entries, int dof,
                        bool symmetric);
     /// Bytes of factors that the two solves of an application read, each value once for each triangle to which it
     /// belongs.
     static Index bytes_of_solves(FactorStorage storage, Index slots, int entries, int dof);
 
-    /// T must be the type of the storage, float for single_precision and Half for half_scaled.
+    /// By slots of the layout. T must be the type of the storage, float for single_precision and Half for half_scaled.
     template <class T>
     BasicBlockView<const T> values() const {
-        return {reinterpret_cast<const T*>(values_.data()), strides_.entry_stride, strides_.slot_stride,
-                strides_.row_stride, strides_.col_stride};
+        const T* const first = reinterpret_cast<const T*>(values_.data()) + layout_.halo_slots() * strides_.slot_stride;
+        return {first, strides_.entry_stride, strides_.slot_stride, strides_.row_stride, strides_.col_stride};
     }
     template <class T>
     ReducedFactorView<T> view() const {
@@ -124,6 +126,9 @@ private:
     void inverse_product(const Vector& r, Vector& z) const;
     template <class T>
     void round_to(const FactorView& factors, RoundingLog* log);
+    /// Exchanges the rows of W next to cuts between ranks, of which G consists where it is not stored.
+    template <class T>
+    void share_lower_rows();
 
     Context context_;
     CoefficientOrder places_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/ranks/cuts.hpp"
 #include "precond/factors/pivots.hpp"
 
 namespace hyperplane {
@@ -63,6 +64,25 @@ Rounding rounding_by(const Context& context, const Grid& grid, int dof, int part
     if (result.overflows > 0) {
         const Index row = Index(met.overflows.failed[0]) / parts;
         result.overflow = {grid.point(row / dof), int(row % dof), met.overflows.failed_value[0]};
+    }
+    return result;
+}
+
+Rounding rounding_by(const Context& context, const Layout& layout, int dof, int parts,
+                     const std::function<void(RoundingLog*)>& round) {
+    const Grid& grid = layout.grid();
+    const Rounding mine = rounding_by(context, grid, dof, parts, round);
+    if (!layout.is_part()) return mine;
+    const PivotEvent& first = mine.overflow;
+    const std::vector<double> all =
+        gathered(context, {double(mine.flushed), double(mine.overflows), double(grid.row(first.cell)),
+                           double(first.component), first.value});
+    Rounding result;
+    for (std::size_t at = 0; at < all.size(); at += 5) {  // ranks are in natural order
+        result.flushed += Index(all[at]);
+        if (result.overflows == 0 && all[at + 1] > 0.0)
+            result.overflow = {grid.point(Index(all[at + 2])), int(all[at + 3]), all[at + 4]};
+        result.overflows += Index(all[at + 1]);
     }
     return result;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/device/context.hpp"
-#include "core/grid/grid.hpp"
+#include "core/grid/layout.hpp"
 #include "core/interfaces/linear_operator.hpp"
 #include "core/parameters/parameters.hpp"
 #include "precond/factors/reduced_values.hpp"
@@ -54,6 +54,9 @@ struct Rounding {
 /// Calls `round` with a log in the context's memory and returns the events it recorded. `parts` is the number of rows
 /// of coefficients that `round` numbers separately for each row of the matrix.
 Rounding rounding_by(const Context& context, const Grid& grid, int dof, int parts,
+                     const std::function<void(RoundingLog*)>& round);
+/// The same for the points of a layout. Of a part of the grid all ranks get the events of all of them.
+Rounding rounding_by(const Context& context, const Layout& layout, int dof, int parts,
                      const std::function<void(RoundingLog*)>& round);
 /// Enters the number of flushed values in a report. Throws SetupError if a value did not fit; `name` is the
 /// preconditioner's name in its message, and `takes_half` says whether the message may suggest half_scaled.

@@ -144,10 +144,11 @@ PreconditionerRow jacobi_row() {
         if (reads_l1(parameters)) plan.setup_bytes = plan.bytes + setting.matrix.stencil().size() * Index(sizeof(Int3));
         if (const FactorStorage storage = factor_storage(parameters); is_reduced(storage)) {
             plan.setup_bytes += plan.bytes;
-            plan.bytes = ReducedFactors::bytes(storage, CoefficientOrder::apart, setting.matrix.block_rows(), 1,
+            const Layout& layout = plan.space.layout();
+            plan.bytes = ReducedFactors::bytes(storage, CoefficientOrder::apart, layout.slots_in_memory(), 1,
                                                setting.matrix.dof(), false);
             plan.bytes_per_apply =
-                ReducedFactors::bytes_of_apply_inverse(storage, setting.matrix.block_rows(), setting.matrix.dof());
+                ReducedFactors::bytes_of_apply_inverse(storage, layout.slots(), setting.matrix.dof());
         }
         plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};
         return plan;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/device/for_each_point.hpp"
+#include "core/grid/neighbour_slot.hpp"
 #include "precond/factors/pattern.hpp"
 #include "precond/walks/coefficients.hpp"
 
@@ -22,7 +23,7 @@ struct L1Block {
         for (int entry = 0; entry < a.entries; ++entry) {
             Int3 q;
             if (entry == diagonal || !a.neighbour(p, entry, q)) continue;
-            const Index there = a.layout.slot(q);
+            const Index there = slot_of_neighbour(a.layout, q);
             for (int row = 0; row < dof; ++row) {
                 double sum = 0.0;
                 for (int col = 0; col < dof; ++col) sum += fabs(a(entry, row, col, slot, there));

@@ -201,6 +201,7 @@ struct RoundPoint {
     RoundingLog* log;
     int dof, parts, colour;
     Index count, slots;
+    ColouredPoints::Range owned;  ///< the places that are logged
 
     using few_points = void;
 
@@ -231,7 +232,8 @@ struct RoundPoint {
                 }
                 for_each(own, part, r,
                          [&](Index place) { rounded[place] = inside ? row.rounded(values[place]) : T{}; });
-                if (inside) row.tell(*log, 3 * (unsigned long long)(points.grid.row(p) * dof + r) + part);
+                if (inside && at >= owned.begin && at < owned.end)
+                    row.tell(*log, 3 * (unsigned long long)(points.grid.row(p) * dof + r) + part);
             }
     }
 };
@@ -254,25 +256,25 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
         const ColouredPoints::Range owned = points.owned(a.layout(), f.colour);
         f.first = owned.begin, f.count = owned.end - owned.begin;
         if (f.count > 0) with_known_dof<1, 2, 3, 4, 5, 6, 8>(f.dof, [&](auto m) { run<m.value>(a.context(), f); });
-        if (points.shape().is_linear())
-            points.exchange(a.context(), a.layout(), f.colour, points.coefficients(f.colour, f.dof, values));
+        points.exchange(a.context(), a.layout(), f.colour, points.coefficients(f.colour, f.dof, values));
     }
 }
 
 template <class T>
-void round(const Context& context, const ColouredPoints& points, int dof, bool symmetric, const double* values,
-           T* rounded, RowExponent* exponents, RoundingLog* log) {
+void round(const Context& context, const Layout& layout, const ColouredPoints& points, int dof, bool symmetric,
+           const double* values, T* rounded, RowExponent* exponents, RoundingLog* log) {
     const ColouredShape& shape = points.shape();
     const int parts = shape.halved(symmetric) ? 2 : 3;
     for (int colour = 0; colour < points.colours(); ++colour)
         if (const Index count = points.count(colour); count > 0)
-            for_each_point(
-                context, ColouredPoints::lines_of(count), "rounding of factors",
-                RoundPoint<T>{points.view(), values, rounded, exponents, log, dof, parts, colour, count, shape.slots});
+            for_each_point(context, ColouredPoints::lines_of(count), "rounding of factors",
+                           RoundPoint<T>{points.view(), values, rounded, exponents, log, dof, parts, colour, count,
+                                         shape.slots, points.owned(layout, colour)});
 }
-template void round(const Context&, const ColouredPoints&, int, bool, const double*, float*, RowExponent*,
+template void round(const Context&, const Layout&, const ColouredPoints&, int, bool, const double*, float*,
+                    RowExponent*, RoundingLog*);
+template void round(const Context&, const Layout&, const ColouredPoints&, int, bool, const double*, Half*, RowExponent*,
                     RoundingLog*);
-template void round(const Context&, const ColouredPoints&, int, bool, const double*, Half*, RowExponent*, RoundingLog*);
 
 void copy_triangles(const ColouredView& points, const double* values, const TriangleCopy& to) {
     copy_triangles_of(Triangles{points, values, to.dof}, to);

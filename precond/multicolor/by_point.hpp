@@ -31,11 +31,12 @@ struct Kept {
     const RowExponent* exponents = nullptr;
 };
 
-/// Rounds the values of all points to `rounded`, where empty places become zero; T is float or Half. In the log, the
-/// rows of W, D^-1 and G (parts 0, 1 and 2) have the numbers 3 times the matrix row, plus the part.
+/// Rounds the values of all points to `rounded`, where empty places become zero; T is float or Half. The log, for the
+/// points of the matrix's layout, has the rows of W, D^-1 and G (parts 0, 1 and 2) as 3 times the matrix row plus the
+/// part.
 template <class T>
-void round(const Context& context, const ColouredPoints& points, int dof, bool symmetric, const double* values,
-           T* rounded, RowExponent* exponents, RoundingLog* log);
+void round(const Context& context, const Layout& layout, const ColouredPoints& points, int dof, bool symmetric,
+           const double* values, T* rounded, RowExponent* exponents, RoundingLog* log);
 
 /// Copies factors in double precision for Jacobi sweeps. The copy has an entry of the colouring's offset e both as
 /// number e and as number e after the diagonal.

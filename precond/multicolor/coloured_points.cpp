@@ -34,7 +34,7 @@ ColouredShape::ColouredShape(const Layout& layout, const Stencil& stencil, Colou
     planes = std::min(grid.nz, layout.end_plane() + stencil.planes()) - first_plane;
     if (!is_linear()) {
         colours = rule == ColourRule::greedy ? most_greedy_colours(offsets) : most_hashed_colours(offsets);
-        slots = grid.points();
+        slots = Index(grid.nx) * grid.ny * planes;
         stride = StructMatrix::stride(slots);
     }
     for (const ColourMap one : is_linear() ? linear_colourings(offsets) : std::vector<ColourMap>{}) {
@@ -60,7 +60,7 @@ ColouredShape::ColouredShape(const Layout& layout, const Stencil& stencil, Colou
 
 Index ColouredShape::bytes() const {
     const Index tables = table_size(colours, entries()) * Index(sizeof(Index)) + entries() * Index(sizeof(Int3));
-    return tables + (is_linear() ? 0 : 2 * grid.points() * Index(sizeof(int)));
+    return tables + (is_linear() ? 0 : 2 * slots * Index(sizeof(int)));
 }
 
 ColouredPoints::ColouredPoints(const Context& context, const ColouredShape& shape, int dof, bool symmetric)
@@ -80,8 +80,14 @@ ColouredPoints::ColouredPoints(const Context& context, const ColouredShape& shap
 
 ColouredPoints::Range ColouredPoints::owned(const Layout& layout, int colour) const {
     const int begin = layout.begin_plane(), end = layout.end_plane();
-    return {begin == 0 ? 0 : shape_.place_in_plane(colour, begin),
-            end == shape_.grid.nz ? count(colour) : shape_.place_in_plane(colour, end)};
+    return {begin == 0 ? 0 : place_in_plane(colour, begin),
+            end == shape_.grid.nz ? count(colour) : place_in_plane(colour, end)};
+}
+
+Index ColouredPoints::place_in_plane(int colour, int k) const {
+    if (shape_.is_linear()) return shape_.place_in_plane(colour, k);
+    const int plane = std::clamp(k - shape_.first_plane, 0, shape_.planes);
+    return before_plane_[std::size_t(colour) * std::size_t(shape_.planes + 1) + std::size_t(plane)];
 }
 
 void ColouredPoints::exchange(const Context& context, const Layout& layout, int colour,
@@ -89,8 +95,8 @@ void ColouredPoints::exchange(const Context& context, const Layout& layout, int 
     if (!context.ranks() || !layout.is_part()) return;
     const int reach = this->reach();
     const auto places = [&](int begin, int end) {
-        const Index first = shape_.place_in_plane(colour, begin);
-        return Range{first, shape_.place_in_plane(colour, end) - first};
+        const Index first = place_in_plane(colour, begin);
+        return Range{first, place_in_plane(colour, end) - first};
     };
     const auto end_of = [&](int own, int halo) {
         const auto [first, owned] = places(own, own + reach);
@@ -143,7 +149,8 @@ ColouredView ColouredPoints::view_at(const Index* tables, const Int3* offsets) c
     v.sum = v.block + colours * entries;
     v.inverse = v.sum + entries * entries;
     v.pitch = pitch_;
-    v.slot_of = slot_of_.size() > 0 ? slot_of_.data() : nullptr;
+    const Index first_row = shape_.first_plane * Index(shape_.grid.nx) * shape_.grid.ny;
+    v.slot_of = slot_of_.size() > 0 ? slot_of_.data() - first_row : nullptr;
     v.row_of = row_of_.size() > 0 ? row_of_.data() : nullptr;
     return v;
 }
@@ -153,15 +160,24 @@ void ColouredPoints::sort_points(const Context& context) {
                                         ? greedy_colours(shape_.grid, shape_.offsets)
                                         : hashed_colours(context, shape_.grid, shape_.offsets);
     colours_ = 1 + *std::max_element(colour.begin(), colour.end());
+    const std::size_t plane = std::size_t(shape_.grid.nx) * std::size_t(shape_.grid.ny);
+    const std::size_t first = std::size_t(shape_.first_plane) * plane, rows = std::size_t(shape_.slots);
     std::vector<Index> at(std::size_t(shape_.colours) + 1);
-    for (int c : colour) ++at[std::size_t(c) + 1];
+    for (std::size_t row = 0; row < rows; ++row) ++at[std::size_t(colour[first + row]) + 1];
     for (std::size_t c = 1; c < at.size(); ++c) at[c] += at[c - 1];
     std::copy(at.begin(), at.end(), host_tables_.begin());
-    std::vector<int> slot_of(colour.size()), row_of(colour.size());
-    for (std::size_t row = 0; row < colour.size(); ++row) {
-        slot_of[row] = int(at[std::size_t(colour[row])]++);
-        row_of[std::size_t(slot_of[row])] = int(row);
+    std::vector<int> slot_of(rows), row_of(rows);
+    const auto note_plane = [&](std::size_t k) {
+        for (int c = 0; c < colours_; ++c)
+            before_plane_[std::size_t(c) * std::size_t(shape_.planes + 1) + k] = at[std::size_t(c)] - host_tables_[c];
+    };
+    before_plane_.resize(std::size_t(colours_) * std::size_t(shape_.planes + 1));
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (row % plane == 0) note_plane(row / plane);
+        slot_of[row] = int(at[std::size_t(colour[first + row])]++);
+        row_of[std::size_t(slot_of[row])] = int(first + row);
     }
+    note_plane(rows / plane);
     slot_of_ = copied_to(context, "colours", slot_of);
     row_of_ = copied_to(context, "colours", row_of);
 }

@@ -15,7 +15,8 @@
 // On one of several ranks the points are those of its planes and of as many planes of the ranks on either side as the
 // offsets reach. Numbers then begin at `base`, a multiple of C, so that colours are those of the whole grid.
 //
-// For other colourings points are sorted by colour and then in natural order, and slots are looked up in tables.
+// For other colourings points are sorted by colour and then in natural order, and slots are looked up in tables. Each
+// rank computes the colours of the whole grid, and keeps those of the same planes as above.
 //
 // Coefficients are stored as blocks[colour][entry][row][col][place] or, for colourings that are looked up, as
 // blocks[entry][row][col][slot]. The entries are the offsets without the diagonal. For a symmetric matrix and a linear
@@ -44,7 +45,7 @@ struct ColouredShape {
     Index slots = 0;            ///< slots of a vector component
     int first_plane, planes;    ///< the planes that have places: those of the layout and, on a rank, of its neighbours
 
-    /// For the points of a natural layout. If that is one rank's part of the grid, the colouring must be linear.
+    /// For the points of a natural layout, which may be one rank's part of the grid.
     ColouredShape(const Layout& layout, const Stencil& stencil, ColourRule rule);
     /// For all points of a grid.
     ColouredShape(const Grid& grid, const Stencil& stencil, ColourRule rule)
@@ -89,7 +90,7 @@ struct ColouredView {
     const Index* block;           ///< [colours][entries]: a block's first coefficient; -1: the mirrored block is stored
     const Index* inverse;         ///< [colours]: first coefficient of D^-1
     Index pitch;                  ///< from one coefficient of a block to the next
-    const int *slot_of, *row_of;  ///< if looked up: slot of a point in natural order, and the reverse
+    const int *slot_of, *row_of;  ///< if looked up: slot of a point of the whole grid in natural order, and the reverse
 
     /// The point at a place; it is outside the grid if the place is empty.
     HYPERPLANE_HD Int3 point(int colour, Index at) const {
@@ -148,7 +149,7 @@ public:
     /// A fictitious grid whose points are as many places, with many lines that loops distribute to threads; the last
     /// ones are beyond them.
     static Layout lines_of(Index count);
-    /// Pointers to place 0 of each coefficient that is stored for a colour, of a linear colouring.
+    /// Pointers to place 0 of each coefficient that is stored for a colour.
     std::vector<double*> coefficients(int colour, int dof, double* values) const;
     /// The largest number of planes that an offset crosses: how many planes exchange() receives from either side.
     int reach() const;
@@ -159,6 +160,8 @@ public:
 
 private:
     ColouredView view_at(const Index* tables, const Int3* offsets) const;
+    /// The place of the first point of a colour that is in a plane or after it.
+    Index place_in_plane(int colour, int k) const;
     void sort_points(const Context& context);
     /// Fills all tables except `begin`.
     void fill(int dof, bool symmetric);
@@ -171,6 +174,7 @@ private:
     Buffer<Index> tables_;
     Buffer<Int3> offsets_;
     Buffer<int> slot_of_, row_of_;
+    std::vector<Index> before_plane_;  ///< if looked up: [colour][plane with places, and the end]: places before it
 };
 
 }  // namespace hyperplane

@@ -86,7 +86,7 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
     PreconditionerPlan plan;
     plan.space = layout;
     const bool by_points = by_point(shape, setting.context.backend());
-    const Index doubles = 2 * shape.slots * setting.matrix.dof() + (by_points ? setting.matrix.block_rows() : 0);
+    const Index doubles = 2 * shape.slots * setting.matrix.dof() + (by_points ? layout.slots() : 0);
     plan.bytes = factor_bytes(shape, setting.matrix.dof(), setting.matrix.symmetric(), options.storage) +
                  doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index)) +
                  (by_points ? PivotRecord::bytes(0) : 0);
@@ -152,9 +152,10 @@ void Multicolor::round_factors(SetupReport& report) {
         reduced_ = Buffer<std::uint32_t>(context_, "factor", reduced_words(shape, dof_, symmetric_, storage));
     if (is_scaled(storage) && exponents_.size() == 0)
         exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
-    const Rounding met = rounding_by(context_, layout_.grid(), dof_, 3, [&](RoundingLog* log) {
+    const Rounding met = rounding_by(context_, layout_, dof_, 3, [&](RoundingLog* log) {
         const auto round = [&](auto* rounded) {
-            multicolor::round(context_, *points_, dof_, symmetric_, factors_.data(), rounded, exponents_.data(), log);
+            multicolor::round(context_, layout_, *points_, dof_, symmetric_, factors_.data(), rounded,
+                              exponents_.data(), log);
         };
         is_scaled(storage) ? round(reinterpret_cast<Half*>(reduced_.data()))
                            : round(reinterpret_cast<float*>(reduced_.data()));
@@ -179,6 +180,7 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
         return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, !options_.gauss_seidel,
                                          factors_.data());
     const Layout& natural = ratios_->layout();
+    inverter.set_first_row(a.space().first_block_row());
     record_->clear_log();
     multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
                        !options_.gauss_seidel, ratios_->view(natural).values, factors_.data());
@@ -260,7 +262,9 @@ PreconditionerRow multicolor_row() {
         "Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
     row.on_ranks = row.on_gpu_ranks = true;
-    row.only_on_ranks = {{"colours", "stencil"}, {"triangular_solve", "exact"}};
+    row.uneven_on_ranks = true;  // one between two others has places of both
+    row.only_on_ranks = {{"solve_mode", "sync"}};
+    row.only_on_gpu_ranks.insert(row.only_on_gpu_ranks.end(), {{"colours", "stencil"}, {"triangular_solve", "exact"}});
     return row;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -114,6 +115,8 @@ struct CoarseningOptions {
     int replicated_points = 4096;     ///< a coarse grid of at most so many points is not cut into parts of ranks
 
     bool single_vectors = false;  ///< from the same grid on, vectors and matrices of cycles are, too
+    /// The planes of a grid that no cut between ranks may divide; empty: 1.
+    std::function<int(const Grid& grid, const Stencil& stencil, int number)> planes_together;
 
     bool rounds(int grid) const { return rounded_from && grid >= *rounded_from; }
     bool single(int grid) const { return single_vectors && rounds(grid); }

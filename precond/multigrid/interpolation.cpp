@@ -256,7 +256,8 @@ void Interpolation::round() {
     singles_ = Buffer<float>(context_, "multigrid: interpolation", weights_.size());
     single_ones_ = Buffer<float>(context_, "multigrid: interpolation", ones_.size());
     if (on_host_) std::fill(single_ones_.begin(), single_ones_.end(), 1.0f);
-    for_each_point(context_, order_, "rounding of weights",
+    const Layout in_memory = order_.is_part() ? order_.with_halo_as_own_grid() : order_;
+    for_each_point(context_, in_memory, "rounding of weights",
                    RoundedWeights{weights_.data(), singles_.data(), stride_, places_.count});
     weights_ = {};
     ones_ = {};

@@ -24,11 +24,14 @@ RankParts RankParts::coarsened(const Axes& axes) const {
 }
 
 bool RankParts::serve(const Grid& grid, const Stencil& stencil, const CoarseningOptions& options, int number) const {
-    if (!cut() || is_last(grid, stencil, options, number)) return false;
+    if (!cut() || grid.periodic[2] || is_last(grid, stencil, options, number)) return false;
     if (number > 0 && grid.points() <= options.replicated_points) return false;
     // A coarse stencil reaches over at most two planes where z is coarsened, and else as far as this one.
     const int reach = stencil.planes(), coarse_reach = std::clamp(reach, 1, 2);
     const RankParts coarse = coarsened({false, false, true});
+    const int together = options.planes_together ? options.planes_together(grid, stencil, number) : 1;
+    for (const int begin : begins_)
+        if (begin % together != 0 && begin != grid.nz) return false;
     for (int rank = 0; rank + 1 < int(begins_.size()); ++rank)
         if (planes(rank) < std::max(2, reach + 1) || coarse.planes(rank) < coarse_reach) return false;
     return true;

@@ -2,8 +2,8 @@
 // How the grids of a hierarchy are cut into the parts of ranks.
 //
 // Grid 0 is cut as the run is. A plane of a coarse grid belongs to the rank that has the fine plane with which it
-// coincides, so the parts of coarse grids may differ in size. Once parts are too thin, or the grid is small or the last
-// one, every rank has that grid and all further ones as a whole and computes what one rank would.
+// coincides, so the parts of coarse grids may differ in size. Once parts are too thin, or the grid is small, the last
+// one or periodic along z, every rank has that grid and all further ones as a whole and computes what one rank would.
 #pragma once
 
 #include <vector>

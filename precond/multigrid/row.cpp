@@ -23,15 +23,15 @@ public:
         : smoothers_(smoothers), check_(std::move(check)) {}
 
     std::unique_ptr<Preconditioner> create(const Parameters& parameters, const PreconditionerSetting& setting) const {
-        return std::make_unique<Multigrid>(multigrid::options_of(parameters, setting.context.backend()),
-                                           smoothers_of(parameters, setting).choices(setting),
+        const multigrid::SmootherPlans smoothers = smoothers_of(parameters, setting);
+        return std::make_unique<Multigrid>(options_of(parameters, setting, smoothers), smoothers.choices(setting),
                                            setting.matrix.symmetric());
     }
 
     /// Of a hierarchy that is coarsened along all axes, as it is where no coupling is weak.
     PreconditionerPlan plan(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const multigrid::SmootherPlans smoothers = smoothers_of(parameters, setting);
-        const MultigridOptions options = multigrid::options_of(parameters, setting.context.backend());
+        const MultigridOptions options = options_of(parameters, setting, smoothers);
         PreconditionerPlan sum = smoothers.on(0).plan(setting);
         sum.traits = Multigrid::traits(options, smoothers.traits(setting), setting.matrix.symmetric());
         sum.bytes = sum.setup_bytes = sum.bytes_per_apply = 0;
@@ -81,8 +81,7 @@ public:
     /// hierarchy.
     std::vector<KernelSet> kernels(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const multigrid::SmootherPlans smoothers = smoothers_of(parameters, setting);
-        const multigrid::CoarseningOptions coarsening =
-            multigrid::options_of(parameters, setting.context.backend()).coarsening;
+        const multigrid::CoarseningOptions coarsening = options_of(parameters, setting, smoothers).coarsening;
         std::vector<KernelSet> all;
         for_each_grid(setting, coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
             if (!grids.any() && !smoothers.coarsest) return;
@@ -102,7 +101,27 @@ public:
         return all;
     }
 
+    /// The planes of the finest grid that no cut between ranks may divide.
+    int planes_together(const Parameters& parameters, const PreconditionerSetting& setting) const {
+        return together(smoothers_of(parameters, setting).on(0), setting);
+    }
+
 private:
+    static int together(const multigrid::SmootherPlan& smoother, const PreconditionerSetting& setting) {
+        return smoother.row.planes_together ? smoother.row.planes_together(smoother.parameters, setting) : 1;
+    }
+    static MultigridOptions options_of(const Parameters& parameters, const PreconditionerSetting& setting,
+                                       const multigrid::SmootherPlans& smoothers) {
+        MultigridOptions options = multigrid::options_of(parameters, setting.context.backend());
+        if (setting.context.ranks())
+            options.coarsening.planes_together = [smoothers, setting](const Grid& grid, const Stencil& stencil,
+                                                                      int number) {
+                const MatrixShape& finest = setting.matrix;
+                return together(smoothers.on(number),
+                                {setting.context, {grid, stencil, finest.dof(), finest.symmetric()}});
+            };
+        return options;
+    }
     /// Calls body(number, grid, coarsening) for the grids of a hierarchy that is coarsened along all axes; on the last
     /// grid no axis is coarsened.
     template <class Body>
@@ -199,11 +218,10 @@ private:
         if (setting.context.ranks()) check_on_ranks(smoother, key, setting.context.backend());
     }
 
-    /// Grids are cut anywhere, and every grid as its finer one is.
     void check_on_ranks(const multigrid::SmootherPlan& smoother, const char* key, Backend backend) const {
         const bool on_gpus = backend == Backend::cuda;
         const auto smooths = [on_gpus](const PreconditionerRow& row) {
-            return (on_gpus ? row.on_gpu_ranks : row.on_ranks) && !row.planes_together;
+            return on_gpus ? row.on_gpu_ranks && !row.planes_together : row.on_ranks;
         };
         if (!smooths(smoother.row)) {
             std::vector<std::string> names;
@@ -214,7 +232,9 @@ private:
                                          fmt::join(names, ", ")));
         }
         std::vector<std::pair<std::string, std::string>> only = smoother.row.only_on_ranks;
-        only.insert(only.end(), {{"storage", "double"}, {"scope", "global"}});
+        const auto& of_gpus = smoother.row.only_on_gpu_ranks;
+        if (on_gpus) only.insert(only.end(), of_gpus.begin(), of_gpus.end());
+        if (on_gpus) only.emplace_back("scope", "global");
         for (const auto& [of, value] : only)
             if (smoother.parameters.has(multigrid::section, of))
                 if (const std::string& given = smoother.parameters.text(multigrid::section, of); given != value)
@@ -243,6 +263,9 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
     row.name = "multigrid";
     row.on_ranks = row.on_gpu_ranks = true;
     row.uneven_on_ranks = true;
+    row.planes_together = [made](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return made.planes_together(parameters, setting);
+    };
     row.summary = "a multigrid cycle, from the matrix alone; iterations do not grow with the grid";
     row.explanation =
         "One application is one cycle over a hierarchy of grids. From each grid the next one follows from the matrix "

@@ -16,16 +16,17 @@ struct SolvePoint {
     VectorView out;
     double *v, *w;
     int dof, colour;
-    Index count;
+    Index first, count;  ///< the places that are computed
+    Index slots;
 
     using few_points = void;
 
     HYPERPLANE_HD void operator()(Int3, Index at) const {
         if (at >= count) return;
-        const ColouredView::Place own{colour, at};
-        const Int3 p = points.point(colour, at);
+        const ColouredView::Place own{colour, first + at};
+        const Int3 p = points.point(colour, first + at);
         if (!points.grid.contains(p)) return;
-        const Index slots = points.grid.points(), slot = points.slot(own), home = in.layout.slot(p);
+        const Index slot = points.slot(own), home = in.layout.slot(p);
         double sum[max_dof];
         for (int r = 0; r < dof; ++r) {
             sum[r] = down ? in.at(home, r) : 0.0;
@@ -53,11 +54,17 @@ struct SolvePoint {
 
 void solve_by_tables(const ColouredPoints& points, const double* values, const Vector& r, Vector& z, double* v,
                      double* w) {
+    const Index slots = points.shape().slots;
     const auto step = [&](auto down, int colour) {
-        const Index count = points.count(colour);
-        if (count == 0) return;
-        for_each_point(r.context(), ColouredPoints::lines_of(count), "multicolour solve",
-                       SolvePoint<down.value>{points.view(), values, view(r), view(z), v, w, r.dof(), colour, count});
+        const auto [first, end] = points.owned(r.layout(), colour);
+        if (first < end)
+            for_each_point(r.context(), ColouredPoints::lines_of(end - first), "multicolour solve",
+                           SolvePoint<down.value>{points.view(), values, view(r), view(z), v, w, r.dof(), colour, first,
+                                                  end - first, slots});
+        std::vector<double*> components;
+        for (int c = 0; c < r.dof(); ++c)
+            components.push_back((down.value ? v : w) + c * slots + points.host().begin[colour]);
+        points.exchange(r.context(), r.layout(), colour, components);
     };
     for (int colour = 0; colour < points.colours(); ++colour) step(std::true_type(), colour);
     for (int colour = points.colours(); colour-- > 0;) step(std::false_type(), colour);

@@ -13,6 +13,7 @@ namespace {
 /// The factors as source of a copy, which refers to points by their coordinates.
 struct Triangles {
     BasicSubdomainView<const double> x;
+    Index held;  ///< the first subdomain that x has
 
     HYPERPLANE_HD double at(int entry, Int3 p, Int3 q, int row, int col) const {
         const Partition& partition = x.partition;
@@ -20,7 +21,7 @@ struct Triangles {
         const Index subdomain =
             p.x / partition.size.x + n.x * (p.y / partition.size.y + Index(n.y) * (p.z / partition.size.z));
         const Int3 first = partition.first_point(subdomain);
-        return partition.holds(q, first) ? x.at(subdomain, partition.local(p, first), entry, row, col) : 0.0;
+        return partition.holds(q, first) ? x.at(subdomain - held, partition.local(p, first), entry, row, col) : 0.0;
     }
 };
 
@@ -31,12 +32,13 @@ struct RoundRow {
     BasicSubdomainView<T> to;
     const int* points;
     RoundingLog* log;
+    Index held;  ///< the first subdomain that there is
 
     HYPERPLANE_HD void operator()(int at, int) const {
         const int dof = from.dof, r = at % dof, number = at / dof % from.partition.points();
         const Index subdomain = at / (dof * from.partition.points());
         const int local = points[number];
-        const Int3 p = from.partition.point(local, from.partition.first_point(subdomain));
+        const Int3 p = from.partition.point(local, from.partition.first_point(held + subdomain));
         if (!from.partition.grid.contains(p)) return;
         const unsigned long long row = from.partition.grid.row(p) * dof + r;
         round(subdomain, local, r, 0, from.lower, 0, 3 * row);
@@ -85,12 +87,11 @@ SubdomainFactors::SubdomainFactors(const Context& context, const Partition& part
       kept_offsets_(copied_to(context, "factor: places", stencil_.offsets())),
       values_(context, "factor", count()) {}
 
-Index SubdomainFactors::setup_bytes(Backend backend, const Partition& partition, const Stencil& matrix, int dof,
-                                    SubdomainOrder::Rows rows, FactorStorage storage) {
+Index SubdomainFactors::setup_bytes(Backend backend, const Partition& partition, Index subdomains,
+                                    const Stencil& matrix, int dof, SubdomainOrder::Rows rows, FactorStorage storage) {
     const Index pivots = backend == Backend::cuda ? PivotRecord::bytes(partition.subdomains()) : 0;
     if (!is_reduced(storage)) return pivots;
-    const Index values =
-        partition.subdomains() * SubdomainOrder(partition, partition.within(matrix), dof, rows, storage).values;
+    const Index values = subdomains * SubdomainOrder(partition, partition.within(matrix), dof, rows, storage).values;
     return values * Index(sizeof(double)) + std::max(pivots, Index(sizeof(RoundingLog)));
 }
 
@@ -127,14 +128,15 @@ void SubdomainFactors::round_to(RoundingLog* log) {
         {partition_, places_.data(), values_.data(), order_.values, dof, lower},
         {partition_, places_.data(), reinterpret_cast<T*>(reduced_.data()), order_.values, dof, lower},
         points_.data(),
-        log};
-    for_each_element(context_, partition_.subdomains() * partition_.points() * dof, 1, "rounding of factors", row);
+        log,
+        held_.begin};
+    for_each_element(context_, held_.count() * partition_.points() * dof, 1, "rounding of factors", row);
 }
 
-Rounding SubdomainFactors::round() {
+Rounding SubdomainFactors::round(const Layout& layout) {
     const Index words = factor_bytes() / Index(sizeof(std::uint32_t));
     if (reduced_.size() == 0) reduced_ = Buffer<std::uint32_t>(context_, "factor", words);
-    const Rounding met = rounding_by(context_, partition_.grid, order_.dof, 3, [&](RoundingLog* log) {
+    const Rounding met = rounding_by(context_, layout, order_.dof, 3, [&](RoundingLog* log) {
         storage() == FactorStorage::single_precision ? round_to<float>(log) : round_to<Half>(log);
     });
     values_ = {};
@@ -142,8 +144,9 @@ Rounding SubdomainFactors::round() {
 }
 
 void SubdomainFactors::copy_triangles(const TriangleCopy& to) const {
-    copy_triangles_of(
-        Triangles{{partition_, places_.data(), values_.data(), order_.values, order_.dof, stencil_.lower_size()}}, to);
+    const BasicSubdomainView<const double> x{partition_,    places_.data(), values_.data(),
+                                             order_.values, order_.dof,     stencil_.lower_size()};
+    copy_triangles_of(Triangles{x, held_.begin}, to);
 }
 
 }  // namespace hyperplane

@@ -44,8 +44,9 @@ public:
     /// GPU by a thread block, on a CPU by one thread, for which factors must be stored by line.
     void factor(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
     /// Rounds the factors to the storage, which must be in reduced precision, and releases those in double precision.
-    /// In the result's numbers, the parts of a matrix row in W, D^-1 and G count as three rows.
-    Rounding round();
+    /// In the result's numbers, the parts of a matrix row in W, D^-1 and G count as three rows. `layout` is the
+    /// matrix's.
+    Rounding round(const Layout& layout);
 
     const Partition& partition() const { return partition_; }
     /// The subdomains that are factored; on one of several ranks, those of its part of the grid.
@@ -63,7 +64,7 @@ public:
         return is_reduced(storage()) ? static_cast<const void*>(reduced_.data()) : values_.data();
     }
 
-    /// Copies factors in double precision, of all subdomains of the grid. Couplings between subdomains are zero in the
+    /// Copies factors in double precision, of all subdomains in held(). Couplings between subdomains are zero in the
     /// copy, and `to` must have the offsets of stencil().
     void copy_triangles(const TriangleCopy& to) const;
 
@@ -73,8 +74,8 @@ public:
                        SubdomainOrder::Rows rows, FactorStorage storage);
     /// Bytes held in addition during a set-up: on a GPU the record of pivots, and the factors in double precision if
     /// they are going to be rounded.
-    static Index setup_bytes(Backend backend, const Partition& partition, const Stencil& matrix, int dof,
-                             SubdomainOrder::Rows rows, FactorStorage storage);
+    static Index setup_bytes(Backend backend, const Partition& partition, Index subdomains, const Stencil& matrix,
+                             int dof, SubdomainOrder::Rows rows, FactorStorage storage);
 
 private:
     Index count() const { return held_.count() * order_.values; }

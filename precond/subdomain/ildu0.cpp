@@ -142,8 +142,9 @@ PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const P
         if (setting.context.backend() == Backend::cuda)
             plan.bytes += SubdomainSolveCuda::bytes(partition, partition.within(setting.matrix.stencil()),
                                                     setting.matrix.dof(), options.variant, options.storage);
-    plan.setup_bytes = SubdomainFactors::setup_bytes(setting.context.backend(), partition, setting.matrix.stencil(),
-                                                     setting.matrix.dof(), rows, options.storage);
+    plan.setup_bytes =
+        SubdomainFactors::setup_bytes(setting.context.backend(), partition, held_count(partition, layout),
+                                      setting.matrix.stencil(), setting.matrix.dof(), rows, options.storage);
     plan.bytes_per_apply =
         fewest_bytes(partition.within(setting.matrix.stencil()), setting.matrix.dof(), layout.slots(), options.storage);
     const bool varies = options.variant == SubdomainVariant::dag_edge;
@@ -171,7 +172,7 @@ SetupReport SubdomainIldu0::setup(const SystemMatrix& matrix) {
     SetupReport report =
         factor_with_policy(a, rules, options_.pivots.shift, "subdomain_ildu0",
                            [&](double alpha, PivotInverter& inverter) { factors_->factor(a, alpha, rules, inverter); });
-    if (is_reduced(options_.storage)) judge(factors_->round(), options_.storage, "subdomain_ildu0", report);
+    if (is_reduced(options_.storage)) judge(factors_->round(layout_), options_.storage, "subdomain_ildu0", report);
     report.factor_bytes = factors_->factor_bytes();
     return report;
 }
@@ -229,8 +230,9 @@ PreconditionerRow subdomain_ildu0_row() {
         "Solves to GPUs via Fine-grained Domain Decomposition.";
     row.parameters = subdomain_parameters();
     row.on_ranks = true;
-    row.only_on_ranks = {{"triangular_solve", "exact"}};
+    row.only_on_ranks = {{"solve_mode", "sync"}};
     row.on_gpu_ranks = true;
+    row.only_on_gpu_ranks.emplace_back("triangular_solve", "exact");
     row.planes_together = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         const SubdomainOptions options = subdomain_options(parameters, setting);
         return options.partition(setting.matrix.grid(), setting.matrix.dof()).size.z;

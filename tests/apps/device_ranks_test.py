@@ -181,6 +181,13 @@ class GpuRanks(ProgramTest):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         for setting, expected in (("preconditioner.name=fgbilu", "struct_ilu has the same factors"),
                                   ("preconditioner.name=multigrid --set smoother.name=fgbilu", "on several ranks on GPUs"),
+                                  ("preconditioner.name=multigrid --set smoother.scope=rank", "smoother.scope = global"),
+                                  ("preconditioner.name=multigrid --set smoother.name=subdomain_ildu0", "take struct_ilu"),
+                                  ("preconditioner.storage=single", "preconditioner.storage"),
+                                  ("preconditioner.name=multicolor --set preconditioner.colours=greedy", "preconditioner.colours"),
+                                  ("preconditioner.name=subdomain_ildu0 --set preconditioner.triangular_solve=jacobi",
+                                   "preconditioner.triangular_solve"),
+                                  ("grid.periodic=z --set problem.right_hand_side=random", "grid.periodic"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
             refused = self.run_ranks(deck, 2, "refused.h5", "--set", *setting.split())
             self.assertEqual(refused.returncode, 2, refused.stderr)

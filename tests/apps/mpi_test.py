@@ -16,7 +16,8 @@ class Mpi(ProcessesTest):
         navier_stokes = "[problem]\nname = navier_stokes\n[grid]\ncells = {cells}\n[time]\nsteps = 1\n"
         multigrid = "[preconditioner]\nname = multigrid\ncoarsest_points = 12\nreplicated_points = 0\n"
         for name, text in (("poisson", POISSON), ("multigrid", POISSON + multigrid), ("transport", TRANSPORT.replace("{steps}", "2")),
-                           ("navier_stokes", navier_stokes)):
+                           ("navier_stokes", navier_stokes), ("half", POISSON + "[preconditioner]\nstorage = half_scaled\n"),
+                           ("periodic", POISSON.replace("[grid]", "right_hand_side = random\n[grid]\nperiodic = z"))):
             deck = self.write(f"{name}.ini", text.format(cells="7 5 9"))
             one = self.run_program("run", deck, "--backend", "cpu", "--quiet", "--set", "output.file=one.h5", "--set",
                                    "output.fields=true", "--force")
@@ -33,7 +34,7 @@ class Mpi(ProcessesTest):
 
     def test_errors_are_told_once_and_have_their_exit_code(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
-        for words, code, text in ((("--set", "preconditioner.storage=single"), 2, "stored in double precision alone"),
+        for words, code, text in ((("--set", "preconditioner.name=sync_free_ilu"), 2, "sync_free_ilu does not work on several ranks"),
                                   (("--ranks", "3"), 2, "started 2 processes"),
                                   (("--set", "solver.max_iterations=2"), 3, "max_iterations"),
                                   (("--set", "expect.max_iterations=1"), 8, "expect")):

@@ -162,7 +162,6 @@ TEST(PartsOfRanks, RefuseWhatCannotBeCut) {
                    "device.ranks = 4: the grid has 3 planes along z, and each rank needs 1");
     expect_no_part(3, whole_layout({5, 4, 5}), 2, "give 2 ranks or fewer");
     expect_no_part(2, whole_layout({5, 4, 1}), 0, "run it on one rank");
-    expect_no_part(2, whole_layout({5, 4, 9, {false, false, true}}), 1, "periodic along z");
     expect_no_part(2, Layout(LayoutKind::hyperplane, reference::to_grid({5, 4, 9}), {1, 1}), 1, "device.layout");
 }
 
@@ -237,7 +236,8 @@ INSTANTIATE_TEST_SUITE_P(OnHost, ProductsOnRanks,
                          testing::Combine(testing::Values("star7", "star13", "box27", "skewed7", "scattered11"),
                                           testing::Values(1, 3), testing::Bool(),
                                           testing::Values(reference::Box{7, 6, 9},
-                                                          reference::Box{7, 6, 9, {true, false, false}})),
+                                                          reference::Box{7, 6, 9, {true, false, false}},
+                                                          reference::Box{7, 6, 8, {false, true, true}})),
                          [](const auto& info) {
                              return std::get<0>(info.param) + "x" + std::to_string(std::get<1>(info.param)) +
                                     (std::get<2>(info.param) ? "symmetric" : "full") +

@@ -141,7 +141,34 @@ protected:
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(OnHost, MultigridOnRanks, testing::ValuesIn(cases()), name_of);
+/// What ranks on GPUs do not take, too.
+std::vector<Case> cases_of_cpus() {
+    std::vector<Case> list = cases();
+    for (const char* storage : {"single", "half_scaled"})
+        for (const char* smoother : {"struct_ilu", "multicolor"})
+            list.push_back({std::string(storage) + "_" + smoother,
+                            "star7",
+                            1,
+                            true,
+                            {9, 7, 17},
+                            {{"storage", storage}},
+                            smoother});
+    list.push_back({"single_blocks", "box27", 2, false, {9, 7, 17}, {{"storage", "single"}, {"storage_from", "1"}}});
+    for (const bool symmetric : {false, true})
+        list.push_back({std::string("periodic_z") + (symmetric ? "_spd" : ""),
+                        "star7",
+                        1,
+                        symmetric,
+                        {8, 6, 20, {false, false, true}}});
+    list.push_back({"subdomains", "star7", 1, true, {9, 7, 17}, {}, "subdomain_ildu0", {{"subdomain", "4 4 2"}}});
+    list.push_back({"subdomains_2", "box27", 2, false, {9, 7, 16}, {}, "subdomain_ildu0", {{"subdomain", "5 7 4"}}});
+    list.push_back({"coarse_subdomains", "star7", 1, true, {9, 7, 33}, {{"coarse_smoother", "subdomain_ildu0"}}});
+    list.push_back({"swept_colours", "star7", 1, true, {9, 7, 17}, {}, "multicolor", {{"triangular_solve", "jacobi"}}});
+    list.push_back({"greedy", "star7", 1, true, {9, 7, 17}, {}, "multicolor", {{"colours", "greedy"}}});
+    return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(OnHost, MultigridOnRanks, testing::ValuesIn(cases_of_cpus()), name_of);
 
 TEST_P(MultigridOnRanks, HasTheBitsOfOneRank) {
     const Values one = on_first_of(1, [&](const Context& context) { return applied(context, {}); });
@@ -324,11 +351,9 @@ TEST(MultigridParts, RefusesSmoothersThatDoNotWorkOnRanks) {
         const auto expect = [&](const Parameters& keys, const std::string& text) {
             expect_error<UsageError>([&] { make_multigrid(a, keys); }, text);
         };
-        expect(multigrid_keys({}, "subdomain_ildu0"), "smoother.name = subdomain_ildu0");
-        expect(multigrid_keys({{"coarse_smoother", "subdomain_ildu0"}}), "preconditioner.coarse_smoother");
-        expect(multigrid_keys({}, "struct_ilu", {{"scope", "rank"}}), "smoother.scope = rank");
-        expect(multigrid_keys({}, "struct_ilu", {{"storage", "single"}}), "smoother.storage = single");
-        expect(multigrid_keys({}, "multicolor", {{"colours", "greedy"}}), "smoother.colours = greedy");
+        expect(multigrid_keys({}, "fgbilu", {{"style", "kernels"}}), "smoother.style = kernels");
+        expect(multigrid_keys({}, "multicolor", {{"triangular_solve", "jacobi"}, {"solve_mode", "block_async"}}),
+               "smoother.solve_mode = block_async");
         expect(multigrid_keys({{"storage", "single"}, {"vectors", "single"}}, "jacobi"),
                "set preconditioner.vectors = double, or take one rank");
     });

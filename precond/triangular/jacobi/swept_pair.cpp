@@ -21,6 +21,7 @@ SetupReport SweptPair::setup(const SystemMatrix& matrix) {
 TriangleShape SweptPair::planned_shape(const PreconditionerSetting& setting) const {
     TriangleShape shape = exports_.exported_shape(setting.matrix.grid(), setting.matrix.stencil(), setting.matrix.dof(),
                                                   setting.matrix.symmetric());
+    shape.layout = setting.natural_layout();
     shape.storage = copy_.storage();
     return shape;
 }
@@ -32,8 +33,8 @@ std::vector<KernelSet> SweptPair::kernels(const PreconditionerSetting& setting) 
 PreconditionerPlan SweptPair::plan(PreconditionerPlan plan, const PreconditionerSetting& setting) const {
     const TriangleShape shape = planned_shape(setting);
     plan.space = shape.layout;
-    plan.bytes +=
-        FactorCopy::bytes(shape, setting.context.backend()) + TriangleSweeps::bytes(shape.layout.slots() * shape.dof);
+    plan.bytes += FactorCopy::bytes(shape, setting.context.backend()) +
+                  TriangleSweeps::bytes(shape.layout.slots_in_memory() * shape.dof);
     plan.setup_bytes = std::max(plan.setup_bytes, FactorCopy::setup_bytes(shape));
     plan.bytes_per_apply = TriangleSweeps::bytes_per_apply(shape, options_);
     const char* const varies = plan.traits.varies;

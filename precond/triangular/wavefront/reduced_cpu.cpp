@@ -28,14 +28,14 @@ struct Reduced {
     bool symmetric;
     BasicBlockView<const T> values;
 
-    Reduced(const ReducedFactors& f, const StructMatrix& a, const Stencil& filled)
-        : factors(f),
-          context(a.context()),
-          layout(a.layout()),
-          stencil(filled),
-          dof(a.dof()),
-          symmetric(a.symmetric()),
-          values(f.values<T>()) {}
+    explicit Reduced(const IluFactors& of)
+        : factors(*of.reduced()),
+          context(of.matrix().context()),
+          layout(of.pattern().layout),
+          stencil(of.stencil()),
+          dof(of.matrix().dof()),
+          symmetric(of.matrix().symmetric()),
+          values(factors.values<T>()) {}
     bool along_run(int entry) const {
         const Int3 o = stencil[entry];
         return layout.kind() == LayoutKind::natural && o.y == 0 && o.z == 0;
@@ -181,11 +181,10 @@ double upper_piece(const Reduced<T>& f, const Run& run, Vector& z) {
 
 template <class Body>
 void with_values(const IluFactors& factors, const Body& body) {
-    const ReducedFactors& reduced = *factors.reduced();
-    if (reduced.storage() == FactorStorage::single_precision)
-        body(Reduced<float>(reduced, factors.matrix(), factors.stencil()));
+    if (factors.reduced()->storage() == FactorStorage::single_precision)
+        body(Reduced<float>(factors));
     else
-        body(Reduced<Half>(reduced, factors.matrix(), factors.stencil()));
+        body(Reduced<Half>(factors));
 }
 
 }  // namespace
@@ -197,11 +196,12 @@ void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v) {
 }
 
 void upper_reduced(const IluFactors& factors, Vector& z, std::vector<double>* of_line) {
-    const Index lines = factors.matrix().grid().ny;
+    const Layout& layout = factors.matrix().layout();
+    const Index lines = layout.grid().ny, first = layout.begin_plane();
     with_values(factors, [&](const auto& f) {
         for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
             const double product = upper_piece(f, piece, z);
-            if (of_line) (*of_line)[piece.first.y + lines * piece.first.z] += product;
+            if (of_line) (*of_line)[piece.first.y + lines * (piece.first.z - first)] += product;
         });
     });
 }
