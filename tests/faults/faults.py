@@ -35,6 +35,8 @@ FAULTS = [
     ("interruptions", "killed at a random iteration; the same command", interruptions.killed, 20, 1000),
     ("interruptions", "a signal at a random iteration; the same command", interruptions.signalled, 20, 1000),
     ("ranks", "one of three ranks under mpirun killed at a random moment; the same run on two", ranks.killed, 6, 200),
+    ("ranks", "SIGTERM to mpirun at a random moment; the same run on two ranks", ranks.told_to_stop, 4, 200),
+    ("ranks", "three ranks under mpirun, the record on a small tmpfs; the same run with room", ranks.full_disk, 6, 200),
     ("interruptions", "files limited to a random size", interruptions.full_disk, 20, 500),
     ("interruptions", "memory limited to a random size", interruptions.little_memory, 20, 500),
 ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that are processes under mpirun, one of which is killed: all end soon, and the same command ends with the same bits."""
+"""Ranks that are processes under mpirun: one is killed, mpirun gets SIGTERM, or the writer's disk is full. All end soon, and the
+same command, on other ranks, ends with the same bits."""
 
 import os
 import pathlib
@@ -19,13 +20,27 @@ WORDS = ("run", "a.ini", "--quiet", "--backend", "cpu", "--threads", "1", "--set
 SECONDS_TO_END = 5.0
 
 
-def start(program):
-    return subprocess.Popen([*mpirun.COMMAND, "-n", str(PROCESSES), PROGRAM, *WORDS], cwd=program.folder,
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def start(program, *words, errors=subprocess.DEVNULL):
+    return subprocess.Popen([*mpirun.COMMAND, "-n", str(PROCESSES), PROGRAM, *WORDS, *words], cwd=program.folder,
+                            stdout=subprocess.DEVNULL, stderr=errors)
 
 
-def killed(program, count, choose):
-    """Kills a random rank after a random part of a whole run's time."""
+def ended_soon(launcher, ranks):
+    """mpirun's exit status, and a complaint if it or a rank was left for too long."""
+    begin = time.monotonic()
+    try:
+        status = launcher.wait(timeout=60)
+    except subprocess.TimeoutExpired:
+        launcher.kill()
+        return None, "mpirun did not end"
+    while mpirun.alive(ranks) and time.monotonic() - begin < 30:
+        time.sleep(0.02)
+    seconds = time.monotonic() - begin
+    return status, f"ranks were left for {seconds:.1f} s" if seconds > SECONDS_TO_END else None
+
+
+def disturbed(program, count, choose, disturb):
+    """Calls disturb(launcher, ranks) after a random part of a whole run's time."""
     if reason := mpirun.reason_not_to_run(PROGRAM):
         yield f"not tried: {reason}", None
         return
@@ -41,23 +56,69 @@ def killed(program, count, choose):
             time.sleep(0.005)
         ranks = mpirun.children(launcher.pid)
         time.sleep(max(0.0, end - time.monotonic()))
-        victims = mpirun.alive(ranks)
-        if victims:
-            os.kill(choose.choice(victims), signal.SIGKILL)
-        begin = time.monotonic()
-        try:
-            status = launcher.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            launcher.kill()
-            yield "mpirun hangs", "mpirun did not end"
+        touched = disturb(launcher, ranks)
+        status, complaint = ended_soon(launcher, ranks)
+        if complaint:
+            yield "late", complaint
             continue
-        while mpirun.alive(ranks) and time.monotonic() - begin < 30:
-            time.sleep(0.02)
-        if time.monotonic() - begin > SECONDS_TO_END:
-            yield "late", f"ranks were left for {time.monotonic() - begin:.1f} s"
-            continue
-        if status == 0 and victims and not (program.folder / "a.h5").exists():
-            yield "says success", "a rank was killed, and mpirun ended with 0 without a record"
+        if status == 0 and touched and not (program.folder / "a.h5").exists():
+            yield "says success", "mpirun ended with 0 without a record"
             continue
         outcome, complaint = interruptions.again(program, whole, ("--ranks", "2", "--backend", "cpu"))
         yield ("the same bits" if outcome == "ok" else outcome), complaint
+
+
+def killed(program, count, choose):
+    """Kills a random rank."""
+
+    def kill(_, ranks):
+        victims = mpirun.alive(ranks)
+        if victims:
+            os.kill(choose.choice(victims), signal.SIGKILL)
+        return bool(victims)
+
+    yield from disturbed(program, count, choose, kill)
+
+
+def told_to_stop(program, count, choose):
+    """Sends mpirun SIGTERM, which it passes on."""
+
+    def stop(launcher, _):
+        launcher.send_signal(signal.SIGTERM)
+        return True
+
+    yield from disturbed(program, count, choose, stop)
+
+
+def full_disk(program, count, choose):
+    """The record lies on a file system of random size; then there is room."""
+    if reason := mpirun.reason_not_to_run(PROGRAM):
+        yield f"not tried: {reason}", None
+        return
+    whole = interruptions.reference(program)
+    disk = program.folder / "disk"
+    disk.mkdir()
+    words = ("--set", "output.file=disk/a.h5")
+    for _ in range(count):
+        size = choose.randrange(8, 400)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", disk], capture_output=True).returncode != 0:
+            yield "not tried: a tmpfs cannot be mounted", None
+            return
+        try:
+            launcher = start(program, *words, errors=subprocess.PIPE)
+            said = launcher.communicate(timeout=60)[1]
+            outcome = {0: "ok", 7: "file refused"}.get(launcher.returncode, f"status {launcher.returncode}")
+            complaint = None if launcher.returncode in (0, 7) else f"{said[-300:]!r}"
+            if launcher.returncode == 7 and b"No space left on device" not in said:
+                complaint = f"it does not say why: {said[-300:]!r}"
+            if complaint is None and (disk / "a.h5").exists():
+                status, of_info = program.run("info", "disk/a.h5")
+                complaint = None if status == 0 else f"a record that is not whole: {of_info[-300:]!r}"
+            if complaint is None:
+                subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+                _, complaint = program.judge(("run", "a.ini", "--quiet", "--ranks", "2", "--backend", "cpu", *words), (0,))
+            if complaint is None and (disk / "a.vtkhdf").read_bytes() != whole:
+                complaint = "other bits"
+        finally:
+            subprocess.run(["umount", disk], check=True)
+        yield outcome, complaint
