@@ -93,6 +93,8 @@ SingleMatrix::SingleMatrix(const StructMatrix& a, const std::string& label)
 
 void SingleMatrix::assign(const StructMatrix& a) {
     narrow(a.context(), a.values(0), values_.data(), values_.size());
+    lines_.reset();
+    if (const EqualLines* lines = a.equal_lines()) lines_ = *lines;
 }
 
 void SingleMatrix::subtract_product(const SingleVector& b, const SingleVector& x, SingleVector& r) const {

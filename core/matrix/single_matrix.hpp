@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/matrix/struct_matrix.hpp"
 #include "core/vector/single_vector.hpp"
@@ -44,6 +45,9 @@ public:
                              : values(stencil_.mirror(entry), col, row) + neighbours.slot;
     }
 
+    /// Those of the matrix, if they were known when it was rounded; else null.
+    const EqualLines* equal_lines() const { return lines_ ? &*lines_ : nullptr; }
+
     /// r = b - A x, summed in double precision.
     void subtract_product(const SingleVector& b, const SingleVector& x, SingleVector& r) const;
 
@@ -54,6 +58,7 @@ private:
     MatrixStorage storage_;
     Index stride_;
     Buffer<float> values_;
+    std::optional<EqualLines> lines_;
     mutable std::shared_ptr<const SingleMatrixCuda> cuda_;  ///< loaded at first use
 };
 

@@ -67,6 +67,7 @@ std::vector<const double*> StructMatrix::coefficients() const {
 }
 
 std::vector<double*> StructMatrix::coefficients() {
+    lines_.forget();
     std::vector<double*> all;
     for (const double* const values : std::as_const(*this).coefficients()) all.push_back(const_cast<double*>(values));
     return all;
@@ -88,6 +89,7 @@ void StructMatrix::set_zero(int entry) {
 }
 
 void StructMatrix::assign(const StructMatrix& other) {
+    lines_.forget();
     if (backend() == Backend::cuda || other.backend() == Backend::cuda)
         copy_between(other.context(), other.values_.data(), context(), values_.data(), bytes());
     else
@@ -103,6 +105,11 @@ double StructMatrix::at(Int3 point, int entry, int row, int col) const {
 
 Index StructMatrix::bytes_per_apply() const {
     return bytes() + 2 * unknowns() * Index(sizeof(double));
+}
+
+void StructMatrix::find_equal_lines() const {
+    if (backend() == Backend::cuda || layout().kind() != LayoutKind::natural || lines_.get()) return;
+    lines_.set(EqualLines(context(), layout(), coefficients()));
 }
 
 const StructMatrixCuda& StructMatrix::cuda() const {
@@ -149,6 +156,10 @@ void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const 
 
 template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
+    // Lines that are shorter take longer to begin than what is saved.
+    constexpr int shortest_line = 32;
+    if (const EqualLines* lines = equal_lines(); lines && lines->save_half() && grid().nx >= shortest_line)
+        return apply_lines(*lines, x, y, done);
     // The values of x that lie in memory and in the grid.
     const Layout& l = layout();
     const Index lowest = -std::min(l.begin_plane(), l.halo()) * l.slots_of_plane();
@@ -172,6 +183,39 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
             accumulate<+1>(terms, nullptr, y.component(row) + first, count);
         }
         done(at, first, count);
+    }
+}
+
+template <class Done>
+void StructMatrix::apply_lines(const EqualLines& lines, const Vector& x, Vector& y, const Done& done) const {
+    const Layout& l = layout();
+    const int nx = grid().nx, ny = grid().ny;
+    const int lowest = std::max(0, l.begin_plane() - l.halo()), highest = std::min(grid().nz, l.end_plane() + l.halo());
+    const PlaneSums order(space(), 1);
+#pragma omp parallel for schedule(static, 1) num_threads(context().threads_for(unknowns()))
+    for (Index at = 0; at < order.blocks(); ++at) {
+        const Index first = order.block(at).first, last = first + order.block(at).count;
+        thread_local std::vector<RunTerm> terms;
+        for (Index slot = first; slot < last;) {
+            const Index line = slot / nx;
+            const Int3 p{int(slot % nx), int(line % ny), l.begin_plane() + int(line / ny)};
+            const Run run{p, int(std::min<Index>(nx - p.x, last - slot)), slot};
+            for (int row = 0; row < dof(); ++row) {
+                terms.clear();
+                for (int e = 0; e < stencil_.size(); ++e) {
+                    const Int3 o = stencil_[e], q{p.x + o.x, p.y + o.y, p.z + o.z};
+                    if (q.y < 0 || q.y >= ny || q.z < lowest || q.z >= highest) continue;
+                    const RunNeighbours near{std::max(0, -q.x), std::min(run.count, nx - q.x), slot + l.distance(o)};
+                    const Index shift = stores(e) ? lines.shift(p.y, p.z) : lines.shift(q.y, q.z);
+                    for (int col = 0; col < dof(); ++col)
+                        terms.push_back({along(run, near, e, row, col) + shift, x.component(col) + near.slot,
+                                         near.begin, near.end});
+                }
+                accumulate<+1>(terms, nullptr, y.component(row) + slot, run.count);
+            }
+            slot += run.count;
+        }
+        done(at, first, int(last - first));
     }
 }
 
@@ -226,22 +270,27 @@ void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
     bring_halo(*this, x);
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
+    const EqualLines* const lines = equal_lines();
     for_each_run(context(), layout(), dof(), [&](const Run& run) {
         thread_local std::vector<RunTerm> terms;
         thread_local std::vector<double> low;
         low.resize(run.count);
         for (int row = 0; row < dof(); ++row) {
             terms.clear();
-            const auto add = [&](int e, const RunNeighbours& near) {
+            const auto add = [&](int e, const RunNeighbours& near, Index shift) {
                 for (int col = 0; col < dof(); ++col)
                     terms.push_back(
-                        {along(run, near, e, row, col), x.component(col) + near.slot, near.begin, near.end});
+                        {along(run, near, e, row, col) + shift, x.component(col) + near.slot, near.begin, near.end});
             };
-            for (int e = 0; e < stencil_.size(); ++e)
-                if (const auto near = layout().neighbours(run, stencil_[e]); near.begin < near.end) add(e, near);
+            for (int e = 0; e < stencil_.size(); ++e) {
+                const auto near = layout().neighbours(run, stencil_[e]);
+                if (near.begin >= near.end) continue;
+                const Int3 stored = stores(e) ? run.first : run.first + stencil_[e];
+                add(e, near, lines ? lines->shift(stored.y, stored.z) : 0);
+            }
             if (grid().any_periodic())
                 for_wrapped(run, [&](int t, int e, Int3 neighbour) {
-                    add(e, {t, t + 1, slot_of_neighbour(layout(), neighbour) - t});
+                    add(e, {t, t + 1, slot_of_neighbour(layout(), neighbour) - t}, 0);
                 });
             subtract_exactly(terms, b.component(row) + run.slot, r.component(row) + run.slot, low.data(), run.count);
         }
@@ -278,6 +327,7 @@ void StructMatrix::assign(const CsrMatrix& csr) {
     if (csr.rows != unknowns())
         throw UsageError(fmt::format("a matrix of {} rows does not fit {} x {} x {} points with {} unknowns each",
                                      csr.rows, grid().nx, grid().ny, grid().nz, dof()));
+    lines_.forget();
     std::fill(values_.begin(), values_.end(), 0.0);
     for (Index row = 0; row < csr.rows; ++row) {
         const Int3 point = grid().point(row / dof());

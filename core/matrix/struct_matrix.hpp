@@ -9,12 +9,15 @@
 // wrapped couplings instead: apply includes them, factorisations and triangular solves skip them.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/matrix/equal_lines.hpp"
 #include "core/matrix/system_matrix.hpp"
 
 namespace hyperplane {
@@ -30,6 +33,33 @@ struct CsrMatrix {
 };
 
 class StructMatrixCuda;
+
+/// Equal lines that were found of values, and whether these have been accessed for writing since, by any thread.
+class KnownLines {
+public:
+    KnownLines() = default;
+    KnownLines(KnownLines&& other) noexcept : lines_(std::move(other.lines_)), valid_(other.valid_.load()) {}
+    KnownLines& operator=(KnownLines&& other) noexcept {
+        lines_ = std::move(other.lines_);
+        valid_ = other.valid_.load();
+        return *this;
+    }
+    KnownLines(const KnownLines&) = delete;
+    KnownLines& operator=(const KnownLines&) = delete;
+
+    const EqualLines* get() const { return valid_.load(std::memory_order_relaxed) ? lines_.get() : nullptr; }
+    void set(EqualLines&& lines) {
+        lines_ = std::make_unique<const EqualLines>(std::move(lines));
+        valid_ = true;
+    }
+    void forget() {
+        if (valid_.load(std::memory_order_relaxed)) valid_.store(false, std::memory_order_relaxed);
+    }
+
+private:
+    std::unique_ptr<const EqualLines> lines_;
+    std::atomic<bool> valid_{false};
+};
 
 class StructMatrix final : public SystemMatrix {
 public:
@@ -64,7 +94,10 @@ public:
     static Index bytes(Index coefficients, Index slots) { return coefficients * stride(slots) * Index(sizeof(double)); }
 
     /// The values of one stored coefficient, by slot.
-    double* values(int entry, int row = 0, int col = 0) { return values_.data() + plane(entry, row, col); }
+    double* values(int entry, int row = 0, int col = 0) {
+        lines_.forget();
+        return values_.data() + plane(entry, row, col);
+    }
     const double* values(int entry, int row = 0, int col = 0) const { return values_.data() + plane(entry, row, col); }
     /// Sets every coefficient of a stored entry to zero.
     void set_zero(int entry);
@@ -80,6 +113,15 @@ public:
         return stores(entry) ? values(entry, row, col) + run.slot
                              : values(stencil_.mirror(entry), col, row) + neighbours.slot;
     }
+
+    /// Finds the equal lines of all coefficients, unless they are known, on a CPU in natural layout. Products,
+    /// residuals and solves then read fewer lines, with the same bits. Values may no longer be written through
+    /// addresses that were taken before; taking one for writing makes this void.
+    void find_equal_lines() const;
+    /// Takes them from who has written the values, and knows them.
+    void set_equal_lines(EqualLines&& lines) { lines_.set(std::move(lines)); }
+    /// Null if they are not known.
+    const EqualLines* equal_lines() const { return lines_.get(); }
 
     void apply(const Vector& x, Vector& y) const override;
     void apply_dot(const Vector& x, Vector& y, double* product) const override;
@@ -106,6 +148,9 @@ private:
     /// Calls done(block, first slot, number of points) after each block of PlaneSums(space(), 1).
     template <class Done>
     void apply_flat(const Vector& x, Vector& y, const Done& done) const;
+    /// The same line by line, with equal lines.
+    template <class Done>
+    void apply_lines(const EqualLines& lines, const Vector& x, Vector& y, const Done& done) const;
     bool is_flat() const { return layout().kind() == LayoutKind::natural && !grid().any_periodic(); }
     /// y = A x in any layout, without the wrapped couplings.
     void apply_runs(const Vector& x, Vector& y) const;
@@ -118,6 +163,7 @@ private:
     const StructMatrixCuda& cuda() const;
 
     mutable std::shared_ptr<const StructMatrixCuda> cuda_;
+    mutable KnownLines lines_;
     Stencil stencil_;
     MatrixStorage storage_;
     Index stride_;

@@ -75,6 +75,11 @@ public:
     void gather(const Context& context);
 
     Index failures() const { return failures_; }
+    /// Whether pivots could not be used so far, or were boosted. Threads may still be at work.
+    bool has_events() {
+        const std::lock_guard lock(mutex_);
+        return failures_ + boosts_ > 0;
+    }
     /// Whether the first failure is a NaN or an infinity, for which no policy is a remedy.
     bool not_finite() const;
     /// "the pivot at cell (1,2,3), component 0, is 0, ...": the first failure in natural order.

@@ -8,6 +8,7 @@
 
 #include "core/device/for_each_point.hpp"
 #include "core/vector/blas1.hpp"
+#include "precond/multigrid/copied_lines.hpp"
 #include "precond/multigrid/setup_cuda.hpp"
 #include "precond/walks/coefficients.hpp"
 
@@ -153,10 +154,14 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
         const RatiosByRun ratios(a, candidates);
         const Index ny = a.grid().ny, first = ny * a.layout().begin_plane();
         std::vector<double> by_line(std::size_t(3 * ny * a.layout().planes()));
-        for_each_run(a.context(), a.layout(), 1, [&](const Run& run) {
-            const std::array<double, 3> sums = ratios.sums(run);
-            std::copy(sums.begin(), sums.end(), &by_line[3 * (run.first.y + ny * run.first.z - first)]);
-        });
+        const auto of_line = [&](Int3 p) { return &by_line[3 * (p.y + ny * p.z - first)]; };
+        for_each_different_run(
+            a,
+            [&](const Run& run) {
+                const std::array<double, 3> sums = ratios.sums(run);
+                std::copy(sums.begin(), sums.end(), of_line(run.first));
+            },
+            [&](Int3 from, const Run& run) { std::copy_n(of_line(from), 3, of_line(run.first)); });
         by_line = of_all_lines(a, std::move(by_line));
         for (std::size_t at = 0; at < by_line.size(); ++at) total[at % 3] += by_line[at];
         return total;

@@ -127,8 +127,9 @@ private:
 void galerkin_by_lines(const Source& source, const Interpolation& p, StructMatrix& coarse) {
     const StructMatrix& a = *source.a;
     const LineProduct product(a, p, coarse);
-    const EqualLines weights = p.equal_lines();
+    const EqualLines& weights = *p.equal_lines();
     const int reach = coarse.stencil().radius();
+    a.find_equal_lines();
     const CopiedLines lines(source.planes, [&](int j, int k, std::vector<int>& numbers) {
         source.append_lines(p.grids(), j, k, numbers);
         weights.append_around(j, k, reach, reach, numbers);
@@ -140,6 +141,8 @@ void galerkin_by_lines(const Source& source, const Interpolation& p, StructMatri
             for (double* const values : coefficients)
                 std::copy_n(values + coarse.layout().slot(from), run.count, values + coarse.layout().slot(run.first));
         });
+    if (source.planes == coarse.layout() && coarse.layout().halo() == 0)
+        coarse.set_equal_lines(lines.equal_lines(coarse.layout()));
 }
 
 }  // namespace hyperplane::multigrid

@@ -235,6 +235,7 @@ Interpolation::Interpolation(const Sources& sources, const Coarsening& grids, co
 void Interpolation::compute(const Sources& sources) {
     singles_ = {};
     single_ones_ = {};
+    lines_.reset();
     if (weights_.size() == 0) {
         weights_ = Buffer<double>(context_, "multigrid: interpolation", places_.count * stride_);
         ones_ = Buffer<double>(context_, "multigrid: interpolation", on_host_ ? grids_.coarse.nx : 0);
@@ -244,6 +245,7 @@ void Interpolation::compute(const Sources& sources) {
     std::vector<double*> of_children;
     for (int place = 0; place < places_.count; ++place) of_children.push_back(first(weights_) + place * stride_);
     exchange_halos(context_, order_, order_.halo(), of_children);
+    if (by_lines() && !lines_) find_equal_lines();
 }
 
 void Interpolation::compute_weights(const Source& source) {

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/vector/single_vector.hpp"
@@ -82,16 +83,17 @@ public:
     const Layout& coarse() const { return coarse_; }
     /// Valid until round().
     WeightsView<const double> view() const { return view_of(first(weights_)); }
-    /// The weights of children at s along a line of the natural layout, for the coarse points (0, j, k) and following;
-    /// ones for the coarse points themselves. T is double until round(), then float.
+    /// The weights of children at s along a line of the natural layout, for the coarse points (0, j, k) and following,
+    /// if products follow lines on a CPU; ones for the coarse points themselves. T is double until round(), then float.
     template <class T = double>
     const T* line(Int3 s, int j, int k) const {
         const int place = places_.of[number_of(s)];
         return place < 0 ? of(ones_, single_ones_, T{})
-                         : of(weights_, singles_, T{}) + order_.halo_slots() + place * stride_ + order_.slot({0, j, k});
+                         : of(weights_, singles_, T{}) + order_.halo_slots() + place * stride_ +
+                               order_.slot({0, j, k}) + lines_->shift(j, k);
     }
-    /// Lines of the weights, until round().
-    EqualLines equal_lines() const;
+    /// Lines of the weights, if products follow lines on a CPU; else null.
+    const EqualLines* equal_lines() const { return lines_ ? &*lines_ : nullptr; }
     /// Keeps the weights in single precision alone, until they are computed anew.
     void round();
 
@@ -123,6 +125,7 @@ private:
     void compute_weights(const Source& source);
     void compute_by_points(const StructMatrix& a, const Layout& planes);
     void compute_by_lines(const Source& source);
+    void find_equal_lines();
     void compute_line(const StructMatrix& a, const std::vector<LineChildren>& all, const Run& run);
     template <class T, class AnyVector>
     void restrict_by_lines(const AnyVector& fine, AnyVector& coarse) const;
@@ -158,6 +161,7 @@ private:
     bool on_host_;
     bool has_kernels_;  ///< on a GPU, without periodic axes
     Context context_;
+    std::optional<EqualLines> lines_;
     Buffer<double> weights_, ones_;
     Buffer<float> singles_, single_ones_;  ///< the same after round()
     std::shared_ptr<const SetupCuda> setup_;

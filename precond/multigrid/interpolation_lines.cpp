@@ -138,6 +138,7 @@ void collapse(const StructMatrix& a, const LineChildren& children, int j, int k,
 void Interpolation::compute_by_lines(const Source& source) {
     const StructMatrix& a = *source.a;
     const std::vector<LineChildren> all = all_children(a, grids_);
+    a.find_equal_lines();
     const CopiedLines lines(
         source.planes, [&](int j, int k, std::vector<int>& numbers) { source.append_lines(grids_, j, k, numbers); });
     lines.for_each_line(
@@ -148,6 +149,7 @@ void Interpolation::compute_by_lines(const Source& source) {
                 std::copy_n(weights + order_.slot(from), run.count, weights + order_.slot(run.first));
             }
         });
+    if (source.planes == coarse_ && coarse_.halo() == 0) lines_ = lines.equal_lines(order_);
 }
 
 void Interpolation::compute_line(const StructMatrix& a, const std::vector<LineChildren>& all, const Run& run) {
@@ -178,10 +180,10 @@ void Interpolation::compute_line(const StructMatrix& a, const std::vector<LineCh
     }
 }
 
-EqualLines Interpolation::equal_lines() const {
+void Interpolation::find_equal_lines() {
     std::vector<const double*> arrays;
     for (int place = 0; place < places_.count; ++place) arrays.push_back(first(weights_) + place * stride_);
-    return {context_, order_, arrays};
+    lines_.emplace(context_, order_, arrays);
 }
 
 namespace {

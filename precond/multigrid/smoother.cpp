@@ -12,6 +12,7 @@
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/fused_step.hpp"
+#include "precond/multigrid/copied_lines.hpp"
 #include "precond/multigrid/grid_norm.hpp"
 #include "precond/single_solve.hpp"
 #include "precond/walks/coefficients.hpp"
@@ -87,35 +88,56 @@ bool on_all_ranks(const StructMatrix& a, bool mine) {
     return a.layout().is_part() ? !any_rank(a.context(), !mine) : mine;
 }
 
-/// Whether a coefficient beside the diagonal is positive, and whether couplings jump, on this rank.
-struct Couplings {
-    bool positive = false, jump = false;
+/// What the rows of a matrix have, on any rank: a positive coefficient beside the diagonal; couplings that jump; a sum
+/// that is negative by more than rounding.
+struct RowTraits {
+    bool positive = false, jump = false, negative_sum = false;
 };
 
-Couplings couplings_of(const StructMatrix& a) {
-    bool positive = false, jump = false;
-    for_each_run(a.context(), a.layout(), 1, [&](const Run& run) {
-        for (int e = 0; e < a.stencil().diagonal(); ++e) {
-            const int mirror = a.stencil().mirror(e);
-            const RunNeighbours near = a.layout().neighbours(run, a.stencil()[e]);
-            const RunNeighbours opposite = a.layout().neighbours(run, a.stencil()[mirror]);
-            const double* one = a.along(run, near, e, 0, 0);
-            const double* other = a.along(run, opposite, mirror, 0, 0);
-            int above = 0, jumps = 0;
-            for (int t = near.begin; t < near.end; ++t) above |= one[t] > 0.0;
-            for (int t = std::max(near.begin, opposite.begin); t < std::min(near.end, opposite.end); ++t)
-                jumps |= is_jump(one[t], other[t]);
-            if (above) {
+/// The traits of the rows along a run.
+RowTraits traits_of(const StructMatrix& a, const Run& run) {
+    RowTraits traits;
+    thread_local std::vector<double> sums;
+    sums.assign(run.count, 0.0);
+    for (int e = 0; e < a.stencil().size(); ++e) {
+        const int mirror = a.stencil().mirror(e);
+        const RunNeighbours near = a.layout().neighbours(run, a.stencil()[e]);
+        const double* one = a.along(run, near, e, 0, 0);
+        for (int t = near.begin; t < near.end; ++t) sums[t] += one[t];
+        if (e >= a.stencil().diagonal()) continue;
+        const RunNeighbours opposite = a.layout().neighbours(run, a.stencil()[mirror]);
+        const double* other = a.along(run, opposite, mirror, 0, 0);
+        int above = 0, jumps = 0;
+        for (int t = near.begin; t < near.end; ++t) above |= one[t] > 0.0;
+        for (int t = std::max(near.begin, opposite.begin); t < std::min(near.end, opposite.end); ++t)
+            jumps |= is_jump(one[t], other[t]);
+        traits.positive = traits.positive || above;
+        traits.jump = traits.jump || jumps;
+    }
+    const double* own = a.values(a.stencil().diagonal()) + run.slot;
+    int negative = 0;
+    for (int t = 0; t < run.count; ++t) negative |= !(sums[t] >= -1e-12 * own[t]);
+    traits.negative_sum = negative;
+    return traits;
+}
+
+RowTraits traits_of(const StructMatrix& a) {
+    bool positive = false, jump = false, negative_sum = false;
+    const auto note = [](bool found, bool& noted) {
+        if (!found) return;
 #pragma omp atomic write
-                positive = true;
-            }
-            if (jumps) {
-#pragma omp atomic write
-                jump = true;
-            }
-        }
-    });
-    return {!on_all_ranks(a, !positive), !on_all_ranks(a, !jump)};
+        noted = true;
+    };
+    for_each_different_run(
+        a,
+        [&](const Run& run) {
+            const RowTraits traits = traits_of(a, run);
+            note(traits.positive, positive);
+            note(traits.jump, jump);
+            note(traits.negative_sum, negative_sum);
+        },
+        [](Int3, const Run&) {});
+    return {!on_all_ranks(a, !positive), !on_all_ranks(a, !jump), !on_all_ranks(a, !negative_sum)};
 }
 
 /// Whether a matrix is symmetric with coefficients of an M-matrix, and whether its couplings jump.
@@ -123,8 +145,8 @@ struct Kind {
     bool m_matrix = false, jumps = false;
 };
 
-/// Overwrites two vectors.
-Kind kind_of(const StructMatrix& a, Vector& ones, Vector& sums) {
+/// Overwrites a vector.
+Kind kind_of(const StructMatrix& a, Vector& sums) {
     if (a.dof() > 1 || !a.symmetric()) return {};
     if (a.backend() == Backend::cuda || a.grid().any_periodic()) {
         const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
@@ -133,17 +155,8 @@ Kind kind_of(const StructMatrix& a, Vector& ones, Vector& sums) {
         const double flags = sum(sums, 0);
         return {.m_matrix = flags < 1.0, .jumps = 0.0 < flags};
     }
-    const Couplings couplings = couplings_of(a);
-    if (couplings.positive) return {};
-    fill(ones, 1.0);
-    a.apply(ones, sums);
-    const Index slots = a.layout().slots();
-    const double* own = a.values(a.stencil().diagonal());
-    const double* sum = sums.data();
-    bool all = true;
-#pragma omp parallel for simd schedule(static) num_threads(a.context().threads_for(slots)) reduction(&& : all)
-    for (Index slot = 0; slot < slots; ++slot) all = all && sum[slot] >= -1e-12 * own[slot];
-    return {on_all_ranks(a, all), couplings.jump};
+    const RowTraits traits = traits_of(a);
+    return {.m_matrix = !traits.positive && !traits.negative_sum, .jumps = traits.jump};
 }
 
 }  // namespace
@@ -161,7 +174,7 @@ SetupReport Smoother::setup(const StructMatrix& a, const SmootherChoice& choice,
         omega_ = *options.damping;
         return report;
     }
-    if (const Kind kind = choice.regular_splitting ? kind_of(a, r, t) : Kind{}; kind.m_matrix) {
+    if (const Kind kind = choice.regular_splitting ? kind_of(a, t) : Kind{}; kind.m_matrix) {
         if (kind.jumps) omega_ = damping_of_jumps;
         return report;
     }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "precond/multigrid/coarsening.hpp"
-#include "precond/multigrid/equal_lines.hpp"
+#include "precond/multigrid/copied_lines.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -21,18 +21,13 @@ struct Source {
     const StructMatrix* a;
     Layout planes;
 
-    /// Lines of the matrix, found at first use.
-    const EqualLines& lines() const {
-        if (!lines_) lines_ = std::make_shared<const EqualLines>(*a);
-        return *lines_;
-    }
-    /// Appends the numbers of the lines of the matrix from which the weights of a coarse line are computed.
+    /// Appends the numbers of the lines of the matrix, whose equal lines are known, from which the weights of a coarse
+    /// line are computed.
     void append_lines(const Coarsening& grids, int j, int k, std::vector<int>& numbers) const;
 
 private:
     friend class Sources;
     Source(const StructMatrix& of, const Layout& coarse) : a(&of), planes(coarse) {}
-    mutable std::shared_ptr<const EqualLines> lines_;
 };
 
 class Sources {

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // StructILU's factorisation on a CPU: Algorithm 1, computed for a run of points at once.
 #include "precond/struct_ilu/factor_cpu.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/run_blocks.hpp"
@@ -109,41 +116,135 @@ private:
     EliminationPlan plan_;
 };
 
-/// Copies entry `from` of a to entry `to` of x; the diagonals of its blocks are multiplied by 1 + alpha.
-void copy_entry(const StructMatrix& a, int from, StructMatrix& x, int to, double alpha) {
-    for (int row = 0; row < a.dof(); ++row)
-        for (int col = 0; col < a.dof(); ++col) {
-            const double factor = row == col ? 1.0 + alpha : 1.0;
-            const double* source = a.values(from, row, col);
-            double* target = x.values(to, row, col);
-#pragma omp parallel for simd schedule(static) num_threads(x.context().threads_for(a.layout().slots()))
-            for (Index slot = 0; slot < a.layout().slots(); ++slot) target[slot] = factor * source[slot];
-        }
-}
-
-/// Sets X = A + alpha diag(A) on the filled pattern; for D-ILU, the diagonal alone.
-void copy_matrix(IluFactors& factors, double alpha) {
-    const StructMatrix& a = factors.matrix();
-    StructMatrix& x = factors.held();
-    const Stencil& stencil = factors.stencil();
-    if (factors.pattern().shares) return copy_entry(a, a.stencil().diagonal(), x, 0, alpha);
-    for (int e = 0; e < x.stored_entries(); ++e) {
-        const int source = a.stencil().find(stencil[e]);
-        if (source >= 0)
-            copy_entry(a, source, x, e, e == stencil.diagonal() ? alpha : 0.0);
-        else
-            x.set_zero(e);
+/// X = A + alpha diag(A) on the filled pattern, run by run; for D-ILU, the diagonal alone.
+class Beginning {
+public:
+    Beginning(IluFactors& factors, double alpha) : a_(factors.matrix()), x_(factors.held()), alpha_(alpha) {
+        const Stencil& stencil = factors.stencil();
+        diagonal_ = factors.pattern().shares ? 0 : stencil.diagonal();
+        for (int e = 0; e < x_.stored_entries(); ++e)
+            source_.push_back(a_.stencil().find(e == diagonal_ ? Int3{} : stencil[e]));
     }
-}
+
+    void run(const Run& run) const {
+        for (int e = 0; e < x_.stored_entries(); ++e)
+            for (int row = 0; row < a_.dof(); ++row)
+                for (int col = 0; col < a_.dof(); ++col) {
+                    double* target = x_.values(e, row, col) + run.slot;
+                    if (source_[e] < 0) {
+                        std::fill_n(target, run.count, 0.0);
+                        continue;
+                    }
+                    const double factor = e == diagonal_ && row == col ? 1.0 + alpha_ : 1.0;
+                    const double* source = a_.values(source_[e], row, col) + run.slot;
+                    for (int t = 0; t < run.count; ++t) target[t] = factor * source[t];
+                }
+    }
+
+private:
+    const StructMatrix& a_;
+    StructMatrix& x_;
+    double alpha_;
+    int diagonal_;
+    std::vector<int> source_;  ///< A's entries; -1 where it has none
+};
+
+/// Lines of factors that equal the line before, in their plane or in the plane before, since the lines of A and of
+/// factors that they follow from are equal. They are copied, with the same bits. A line without such a one is compared
+/// with these two when it is computed: pivots converge away from the boundary.
+class CopiedFactors {
+public:
+    /// Whether lines are copied at all.
+    static bool serves(const FactorsByRun& f) {
+        const Grid& grid = f.layout.grid();
+        return f.dof == 1 && f.layout.kind() == LayoutKind::natural && !f.layout.is_part() && !grid.any_periodic() &&
+               grid.nx <= piece_length(1);
+    }
+
+    CopiedFactors(const FactorsByRun& f, const StructMatrix& a, StructMatrix& x)
+        : f_(f), values_(x.coefficients()), ny_(f.layout.grid().ny), number_(ny_ * f.layout.grid().nz) {
+        a.find_equal_lines();
+        const int reach = f.stencil.radius();
+        std::vector<int> own, other;
+        for (int at = 0; at < int(number_.size()); ++at) {
+            const auto around = [&](int line, std::vector<int>& numbers) {
+                numbers.clear();
+                a.equal_lines()->append_around(line % ny_, line / ny_, reach, reach, numbers);
+            };
+            around(at, own);
+            Int3 same;
+            if (at % ny_ > 0 && (around(at - 1, other), other == own)) same.y = 1;
+            if (at >= ny_ && (around(at - ny_, other), other == own)) same.z = 1;
+            same_matrix_.push_back(same);
+        }
+        for (int e = 0; e < f.stencil.lower_size(); ++e) {
+            const Int3 line{0, f.stencil[e].y, f.stencil[e].z};
+            if (!f.along_run(e) && (lower_.empty() || !(lower_.back() == line))) lower_.push_back(line);
+        }
+    }
+
+    /// Whether a line has been copied.
+    bool copy(const Run& line) {
+        const int at = place(line.first);
+        const Int3 same = same_matrix_[at];
+        const int from = same.y && same_factors(line.first, {0, -1, 0})   ? at - 1
+                         : same.z && same_factors(line.first, {0, 0, -1}) ? at - ny_
+                                                                          : -1;
+        if (from < 0) return false;
+        number_[at] = number_[from];
+        for (double* const values : values_)
+            std::copy_n(values + Index(number_[at]) * line.count, line.count, values + line.slot);
+        return true;
+    }
+    /// Compares a line that has been computed.
+    void note(const Run& line) {
+        const int at = place(line.first);
+        const auto equals = [&](int other) {
+            return std::all_of(values_.begin(), values_.end(), [&](const double* values) {
+                return std::memcmp(values + line.slot, values + Index(other) * line.count,
+                                   line.count * sizeof(double)) == 0;
+            });
+        };
+        number_[at] = line.first.y > 0 && equals(at - 1)     ? number_[at - 1]
+                      : line.first.z > 0 && equals(at - ny_) ? number_[at - ny_]
+                                                             : at;
+    }
+    EqualLines equal_lines() && { return {f_.layout, std::move(number_)}; }
+
+private:
+    int place(Int3 p) const { return p.z * ny_ + p.y; }
+    int number(Int3 p) const { return p.y < 0 || p.y >= ny_ || p.z < 0 ? -1 : number_[place(p)]; }
+    /// Whether the factors that a line follows from equal those that the line at a distance follows from.
+    bool same_factors(Int3 p, Int3 distance) const {
+        return std::all_of(lower_.begin(), lower_.end(),
+                           [&](Int3 o) { return number(p + o) == number(p + o + distance); });
+    }
+
+    const FactorsByRun& f_;
+    std::vector<double*> values_;
+    int ny_;
+    std::vector<int> number_;        ///< of each line that is known, the first one that it equals
+    std::vector<Int3> same_matrix_;  ///< whether what a line reads of A equals what those before it read
+    std::vector<Int3> lower_;        ///< the lines that a line depends on
+};
 
 }  // namespace
 
 void factorise(IluFactors& factors, double alpha, PivotInverter& inverter) {
-    copy_matrix(factors, alpha);
     const FactorsByRun f = read_by_runs(factors);
+    const Beginning beginning(factors, alpha);
     const Elimination elimination(f, factors.matrix(), factors.held(), inverter);
     const Carried carried{factors.held().coefficients(), f.stencil.planes()};
-    for_each_piece(f, Direction::lower, carried, [&](const Run& piece) { elimination.piece(piece); });
+    std::optional<CopiedFactors> copied;
+    if (CopiedFactors::serves(f)) copied.emplace(f, factors.matrix(), factors.held());
+    for_each_piece(f, Direction::lower, carried, [&](const Run& piece) {
+        // Events are counted where they happen, so lines are not copied from those that have some.
+        if (copied && !inverter.has_events() && copied->copy(piece)) return;
+        beginning.run(piece);
+        elimination.piece(piece);
+        if (copied) copied->note(piece);
+    });
+    if (copied) factors.held().set_equal_lines(std::move(*copied).equal_lines());
     if (f.layout.has_neighbours_outside()) factors.held().share_halos();
 }
 

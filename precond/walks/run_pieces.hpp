@@ -32,6 +32,11 @@ struct FactorsByRun {
     const double* address(int entry, Index ahead) const {
         return triangles.along({{}, 0, 0}, {0, 0, ahead}, entry, 0, 0);
     }
+    /// The equal lines of E and F, and of D^-1; null if they are not known.
+    const EqualLines* lines() const { return triangles.equal_lines(); }
+    const EqualLines* pivot_lines() const { return pivots.equal_lines(); }
+    /// Whether the coefficients of an entry are stored at its own point, not at the neighbour.
+    bool stores(int entry) const { return triangles.stores(entry); }
     const double* inverse(int row, int col, Index slot) const { return pivots.values(pivot_entry, row, col) + slot; }
     bool along_run(int entry) const {
         const Int3 o = stencil[entry];

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "reference/bridge.hpp"
+#include "reference/equal_lines.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -220,6 +221,77 @@ TEST(MatrixProducts, RefusesWhatItCannotHold) {
     EXPECT_NO_THROW(StructMatrix(context, periodic, Stencil::star7(), 1));
     EXPECT_THROW(StructMatrix(context, periodic, Stencil::star13(), 1), UsageError);
     EXPECT_EQ(context.ledger().held(), 0);
+}
+
+/// A x, b - A x, the same accurately, and x^T A x.
+std::vector<double> all_products(const StructMatrix& a) {
+    const int size = int(a.unknowns());
+    const Vector x = reference::to_vector(a.context(), a.layout(), a.dof(), reference::Random(6).vector(size));
+    const Vector b = reference::to_vector(a.context(), a.layout(), a.dof(), reference::Random(7).vector(size));
+    std::vector<double> all(1);
+    Vector y(a.context(), a.layout(), a.dof(), "y");
+    const auto append = [&] {
+        const std::vector<double> values = reference::from_vector(y);
+        all.insert(all.end(), values.begin(), values.end());
+    };
+    a.apply(x, y), append();
+    a.subtract_product(b, x, y), append();
+    a.residual(b, x, y), append();
+    a.apply_dot(x, y, &all[0]), append();
+    return all;
+}
+
+TEST(EqualLinesOfAMatrix, AreReadInPlaceOfOneAnotherWithTheSameBits) {
+    for (const char* name : {"star7", "diamond13", "box27", "skewed7"})
+        for (const int dof : {1, 2})
+            for (const bool symmetric : {false, true})
+                for (const Box& box : {Box{33, 9, 6}, Box{40, 6, 9}, Box{7, 9, 6}}) {
+                    const reference::NamedStencil stencil = reference::stencil_named(name);
+                    const StencilMatrix data = reference::equal_lines(box, stencil.offsets, dof, symmetric, {1, 3, 4});
+                    const auto matrix = [&](int threads) {
+                        return reference::to_struct_matrix(Context::cpu(threads),
+                                                           layout_for(LayoutKind::natural, box, stencil), data,
+                                                           symmetric ? MatrixStorage::lower : MatrixStorage::full);
+                    };
+                    StructMatrix a = matrix(1);
+                    ASSERT_EQ(a.equal_lines(), nullptr);
+                    const std::vector<double> expected = all_products(a);
+                    a.find_equal_lines();
+                    ASSERT_TRUE(a.equal_lines() && a.equal_lines()->save_half());
+                    EXPECT_EQ(all_products(a), expected) << name << " " << dof << " " << reference::name_of(box);
+                    // Values are written: what was known of their lines is not used any more.
+                    StructMatrix fresh = matrix(1);
+                    for (StructMatrix* const one : {&a, &fresh}) one->values(0)[one->layout().slot({3, 2, 1})] = 0.75;
+                    EXPECT_EQ(a.equal_lines(), nullptr);
+                    EXPECT_EQ(all_products(a), all_products(fresh)) << name << " " << dof;
+                }
+}
+
+TEST(EqualLinesOfAMatrix, AreThoseWithTheSameBits) {
+    const reference::NamedStencil stencil = reference::stencil_named("star7");
+    const StencilMatrix data = reference::equal_lines({5, 9, 6}, stencil.offsets, 1, true, {1, 3, 4});
+    const StructMatrix a = reference::to_struct_matrix(
+        Context::cpu(1), layout_for(LayoutKind::natural, data.box, stencil), data, MatrixStorage::lower);
+    a.find_equal_lines();
+    const EqualLines& lines = *a.equal_lines();
+    const auto values = [&](int j, int k) {
+        std::vector<double> all;
+        for (const double* const from : a.coefficients())
+            all.insert(all.end(), from + a.layout().slot({0, j, k}), from + a.layout().slot({0, j, k}) + 5);
+        return all;
+    };
+    int shifted = 0;
+    for (int k = 0; k < 6; ++k)
+        for (int j = 0; j < 9; ++j) {
+            const Index to = a.layout().slot({0, j, k}) + lines.shift(j, k);
+            ASSERT_EQ(to % 5, 0);
+            const int line = int(to / 5);
+            EXPECT_EQ(values(line % 9, line / 9), values(j, k)) << j << " " << k;
+            shifted += line != j + 9 * k;
+        }
+    EXPECT_GT(shifted, 27);
+    EXPECT_EQ(lines.number(-1, 0), -1);
+    EXPECT_EQ(lines.number(0, 6), -1);
 }
 
 }  // namespace

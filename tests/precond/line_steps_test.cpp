@@ -6,6 +6,7 @@
 #include "precond/fused_step.hpp"
 #include "precond/multigrid/interpolation.hpp"
 #include "precond/support.hpp"
+#include "reference/equal_lines.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -42,6 +43,33 @@ TEST(LineSolves, EqualTheReferenceForEveryLengthOfALine) {
                     const auto expected = reference::apply_inverse(reference_ilu(one.data, stencil, k), r);
                     EXPECT_LT(relative_difference(apply(*m, one.a, r), expected), 1e-13) << stencil << nx << " " << k;
                 }
+}
+
+TEST(LineSolves, EqualTheReferenceWhereMostLinesAreEqual) {
+    for (const char* stencil : {"star7", "diamond13", "box27"})
+        for (const bool symmetric : {false, true})
+            for (const Box& box : {Box{9, 13, 6}, Box{17, 6, 13}})
+                for (int at = 0; at < box.ny + box.nz; ++at)
+                    for (const int k : {0, 1, 2}) {
+                        if (k > 0 && at % 6 > 0) continue;
+                        const reference::Offset other{1, at < box.ny ? at : 3, at < box.ny ? 3 : at - box.ny};
+                        const StencilMatrix data =
+                            reference::equal_lines(box, reference::stencil_named(stencil).offsets, 1, symmetric, other);
+                        const StructMatrix a = reference::to_struct_matrix(
+                            Context::cpu(1), layout_for(LayoutKind::natural, data, stencil, k), data,
+                            symmetric ? MatrixStorage::lower : MatrixStorage::full, stencil);
+                        const auto m = make("struct_ilu", a, {{"fill_level", std::to_string(k)}});
+                        m->setup(a);
+                        ASSERT_TRUE(k > 0 || (a.equal_lines() && a.equal_lines()->save_half()));
+                        const std::vector<double> r = reference::Random(7).vector(int(a.unknowns()));
+                        const auto expected = reference::apply_inverse(reference_ilu(data, stencil, k), r);
+                        EXPECT_LT(relative_difference(apply(*m, a, r), expected), 1e-13)
+                            << stencil << symmetric << at << " " << k;
+                        const SeveralThreads several(a.context(), 3);
+                        const auto threads = make("struct_ilu", a, {{"fill_level", std::to_string(k)}});
+                        threads->setup(a);
+                        EXPECT_EQ(apply(*threads, a, r), apply(*m, a, r)) << stencil << symmetric << at << " " << k;
+                    }
 }
 
 TEST(LineSolves, EqualTheReferenceInPiecesAndOnPeriodicAxes) {

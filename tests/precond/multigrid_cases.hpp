@@ -31,31 +31,6 @@ inline std::unique_ptr<Preconditioner> make_multigrid(const StructMatrix& a, con
     return find_preconditioner("multigrid").create(parameters, setting_of(a));
 }
 
-/// A matrix whose coefficients depend on x alone, so that most of its lines are equal. Only the row and the column of
-/// the point `other` have coefficients of their own.
-inline reference::StencilMatrix equal_lines(const reference::Box& box, const std::vector<reference::Offset>& offsets,
-                                            int dof, bool symmetric, reference::Offset other) {
-    reference::StencilMatrix a{box, offsets, dof,
-                               std::vector<std::map<reference::Offset, reference::Dense>>(box.points())};
-    for (int row = 0; row < box.points(); ++row)
-        for (const reference::Offset o : offsets) {
-            const reference::Offset p = box.point(row), q = p + o;
-            if (!box.contains(q)) continue;
-            const bool mirrored = symmetric && o < -o;
-            const reference::Offset from = mirrored ? q : p, to = mirrored ? -o : o;
-            const int place = 100 * from.x + to.x + 3 * to.y + 9 * to.z + 50;
-            reference::Dense block = reference::Random(place + (p == other || q == other ? 10000 : 0)).block(dof);
-            if (o == reference::Offset{})
-                for (int r = 0; r < dof; ++r)
-                    for (int c = 0; c <= r; ++c)
-                        block(r, c) = block(c, r) += r == c ? 2.0 * dof * double(offsets.size()) : 0.0;
-            reference::Dense& own = a.blocks[row][o] = reference::Dense(dof, dof);
-            for (int r = 0; r < dof; ++r)
-                for (int c = 0; c < dof; ++c) own(r, c) = mirrored ? block(c, r) : block(r, c);
-        }
-    return a;
-}
-
 /// A random matrix; a symmetric one is positive definite.
 inline StructMatrix random_system(const Context& context, const std::string& stencil, const reference::Box& box,
                                   int dof, bool symmetric, LayoutKind kind = LayoutKind::natural) {

@@ -6,6 +6,7 @@
 #include "precond/multigrid/galerkin.hpp"
 #include "precond/multigrid_cases.hpp"
 #include "precond/support.hpp"
+#include "reference/equal_lines.hpp"
 #include "reference/multigrid.hpp"
 #include "several_threads.hpp"
 
@@ -195,8 +196,8 @@ TEST(MultigridGrids, AreAsDefinedWhereAllLinesButOneAreEqual) {
                     for (int at = 0; at < box.ny + box.nz; ++at) {
                         if (dof == 2 && at % 5 > 0) continue;
                         const reference::Offset other{1, at < box.ny ? at : 3, at < box.ny ? 3 : at - box.ny};
-                        const StencilMatrix data =
-                            equal_lines(box, reference::stencil_named(stencil).offsets, dof, symmetric, other);
+                        const StencilMatrix data = reference::equal_lines(
+                            box, reference::stencil_named(stencil).offsets, dof, symmetric, other);
                         for (const multigrid::Axes axes : {all_axes, multigrid::Axes{true, true, false}})
                             expect_as_defined(data, stencil, symmetric ? MatrixStorage::lower : MatrixStorage::full,
                                               LayoutKind::natural, axes);

@@ -9,6 +9,7 @@
 #include "on_device.hpp"
 #include "on_ranks.hpp"
 #include "precond/multigrid_cases.hpp"
+#include "reference/equal_lines.hpp"
 
 namespace hyperplane {
 namespace {
@@ -88,7 +89,7 @@ protected:
     StencilMatrix data(int seed) const {
         const Case& c = GetParam();
         const auto offsets = reference::stencil_named(c.stencil).offsets;
-        if (c.equal_lines) return equal_lines(c.box, offsets, c.dof, c.symmetric, {2, 3, seed});
+        if (c.equal_lines) return reference::equal_lines(c.box, offsets, c.dof, c.symmetric, {2, 3, seed});
         return c.symmetric ? reference::random_spd_matrix(c.box, offsets, c.dof, seed)
                            : reference::random_matrix(c.box, offsets, c.dof, seed);
     }

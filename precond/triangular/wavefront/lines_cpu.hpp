@@ -14,7 +14,7 @@ namespace hyperplane::wavefront_cpu {
 
 /// What the lines of one solve read: the coefficients of the entries [first, last) of a triangle, and x. T is double or
 /// float, of all of these; f.address(e, ahead) is that of the coefficient of entry e for slot 0, whose neighbour is
-/// `ahead` slots ahead.
+/// `ahead` slots ahead. Of lines that are known to be equal one is read.
 template <class T>
 class LineReads {
 public:
@@ -26,14 +26,16 @@ public:
             const Int3 o = f.stencil[e];
             const Index ahead = layout_.distance(o);
             const T* const a = f.address(e, ahead);
+            const Entry entry{o, f.stores(e) ? Int3{} : o, f.lines(), a, x.data() + ahead};
             if (f.along_run(e)) {
                 ++along;
-                along_ = {o, a, nullptr};
+                along_ = entry;
             } else {
-                entries_.push_back({o, a, x.data() + ahead});
+                entries_.push_back(entry);
             }
         }
         inverse_ = f.inverse(0, 0, 0);
+        pivot_lines_ = f.pivot_lines();
         usable_ = along == 1 && std::abs(along_.offset.x) == 1;
         // Offsets reach so few planes that these are found quickly.
         const auto has = [&](int plane) {
@@ -51,8 +53,10 @@ public:
     void add_products(const Matrix& a, const AnyVector& x) {
         std::vector<Entry> all;
         for (int e = 0; e < a.stencil().size(); ++e) {
-            const Index ahead = layout_.distance(a.stencil()[e]);
-            all.push_back({a.stencil()[e], a.along({{}, 0, 0}, {0, 0, ahead}, e, 0, 0), x.data() + ahead});
+            const Int3 o = a.stencil()[e];
+            const Index ahead = layout_.distance(o);
+            all.push_back({o, a.stores(e) ? Int3{} : o, a.equal_lines(), a.along({{}, 0, 0}, {0, 0, ahead}, e, 0, 0),
+                           x.data() + ahead});
         }
         entries_.insert(entries_.begin(), all.begin(), all.end());
     }
@@ -80,13 +84,15 @@ public:
             if (j < 0 || j >= layout_.grid().ny || k < first_plane_ || k >= end_plane_) continue;
             const RunNeighbours near = along_x(run, entry.offset.x);
             fits = fits && fits_line(near);
-            terms.push_back({entry.a + run.slot, entry.x + run.slot, near.begin, near.end});
+            terms.push_back({entry.of_line(run), entry.x + run.slot, near.begin, near.end});
         }
         return fits;
     }
     RunNeighbours along_line(const Run& run) const { return along_x(run, along_.offset.x); }
-    const T* along(const Run& run) const { return along_.a + run.slot; }
-    const T* inverse(const Run& run) const { return inverse_ + run.slot; }
+    const T* along(const Run& run) const { return along_.of_line(run); }
+    const T* inverse(const Run& run) const {
+        return inverse_ + run.slot + (pivot_lines_ ? pivot_lines_->shift(run.first.y, run.first.z) : 0);
+    }
 
 private:
     /// The blocks of a descending piece begin at its last position only if no other piece follows.
@@ -95,8 +101,14 @@ private:
         return fits_line(along) && (!descending || run.count % detail::lanes == 0 || along.end < run.count);
     }
     struct Entry {
-        Int3 offset;
+        Int3 offset, stored;  ///< to the neighbour, and to the point where the coefficient is stored
+        const EqualLines* lines;
         const T *a, *x;  ///< for slot 0
+
+        /// The coefficients of a piece of a line.
+        const T* of_line(const Run& run) const {
+            return a + run.slot + (lines ? lines->shift(run.first.y + stored.y, run.first.z + stored.z) : 0);
+        }
     };
 
     RunNeighbours along_x(const Run& run, int x) const {
@@ -109,6 +121,7 @@ private:
     std::vector<Entry> entries_;
     Entry along_{};
     const T* inverse_ = nullptr;
+    const EqualLines* pivot_lines_ = nullptr;
     int first_plane_ = 0, end_plane_ = 0;
     bool usable_ = false;
 };

@@ -25,9 +25,11 @@ struct SinglesByRun {
           symmetric(f.matrix().symmetric()) {}
 
     const float* address(int entry, Index ahead) const {
-        const bool mirrored = symmetric && entry > stencil.diagonal();
-        return &values.at(mirrored ? stencil.mirror(entry) : entry, 0, 0, 0) + (mirrored ? ahead : 0);
+        return stores(entry) ? &values.at(entry, 0, 0, 0) : &values.at(stencil.mirror(entry), 0, 0, 0) + ahead;
     }
+    const EqualLines* lines() const { return nullptr; }
+    const EqualLines* pivot_lines() const { return nullptr; }
+    bool stores(int entry) const { return !symmetric || entry <= stencil.diagonal(); }
     const float* inverse(int, int, Index slot) const { return &values.at(stencil.diagonal(), 0, 0, 0) + slot; }
     bool along_run(int entry) const { return stencil[entry].y == 0 && stencil[entry].z == 0; }
 

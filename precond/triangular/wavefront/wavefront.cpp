@@ -37,6 +37,10 @@ void WavefrontSolve::analyse([[maybe_unused]] const IluFactors& factors) {
 
 void WavefrontSolve::accept(const IluFactors& factors, const std::string& /*name*/) {
     form_.reset();
+    if (factors.pattern().dof == 1 && !factors.reduced()) {
+        factors.triangles().find_equal_lines();
+        factors.pivots().find_equal_lines();
+    }
     if (offers_eisenstat(factors.pattern(), factors.matrix().backend())) form_.emplace(factors, cuda_.get());
 }
 

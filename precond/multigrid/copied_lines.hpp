@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lines of the natural layout that hold the same values, so that what follows from them is computed once, on a CPU.
+// Lines that are computed from equal lines (core/matrix/equal_lines.hpp) are computed once and copied, on a CPU.
 //
-// Where coefficients are constant, or constant in parts of the domain, most lines of a matrix are copies of others. A
-// line of interpolation weights or of a Galerkin product follows from the lines of the matrix and of weights around it.
-// Where these are the same as around another line, the result is copied from there, with the same bits.
+// A line of interpolation weights or of a Galerkin product follows from the lines of the matrix and of weights around
+// it. Where these are the same as around another line, the result is copied from there, with the same bits.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane::multigrid {
-
-class EqualLines {
-public:
-    /// Of arrays that are given by their value at slot 0. Only lines beside each other are compared, so equal lines can
-    /// have different numbers.
-    EqualLines(const Context& context, const Layout& layout, const std::vector<const double*>& arrays);
-    explicit EqualLines(const StructMatrix& a);
-
-    /// Lines with the same number hold the same bits in every array; -1 outside the grid, -2 outside memory.
-    int number(int j, int k) const;
-    /// Appends the numbers of the lines at most so far from a line.
-    void append_around(int j, int k, int reach_y, int reach_z, std::vector<int>& numbers) const;
-
-private:
-    int ny_, nz_, begin_, end_;  ///< planes in memory
-    std::vector<int> number_;
-};
 
 /// For each line of a layout a line to copy from, or the line itself.
 class CopiedLines {
@@ -60,6 +43,12 @@ public:
             if (!is_own(run)) copy(from_[at(run.first.y, run.first.z)], run);
         });
     }
+    /// The equal lines of what was computed and copied, for a layout without halo.
+    EqualLines equal_lines(const Layout& lines) const {
+        std::vector<int> numbers;
+        for (const Int3 from : from_) numbers.push_back(int(at(from.y, from.z)));
+        return {lines, std::move(numbers)};
+    }
 
 private:
     std::size_t at(int j, int k) const { return std::size_t(k - begin_) * ny_ + j; }
@@ -67,5 +56,19 @@ private:
     int ny_, begin_;
     std::vector<Int3> from_;
 };
+
+/// Calls compute(run) for the runs of a layout, but copy(from, run) for a line that has the same coefficients as line
+/// `from`, which has been computed, in itself and in the lines around it that hold coefficients of its rows.
+template <class Compute, class Copy>
+void for_each_different_run(const StructMatrix& a, const Compute& compute, const Copy& copy) {
+    a.find_equal_lines();
+    const EqualLines* const lines = a.equal_lines();
+    if (!lines) return for_each_run(a.context(), a.layout(), 1, compute);
+    const int reach = a.stencil().radius();
+    const CopiedLines copied(a.layout(), [&](int j, int k, std::vector<int>& numbers) {
+        lines->append_around(j, k, reach, reach, numbers);
+    });
+    copied.for_each_line(a.context(), a.layout(), 1, compute, copy);
+}
 
 }  // namespace hyperplane::multigrid
