@@ -116,20 +116,8 @@ public:
             fail(fmt::format("expected an integer, got '{}'", printable(word)));
         return value;
     }
-    /// Parses a value, which must be a whole number if `integer`.
-    double real(std::string_view word, bool integer = false) const {
-        double value = 0.0;
-        const char* begin = word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
-        const auto [end, error] = std::from_chars(begin, word.data() + word.size(), value);
-        if (error != std::errc{} && is_too_small(begin, word.data() + word.size()))
-            fail(fmt::format("{} is too small for double precision; write 0, or a number of at least 4.9e-324 in size",
-                             printable(word)));
-        if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
-            fail(fmt::format("expected a finite number, got '{}'", printable(word)));
-        if (integer && value != std::floor(value))
-            fail(fmt::format("expected an integer, as the banner says, got '{}'", printable(word)));
-        return value;
-    }
+    /// Parses a value, which must be a whole number if `integer`. Messages quote it as it is given.
+    double real(std::string_view word, bool integer = false) const { return real(word, integer, word); }
     /// Parses a number of rows, columns or entries.
     Index count(std::string_view word) const {
         const Index value = integer(word);
@@ -150,6 +138,25 @@ public:
     std::string_view rest() const { return rest_; }
 
 private:
+    double real(std::string_view word, bool integer, std::string_view given) const {
+        double value = 0.0;
+        const char* begin = word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
+        const auto [end, error] = std::from_chars(begin, word.data() + word.size(), value);
+        if (end != word.data() + word.size() && (*end == 'D' || *end == 'd')) {  // an exponent as Fortran writes it
+            std::string text(word);
+            text[std::size_t(end - word.data())] = 'e';
+            return real(text, integer, word);
+        }
+        if (error != std::errc{} && is_too_small(begin, word.data() + word.size()))
+            fail(fmt::format("{} is too small for double precision; write 0, or a number of at least 4.9e-324 in size",
+                             printable(given)));
+        if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value))
+            fail(fmt::format("expected a finite number, got '{}'", printable(given)));
+        if (integer && value != std::floor(value))
+            fail(fmt::format("expected an integer, as the banner says, got '{}'", printable(given)));
+        return value;
+    }
+
     static constexpr std::size_t longest_line = 65536;
     static char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
 

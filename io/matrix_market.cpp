@@ -153,9 +153,6 @@ MatrixHead parse_matrix_market_head(std::string_view text, std::size_t most_byte
     Lines lines(text, file);
     const Sizes sizes = read_sizes(lines);
     const auto& [banner, rows, announced] = sizes;
-    if (too_few_entries(sizes))
-        lines.fail(
-            fmt::format("{} rows, but {} entries: some rows are empty, so the matrix is singular", rows, announced));
     lines.check_room(announced, shortest_entry(banner.entries), most_bytes);
     check_symmetry(banner, symmetry, file);
     MatrixHead head{.rows = rows, .entries = announced, .most_entries = announced};
@@ -166,6 +163,13 @@ MatrixHead parse_matrix_market_head(std::string_view text, std::size_t most_byte
     if (!known || meant != Symmetry::general) head.most_entries = 2 * announced;
     if (known && meant == Symmetry::symmetric) head.entries = std::max(announced, 2 * announced - rows);
     if (meant == Symmetry::skew_symmetric) head.entries = head.most_entries;
+    if (head.most_entries < rows)
+        lines.fail(
+            fmt::format("{} rows, but {} entries{}: at least {} rows have none, so the matrix is singular and no "
+                        "preconditioner can be built from it",
+                        rows, announced,
+                        head.most_entries > announced ? fmt::format(", {} with mirror images", head.most_entries) : "",
+                        rows - head.most_entries));
     head.symmetry_open = !known;
     head.unsymmetric = meant == Symmetry::skew_symmetric;
     head.reading_bytes = announced * (shortest_entry(banner.entries) + Index(sizeof(Entry))) +

@@ -39,6 +39,13 @@ int integer_bytes(std::string_view bytes, Index id) {
     return bytes.size() >= 8 && big_endian<std::int64_t, std::uint64_t>(bytes.data()) == id ? 8 : 0;
 }
 
+/// Whether bytes begin as the objects of PETSc do: with the number of a class, all of which lie close together.
+bool begins_object(std::string_view bytes) {
+    const auto is_class = [](Index id) { return id > 1211210 && id < 1211250; };
+    return (bytes.size() >= 4 && is_class(big_endian<std::int32_t, std::uint32_t>(bytes.data()))) ||
+           (bytes.size() >= 8 && is_class(big_endian<std::int64_t, std::uint64_t>(bytes.data())));
+}
+
 /// Takes numbers from the beginning of the bytes that are left.
 class Reader {
 public:
@@ -67,6 +74,18 @@ public:
         const double value = big_endian<double, std::uint64_t>(rest_.data());
         skip(1, 8);
         return value;
+    }
+    /// Throws unless the file ends here or another object begins, as after `values` real numbers of an object. A PETSc
+    /// that was configured with complex numbers writes two of 8 bytes for each.
+    void check_end_of(const char* object, Index values) const {
+        const auto may_end = [](std::string_view rest) { return rest.empty() || begins_object(rest); };
+        if (may_end(rest_)) return;
+        if (Index(rest_.size()) / 8 >= values && may_end(rest_.substr(std::size_t(values) * 8)))
+            fail("its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with");
+        fail(
+            fmt::format("{} bytes follow the {}, and no object of PETSc begins with them; its values must be real "
+                        "ones of 8 bytes",
+                        rest_.size(), object));
     }
     /// Goes on after numbers for which check_room has found room.
     void skip(Index count, int bytes) {
@@ -210,6 +229,7 @@ InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file) 
             if (!std::isfinite(csr.value[std::size_t(at)] = reader.real()))
                 reader.fail(fmt::format("row {}, column {}: the value is not finite", row + 1,
                                         csr.column[std::size_t(at)] + 1));
+    reader.check_end_of("matrix", head.nonzeros);
     std::vector<std::pair<Index, double>> scratch;
     for (Index row = 0; row < head.rows; ++row) sort_row(reader, csr, row, scratch);
     check_empty_rows(csr, file);
@@ -223,6 +243,7 @@ std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string
         reader.skip(head.rows, head.integers);
         reader.check_room(head.nonzeros, head.integers + 8, "nonzeros");
         reader.skip(head.nonzeros, head.integers + 8);
+        reader.check_end_of("matrix", head.nonzeros);
     }
     const int integers = integer_bytes(reader.rest(), vector_class);
     if (integers == 0) reader.fail("it holds no vector, or not where one would begin");
@@ -233,6 +254,7 @@ std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string
     std::vector<double> values(static_cast<std::size_t>(size));
     for (std::size_t at = 0; at < values.size(); ++at)
         if (!std::isfinite(values[at] = reader.real())) reader.fail(fmt::format("value {} is not finite", at + 1));
+    reader.check_end_of("vector", size);
     return values;
 }
 

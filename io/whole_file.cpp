@@ -19,13 +19,15 @@ namespace {
 /// Checks a text file while it is being read, so that a file that is not text is refused before it fills the memory.
 class TextCheck {
 public:
-    explicit TextCheck(const std::string& path) : path_(path) {}
+    /// `may_be_binary`: whether a file of PETSc would be read, too.
+    TextCheck(const std::string& path, bool may_be_binary) : path_(path), may_be_binary_(may_be_binary) {}
 
     void operator()(std::string_view piece) {
         while (!piece.empty()) {
             const std::size_t end = std::min(piece.find('\n'), piece.size());
             if (const std::size_t zero = piece.substr(0, end).find('\0'); zero != piece.npos)
-                fail(fmt::format("byte {} is zero; this is no text file", length_ + zero + 1));
+                fail(fmt::format("byte {} is zero; this is no text file{}", length_ + zero + 1,
+                                 may_be_binary_ ? ", and it does not begin as a binary file of PETSc does" : ""));
             if ((length_ += end) > longest_line) fail(fmt::format("the line has more than {} bytes", longest_line));
             if (end == piece.size()) return;
             ++line_;
@@ -41,6 +43,7 @@ private:
     }
 
     const std::string& path_;
+    bool may_be_binary_;
     std::size_t line_ = 1, length_ = 0;
 };
 
@@ -82,7 +85,7 @@ std::string read_whole_file(const std::string& path) {
 }
 
 std::string read_text_file(const std::string& path, IsBinary is_binary) {
-    TextCheck check(path);
+    TextCheck check(path, is_binary != nullptr);
     bool first = true, gzip = false, binary = false;
     const auto see_text = [&](std::string_view piece) {
         if (first) binary = is_binary && is_binary(piece);
@@ -110,7 +113,7 @@ FileHead read_text_head(const std::string& path, IsBinary is_binary) {
         head.most_bytes = whole && head.bytes.size() < piece ? head.bytes.size() : largest_expansion(head.most_bytes);
     }
     if (!is_binary || !is_binary(head.bytes)) {
-        TextCheck check(path);
+        TextCheck check(path, is_binary != nullptr);
         check(head.bytes);
     }
     return head;

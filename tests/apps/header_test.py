@@ -123,6 +123,11 @@ class Header(ProgramTest):
                  "%%MatrixMarket matrix coordinate real general\n": "'rows columns entries' is missing",
                  "%%MatrixMarket matrix coordinate real general\n3 3 999\n1 1 1\n": ":2: 999 entries are announced",
                  "%%MatrixMarket matrix array real general\n3 3\n": "a dense array"}
+        for symmetry, announced, says in (("general", 2, "3 rows, but 2 entries: at least 1 rows have none"),
+                                          ("symmetric", 1, "3 rows, but 1 entries, 2 with mirror images: at least 1 rows")):
+            self.write("few.mtx", f"%%MatrixMarket matrix coordinate real {symmetry}\n3 3 {announced}\n" + "1 1 1\n" * announced)
+            few = self.write("few.ini", DECK.format(file="few.mtx", name="none", threads=1))
+            self.expect(BAD_FILE, "check", few, "--header", says=["few.mtx:2:", says])
         for (text, says), packed in itertools.product(texts.items(), (False, True)):
             if packed:
                 (self.folder / "a.mtx").write_bytes(gzip.compress(text.encode()))

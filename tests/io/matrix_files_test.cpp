@@ -28,7 +28,8 @@ const std::string general_banner = "%%MatrixMarket matrix coordinate real genera
 TEST(MatrixFiles, TextIsText) {
     const Scratch scratch;
     const std::string path = scratch.write("a.mtx", general_banner + std::string(3, '\0'));
-    EXPECT_EQ(error_of([&] { read_matrix(path); }), path + ":2: byte 1 is zero; this is no text file");
+    EXPECT_EQ(error_of([&] { read_matrix(path); }),
+              path + ":2: byte 1 is zero; this is no text file, and it does not begin as a binary file of PETSc does");
     const std::string big = scratch.write("b.mtx", "1 1\n" + std::string(70000, '1'));
     EXPECT_EQ(error_of([&] { read_vector(big); }), big + ":2: the line has more than 65536 bytes");
 }
@@ -197,6 +198,22 @@ TEST(PetscFiles, WrongMatrices) {
     EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 2}, {1, 1}), a + "row 2: column 3 is outside 1..2");
     EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, nan}), a + "row 2, column 2: the value is not finite");
     EXPECT_EQ(error({1211216, 2, 2, 2, 2, 0, 1, 1}, {1, 1}), a + "row 1 has column 2 twice");
+    EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, 0.5, 2, 0}),
+              a + "its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with");
+    EXPECT_EQ(
+        error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, 1, 1}),
+        a + "8 bytes follow the matrix, and no object of PETSc begins with them; its values must be real ones of 8 "
+            "bytes");
+}
+
+TEST(PetscFiles, OtherObjectsMayFollow) {
+    const std::string index_set = PetscBytes(4).integers({1211218, 1, 0}).bytes,
+                      vector = PetscBytes(4).integers({1211214, 2}).reals({3, 4}).bytes;
+    const std::string matrix = PetscBytes(4).integers({1211216, 2, 2, 2, 1, 1, 0, 1}).reals({1, 2}).bytes;
+    EXPECT_EQ(parse_petsc_matrix(matrix + index_set, "a").csr.value, (Values{1, 2}));
+    EXPECT_EQ(parse_petsc_matrix(matrix + vector, "a").csr.value, (Values{1, 2}));
+    EXPECT_EQ(parse_petsc_vector(matrix + vector + vector, "a"), (Values{3, 4}));
+    EXPECT_EQ(parse_petsc_vector(vector + matrix, "a"), (Values{3, 4}));
 }
 
 TEST(PetscFiles, WrongVectors) {
@@ -210,6 +227,10 @@ TEST(PetscFiles, WrongVectors) {
     EXPECT_EQ(error({1211214, -3}, {1, 2}), b + "-3 is no size of a vector");
     EXPECT_EQ(error({1211216, 1, 1, 1, 1, 0}, {1}), b + "it holds no vector, or not where one would begin");
     EXPECT_EQ(error({1211214, 2}, {1, std::numeric_limits<double>::infinity()}), b + "value 2 is not finite");
+    EXPECT_EQ(error({1211214, 2}, {1, 0.5, 2, 0}),
+              b + "its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with");
+    EXPECT_EQ(error({1211216, 1, 1, 1, 1, 0}, {1, 2}),
+              b + "its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with");
 }
 
 TEST(MatrixFiles, WhatIsWrittenReadsBackBitForBit) {

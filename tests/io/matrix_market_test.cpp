@@ -208,6 +208,17 @@ TEST(MatrixMarket, TooSmallNumbersAreToldAsSuch) {
     EXPECT_EQ(parse_matrix_market(general + "1 1 1\n1 1 5e-324\n", "a.mtx").csr.value, Values{5e-324});
 }
 
+TEST(MatrixMarket, ExponentsMayBeFortrans) {
+    const auto value = [](const std::string& word) {
+        return parse_matrix_market(general + "1 1 1\n1 1 " + word + "\n", "a.mtx").csr.value.at(0);
+    };
+    EXPECT_EQ(value("1D+05"), 1e5);
+    EXPECT_EQ(value("-.25d1"), -2.5);
+    EXPECT_EQ(value("+0.1D-02"), 1e-3);
+    EXPECT_EQ(matrix_error(general + "1 1 1\n1 1 1D-400\n"),
+              "a.mtx:3: 1D-400 is too small for double precision; write 0, or a number of at least 4.9e-324 in size");
+}
+
 TEST(MatrixMarket, IntegersAreWholeNumbers) {
     const std::string integer = "%%MatrixMarket matrix coordinate integer general\n";
     EXPECT_EQ(matrix_error(integer + "2 2 2\n1 1 1\n2 2 1.7\n"),
@@ -287,7 +298,10 @@ TEST(MatrixMarket, WrongEntries) {
     EXPECT_EQ(entry("2 2 nan"), "a.mtx:4: expected a finite number, got 'nan'");
     EXPECT_EQ(entry("2 2 -inf"), "a.mtx:4: expected a finite number, got '-inf'");
     EXPECT_EQ(entry("2 2 1e999"), "a.mtx:4: expected a finite number, got '1e999'");
-    EXPECT_EQ(entry("2 2 1.0D+3"), "a.mtx:4: expected a finite number, got '1.0D+3'");
+    EXPECT_EQ(entry("2 2 1.0D"), "a.mtx:4: expected a finite number, got '1.0D'");
+    EXPECT_EQ(entry("2 2 1.0D+999"), "a.mtx:4: expected a finite number, got '1.0D+999'");
+    EXPECT_EQ(entry("2 2 1.0Q+3"), "a.mtx:4: expected a finite number, got '1.0Q+3'");
+    EXPECT_EQ(entry("2 2 1.0+3"), "a.mtx:4: expected a finite number, got '1.0+3'");
     EXPECT_EQ(entry("2 2 +-1"), "a.mtx:4: expected a finite number, got '+-1'");
     EXPECT_EQ(entry("2 2 1\x1b[m"), "a.mtx:4: expected a finite number, got '1?[m'");
     EXPECT_EQ(matrix_error(symmetric + "2 2 1\n1 2 3\n"),
