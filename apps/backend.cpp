@@ -139,10 +139,16 @@ Context make_context(const Parameters& parameters, const std::shared_ptr<Communi
     const int threads = int(parameters.integer("device", "threads"));
     const Context context =
         ranks ? context_of_rank(parameters, threads, ranks) : context_of_backend(parameters, threads);
-    if (parameters.is_set("device", "memory_limit"))
-        context.set_allocation_gate([&ledger = context.ledger(), limit = limit_of(parameters)](
-                                        const std::string&, Index bytes) { return ledger.held() + bytes <= limit; });
+    limit_memory(context, parameters);
     return context;
+}
+
+void limit_memory(const Context& context, const Parameters& parameters, Index most) {
+    const Index limit = std::min(limit_of(parameters), most);
+    if (limit == std::numeric_limits<Index>::max()) return context.set_allocation_gate({});
+    context.set_allocation_gate([&ledger = context.ledger(), limit](const std::string&, Index bytes) {
+        return ledger.held() + bytes <= limit;
+    });
 }
 
 std::string describe(const Context& context) {

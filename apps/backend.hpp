@@ -2,6 +2,7 @@
 // [device]: the backend of a run, its name, and how much memory it has left.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,9 @@ namespace hyperplane {
 /// from device.gpu on; they share GPUs if there are fewer. All ranks must make theirs at the same time if they are
 /// processes; these must be on one host for GPUs, or UsageError is thrown.
 Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks = nullptr);
+
+/// From now on, allocations above device.memory_limit, or above `most` bytes if that is less, fail.
+void limit_memory(const Context& context, const Parameters& parameters, Index most = std::numeric_limits<Index>::max());
 
 /// "cpu, 2 threads", "cpu, 2 ranks of 1 thread", "cuda, NVIDIA H200" or "cuda, 2 ranks on 2 GPUs, NVIDIA H200".
 std::string describe(const Context& context);

@@ -16,7 +16,7 @@ std::string stem_of(const std::string& record_path) {
     return cut ? record_path.substr(0, record_path.size() - ending.size()) : record_path + ".";
 }
 
-void check_record_name(const std::string& record_path, const std::string& where) {
+void check_record_name(const std::string& record_path, const std::string& where, bool writes_fields) {
     for (const auto& [ending, what] :
          {std::pair(".part", "a file that is not whole yet"), std::pair(".lock", "a lock"),
           std::pair(".checkpoint", "a checkpoint"), std::pair(".vtkhdf", "a file of fields"),
@@ -26,6 +26,12 @@ void check_record_name(const std::string& record_path, const std::string& where)
                 fmt::format("{}: {} has the name of {} beside a record, because it ends in {}; choose a name that ends "
                             "in .h5",
                             where, record_path, what, ending));
+    if (const std::string series = "_series", stem = stem_of(record_path); writes_fields && stem.ends_with(series))
+        throw UsageError(
+            fmt::format("{}: with output.fields the fields of {} would be written as {}.vtkhdf, which is the series in "
+                        "time of {}.h5; "
+                        "choose a name that does not end in _series",
+                        where, record_path, stem, stem.substr(0, stem.size() - series.size())));
 }
 
 }  // namespace hyperplane

@@ -16,7 +16,8 @@ namespace hyperplane {
 std::string stem_of(const std::string& record_path);
 
 /// Throws UsageError if the record's name ends as those of files beside records do, .lock for instance: it could be the
-/// name of a file of this record or another one. `where` says where the name stands.
-void check_record_name(const std::string& record_path, const std::string& where);
+/// name of a file of this record or another one. The same for the fields of its final state, if the run writes them:
+/// those of NAME_series.h5 would have the name of the series in time of NAME.h5. `where` says where the name stands.
+void check_record_name(const std::string& record_path, const std::string& where, bool writes_fields = false);
 
 }  // namespace hyperplane

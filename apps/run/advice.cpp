@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "apps/backend.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/run/build_case.hpp"
 #include "solvers/registry.hpp"
@@ -21,10 +22,25 @@ std::string name_of(const std::string& override) {
     return override.substr(0, override.find('='));
 }
 
+/// While one exists, memory above the ledger's peak cannot be had, as if it were used up. On several ranks, which must
+/// all try the same, it changes nothing; nothing that they plan takes memory.
+class NoMoreThanPeak {
+public:
+    explicit NoMoreThanPeak(const Case& a_case) : case_(a_case) {
+        if (!a_case.context.ranks()) limit_memory(a_case.context, a_case.parameters, a_case.context.ledger().peak());
+    }
+    ~NoMoreThanPeak() { limit_memory(case_.context, case_.parameters); }
+    NoMoreThanPeak(const NoMoreThanPeak&) = delete;
+    NoMoreThanPeak& operator=(const NoMoreThanPeak&) = delete;
+
+private:
+    const Case& case_;
+};
+
 class Adviser {
 public:
     explicit Adviser(const Case& a_case)
-        : case_(a_case), preconditioner_(find_preconditioner(a_case.name("preconditioner"))) {}
+        : case_(a_case), preconditioner_(find_preconditioner(a_case.name("preconditioner"))), no_more_(a_case) {}
 
     std::vector<Advice> found() { return std::move(found_); }
 
@@ -123,6 +139,7 @@ private:
 
     const Case& case_;
     const PreconditionerRow& preconditioner_;
+    NoMoreThanPeak no_more_;
     std::vector<Advice> found_;
 };
 
@@ -192,13 +209,6 @@ std::string to_string(const std::vector<Advice>& advice) {
         }
     }
     return text;
-}
-
-std::string explain_with_advice(const Case& a_case, const SolveReport& report,
-                                const std::vector<HistoryEntry>& history) {
-    const std::string what = explain(report);
-    const std::string advice = converged(report.reason) ? "" : to_string(advise(a_case, report, history));
-    return advice.empty() ? what : fmt::format("{}; try {}", what, advice);
 }
 
 }  // namespace hyperplane

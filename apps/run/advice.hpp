@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What to try where a solve or a set-up fails: only what the deck accepts, found by trying it, and only what can help.
+// Trying it plans a run, for which a general matrix may be ordered and factored symbolically. That takes no more memory
+// than the run did: what would need more is not advised.
 #pragma once
 
 #include <string>
@@ -21,9 +23,5 @@ std::vector<Advice> advise_on_pivot(const Case& a_case);
 
 /// "solver.restart = 60, or preconditioner.fill_level = 1"; empty where there is no advice.
 std::string to_string(const std::vector<Advice>& advice);
-
-/// What the reason means, and what to try.
-std::string explain_with_advice(const Case& a_case, const SolveReport& report,
-                                const std::vector<HistoryEntry>& history);
 
 }  // namespace hyperplane

@@ -100,6 +100,11 @@ void check_keys_of_pairs(const Parameters& p, Contradictions& found) {
         found.add(
             fmt::format("{}: means nothing without {}; leave it out, or give that", p.where(section, key), names));
     };
+    if (p.is_given("device", "gpu") && p.text("device", "backend") == "cpu")
+        found.add(
+            fmt::format("{} means nothing with device.backend = cpu; leave it out, or give it as a default that "
+                        "only a GPU takes (gpu ?= {})",
+                        p.where("device", "gpu"), p.text("device", "gpu")));
     needs("initial", "interpolate", {"file"});
     needs("expect", "error_norm", {"min_error", "max_error"});
     needs("expect", "diagnostic", {"min_diagnostic", "max_diagnostic"});
@@ -314,8 +319,10 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
     check_expectations(parameters, found);
     check_keys_of_pairs(parameters, found);
     if (parameters.is_set("output", "file"))
-        found.collect(
-            [&] { check_record_name(parameters.text("output", "file"), parameters.where("output", "file")); });
+        found.collect([&] {
+            check_record_name(parameters.text("output", "file"), parameters.where("output", "file"),
+                              parameters.boolean("output", "fields"));
+        });
     Foundation foundation{make_context(parameters, ranks), nullptr};
     if (ranks) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
     found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });

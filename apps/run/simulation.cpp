@@ -76,6 +76,7 @@ Outcome Simulation::run() {
     try {
         march();
     } catch (const PivotError& error) {
+        newton_.reset(), stepper_.reset();  // so that their memory is free for the search for advice
         const std::string advice = to_string(advise_on_pivot(case_));
         outcome_.code = error.code();
         outcome_.message = error.what() + (advice.empty() ? "" : " Try " + advice + ".");
@@ -136,7 +137,8 @@ void Simulation::march() {
     end(*stepper_->ended());
     const double time = stepper_->time();
     if (has_good_state(case_, outcome_)) series_.add(u_, stepper_->steps_done(), time, outcome_);
-    newton_.reset(), stepper_.reset();  // their memory is released before the output allocates
+    newton_.reset(), stepper_.reset();  // their memory is released before advice is sought and the output allocates
+    add_advice();
     warn_of_unprepared_kernels();
     write_results(case_, u_, time, record_, outcome_);
 }
@@ -256,7 +258,7 @@ void Simulation::conclude(StepRow& row) {
     const SystemShape& shape = case_.shape();
     if (!solved(row.newton_reason)) {
         const bool linear = row.newton_reason == NewtonReason::linear_solve;
-        std::string why = linear ? fmt::format("{}: {}", to_string(linear_reason_), explain_linear())
+        std::string why = linear ? fmt::format("{}: {}", to_string(linear_reason_), explain(linear_report_))
                                  : fmt::format("{}: {}", to_string(row.newton_reason), explain(row.newton_reason));
         why += culprit(row.newton_reason);
         failure_code_ = linear ? exit_code(linear_reason_) : exit_code(row.newton_reason);
@@ -274,8 +276,10 @@ void Simulation::conclude(StepRow& row) {
                            row.dt, row.error_estimate);
 }
 
-std::string Simulation::explain_linear() const {
-    return explain_with_advice(case_, linear_report_, solves_.history());
+void Simulation::add_advice() {
+    if (outcome_.code == ExitCode::ok || converged(linear_reason_)) return;
+    const std::string advice = to_string(advise(case_, linear_report_, solves_.history()));
+    if (!advice.empty()) outcome_.message += "; try " + advice;
 }
 
 std::string Simulation::culprit(NewtonReason reason) {
@@ -313,7 +317,7 @@ void Simulation::end(EndReason reason) {
     const bool failed = outcome_.code == ExitCode::diverged;
     if (failed) outcome_.code = failure_code_;
     if (case_.shape().linear && !case_.time.controlled()) {  // the last linear solve says how the run ended
-        outcome_.message = fmt::format("{}: {}", to_string(linear_reason_), explain_linear());
+        outcome_.message = fmt::format("{}: {}", to_string(linear_reason_), explain(linear_report_));
     } else if (failed) {
         outcome_.message = fmt::format("{} ({})", failure_, to_string(reason));
     }

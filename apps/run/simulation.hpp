@@ -47,8 +47,8 @@ private:
     void conclude(StepRow& row);
     /// The value because of which a step has no solution, as the end of a sentence; empty if there is none.
     std::string culprit(NewtonReason reason);
-    /// Why the latest linear solve ended, and what to try.
-    std::string explain_linear() const;
+    /// After a linear solve that failed, adds to the message what to try.
+    void add_advice();
     void fail(const StepRow& row, EndReason reason, const std::string& why);
     void add_diagnostics();
     /// After an error that the other ranks may not have met.

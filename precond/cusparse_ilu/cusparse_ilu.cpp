@@ -27,17 +27,21 @@ CusparseOptions read_options(const Parameters& parameters) {
             parameters.where(section, "storage"), parameters.where(section, "format")};
 }
 
-void require_cusparse(const Context& context) {
+/// `parameters` are those of a deck, or those of a smoother, whose name nobody has given.
+void require_cusparse(const Context& context, const Parameters& parameters) {
+    const std::string where = parameters.is_given("preconditioner", "name")
+                                  ? parameters.where("preconditioner", "name") + ": "
+                                  : "as a smoother of multigrid, ";
     if (const std::string why = cusparse_unavailable(); !why.empty())
-        throw DeviceError(fmt::format("preconditioner.name: cusparse_ilu cannot be used: {}; use struct_ilu", why));
+        throw DeviceError(fmt::format("{}cusparse_ilu cannot be used: {}; use struct_ilu", where, why));
     if (context.backend() != Backend::cuda)
-        throw DeviceError(
-            "preconditioner.name: cusparse_ilu runs on a GPU only; set device.backend = cuda, or use "
-            "struct_ilu");
+        throw DeviceError(where +
+                          "cusparse_ilu runs on a GPU only; set device.backend = cuda, or use "
+                          "struct_ilu");
 }
 
 PreconditionerPlan plan_cusparse(const Parameters& parameters, const PreconditionerSetting& setting) {
-    require_cusparse(setting.context);
+    require_cusparse(setting.context, parameters);
     const CusparseOptions options = read_options(parameters);
     if (setting.matrix.kind() == MatrixKind::general) return GeneralCusparseIlu::plan(options, setting);
     const Stencil pattern = setting.matrix.stencil().filled(options.fill_level);
@@ -107,7 +111,7 @@ PreconditionerRow cusparse_ilu_row() {
         "cuSPARSE solves in the precision of the factors, and has no triangular solves in half precision";
     row.create = [](const Parameters& parameters,
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
-        require_cusparse(setting.context);
+        require_cusparse(setting.context, parameters);
 #if HYPERPLANE_CUSPARSE_BUILT
         const CusparseOptions options = read_options(parameters);
         if (setting.matrix.kind() == MatrixKind::general)

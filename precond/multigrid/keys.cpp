@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multigrid/keys.hpp"
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "precond/multigrid/dense_solve.hpp"
 
@@ -133,6 +135,13 @@ MultigridOptions options_of(const Parameters& parameters, Backend backend) {
         throw UsageError(parameters.where(section, "coarsest_sweeps") +
                          " means nothing with preconditioner.coarsest = dense; leave it out, or set "
                          "preconditioner.coarsest = jacobi");
+    if (parameters.integer(section, "grids") == 1)
+        for (const char* key : {"strength", "coarsest_points", "coarse_smoother"})
+            if (parameters.is_given(section, key))
+                throw UsageError(
+                    fmt::format("{} means nothing with preconditioner.grids = 1, where no grid is "
+                                "coarsened; leave it out, or set preconditioner.grids = 2 or more",
+                                parameters.where(section, key)));
     options.coarsening.strength = parameters.real(section, "strength");
     options.coarsening.coarsest_points = int(parameters.integer(section, "coarsest_points"));
     options.coarsening.grids = int(parameters.integer(section, "grids"));

@@ -119,6 +119,11 @@ class Usage(ProgramTest):
         self.expect(0, "run", deck, *varying, "--set", "solver.name=fgmres")
         self.expect(2, "run", deck, *multigrid, "--set", "preconditioner.grids=1", "--set", "grid.cells=17 17 17",
                     says="the coarsest grid has")
+        for key in ("strength=0.3", "coarsest_points=30", "coarse_smoother=jacobi"):
+            self.expect(2, "run", deck, *multigrid, "--set", "preconditioner.grids=1", "--set", f"preconditioner.{key}",
+                        says=f"preconditioner.{key.split('=')[0]} means nothing with preconditioner.grids = 1")
+        self.expect(9, "run", deck, *multigrid, "--set", "device.backend=cpu", "--set", "smoother.name=cusparse_ilu",
+                    says="as a smoother of multigrid, cusparse_ilu")
         self.expect(2, "run", deck, *multigrid, "--set", "preconditioner.pre_smoothing=0", "--set",
                     "preconditioner.post_smoothing=0", says="a cycle without smoothing")
         self.expect(2, "run", deck, "--set", "smoother.name=jacobi",
@@ -336,6 +341,11 @@ class Device(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells=8))
         taken = "cpu" if self.missing else "cuda"
         self.expect(0, "run", deck, says=f"device.backend = auto takes {taken}")
+
+    def test_a_gpu_for_a_run_on_a_cpu(self):
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[device]\ngpu = 1\n")
+        self.expect(2, "run", deck, "--backend", "cpu", says="a.ini:9: device.gpu means nothing with device.backend = cpu")
+        self.expect(0, "run", self.write("a.ini", POISSON.format(cells=8) + "[device]\ngpu ?= 1\n"), "--backend", "cpu")
 
     def test_gpu_that_is_not_there(self):
         deck = self.write("a.ini", POISSON.format(cells=8) + "[device]\ngpu = 99\n")

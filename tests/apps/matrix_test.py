@@ -119,6 +119,13 @@ class Matrix(ProgramTest):
             answer = self.run_json(0, "run", deck, *words)
             self.assertAlmostEqual(answer["memory"]["peak"] / predicted, 1.0, delta=0.02)
 
+    def test_the_search_for_advice_takes_no_more_memory_than_the_run(self):
+        deck = self.write("a.ini", DECK.format(file=INPUTS / "data" / "transport.mtx"))
+        for order in ("natural", "rcm"):
+            answer = self.run_json(3, "run", deck, "--set", f"ordering.name={order}", "--set", "solver.max_iterations=2",
+                                   "--set", "device.threads=1", "--set", "solver.restart=2")
+            self.assertLess(answer["memory"]["peak"] / answer["memory"]["predicted"], 1.02, order)
+
     def test_a_grid_in_general_form_takes_as_many_iterations(self):
         for name, problem in ON_A_GRID.items():
             for level in ("0", "1") if name in ("star7", "unsymmetric", "anisotropic") else ("0",):

@@ -27,6 +27,12 @@ class Names(ProgramTest):
         self.refused(2, "run", self.write("b.ini", POISSON.format(cells=6) + "[output]\nfile = w.lock\n"), says="b.ini:9")
         self.refused(2, "compare", self.deck, "--preconditioners", "jacobi", "-o", "w.lock", says="w.lock")
 
+    def test_fields_of_one_record_are_no_series_of_another(self):
+        fields = ("--set", "output.fields=true", "--set", "output.file=w_series.h5")
+        for verb in ("run", "check"):
+            self.refused(2, verb, self.deck, *fields, says=["output.file", "series in time of w.h5"])
+        self.expect(0, "run", self.deck, "--set", "output.file=w_series.h5", "--set", "output.fields=false")
+
     def test_links_that_make_one_file_of_two(self):
         os.symlink("w.h5", self.folder / "w.vtkhdf")
         self.refused(7, "run", self.deck, "--set", "output.file=w.h5", says=["w.h5 and w.vtkhdf lead to the same file"])
