@@ -158,7 +158,8 @@ struct FactorPoint {
         const int given_up = invert_in_place(size(), block, [&](int r, double pivot) {
             const double given = a.blocks.at(a.diagonal, slot, r, r), ratio = judge.ratio(pivot, given);
             smallest = ratio < smallest ? ratio : smallest;
-            return judge.usable(pivot, given, scale, (unsigned long long)(row_of_p * size() + r), true);
+            const Index row = row_of_p * size() + r;
+            return judge.usable(pivot, given, scale, (unsigned long long)(row), true);
         });
         for (int r = 0; r < size(); ++r)
             for (int c = 0; c < size(); ++c) diagonal(own, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;

@@ -209,7 +209,10 @@ TEST(RoundingOnRanks, IsReportedByAllRanksAsByOne) {
             for (int ranks = 2; ranks <= 4; ++ranks)
                 on_each_rank(
                     ranks,
-                    [&](const Context& context) { EXPECT_EQ(rounding_report(context, matrix, name), one) << name; }, 2);
+                    [&, &matrix = matrix](const Context& context) {
+                        EXPECT_EQ(rounding_report(context, matrix, name), one) << name;
+                    },
+                    2);
         }
 }
 
@@ -235,8 +238,9 @@ TEST(PivotsOnRanks, TheFirstFailureIsReportedByAllRanks) {
         const std::string one = message(Context::cpu(1), name, settings);
         EXPECT_NE(one.find("(2,3,4)"), std::string::npos) << one;
         for (int ranks = 2; ranks <= 3; ++ranks)
-            on_each_rank(ranks,
-                         [&](const Context& context) { EXPECT_EQ(message(context, name, settings), one) << ranks; });
+            on_each_rank(ranks, [&, name = name, &settings = settings](const Context& context) {
+                EXPECT_EQ(message(context, name, settings), one) << ranks;
+            });
     }
 }
 
