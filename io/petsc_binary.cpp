@@ -81,10 +81,13 @@ public:
         const auto may_end = [](std::string_view rest) { return rest.empty() || begins_object(rest); };
         if (may_end(rest_)) return;
         if (Index(rest_.size()) / 8 >= values && may_end(rest_.substr(std::size_t(values) * 8)))
-            fail("its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with");
+            fail(
+                "its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with: write it "
+                "with a PETSc that was configured for real numbers");
         fail(
-            fmt::format("{} bytes follow the {}, and no object of PETSc begins with them; its values must be real "
-                        "ones of 8 bytes",
+            fmt::format("{} bytes follow the {}, and no object of PETSc begins with them: the file is damaged, or its "
+                        "values are not real numbers of 8 bytes; write it with a PETSc that was configured for real "
+                        "numbers in double precision",
                         rest_.size(), object));
     }
     /// Goes on after numbers for which check_room has found room.

@@ -152,7 +152,7 @@ std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, con
 ApplicationCheck check_with_one_rank(const PreconditionedSystem& system, const Candidate& candidate, const Vector& z) {
     const std::string scope = "scope", section = "preconditioner";
     if (candidate.parameters.has(section, scope) && candidate.parameters.text(section, scope) == "rank")
-        return {.unchecked = "with scope = rank it is another one than on one rank"};
+        return {.unchecked = "with scope = rank, the preconditioner on several ranks differs from that on one"};
     const std::vector<double> found = to_natural(z);
     if (!is_first_rank(system.context())) return {};
     const std::unique_ptr<PreconditionedSystem> whole = system.on_one_rank();

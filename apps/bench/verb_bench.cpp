@@ -175,7 +175,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats, const R
     if (!decks.empty() && invocation.has("cases"))
         throw UsageError("bench preconditioners: name decks or --cases, not both");
     if (decks.empty() && (launched || invocation.has("ranks")))
-        throw UsageError("bench preconditioners: cases are on one rank; name decks for several");
+        throw UsageError("bench preconditioners: cases run on one rank; name decks to use several");
     nlohmann::json json;
     std::optional<PreconditionerTable> table;  // of the first rank
     const bool print = invocation.value("json") != "-";

@@ -184,7 +184,8 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
                                                            {}}));
     Prepared& made = *systems_.back();
     assemble_first(a_case, made.u, made.system);
-    // Else products with A would be faster from the first candidate on whose set-up finds them.
+    // Before any candidate is timed: otherwise products with A would be faster from the first candidate on that finds
+    // them.
     if (const auto* a = dynamic_cast<const StructMatrix*>(made.system.a.get())) a->find_equal_lines();
     // The mean subtracted from b is a sum, whose last bits depend on the order of slots: all index spaces get the first
     // one's b. On several ranks all of them have the natural order.

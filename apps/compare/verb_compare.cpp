@@ -139,7 +139,9 @@ public:
         if (is_first_rank(context) && !task.invocation.has("fresh")) read();
         if (of_first_rank(context, earlier_.has_value()) == 0.0) return nullptr;
         if (!earlier_) read();
-        if (any_rank(context, !earlier_)) throw FileError(task.setting.path + ": not all ranks see this file");
+        if (any_rank(context, !earlier_))
+            throw FileError(task.setting.path +
+                            ": not all processes can read this file; put it where all of them see it");
         return &*earlier_;
     }
 

@@ -166,8 +166,8 @@ void check_cuts(const Foundation& foundation, const Parameters& parameters) {
     const int together = planes_together(parameters, {context, matrix});
     if (planes_between_cuts(context) % together == 0) return;
     throw UsageError(fmt::format(
-        "{}: keeps groups of {} of the {} planes along z together, between which this grid cannot be cut into "
-        "the parts of {} ranks; take fewer ranks, or thinner subdomains (preconditioner.subdomain)",
+        "{}: {} planes along z must stay together, and the {} planes of this grid cannot be divided between {} ranks "
+        "without cutting such a group; take fewer ranks, or thinner subdomains (preconditioner.subdomain)",
         parameters.where("preconditioner", "name"), together, matrix.grid().nz, context.ranks()->size()));
 }
 

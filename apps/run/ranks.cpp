@@ -48,9 +48,10 @@ void check_ranks(const Parameters& parameters, Backend backend) {
                             const char* otherwise) {
         for (const auto& [key, value] : only)
             if (parameters.has("preconditioner", key) && parameters.text("preconditioner", key) != value)
-                refuse("preconditioner", key.c_str(),
-                       fmt::format("{} does not work on several ranks{}; take {}{}, or one rank",
-                                   parameters.text("preconditioner", key), where, value, otherwise));
+                refuse(
+                    "preconditioner", key.c_str(),
+                    fmt::format("{} does not work on several ranks{}; set preconditioner.{} = {}{}, or take one rank",
+                                parameters.text("preconditioner", key), where, key, value, otherwise));
     };
     demand(row.only_on_ranks, "", "");
     if (on_gpus) demand(row.only_on_gpu_ranks, " on GPUs", ", give device.backend = cpu");

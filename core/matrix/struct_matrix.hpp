@@ -118,7 +118,7 @@ public:
     /// residuals and solves then read fewer lines, with the same bits. Values may no longer be written through
     /// addresses that were taken before; taking one for writing makes this void.
     void find_equal_lines() const;
-    /// Takes them from who has written the values, and knows them.
+    /// Takes equal lines that the writer of the values already knows.
     void set_equal_lines(EqualLines&& lines) { lines_.set(std::move(lines)); }
     /// Null if they are not known.
     const EqualLines* equal_lines() const { return lines_.get(); }

@@ -227,9 +227,9 @@ private:
             std::vector<std::string> names;
             for (const PreconditionerRow& other : smoothers_)
                 if (smooths(other)) names.push_back(other.name);
-            throw UsageError(fmt::format("{} = {}: {} does not smooth on several ranks{}; take {}, or one rank", key,
+            throw UsageError(fmt::format("{} = {}: {} does not smooth on several ranks{}; take {}{}, or one rank", key,
                                          smoother.row.name, smoother.row.name, on_gpus ? " on GPUs" : "",
-                                         fmt::join(names, ", ")));
+                                         fmt::join(names, ", "), on_gpus ? ", give device.backend = cpu" : ""));
         }
         std::vector<std::pair<std::string, std::string>> only = smoother.row.only_on_ranks;
         const auto& of_gpus = smoother.row.only_on_gpu_ranks;
@@ -238,10 +238,10 @@ private:
         for (const auto& [of, value] : only)
             if (smoother.parameters.has(multigrid::section, of))
                 if (const std::string& given = smoother.parameters.text(multigrid::section, of); given != value)
-                    throw UsageError(
-                        fmt::format("smoother.{} = {}: several ranks need smoother.{} = {}, or take one "
-                                    "rank",
-                                    of, given, of, value));
+                    throw UsageError(fmt::format(
+                        "smoother.{} = {} does not work on several ranks{}; set smoother.{} = {}{}, or take "
+                        "one rank",
+                        of, given, on_gpus ? " on GPUs" : "", of, value, on_gpus ? ", give device.backend = cpu" : ""));
     }
 
     static multigrid::Axes coarsened(const MatrixShape& a, const multigrid::CoarseningOptions& options, int grid) {

@@ -275,7 +275,7 @@ PreconditionerRow par_ilut_row() {
         "ParILUT, of symmetric matrices ParICT: each round adds the entries of A - L U to the pattern, makes a "
         "fixed-point sweep, keeps the largest entries of each triangle, and makes another sweep. On the last pattern "
         "the factors are found by an elimination, or by fixed-point sweeps. Blocks are compared by their Frobenius "
-        "norm. The factors are found by the host, also for a GPU, which makes the solves. Source: Anzt, Chow, "
+        "norm. On a GPU, the host finds the factors, and the GPU makes the solves. Source: Anzt, Chow, "
         "Dongarra, ParILUT: a new parallel threshold ILU factorization, "
         "SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};

@@ -148,7 +148,7 @@ class Bench(ProgramTest):
                             "--repeats", "1").stdout
         self.assertIn("cpu, 2 ranks of 1 thread; a copy moves", shown)
         self.assertEqual(shown.count(" jacobi "), 2, "a row and a mean: one rank prints")
-        self.expect(2, "bench", "preconditioners", "--ranks", "2", says="cases are on one rank; name decks")
+        self.expect(2, "bench", "preconditioners", "--ranks", "2", says="cases run on one rank; name decks")
 
     def test_ranks_of_other_kinds_are_refused(self):
         deck = self.write("a.ini", POISSON.format(cells=6))

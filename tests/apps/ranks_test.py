@@ -239,7 +239,7 @@ class Ranks(ProgramTest):
         found = {row["preconditioner"]: row for row in table["candidates"]}
         self.assertEqual(found["jacobi"]["outcome"], "converged_rtol")
         self.assertEqual(found["subdomain_ildu0"]["outcome"], "refused")
-        self.assertIn("keeps groups of 9 of the 9 planes", found["subdomain_ildu0"]["reason"])
+        self.assertIn("9 planes along z must stay together", found["subdomain_ildu0"]["reason"])
 
     def test_stopped_comparison_goes_on_with_ranks(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))

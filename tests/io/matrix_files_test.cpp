@@ -116,6 +116,10 @@ private:
     int integer_bytes_;
 };
 
+constexpr const char* complex_values =
+    "its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with: write it with a "
+    "PETSc that was configured for real numbers";
+
 TEST(PetscFiles, MatrixAndVectorOfEitherIntegers) {
     const Scratch scratch;
     for (const int integers : {4, 8}) {
@@ -198,12 +202,11 @@ TEST(PetscFiles, WrongMatrices) {
     EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 2}, {1, 1}), a + "row 2: column 3 is outside 1..2");
     EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, nan}), a + "row 2, column 2: the value is not finite");
     EXPECT_EQ(error({1211216, 2, 2, 2, 2, 0, 1, 1}, {1, 1}), a + "row 1 has column 2 twice");
-    EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, 0.5, 2, 0}),
-              a + "its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with");
-    EXPECT_EQ(
-        error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, 1, 1}),
-        a + "8 bytes follow the matrix, and no object of PETSc begins with them; its values must be real ones of 8 "
-            "bytes");
+    EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, 0.5, 2, 0}), a + complex_values);
+    EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, 1, 1}),
+              a + "8 bytes follow the matrix, and no object of PETSc begins with them: the file is damaged, or its "
+                  "values are not real numbers of 8 bytes; write it with a PETSc that was configured for real numbers "
+                  "in double precision");
 }
 
 TEST(PetscFiles, OtherObjectsMayFollow) {
@@ -227,10 +230,8 @@ TEST(PetscFiles, WrongVectors) {
     EXPECT_EQ(error({1211214, -3}, {1, 2}), b + "-3 is no size of a vector");
     EXPECT_EQ(error({1211216, 1, 1, 1, 1, 0}, {1}), b + "it holds no vector, or not where one would begin");
     EXPECT_EQ(error({1211214, 2}, {1, std::numeric_limits<double>::infinity()}), b + "value 2 is not finite");
-    EXPECT_EQ(error({1211214, 2}, {1, 0.5, 2, 0}),
-              b + "its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with");
-    EXPECT_EQ(error({1211216, 1, 1, 1, 1, 0}, {1, 2}),
-              b + "its values have 16 bytes and so are complex; only real ones, of 8 bytes, can be solved with");
+    EXPECT_EQ(error({1211214, 2}, {1, 0.5, 2, 0}), b + complex_values);
+    EXPECT_EQ(error({1211216, 1, 1, 1, 1, 0}, {1, 2}), b + complex_values);
 }
 
 TEST(MatrixFiles, WhatIsWrittenReadsBackBitForBit) {
