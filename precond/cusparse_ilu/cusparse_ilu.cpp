@@ -27,11 +27,10 @@ CusparseOptions read_options(const Parameters& parameters) {
             parameters.where(section, "storage"), parameters.where(section, "format")};
 }
 
-/// `parameters` are those of a deck, or those of a smoother, whose name nobody has given.
+/// `parameters` are those of a deck, or those of a smoother or of a library's caller, who have no key for the name.
 void require_cusparse(const Context& context, const Parameters& parameters) {
-    const std::string where = parameters.is_given("preconditioner", "name")
-                                  ? parameters.where("preconditioner", "name") + ": "
-                                  : "as a smoother of multigrid, ";
+    const std::string where =
+        parameters.is_given("preconditioner", "name") ? parameters.where("preconditioner", "name") + ": " : "";
     if (const std::string why = cusparse_unavailable(); !why.empty())
         throw DeviceError(fmt::format("{}cusparse_ilu cannot be used: {}; use struct_ilu", where, why));
     if (context.backend() != Backend::cuda)
