@@ -18,6 +18,11 @@ namespace hyperplane::wavefront_cpu {
 /// Largest number of entries along a run in one triangle: a stencil of radius 2 at fill level 3 has 2 x 4 of them.
 inline constexpr int max_along = 8;
 
+/// Equal lines, or null where fewer than half equal others: then each line is read at its own place.
+inline const EqualLines* if_they_save(const EqualLines* lines) {
+    return lines && lines->save_half() ? lines : nullptr;
+}
+
 /// View of factors in double precision; each coefficient is contiguous along a run.
 struct FactorsByRun {
     const StructMatrix& triangles;  ///< E and F
@@ -32,9 +37,9 @@ struct FactorsByRun {
     const double* address(int entry, Index ahead) const {
         return triangles.along({{}, 0, 0}, {0, 0, ahead}, entry, 0, 0);
     }
-    /// The equal lines of E and F, and of D^-1; null if they are not known.
-    const EqualLines* lines() const { return triangles.equal_lines(); }
-    const EqualLines* pivot_lines() const { return pivots.equal_lines(); }
+    /// The equal lines of E and F, and of D^-1; null if they are not known, or too few to save time.
+    const EqualLines* lines() const { return if_they_save(triangles.equal_lines()); }
+    const EqualLines* pivot_lines() const { return if_they_save(pivots.equal_lines()); }
     /// Whether the coefficients of an entry are stored at its own point, not at the neighbour.
     bool stores(int entry) const { return triangles.stores(entry); }
     const double* inverse(int row, int col, Index slot) const { return pivots.values(pivot_entry, row, col) + slot; }

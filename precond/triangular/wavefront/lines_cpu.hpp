@@ -55,8 +55,8 @@ public:
         for (int e = 0; e < a.stencil().size(); ++e) {
             const Int3 o = a.stencil()[e];
             const Index ahead = layout_.distance(o);
-            all.push_back({o, a.stores(e) ? Int3{} : o, a.equal_lines(), a.along({{}, 0, 0}, {0, 0, ahead}, e, 0, 0),
-                           x.data() + ahead});
+            all.push_back({o, a.stores(e) ? Int3{} : o, if_they_save(a.equal_lines()),
+                           a.along({{}, 0, 0}, {0, 0, ahead}, e, 0, 0), x.data() + ahead});
         }
         entries_.insert(entries_.begin(), all.begin(), all.end());
     }
