@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -259,17 +258,20 @@ void factorise(IluFactors& factors, double alpha, PivotInverter& inverter) {
     const Beginning beginning(factors, alpha);
     const Elimination elimination(f, factors.matrix(), factors.held(), inverter);
     const Carried carried{factors.held().coefficients(), f.stencil.planes()};
-    std::optional<CopiedFactors> copied;
-    if (CopiedFactors::serves(f, factors.matrix())) copied.emplace(f, factors.matrix(), factors.held());
-    if (!copied) beginning.all();
-    for_each_piece(f, Direction::lower, carried, [&](const Run& piece) {
-        // Events are counted where they happen, so lines are not copied from those that have some.
-        if (copied && !inverter.has_events() && copied->copy(piece)) return;
-        if (copied) beginning.run(piece);
-        elimination.piece(piece);
-        if (copied) copied->note(piece);
-    });
-    if (copied) factors.held().set_equal_lines(std::move(*copied).equal_lines());
+    if (CopiedFactors::serves(f, factors.matrix())) {
+        CopiedFactors copied(f, factors.matrix(), factors.held());
+        for_each_piece(f, Direction::lower, carried, [&](const Run& piece) {
+            // Events are counted where they happen, so lines are not copied from those that have some.
+            if (!inverter.has_events() && copied.copy(piece)) return;
+            beginning.run(piece);
+            elimination.piece(piece);
+            copied.note(piece);
+        });
+        factors.held().set_equal_lines(std::move(copied).equal_lines());
+    } else {
+        beginning.all();
+        for_each_piece(f, Direction::lower, carried, [&](const Run& piece) { elimination.piece(piece); });
+    }
     if (f.layout.has_neighbours_outside()) factors.held().share_halos();
 }
 
