@@ -213,8 +213,7 @@ const std::vector<Verb>& verbs() {
           {"unknowns", "LIST", "vectors: their sizes (default 262144,2097152,16777216); on a GPU beside cuBLAS"},
           {"ranks", "N",
            "solve, preconditioners: cut the grid along z into the parts of N ranks, threads of this process, on CPUs "
-           "or a "
-           "GPU each"},
+           "or a GPU each"},
           {"repeats", "N", "timed calls after a warm-up; the median counts (default 9)"},
           {"json", "FILE", "also write what was measured; - for standard output, alone"},
           force,

@@ -63,7 +63,7 @@ public:
     virtual int dof() const = 0;
     /// Unknowns of all ranks.
     virtual Index unknowns() const = 0;
-    /// The same system on one rank, with which the results of several are compared; none if it is on one.
+    /// This system on one rank, with which the results of several ranks are compared; null if it is on one already.
     virtual std::unique_ptr<PreconditionedSystem> on_one_rank() const { return nullptr; }
     /// The value of preconditioner.shift = auto.
     virtual double suggested_shift() const { return 0.0; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks take together of a memory that several of them share.
+// The bytes that several ranks take together of one memory, that of a host or of a GPU which they share.
 #pragma once
 
 #include "core/device/context.hpp"

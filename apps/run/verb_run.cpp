@@ -214,7 +214,8 @@ std::optional<int> ended_before(const Task& task, const RankOrNone& launched) {
     return int(all[0]);
 }
 
-/// Of launched processes the first one alone takes a case of a study and locks its record.
+/// Runs the deck or the case of a study. If mpirun or srun has started several processes, the first one alone takes
+/// the case and locks its record.
 int run_asked(const Invocation& invocation, const RankOrNone& launched) {
     Task task = is_first_process(launched) || !invocation.has("case") ? read_task(invocation)
                                                                       : Task{{find_case(invocation).deck, {}}};

@@ -14,8 +14,8 @@ namespace hyperplane {
 
 class EqualLines {
 public:
-    /// Of arrays that are given by their value at slot 0. Only lines beside each other are compared, so equal lines can
-    /// have different numbers.
+    /// Compares the lines of arrays, which are given by their value at slot 0. Only lines beside each other are
+    /// compared, so equal lines can have different numbers.
     EqualLines(const Context& context, const Layout& layout, const std::vector<const double*>& arrays);
 
     /// Of a layout without halo, where `numbers` has for each line the first one that it equals, or the line itself;

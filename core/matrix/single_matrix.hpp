@@ -45,7 +45,7 @@ public:
                              : values(stencil_.mirror(entry), col, row) + neighbours.slot;
     }
 
-    /// Those of the matrix, if they were known when it was rounded; else null.
+    /// The equal lines of the matrix that was rounded, if they were known then; else null.
     const EqualLines* equal_lines() const { return lines_ ? &*lines_ : nullptr; }
 
     /// r = b - A x, summed in double precision.

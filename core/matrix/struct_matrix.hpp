@@ -148,7 +148,7 @@ private:
     /// Calls done(block, first slot, number of points) after each block of PlaneSums(space(), 1).
     template <class Done>
     void apply_flat(const Vector& x, Vector& y, const Done& done) const;
-    /// The same line by line, with equal lines.
+    /// y = A x as apply_flat computes it, line by line; of equal lines of coefficients one is read.
     template <class Done>
     void apply_lines(const EqualLines& lines, const Vector& x, Vector& y, const Done& done) const;
     bool is_flat() const { return layout().kind() == LayoutKind::natural && !grid().any_periodic(); }
