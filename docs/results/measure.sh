@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Measures on this machine's GPU what docs/results/CARD holds (h100, h200), all with one program.
-#   docs/results/measure.sh [--build DIR] [--minutes M] [--only WORD] FOLDER
+#   docs/results/measure.sh [--build DIR] [--minutes M] [--only WORD] [--gpus N] FOLDER
 #   docs/results/measure.sh --list
 # Each measurement is a file FOLDER/NAME.json or NAME.txt that appears when it is complete. A call ends after M minutes
-# (default 8.5) at the latest, with exit code 75 if some are missing; the same call again goes on. It refuses a program
+# (default 8.5) at the latest, with exit code 75 if some are missing; the same call again goes on. On a machine with several
+# GPUs as many measurements run at a time, each on a GPU of its own; --gpus takes fewer. It refuses a program
 # that was built from uncommitted changes, and a folder that holds results of another commit. The folder in docs/results is
 # named after the card; docs/results/tables.py FOLDER prints the tables of its page.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$root/build/release minutes=8.5 only='' folder=''
+build=$root/build/release minutes=8.5 only='' gpus='' folder=''
 
 # name | the seconds that it takes on an H200 or H100, kernels compiled | words after `hyperplane`; JSON is the output's name
 # Preconditioners are those with factors, multigrid left out: its check, a slow cycle on the host, takes minutes at these
@@ -41,13 +42,14 @@ orderings.txt|60|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --pre
 LIST
 }
 
-usage() { sed -n '4,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+usage() { sed -n '4,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
         --list) measurements | cut -d'|' -f1,2 | tr '|' ' '; exit 0 ;;
         --build) build=$2; shift ;;
         --minutes) minutes=$2; shift ;;
         --only) only=$2; shift ;;
+        --gpus) gpus=$2; shift ;;
         -*) usage ;;
         *) [ -z "$folder" ] || usage; folder=$1 ;;
     esac
@@ -68,30 +70,50 @@ echo "$sha" >"$folder/SHA"
 
 cd "$root"
 deadline=$(awk -v now="$SECONDS" -v minutes="$minutes" 'BEGIN { printf "%d", now + 60 * minutes }')
-missing=0 failed=0
-while IFS='|' read -r name seconds words; do
-    [ -z "$only" ] || [[ $name == *$only* ]] || continue
-    [ ! -e "$folder/$name" ] || continue
-    if [ $((SECONDS + seconds)) -gt "$deadline" ]; then
-        echo "left: $name (about $seconds s)"
-        missing=1
-        continue
-    fi
-    part=$folder/.$name
-    words=${words/JSON/$part}
-    began=$SECONDS status=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+IFS=',' read -r -a cards <<<"${CUDA_VISIBLE_DEVICES:-}"
+if [ ${#cards[@]} -eq 0 ]; then
+    mapfile -t cards < <(nvidia-smi --query-gpu=index --format=csv,noheader 2>/dev/null || true)
+fi
+[ ${#cards[@]} -gt 0 ] || cards=(0)
+[ -z "$gpus" ] || cards=("${cards[@]:0:gpus}")
+
+# Makes FOLDER/NAME by one command of the program.
+measure() { # name words...
+    local name=$1 part=$folder/.$1 words=${*:2} began=$SECONDS status=0
+    words=${words//JSON/$part}
     # shellcheck disable=SC2086 # words are split on purpose
-    "$program" ${words/RECORD/$folder/.record.h5} </dev/null >"$folder/.output" 2>"$folder/$name.log" || status=$?
-    [ "${name##*.}" = json ] || mv "$folder/.output" "$part"
+    "$program" ${words//RECORD/$work/$name.h5} </dev/null >"$work/$name" 2>"$folder/$name.log" || status=$?
+    [ "${name##*.}" = json ] || mv "$work/$name" "$part"
     if [ $status -eq 0 ] && [ -s "$part" ]; then
         mv "$part" "$folder/$name"
         rm -f "$folder/$name.log"
         echo "$name: $((SECONDS - began)) s"
     else
         echo "$name: failed with exit code $status, see $folder/$name.log" >&2
-        failed=1
+        touch "$work/failed"
     fi
-done < <(measurements)
-rm -f "$folder/.record.h5" "$folder/.output"
-[ $failed -eq 0 ] || exit 1
-[ $missing -eq 0 ] || exit 75
+}
+
+# Makes one missing measurement after the other on one GPU; whoever makes its folder first has a measurement.
+work_through() { # card
+    local name seconds words
+    export CUDA_VISIBLE_DEVICES=$1
+    while IFS='|' read -r name seconds words; do
+        [ -z "$only" ] || [[ $name == *$only* ]] || continue
+        [ ! -e "$folder/$name" ] || continue
+        mkdir "$work/taken.$name" 2>/dev/null || continue
+        if [ $((SECONDS + seconds)) -gt "$deadline" ]; then
+            echo "left: $name (about $seconds s)"
+            touch "$work/missing"
+        else
+            measure "$name" "$words"
+        fi
+    done < <(measurements | sort -t'|' -k2,2nr)
+}
+
+for card in "${cards[@]}"; do work_through "$card" & done
+wait
+[ ! -e "$work/failed" ] || exit 1
+[ ! -e "$work/missing" ] || exit 75

@@ -76,6 +76,17 @@ def digest_of(build):
     return digest.hexdigest()[:12]
 
 
+def gpus():
+    """The machine's GPUs, or those of CUDA_VISIBLE_DEVICES; empty if there is none to be found."""
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return os.environ["CUDA_VISIBLE_DEVICES"].split(",")
+    try:
+        listed = subprocess.run(["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"], capture_output=True, text=True)
+    except OSError:
+        return []
+    return listed.stdout.split() if listed.returncode == 0 else []
+
+
 def run_all(chunks, given, variables, results):
     """Runs chunks, `jobs` at a time, until the time is up; tests that judge times come last, one at a time."""
     deadline = time.monotonic() + 60 * given.minutes
@@ -85,26 +96,29 @@ def run_all(chunks, given, variables, results):
 
 
 def run_together(chunks, jobs, deadline, given, variables, results):
-    """Runs chunks, `jobs` at a time. After a crash the rest of a chunk is queued again."""
-    queue, lock = list(chunks), threading.Lock()
+    """Runs chunks, `jobs` at a time, which share the GPUs. After a crash the rest of a chunk is queued again."""
+    queue, lock, cards = list(chunks), threading.Lock(), gpus()
 
-    def work():
+    def work(worker):
+        # Tests of several GPUs see all of them; the first one differs from process to process.
+        first = worker % max(1, len(cards))
+        variables_here = {**variables, "CUDA_VISIBLE_DEVICES": ",".join(cards[first:] + cards[:first])} if cards else variables
         while time.monotonic() < deadline:
             with lock:
                 if not queue:
                     return
                 chunk = queue.pop(0)
-            outcomes, left = run_chunk(chunk, variables, deadline, given.test_seconds)
+            outcomes, left = run_chunk(chunk, variables_here, deadline, given.test_seconds)
             with lock:
                 results.add(chunk, outcomes)
                 if left:
                     queue.insert(0, left)
 
-    workers = [threading.Thread(target=work) for _ in range(max(1, jobs))]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(max(1, jobs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def main():

@@ -53,8 +53,8 @@ class RunAll(unittest.TestCase):
         (self.folder / "build/tests/probe/probe_tests").symlink_to(os.environ["PROBE_PROGRAM"])
         self.results = self.folder / "results/tests"
 
-    def run_all(self, probe, *words, out=None, commit="abc"):
-        variables = {**os.environ, "PROBE": probe, "CUDA_VISIBLE_DEVICES": "-1"}
+    def run_all(self, probe, *words, out=None, commit="abc", cards="-1"):
+        variables = {**os.environ, "PROBE": probe, "CUDA_VISIBLE_DEVICES": cards}
         if out:
             variables["OUT"] = str(out)
         else:
@@ -99,6 +99,16 @@ class RunAll(unittest.TestCase):
     def test_a_test_without_end_fails(self):
         self.expect(1, "2 | 1 | 1 | 0 | 0", self.run_all("hang pass", "--test-seconds", "4"))
         self.assertIn("did not end within 4 s", self.state("First")["text"])
+
+    def test_processes_share_the_gpus(self):
+        program = self.folder / "build/tests/probe/probe_tests"
+        program.unlink()
+        program.write_text(f'#!/bin/bash\necho "$CUDA_VISIBLE_DEVICES" >>{self.folder}/seen\nexec {os.environ["PROBE_PROGRAM"]} "$@"\n')
+        program.chmod(0o755)
+        self.expect(0, "2 | 2 | 0 | 0 | 0", self.run_all("pass pass", cards="5,7"))
+        listed, *ran = (self.folder / "seen").read_text().split()
+        self.assertEqual(listed, "5,7")
+        self.assertEqual(sorted(ran), ["5,7", "7,5"])
 
     def test_the_next_call_finishes_what_one_did_not(self):
         out = self.folder / "out"

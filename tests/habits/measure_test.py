@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/results/measure.sh with a program that only notes how it was called."""
 
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -11,6 +12,7 @@ SCRIPT = ROOT / "docs/results/measure.sh"
 PROGRAM = """#!/bin/bash
 if [ "$1" = info ]; then echo '{"git_sha": "SHA"}'; exit; fi
 echo "$*" >>"$(dirname "$0")/calls"
+echo "$CUDA_VISIBLE_DEVICES" >>"$(dirname "$0")/cards"
 while [ $# -gt 0 ]; do [ "$1" != --json ] || echo '{}' >"$2"; shift; done
 echo done
 """
@@ -29,9 +31,9 @@ class Measure(unittest.TestCase):
         program.write_text(PROGRAM.replace("SHA", sha))
         program.chmod(0o755)
 
-    def measure(self, code, *words):
+    def measure(self, code, *words, cards="3"):
         done = subprocess.run([SCRIPT, "--build", self.folder / "build", *words, self.folder / "results"],
-                              capture_output=True, text=True)
+                              capture_output=True, text=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": cards})
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
@@ -48,6 +50,18 @@ class Measure(unittest.TestCase):
         self.assertEqual(len(self.calls()), len(listed))  # nothing was measured twice
         names = {path.name for path in (self.folder / "results").iterdir() if not path.name.startswith(".")}
         self.assertEqual(names, {line.split()[0] for line in listed} | {"SHA"})
+
+    def test_takes_all_gpus_or_as_many_as_it_is_told(self):
+        listed = subprocess.run([SCRIPT, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+        self.measure(0, "--minutes", "1000", cards="3,1,GPU-abc")
+        self.assertEqual(len(self.calls()), len(listed))  # each of them once
+        cards = self.folder / "build/apps/cards"
+        self.assertEqual(set(cards.read_text().split()), {"3", "1", "GPU-abc"})
+        cards.unlink()
+        (self.folder / "results/levels.json").unlink()
+        (self.folder / "results/vectors.json").unlink()
+        self.measure(0, "--gpus", "1", cards="3,1")
+        self.assertEqual(cards.read_text().split(), ["3", "3"])
 
     def test_commands_name_what_exists(self):
         self.measure(0, "--minutes", "1000")
