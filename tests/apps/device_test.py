@@ -232,7 +232,7 @@ class Device(ProgramTest):
             self.assertEqual(here["step"], there["step"])
             self.assertLessEqual(abs(here["b_norm"] - there["b_norm"]), 1e-7 * here["b_norm"])
 
-    def test_the_compiler_is_in_no_time(self):
+    def test_the_times_of_a_run_have_no_compiler_in_them(self):
         deck = self.write("a.ini", POISSON.format(cells=96))
 
         def seconds(cache):
@@ -242,7 +242,7 @@ class Device(ProgramTest):
             self.assertNotIn("after the clocks had started", done.stderr)
             return {part: clock["seconds"] for part, clock in json.loads(done.stdout)["timers"].items()}
 
-        # Other processes may use the GPU meanwhile: the fastest of three runs is compared, each with a cache of its own.
+        # The fastest of three runs is compared, each with a cache of its own.
         caches = ("kernels1", "kernels2", "kernels3")
         firsts, laters = [seconds(cache) for cache in caches], [seconds(cache) for cache in caches]
         compiled = min(first["compile"] for first in firsts)

@@ -38,6 +38,10 @@ class Test:
         return self.room != "program"
 
     @property
+    def uses_all_gpus(self):
+        return not self.is_gtest and self.name.startswith(("GpuRanks", "GpuProcesses"))
+
+    @property
     def measures(self):
         """Whether it judges times and so needs the GPU for itself: test_..._the_time_... and the_times."""
         return not self.is_gtest and "the_time" in self.name

@@ -99,16 +99,27 @@ def run_together(chunks, jobs, deadline, given, variables, results):
     """Runs chunks, `jobs` at a time, which share the GPUs. After a crash the rest of a chunk is queued again."""
     queue, lock, cards = list(chunks), threading.Lock(), gpus()
 
+    def next_chunk(worker):
+        """The first chunk; where there are several GPUs, tests that use all of them are left to every fourth worker."""
+        may_take_all = len(cards) < 2 or worker % 4 == 0
+        at = next((at for at, chunk in enumerate(queue) if may_take_all or not chunk.tests[0].uses_all_gpus), None)
+        return None if at is None else queue.pop(at)
+
+    def gpus_of(worker, chunk):
+        """All GPUs, of which the first one differs from process to process, or that one alone: a process needs the longer
+        to begin the more it sees."""
+        first = (worker + worker // 4) % len(cards)
+        seen = cards[first:] + cards[:first] if chunk.tests[0].uses_all_gpus else cards[first:first + 1]
+        return {**variables, "CUDA_VISIBLE_DEVICES": ",".join(seen)}
+
     def work(worker):
-        # Tests of several GPUs see all of them; the first one differs from process to process.
-        first = worker % max(1, len(cards))
-        variables_here = {**variables, "CUDA_VISIBLE_DEVICES": ",".join(cards[first:] + cards[:first])} if cards else variables
         while time.monotonic() < deadline:
             with lock:
-                if not queue:
-                    return
-                chunk = queue.pop(0)
-            outcomes, left = run_chunk(chunk, variables_here, deadline, given.test_seconds)
+                chunk = next_chunk(worker)
+            if chunk is None:
+                return
+            there = gpus_of(worker, chunk) if cards else variables
+            outcomes, left = run_chunk(chunk, there, deadline, given.test_seconds)
             with lock:
                 results.add(chunk, outcomes)
                 if left:
