@@ -1,26 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Measures how runs scale over this machine's GPUs: strong and weak scaling of Poisson (star7, CG), and whether all
-# numbers of GPUs give the same bits.
-#   docs/results/measure_ranks.sh [--build DIR] [--gpus "1 2"] [--cells "512 768"] [--turns 5] [--iterations 150]
-#       [--kinds "strong weak"] [--preconditioners "jacobi struct_ilu:rank"] FOLDER
-# struct_ilu:rank is struct_ilu with scope = rank.
-# FOLDER/ranks.csv gets a line for each run: what was measured, grid, preconditioner, GPUs, turn, iterations and seconds
-# an iteration; FOLDER/ranks.txt the medians, with the speed-up over one GPU of the same call. Grids that do not fit one
-# GPU are measured on the numbers of GPUs that they fit. It refuses a program built from uncommitted changes.
+# Measures how solves scale over this machine's GPUs, strong and weak, and whether all numbers of GPUs give the same bits.
+#   docs/results/measure_ranks.sh [--build DIR] [--gpus "1 2"] [--backend cuda] [--cases "poisson:512 cahn_hilliard:256"] [--repeats 5]
+#       [--iterations 60] [--bits 20] [--preconditioners "jacobi struct_ilu:rank"] FOLDER
+# With --backend cpu ranks are threads on the CPU.
+# A case is PROBLEM:CELLS, or weak for Poisson with 512 x 512 x 256 points a GPU; other problems than Poisson run with
+# struct_ilu alone. struct_ilu:rank is struct_ilu with scope = rank. Iterations end after --iterations.
+# FOLDER/ranks-CASE-GPUS.json is what `bench solve --ranks GPUS` wrote; FOLDER/ranks.txt has times an iteration, their
+# parts, and speed-ups over one GPU of the same call. Records of --bits iterations (0: none) are compared bit by bit.
+# What does not fit one GPU is measured on the numbers of GPUs that it fits. Programs of uncommitted changes are refused.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$root/build/release gpus='' cells='512 768' turns=5 iterations=150 folder=''
-kinds='strong weak' preconditioners='jacobi subdomain_ildu0 struct_ilu struct_ilu:rank'
-usage() { sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+build=$root/build/release gpus='' backend=cuda repeats=5 iterations=60 bits=20 folder=''
+cases='poisson:512 weak poisson:768 cahn_hilliard:256 navier_stokes:160'
+preconditioners='jacobi subdomain_ildu0 multicolor struct_ilu struct_ilu:rank multigrid'
+usage() { sed -n '3,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
         --build) build=$2; shift ;;
         --gpus) gpus=$2; shift ;;
-        --cells) cells=$2; shift ;;
-        --turns) turns=$2; shift ;;
+        --backend) backend=$2; shift ;;
+        --cases) cases=$2; shift ;;
+        --repeats) repeats=$2; shift ;;
         --iterations) iterations=$2; shift ;;
-        --kinds) kinds=$2; shift ;;
+        --bits) bits=$2; shift ;;
         --preconditioners) preconditioners=$2; shift ;;
         -*) usage ;;
         *) [ -z "$folder" ] || usage; folder=$1 ;;
@@ -38,106 +41,89 @@ if [ -z "$gpus" ]; then
 fi
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-card=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c | tr -s ' ')
-{ echo "commit $sha,$card"; } > "$folder/ranks.txt"
-echo 'kind,cells,preconditioner,gpus,turn,iterations,seconds' > "$folder/ranks.csv"
+card=' a CPU'
+[ "$backend" = cpu ] || card=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c | tr -s ' ')
+echo "commit $sha,$card" > "$folder/ranks.txt"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-cat > deck.ini <<END
-[problem]
-name = poisson
-[grid]
-cells = 512
-[solver]
-name = cg
-max_iterations = $iterations
-END
 
-# Runs the deck once; exit code 3 says that the iterations were not enough to converge, which is not asked for here.
-run_once() { # kind cells gpus turn preconditioner [settings...]
-    local kind=$1 grid=$2 count=$3 turn=$4 name=$5 code=0
-    shift 5
-    "$program" run deck.ini --backend cuda --ranks "$count" --quiet --force --json --set "grid.cells=$grid" \
-        --set "preconditioner.name=${name%:rank}" "$@" --set "output.file=$kind$count.h5" > out.json 2> err.txt || code=$?
-    if [ $code -ne 0 ] && [ $code -ne 3 ]; then
-        echo "$kind, $grid, $name on $count GPUs: exit code $code: $(head -c 300 err.txt | tr '\n' ' ')" >> "$folder/ranks.txt"
-        return 1
-    fi
-    python3 - "$kind" "$grid" "$name" "$count" "$turn" >> "$folder/ranks.csv" <<'END'
-import json, sys
-run = json.load(open("out.json"))["solves"][0]
-print(",".join([*sys.argv[1:], str(run["iterations"]), repr(run["solve_seconds"] / run["iterations"])]))
-END
-}
-
-# On ranks sums follow the planes of the natural layout, which struct_ilu takes on one GPU only if it is told to.
-same_bits() { # kind cells gpus preconditioner
-    local one=${1}1.h5
-    if [ "$4" = struct_ilu ]; then
-        "$program" run deck.ini --backend cuda --quiet --force --set "grid.cells=$2" --set preconditioner.name=struct_ilu \
-            --set device.layout=natural --set output.file=natural.h5 > /dev/null 2>&1 || true
-        one=natural.h5
-    fi
-    if "$program" diff "$one" "$1$3.h5" --tolerance 0 > /dev/null 2>&1; then
-        echo "$1, $2, $4 on $3 GPUs: the bits of one" >> "$folder/ranks.txt"
-    else
-        echo "$1, $2, $4 on $3 GPUs: OTHER bits than on one" >> "$folder/ranks.txt"
-    fi
-}
-
-measure() { # kind preconditioner [settings...]: grids are "$(grid_on N)"
-    local kind=$1 name=$2 turn count
-    shift 2
-    for ((turn = 1; turn <= turns; ++turn)); do
-        for count in $gpus; do
-            run_once "$kind" "$(grid_on "$count")" "$count" "$turn" "$name" "$@" || continue
-            if [ "$kind" = strong ] && [ "$turn" = 1 ] && [ "$count" != 1 ] && [ -e strong1.h5 ] &&
-                [ "$name" != struct_ilu:rank ]; then
-                same_bits "$kind" "$(grid_on "$count")" "$count" "$name"
-            fi
-        done
+# Writes a deck for each preconditioner of a case and prints their names.
+decks_of() { # problem cells...
+    local problem=$1 cells=${*:2} names=$preconditioners name
+    [ "$problem" = poisson ] || names=struct_ilu
+    for name in $names; do
+        {
+            printf '[problem]\nname = %s\n[grid]\ncells = %s\n' "$problem" "$cells"
+            [ "$problem" = poisson ] && printf '[solver]\nname = cg\n' || printf '[time]\nsteps = 1\n[solver]\n'
+            printf 'max_iterations = %s\n[preconditioner]\nname = %s\n' "$iterations" "${name%:rank}"
+            if [ "$name" != "${name%:rank}" ]; then echo 'scope = rank'; fi
+        } > "$name.ini"
+        echo "$name.ini"
     done
-    rm -f ./*.h5
 }
 
-choices() { # kind
-    local name
-    for name in $preconditioners; do
-        if [ "$name" = struct_ilu:rank ]; then
-            measure "$1" "$name" --set preconditioner.scope=rank
-        else
-            measure "$1" "$name"
+# Exit code 3 says that the iterations were not enough to converge, which is not asked for here.
+ended_well() { # code what
+    [ "$1" != 3 ] || return 0
+    echo "$2: exit code $1: $(tail -c 300 err.txt | tr '\n' ' ')" >> "$folder/ranks.txt"
+    return 1
+}
+
+# Runs some iterations on each number of GPUs and compares the records with those of one. On ranks sums follow the planes
+# of the natural layout, which struct_ilu takes on one GPU only if it is told to.
+compare_bits() { # case deck
+    local count layout=() code
+    [ "${2%:rank.ini}" = "$2" ] || return 0
+    for count in $gpus; do
+        case $2 in struct_ilu.ini | multigrid.ini) [ "$count" != 1 ] || layout=(--set device.layout=natural) ;; esac
+        code=0
+        "$program" run "$2" --backend "$backend" --ranks "$count" --quiet --force --set "solver.max_iterations=$bits" \
+            "${layout[@]}" --set "output.file=of$count.h5" > /dev/null 2> err.txt || code=$?
+        layout=()
+        if [ $code -ne 0 ] && ! ended_well $code "$1, ${2%.ini} on $count GPUs"; then
+            continue
+        elif [ "$count" != 1 ] && [ -e of1.h5 ]; then
+            if "$program" diff of1.h5 "of$count.h5" --tolerance 0 > /dev/null 2>&1; then
+                echo "$1, ${2%.ini} on $count GPUs: the bits of one" >> "$folder/ranks.txt"
+            else
+                echo "$1, ${2%.ini} on $count GPUs: OTHER bits than on one" >> "$folder/ranks.txt"
+            fi
         fi
     done
+    rm -f of*.h5
 }
-for kind in $kinds; do
-    if [ "$kind" = weak ]; then
-        grid_on() { echo "512 512 $((256 * $1))"; }
-        choices weak
-        continue
-    fi
-    for n in $cells; do
-        grid_on() { echo "$n"; }
-        choices strong
+
+for case in $cases; do
+    problem=${case%:*} cells=${case#*:}
+    for count in $gpus; do
+        if [ "$case" = weak ]; then problem=poisson cells="512 512 $((256 * count))"; fi
+        # shellcheck disable=SC2046,SC2086 # names and numbers of cells are words
+        "$program" bench solve $(decks_of "$problem" $cells) --ranks "$count" --backend "$backend" --repeats "$repeats" \
+            --json "$folder/ranks-${case/:/-}-$count.json" --force > out.txt 2> err.txt || ended_well $? "$case on $count GPUs" || true
     done
+    [ "$bits" -gt 0 ] && [ "$case" != weak ] || continue
+    # shellcheck disable=SC2086
+    for deck in $(decks_of "$problem" $cells); do compare_bits "$case" "$deck"; done
 done
 
-python3 - "$folder/ranks.csv" >> "$folder/ranks.txt" <<'END'
-import csv, statistics, sys
-times, counts = {}, {}
-for row in csv.DictReader(open(sys.argv[1])):
-    cells = row["cells"] if row["kind"] == "strong" else "512 512 256 a GPU"
-    key = (row["kind"], cells, row["preconditioner"])
-    times.setdefault(key, {}).setdefault(int(row["gpus"]), []).append(float(row["seconds"]))
-    counts[key, int(row["gpus"])] = row["iterations"]
-print(f"{'kind':7} {'cells':18} {'preconditioner':16} GPUs  iterations  ms an iteration (spread)  speed-up over one GPU")
-for key, found in times.items():
-    one = statistics.median(found[1]) if 1 in found else None
-    for gpus, seconds in sorted(found.items()):
-        middle = statistics.median(seconds)
-        spread = f"{(max(seconds) - min(seconds)) / middle:.1%}"
-        gain = "" if one is None else f"{one / middle:.3f}"
-        print(f"{key[0]:7} {key[1]:18} {key[2]:16} {gpus:4}  {counts[key, gpus]:>10}  {1e3 * middle:15.4f} ({spread})  {gain}")
+python3 - "$folder" >> "$folder/ranks.txt" <<'END'
+import json, pathlib, re, sys
+times = {}
+for path in sorted(pathlib.Path(sys.argv[1]).glob("ranks-*.json")):
+    case, gpus = re.fullmatch(r"ranks-(.*)-(\d+)", path.stem).groups()
+    for solve in json.loads(path.read_text())["solves"]:
+        if solve.get("iterations"):
+            times.setdefault((case, solve["deck"].split("/")[-1].removesuffix(".ini")), {})[int(gpus)] = solve
+print(f"{'case':18} {'preconditioner':16} GPUs  iterations  ms an iteration: product, preconditioner, other  set-up, ms  speed-up over one GPU")
+for (case, name), found in times.items():
+    for gpus, solve in sorted(found.items()):
+        count = solve["iterations"]
+        parts = [1e3 * solve[part] / count for part in ("spmv", "preconditioner_apply", "other")]
+        gain = found[1]["per_iteration"] / solve["per_iteration"] if 1 in found else None
+        if gain and case == "weak":
+            gain *= gpus
+        print(f"{case:18} {name:16} {gpus:4}  {count:10}  {1e3 * solve['per_iteration']:7.4f}: {parts[0]:7.4f} {parts[1]:7.4f} "
+              f"{parts[2]:7.4f}  {1e3 * solve['whole_setup']['median']:8.2f}  {'' if gain is None else f'{gain:.3f}'}")
 END
 cat "$folder/ranks.txt"

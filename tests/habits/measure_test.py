@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/results/measure.sh with a program that only notes how it was called."""
+"""The scripts of docs/results that measure: measure.sh with a program that only notes how it was called."""
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -85,6 +86,35 @@ class Measure(unittest.TestCase):
         self.build_of("0123abc")
         self.measure(0, "--only", "levels")
         self.assertTrue((self.folder / "results/levels.json").exists())
+
+
+class MeasureRanks(unittest.TestCase):
+    """docs/results/measure_ranks.sh on ranks of the CPU, with the program that is $HYPERPLANE."""
+
+    def test_times_parts_and_bits(self):
+        program = pathlib.Path(os.environ["HYPERPLANE"])
+        with tempfile.TemporaryDirectory() as scratch:
+            build = pathlib.Path(scratch)
+            (build / "apps").mkdir()
+            # The sources of a program under test may have changes.
+            (build / "apps/hyperplane").write_text(f"""#!/bin/bash
+if [ "$1" = info ]; then echo '{{"git_sha": "0123abc"}}'; exit; fi
+exec {program} "$@"
+""")
+            (build / "apps/hyperplane").chmod(0o755)
+            done = subprocess.run([SCRIPT.with_name("measure_ranks.sh"), "--build", build, "--backend", "cpu", "--gpus", "1 2",
+                                   "--cases", "poisson:12 navier_stokes:8", "--repeats", "1", "--iterations", "5", "--bits", "3",
+                                   "--preconditioners", "jacobi struct_ilu struct_ilu:rank", build / "results"],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertIn("commit 0123abc", done.stdout)
+            for line in ("poisson:12, jacobi on 2 GPUs: the bits of one", "poisson:12, struct_ilu on 2 GPUs: the bits of one",
+                         "navier_stokes:8, struct_ilu on 2 GPUs: the bits of one"):
+                self.assertIn(line, done.stdout)
+            self.assertEqual(len(re.findall(r"^poisson-12 .* [12] +5 ", done.stdout, re.M)), 6)
+            self.assertEqual(len(re.findall(r"^navier_stokes-8 +struct_ilu ", done.stdout, re.M)), 2)
+            self.assertNotIn("exit code", done.stdout)
+            self.assertNotIn("OTHER", done.stdout)
 
 
 if __name__ == "__main__":
