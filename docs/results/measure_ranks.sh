@@ -63,6 +63,20 @@ decks_of() { # problem cells...
     done
 }
 
+# The decks among these that fit that many GPUs, by `check`.
+fitting() { # gpus decks...
+    local count=$1 deck
+    shift
+    for deck in "$@"; do
+        { "$program" check "$deck" --ranks "$count" --backend "$backend" > "$deck.check" 2>&1 || touch "$deck.refused"; } &
+    done
+    wait
+    for deck in "$@"; do
+        [ -e "$deck.refused" ] || echo "$deck"
+        rm -f "$deck.refused"
+    done
+}
+
 # Exit code 3 says that the iterations were not enough to converge, which is not asked for here.
 ended_well() { # code what
     [ "$1" != 3 ] || return 0
@@ -99,7 +113,9 @@ for case in $cases; do
     for count in $gpus; do
         if [ "$case" = weak ]; then problem=poisson cells="512 512 $((256 * count))"; fi
         # shellcheck disable=SC2046,SC2086 # names and numbers of cells are words
-        "$program" bench solve $(decks_of "$problem" $cells) --ranks "$count" --backend "$backend" --repeats "$repeats" \
+        decks=$(fitting "$count" $(decks_of "$problem" $cells))
+        # shellcheck disable=SC2086
+        "$program" bench solve $decks --ranks "$count" --backend "$backend" --repeats "$repeats" \
             --json "$folder/ranks-${case/:/-}-$count.json" --force > out.txt 2> err.txt || ended_well $? "$case on $count GPUs" || true
     done
     [ "$bits" -gt 0 ] && [ "$case" != weak ] || continue
