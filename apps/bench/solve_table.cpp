@@ -196,7 +196,7 @@ private:
         ours_ = bench.total();
         dof_ = a_case.shape().dof;
         beside_cusparse_ = a_case.context.backend() == Backend::cuda && !a_case.context.ranks() &&
-                           a_case.name("preconditioner") == "struct_ilu";
+                           !invocation_.has("ranks") && a_case.name("preconditioner") == "struct_ilu";
     }
 
     const Invocation& invocation_;
