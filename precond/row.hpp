@@ -94,6 +94,7 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;
+    std::string same_general_factors;  ///< the same for general matrices
     std::vector<NamedTuning> tunings;  ///< for `bench --tunings`
     /// Choices of its keys, "key=value", with which `compare --auto` tries it as well as with the defaults.
     std::vector<std::string> variants;

@@ -37,6 +37,7 @@ nlohmann::json PreconditionerTable::add_row(const PreconditionersResult& result,
     }
     json["layout"] = row.layout;
     json["first_setup"] = row.first_setup;
+    if (row.whole_setup) json["whole_setup"] = to_json(*row.whole_setup);
     json["setup"] = to_json(row.setup.again);
     json["apply"] = to_json(row.apply);
     if (row.check.unchecked.empty())
@@ -81,6 +82,8 @@ void PreconditionerTable::show(const PreconditionersResult& result, const Precon
     if (row.sweeps.setup > 0)
         fmt::print("{:<16} {:<34} a sweep of its set-up: {:.3f} ms, {:.2f} times its limit\n", "", "",
                    row.setup_sweep * 1e3, setup_sweep_over_limit(row));
+    if (row.whole_setup)
+        fmt::print("{:<16} {:<34} a set-up with everything: {:.2f} ms\n", "", "", row.whole_setup->median * 1e3);
     if (!row.check.unchecked.empty())
         fmt::print("{:<16} {:<34} its application was not checked: {}\n", "", "", row.check.unchecked);
     if (row.baseline && row.setup.analysis > 0.0)

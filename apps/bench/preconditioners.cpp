@@ -10,10 +10,12 @@
 #include "apps/bench/rows.hpp"
 #include "apps/run/build_case.hpp"
 #include "core/error.hpp"
+#include "core/matrix/bsr_matrix.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/registry.hpp"
+#include "precond/scaling/scaled.hpp"
 
 namespace hyperplane {
 namespace {
@@ -29,15 +31,17 @@ public:
         const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
         check_storage(row, parameters);
         check_matrix(row, setting);
-        const Layout layout = row.plan(parameters, setting).space.layout();
-        return {row.create(parameters, setting), layout};
+        const IndexSpace space = row.plan(parameters, setting).space;
+        again_ = [&row, parameters, setting] { return row.create(parameters, setting); };
+        return {again_(), space};
     }
+    std::unique_ptr<Preconditioner> make_again() override { return again_(); }
     int dof() const override { return setting_.dof; }
     Index unknowns() const override { return grid_.points() * setting_.dof; }
-    const StructMatrix& matrix(const Layout& layout) override {
-        if (!matrix_ || !(matrix_->layout() == layout)) {
+    const SystemMatrix& matrix(const IndexSpace& space) override {
+        if (!matrix_ || !(matrix_->space() == space)) {
             matrix_.reset();
-            matrix_.emplace(context(), layout, setting_.stencil, setting_.dof,
+            matrix_.emplace(context(), space.layout(), setting_.stencil, setting_.dof,
                             setting_.symmetric ? MatrixStorage::lower : MatrixStorage::full);
             fill_random(*matrix_);
         }
@@ -47,6 +51,7 @@ public:
 private:
     BenchCase setting_;
     Grid grid_;
+    std::function<std::unique_ptr<Preconditioner>()> again_;
     std::optional<StructMatrix> matrix_;
 };
 
@@ -59,7 +64,12 @@ public:
           foundation_(foundation) {}
     Made make(const Candidate& candidate, const Parameters& parameters) override {
         case_.emplace(build_case(deck_, candidate.overrides, parameters, foundation_));
-        return {std::move(case_->preconditioner), case_->space.layout()};
+        case_->plan.kept.reset();  // so that the first set-up is a whole one
+        return {std::move(case_->preconditioner), case_->space};
+    }
+    std::unique_ptr<Preconditioner> make_again() override {
+        return create_scaled(find_preconditioner(case_->name("preconditioner")), case_->parameters,
+                             {context(), case_->shape().matrix()});
     }
     int dof() const override { return foundation_.problem->shape().dof; }
     Index unknowns() const override { return foundation_.problem->shape().matrix().unknowns(); }
@@ -67,14 +77,14 @@ public:
         if (!context().ranks()) return nullptr;
         return std::make_unique<DeckSystem>(deck_, parameters_, build_foundation(deck_, parameters_));
     }
-    const StructMatrix& matrix(const Layout& layout) override {
-        if (!system_ || !(system_->a->space() == layout)) {
+    const SystemMatrix& matrix(const IndexSpace& space) override {
+        if (!system_ || !(system_->a->space() == space)) {
             system_.reset();
             system_.emplace(make_system(*case_));
             Vector u = case_->make_vector("state: u");
             assemble_first(*case_, u, *system_);
         }
-        return structured(system_->preconditioned());
+        return system_->preconditioned();
     }
     double suggested_shift() const override { return system_->suggested_shift; }
 
@@ -93,14 +103,14 @@ bool is_baseline(const Candidate& candidate) {
 /// A preconditioner that has been set up for its matrix.
 struct Ready {
     PreconditionedSystem::Made made;
-    const StructMatrix* a;
+    const SystemMatrix* a;
     SetupReport report;
     double seconds;  ///< of the set-up
     Index held;      ///< bytes that the set-up allocated
 
     Ready(PreconditionedSystem& system, const Candidate& candidate, const Parameters& parameters,
           const NamedTuning* tuning = nullptr)
-        : made(system.make(candidate, parameters)), a(&system.matrix(made.layout)) {
+        : made(system.make(candidate, parameters)), a(&system.matrix(made.space)) {
         if (tuning) tuning->apply(*made.m);
         made.m->suggest_shift(system.suggested_shift());
         const MemoryLedger& ledger = system.context().ledger();
@@ -130,12 +140,36 @@ double seconds_of_setup_sweep(const Context& context, int repeats, Preconditione
     return std::max(0.0, timing_of(std::move(found)).median) / sweeps;
 }
 
+/// Times set-ups with everything, each by a preconditioner that is made anew, and what a library's analyses take in
+/// them: in the first set-up of all, its kernels are loaded, too. The preconditioner that was set up is released.
+void time_whole_setups(PreconditionedSystem& system, Ready& ready, PreconditionerResult& result) {
+    constexpr int setups = 3;
+    std::unique_ptr<Preconditioner>& m = ready.made.m;
+    std::vector<double> whole, analysis;
+    for (int at = 0; at < setups; ++at) {
+        m.reset();
+        m = system.make_again();
+        m->suggest_shift(system.suggested_shift());
+        whole.push_back(time_call(system.context(), [&] { m->setup(*ready.a); }));
+        analysis.push_back(m->numeric_setup(*ready.a).analysis);
+    }
+    result.whole_setup = timing_of(std::move(whole));
+    result.setup.analysis = timing_of(std::move(analysis)).median;
+}
+
+MatrixShape shape_of(const SystemMatrix& a) {
+    if (!a.space().has_grid()) return {general(a).pattern(), a.dof(), a.symmetric()};
+    return {structured(a).grid(), structured(a).stencil(), a.dof(), a.symmetric()};
+}
+
 /// Makes a preconditioner with the candidate's factors in double precision: the candidate's own or the one that its row
 /// names, with the keys that both have.
 std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, const Candidate& candidate,
-                                               const StructMatrix& a) {
+                                               const SystemMatrix& a) {
+    const MatrixShape shape = shape_of(a);
     const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
-    const PreconditionerRow& same = row.same_factors.empty() ? row : find_preconditioner(row.same_factors);
+    const std::string& name = shape.kind() == MatrixKind::general ? row.same_general_factors : row.same_factors;
+    const PreconditionerRow& same = name.empty() ? row : find_preconditioner(name);
     Parameters parameters(common_preconditioner_parameters());
     parameters.add(same.parameters);
     const std::string section = "preconditioner";
@@ -143,7 +177,7 @@ std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, con
         if (candidate.parameters.has(section, spec.key))
             parameters.set(section, spec.key, candidate.parameters.value(section, spec.key).text);
     if (parameters.has(section, "storage")) parameters.set(section, "storage", "double");
-    auto m = same.create(parameters, {system.context(), {a.grid(), a.stencil(), a.dof(), a.symmetric()}});
+    auto m = same.create(parameters, {system.context(), shape});
     m->suggest_shift(system.suggested_shift());
     return m;
 }
@@ -158,8 +192,8 @@ ApplicationCheck check_with_one_rank(const PreconditionedSystem& system, const C
     const std::unique_ptr<PreconditionedSystem> whole = system.on_one_rank();
     const Ready ready(*whole, candidate, candidate.parameters);
     const Context& context = whole->context();
-    Vector r(context, ready.a->layout(), ready.a->dof(), "bench"), expected(context, r.layout(), r.dof(), "bench"),
-        theirs(context, r.layout(), r.dof(), "bench");
+    Vector r(context, ready.a->space(), ready.a->dof(), "bench"), expected(context, r.space(), r.dof(), "bench"),
+        theirs(context, r.space(), r.dof(), "bench");
     fill_random(r, 7);
     ready.made.m->apply(r, expected);
     from_natural(found, theirs);
@@ -191,15 +225,15 @@ void time_one(PreconditionedSystem& system, const Candidate& candidate, const Na
               PreconditionersResult& all, PreconditionerResult& result) {
     const Context& context = system.context();
     {
-        const Ready ready(system, candidate, candidate.parameters, tuning);
+        Ready ready(system, candidate, candidate.parameters, tuning);
         result.held = ready.held;
         result.first_setup = ready.seconds;
         result.report = ready.report;
-        result.layout = to_string(ready.made.layout.kind());
+        result.layout = ready.made.space.name();
         all.unknowns = system.unknowns();
         all.dof = ready.a->dof();
 
-        Vector r(context, ready.a->layout(), ready.a->dof(), "bench"), z(context, r.layout(), r.dof(), "bench");
+        Vector r(context, ready.a->space(), ready.a->dof(), "bench"), z(context, r.space(), r.dof(), "bench");
         fill_random(r, 7);
         ready.made.m->apply(r, z);
         check(system, candidate, ready, r, z, result);
@@ -210,6 +244,7 @@ void time_one(PreconditionedSystem& system, const Candidate& candidate, const Na
         result.setup = time_setup(context, repeats, *ready.made.m, *ready.a);
         if (result.sweeps.setup > 0)
             result.setup_sweep = seconds_of_setup_sweep(context, repeats, *ready.made.m, *ready.a);
+        if (!ready.a->space().has_grid()) time_whole_setups(system, ready, result);
     }
 }
 

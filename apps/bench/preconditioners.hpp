@@ -22,7 +22,8 @@ struct PreconditionerResult {
     std::string refused;  ///< why it could not be timed; empty if it was
     bool baseline = false;
     std::string layout;
-    double first_setup = 0.0;  ///< seconds, with compilation of kernels and allocation of memory
+    double first_setup = 0.0;           ///< seconds, with compilation of kernels and allocation of memory
+    std::optional<Timing> whole_setup;  ///< of a general matrix: seconds of a set-up by a new preconditioner
     SetupTimes setup;
     SetupReport report;
     ApplicationCheck check;
@@ -43,13 +44,13 @@ struct PreconditionersResult {
     std::optional<double> best_baseline() const;
 };
 
-/// A matrix for which preconditioners are made, in the layout that each of them prefers.
+/// A matrix for which preconditioners are made, in the index space that each of them prefers.
 class PreconditionedSystem {
 public:
-    /// A preconditioner that has not been set up, and the layout of its matrix.
+    /// A preconditioner that has not been set up, and the index space of its matrix.
     struct Made {
         std::unique_ptr<Preconditioner> m;
-        Layout layout;
+        IndexSpace space;
     };
 
     PreconditionedSystem(std::string name, const Context& context) : name_(std::move(name)), context_(context) {}
@@ -58,8 +59,10 @@ public:
     const Context& context() const { return context_; }
     /// Throws UsageError or DeviceError if the preconditioner does not support this matrix.
     virtual Made make(const Candidate& candidate, const Parameters& parameters) = 0;
-    /// The matrix in a layout. The matrix returned before is released.
-    virtual const StructMatrix& matrix(const Layout& layout) = 0;
+    /// Another preconditioner, made as the last one was.
+    virtual std::unique_ptr<Preconditioner> make_again() = 0;
+    /// The matrix in an index space. The matrix returned before is released if it is in another one.
+    virtual const SystemMatrix& matrix(const IndexSpace& space) = 0;
     virtual int dof() const = 0;
     /// Unknowns of all ranks.
     virtual Index unknowns() const = 0;

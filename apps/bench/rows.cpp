@@ -237,6 +237,12 @@ void fill_random(StructMatrix& a) {
 }
 
 void fill_random(Vector& x, std::uint64_t seed) {
+    if (!x.space().has_grid()) {
+        std::vector<double> values(std::size_t(x.size()));
+        for (std::size_t at = 0; at < values.size(); ++at) values[at] = random_symmetric(seed, at);
+        from_natural(values, x);
+        return;
+    }
     for_each_point(x.context(), x.layout(), "random vector", RandomPoint{x.layout().grid(), view(x), x.dof(), seed});
 }
 

@@ -51,7 +51,7 @@ ApplicationCheck check_exported(const StructMatrix& a, FactorStorage storage, co
                                 const Preconditioner::MakeInDouble& in_double);
 /// The check of a preconditioner whose factors no loop over points can read: it uses the factors of another
 /// preconditioner.
-ApplicationCheck check_by_another(const StructMatrix& a, FactorStorage storage, const Vector& r, const Vector& z,
+ApplicationCheck check_by_another(const SystemMatrix& a, FactorStorage storage, const Vector& r, const Vector& z,
                                   const Preconditioner::MakeInDouble& another);
 
 }  // namespace hyperplane

@@ -43,7 +43,10 @@ template <class T>
 inline constexpr T zero = 0;
 template <class T>
 inline constexpr cudaDataType value_type = sizeof(T) == sizeof(double) ? CUDA_R_64F : CUDA_R_32F;
-inline constexpr cusparseSolvePolicy_t policy = CUSPARSE_SOLVE_POLICY_USE_LEVEL;
+/// Whether the routines of legacy names use the levels that their analysis finds.
+inline cusparseSolvePolicy_t policy_of(bool levels) {
+    return levels ? CUSPARSE_SOLVE_POLICY_USE_LEVEL : CUSPARSE_SOLVE_POLICY_NO_LEVEL;
+}
 inline constexpr cusparseDirection_t by_rows = CUSPARSE_DIRECTION_ROW;
 inline constexpr cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 

@@ -16,15 +16,26 @@ const ParameterTable& cusparse_parameters() {
         {section, "fill_level", integer, "0", "ILU(k): the matrix is padded with zeros to the pattern of level k", "",
          Bound{0}, Bound{3}},
         choice_key("format", "csr", "how cuSPARSE stores the matrix: scalars (csr) or dof x dof blocks (bsr)",
-                   {"csr", "bsr"})};
+                   {"csr", "bsr"}),
+        {section, "cholesky", boolean, "true",
+         "whether a symmetric matrix in CSR is factored by csric02, whose second solve is with a transpose; false: by "
+         "csrilu02, as any other matrix"},
+        {section, "level_information", boolean, "true",
+         "whether csrilu02, csric02, bsrilu02 and bsrsv2 use the levels that their analysis finds; SpSV, which solves "
+         "in "
+         "CSR, has no such choice"}};
     return table;
 }
 
 CusparseOptions read_options(const Parameters& parameters) {
     const std::string section = "preconditioner";
     return {parameters.text(section, "format") == "bsr" ? RowFormat::bsr : RowFormat::csr,
-            int(parameters.integer(section, "fill_level")), factor_storage(parameters),
-            parameters.where(section, "storage"), parameters.where(section, "format")};
+            int(parameters.integer(section, "fill_level")),
+            factor_storage(parameters),
+            parameters.boolean(section, "level_information"),
+            parameters.boolean(section, "cholesky"),
+            parameters.where(section, "storage"),
+            parameters.where(section, "format")};
 }
 
 /// `parameters` are those of a deck, or those of a smoother or of a library's caller, who have no key for the name.
@@ -123,6 +134,7 @@ PreconditionerRow cusparse_ilu_row() {
     };
     row.plan = &plan_cusparse;
     row.same_factors = "struct_ilu";
+    row.same_general_factors = "sync_free_ilu";
     return row;
 }
 

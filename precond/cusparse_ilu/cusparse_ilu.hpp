@@ -37,11 +37,13 @@ struct CusparseOptions {
     RowFormat format = RowFormat::csr;
     int fill_level = 0;  ///< the matrix is padded with zeros to the stencil's pattern of this level
     FactorStorage storage = FactorStorage::double_precision;  ///< or single; cuSPARSE has no solves in half precision
+    bool levels = true;  ///< whether all routines but SpSV use the levels that their analysis finds
+    bool allow_cholesky = true;
     /// The keys and their places in the deck, for messages.
     std::string where_storage = "preconditioner.storage", where_format = "preconditioner.format";
 
     /// Whether the factorisation is csric02, for which CSR keeps one triangle of a symmetric matrix.
-    bool cholesky(bool symmetric) const { return symmetric && format == RowFormat::csr; }
+    bool cholesky(bool symmetric) const { return allow_cholesky && symmetric && format == RowFormat::csr; }
     RowPart part(bool symmetric) const { return cholesky(symmetric) ? RowPart::lower : RowPart::full; }
     /// Throws UsageError if rows with so many scalars are more than cuSPARSE can factor, in CSR 2^30: on CUDA 13.0
     /// csrilu02 factors 1.041e9 entries (star13:2:272), but its kernels fail with 1.088e9 (star13:2:276), and after

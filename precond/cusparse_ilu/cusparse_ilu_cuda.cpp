@@ -52,8 +52,8 @@ struct CusparseIlu::Device {
           rows(context, a, pattern, options.format, options.part(symmetric)) {
         open(context, handle);
         const bool cholesky = options.cholesky(symmetric);
-        factorisation = make_factorisation(handle, options.format, cholesky);
-        solves = make_solves(context, handle, rows, a.unknowns(), cholesky, options.storage);
+        factorisation = make_factorisation(handle, options.format, cholesky, options.levels);
+        solves = make_solves(context, handle, rows, a.unknowns(), cholesky, options);
     }
 
     bool serves(const StructMatrix& a) const {

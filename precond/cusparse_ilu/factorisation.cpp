@@ -43,7 +43,7 @@ struct Bsrilu02 {
 template <class Routines>
 class InPlace : public Factorisation {
 public:
-    explicit InPlace(const Handle& handle) : handle_(handle) {
+    InPlace(const Handle& handle, bool levels) : handle_(handle), policy_(policy_of(levels)) {
         describe(general_, CUSPARSE_FILL_MODE_LOWER, CUSPARSE_DIAG_TYPE_NON_UNIT);
         check(Routines::create(info_.address()), name());
     }
@@ -53,10 +53,10 @@ public:
         return bytes;
     }
     void analyse(CompressedRows& a, void* work) override {
-        check(call(Routines::analyse, a, policy, work), Routines::name, "_analysis");
+        check(call(Routines::analyse, a, policy_, work), Routines::name, "_analysis");
     }
     void factorise(CompressedRows& a, void* work) override {
-        check(call(Routines::factorise, a, policy, work), name());
+        check(call(Routines::factorise, a, policy_, work), name());
     }
     int zero_pivot() override {
         int at = -1;
@@ -79,16 +79,17 @@ private:
     }
 
     const Handle& handle_;
+    cusparseSolvePolicy_t policy_;
     Description general_;
     typename Routines::Info info_;
 };
 
 }  // namespace
 
-std::unique_ptr<Factorisation> make_factorisation(const Handle& handle, RowFormat format, bool cholesky) {
-    if (format == RowFormat::bsr) return std::make_unique<InPlace<Bsrilu02>>(handle);
-    if (cholesky) return std::make_unique<InPlace<Csric02>>(handle);
-    return std::make_unique<InPlace<Csrilu02>>(handle);
+std::unique_ptr<Factorisation> make_factorisation(const Handle& handle, RowFormat format, bool cholesky, bool levels) {
+    if (format == RowFormat::bsr) return std::make_unique<InPlace<Bsrilu02>>(handle, levels);
+    if (cholesky) return std::make_unique<InPlace<Csric02>>(handle, levels);
+    return std::make_unique<InPlace<Csrilu02>>(handle, levels);
 }
 
 }  // namespace hyperplane::cusparse

@@ -21,7 +21,7 @@ public:
 };
 
 /// csrilu02 or bsrilu02, depending on the format; csric02 if `cholesky`, for a lower triangle in CSR. `handle` must
-/// outlive the result.
-std::unique_ptr<Factorisation> make_factorisation(const Handle& handle, RowFormat format, bool cholesky);
+/// outlive the result. `levels`: whether it uses the levels that its analysis finds.
+std::unique_ptr<Factorisation> make_factorisation(const Handle& handle, RowFormat format, bool cholesky, bool levels);
 
 }  // namespace hyperplane::cusparse

@@ -19,6 +19,9 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override;
     Index bytes_per_apply() const override;
+    /// By the factors of sync_free_ilu, which `in_double` makes.
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override;
     /// The factorisation alone, without the analysis and without copying the matrix.
     NumericSetup numeric_setup(const SystemMatrix& matrix) override;
     /// The two solves alone, with the vector that the last apply loaded.

@@ -43,8 +43,8 @@ struct GeneralCusparseIlu::Device {
           rows(context, a, filled, options.format, options.part(symmetric)) {
         open(context, handle);
         const bool cholesky = options.cholesky(symmetric);
-        factorisation = make_factorisation(handle, options.format, cholesky);
-        solves = make_solves(context, handle, rows, pattern->rows() * dof, cholesky, options.storage);
+        factorisation = make_factorisation(handle, options.format, cholesky, options.levels);
+        solves = make_solves(context, handle, rows, pattern->rows() * dof, cholesky, options);
         work = buffer(context, factorisation->work_bytes(rows), factorisation->name());
         add_analysis(context, [&] { factorisation->analyse(rows, work.data()); });
         require_pivots();
@@ -121,6 +121,11 @@ void GeneralCusparseIlu::apply(const Vector& r, Vector& z) const {
 void GeneralCusparseIlu::apply_unconverted(const Vector& /*r*/, Vector& /*z*/) const {
     device_->solves->lower();
     device_->solves->upper();
+}
+
+ApplicationCheck GeneralCusparseIlu::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
+                                                       const MakeInDouble& in_double) const {
+    return check_by_another(a, options_.storage, r, z, in_double);
 }
 
 NumericSetup GeneralCusparseIlu::numeric_setup(const SystemMatrix& matrix) {

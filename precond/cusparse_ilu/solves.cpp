@@ -98,8 +98,8 @@ struct Bsrsv2<float> {
 template <class T>
 class Bsrsv2Triangle : public Triangle {
 public:
-    Bsrsv2Triangle(const Handle& handle, CompressedRows& rows, const Side<T>& side)
-        : Triangle(handle, rows), side_(side) {
+    Bsrsv2Triangle(const Handle& handle, CompressedRows& rows, const Side<T>& side, bool levels)
+        : Triangle(handle, rows), side_(side), policy_(policy_of(levels)) {
         describe(description_, side.fill, side.diagonal);
         check(cusparseCreateBsrsv2Info(info_.address()), "cusparseCreateBsrsv2Info");
     }
@@ -111,7 +111,7 @@ public:
               "bsrsv2_bufferSize");
         work_ = buffer(context, bytes, "bsrsv2");
         check(Bsrsv2<T>::analyse(handle_, by_rows, side_.operation, rows_.rows(), rows_.entries(), description_,
-                                 values_of<T>(rows_), rows_.row_begin(), rows_.column(), rows_.block(), info_, policy,
+                                 values_of<T>(rows_), rows_.row_begin(), rows_.column(), rows_.block(), info_, policy_,
                                  work_.data()),
               "bsrsv2_analysis");
     }
@@ -119,36 +119,39 @@ public:
     void solve() override {
         check(Bsrsv2<T>::solve(handle_, by_rows, side_.operation, rows_.rows(), rows_.entries(), &one<T>, description_,
                                values_of<T>(rows_), rows_.row_begin(), rows_.column(), rows_.block(), info_,
-                               side_.in->data(), side_.out->data(), policy, work_.data()),
+                               side_.in->data(), side_.out->data(), policy_, work_.data()),
               "bsrsv2_solve");
     }
 
 private:
     Side<T> side_;
+    cusparseSolvePolicy_t policy_;
     Description description_;
     Owned<bsrsv2Info_t, cusparseDestroyBsrsv2Info> info_;
 };
 
 template <class T>
-std::unique_ptr<Triangle> make_triangle(const Handle& handle, CompressedRows& rows, const Side<T>& side) {
-    if (rows.format() == RowFormat::bsr) return std::make_unique<Bsrsv2Triangle<T>>(handle, rows, side);
+std::unique_ptr<Triangle> make_triangle(const Handle& handle, CompressedRows& rows, const Side<T>& side, bool levels) {
+    if (rows.format() == RowFormat::bsr) return std::make_unique<Bsrsv2Triangle<T>>(handle, rows, side, levels);
     return std::make_unique<SpSVTriangle<T>>(handle, rows, side);
 }
 
 template <class T>
 class SolvesIn : public Solves {
 public:
-    SolvesIn(const Context& context, const Handle& handle, CompressedRows& rows, Index unknowns, bool cholesky)
+    SolvesIn(const Context& context, const Handle& handle, CompressedRows& rows, Index unknowns, bool cholesky,
+             bool levels)
         : in_(context, "cuSPARSE's vectors", unknowns),
           middle_(context, "cuSPARSE's vectors", unknowns),
           out_(context, "cuSPARSE's vectors", unknowns) {
         if (!std::is_same_v<T, double>) square_ = Buffer<double>(context, "cuSPARSE's vectors", 1);
         const auto unit = cholesky ? CUSPARSE_DIAG_TYPE_NON_UNIT : CUSPARSE_DIAG_TYPE_UNIT;
-        lower_ = make_triangle<T>(handle, rows, {CUSPARSE_FILL_MODE_LOWER, unit, plain, &in_, &middle_});
+        lower_ = make_triangle<T>(handle, rows, {CUSPARSE_FILL_MODE_LOWER, unit, plain, &in_, &middle_}, levels);
         upper_ = make_triangle<T>(
             handle, rows,
             {cholesky ? CUSPARSE_FILL_MODE_LOWER : CUSPARSE_FILL_MODE_UPPER, CUSPARSE_DIAG_TYPE_NON_UNIT,
-             cholesky ? CUSPARSE_OPERATION_TRANSPOSE : plain, &middle_, &out_});
+             cholesky ? CUSPARSE_OPERATION_TRANSPOSE : plain, &middle_, &out_},
+            levels);
     }
     void analyse(const Context& context) override {
         lower_->analyse(context);
@@ -177,10 +180,10 @@ private:
 }  // namespace
 
 std::unique_ptr<Solves> make_solves(const Context& context, const Handle& handle, CompressedRows& rows, Index unknowns,
-                                    bool cholesky, FactorStorage storage) {
-    if (storage == FactorStorage::single_precision)
-        return std::make_unique<SolvesIn<float>>(context, handle, rows, unknowns, cholesky);
-    return std::make_unique<SolvesIn<double>>(context, handle, rows, unknowns, cholesky);
+                                    bool cholesky, const CusparseOptions& options) {
+    if (options.storage == FactorStorage::single_precision)
+        return std::make_unique<SolvesIn<float>>(context, handle, rows, unknowns, cholesky, options.levels);
+    return std::make_unique<SolvesIn<double>>(context, handle, rows, unknowns, cholesky, options.levels);
 }
 
 }  // namespace hyperplane::cusparse

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "precond/cusparse_ilu/calls.hpp"
+#include "precond/cusparse_ilu/cusparse_ilu.hpp"
 
 namespace hyperplane::cusparse {
 
@@ -25,8 +26,8 @@ public:
 
 /// SpSV for CSR, bsrsv2 for BSR. If `cholesky`, the upper triangle is the transpose of the lower one. In single
 /// precision the solves read the rounded values, and r is divided by a power of two near its norm, so that it fits.
-/// `handle` and `rows` must outlive the result.
+/// `handle` and `rows` must outlive the result. bsrsv2 uses levels as the options say; SpSV has no such choice.
 std::unique_ptr<Solves> make_solves(const Context& context, const Handle& handle, CompressedRows& rows, Index unknowns,
-                                    bool cholesky, FactorStorage storage);
+                                    bool cholesky, const CusparseOptions& options);
 
 }  // namespace hyperplane::cusparse

@@ -9,7 +9,9 @@
 
 #include "core/error.hpp"
 #include "core/timer.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/par_ilut/candidates.hpp"
+#include "precond/sync_free_ilu/check.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
 #include "precond/sync_free_ilu/solve_cuda.hpp"
 
@@ -216,6 +218,11 @@ SweepCounts ParIlut::sweeps() const {
 
 Index ParIlut::bytes_per_apply() const {
     return general_cpu::bytes_per_apply(factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof);
+}
+
+ApplicationCheck ParIlut::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
+                                            const MakeInDouble& /*in_double*/) const {
+    return {error_of_solves(factors_, factors_.filled.diagonal, r, z), bound_of_double(), ""};
 }
 
 LduFactors ParIlut::ldu() const {

@@ -50,6 +50,8 @@ public:
         if (options_.sweeps > 0) options_.sweeps = count;
     }
     Index bytes_per_apply() const override;
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override;
 
     const GeneralFactors& factors() const { return factors_; }
     LduFactors ldu() const override;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "precond/sync_free_ilu/host_values.hpp"
 
 namespace hyperplane {
 namespace {
@@ -29,24 +30,6 @@ public:
 
 private:
     CsrMatrix& to_;
-};
-
-/// Values where the host can read them.
-template <class T>
-class HostValues {
-public:
-    explicit HostValues(const Buffer<T>& values) : at_(values.data()) {
-        if (values.backend() == Backend::cpu) return;
-        const Context& from = values.context();
-        copy_ = Buffer<T>(from.host(), "factors", values.size());
-        copy_between(from, values.data(), copy_.context(), copy_.data(), copy_.size() * Index(sizeof(T)));
-        at_ = copy_.data();
-    }
-    const T* data() const { return at_; }
-
-private:
-    Buffer<T> copy_;
-    const T* at_;
 };
 
 /// By Gauss-Jordan elimination with row exchanges: a block that was inverted without them may have an inverse that

@@ -8,7 +8,9 @@
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/timer.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
+#include "precond/sync_free_ilu/check.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
 #include "precond/sync_free_ilu/fixed_point_cuda.hpp"
@@ -241,8 +243,18 @@ NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
     return numeric;
 }
 
+const Buffer<Index>& SyncFreeIlu::diagonals() const {
+    return gpu_pattern_ ? gpu_pattern_->diagonal : factors_.filled.diagonal;
+}
+
 LduFactors SyncFreeIlu::ldu() const {
-    return ldu_of(factors_, gpu_pattern_ ? gpu_pattern_->diagonal : factors_.filled.diagonal);
+    return ldu_of(factors_, diagonals());
+}
+
+ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
+                                                const MakeInDouble& in_double) const {
+    if (options_.sweeps) return Preconditioner::check_application(a, r, z, in_double);
+    return {error_of_solves(factors_, diagonals(), r, z), bound_of_double(), ""};
 }
 
 PreconditionerTraits SyncFreeIlu::traits(const SyncFreeOptions& options, bool symmetric) {

@@ -59,6 +59,8 @@ public:
         if (options_.fixed_point_sweeps > 0) options_.fixed_point_sweeps = count;
     }
     Index bytes_per_apply() const override;
+    ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override;
     /// The numeric part alone.
     NumericSetup numeric_setup(const SystemMatrix& matrix) override;
 
@@ -70,6 +72,8 @@ public:
     static std::vector<KernelSet> kernels(const SyncFreeOptions& options, const PreconditionerSetting& setting);
 
 private:
+    /// The places of the factors' diagonal blocks, in their memory.
+    const Buffer<Index>& diagonals() const;
     static PreconditionerTraits traits(const SyncFreeOptions& options, bool symmetric);
     void analyse(const BsrMatrix& a);
     /// The pattern of the factors; on a GPU gpu_pattern_, too.

@@ -110,6 +110,28 @@ class Bench(ProgramTest):
         shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", names[1], "--repeats", "1").stdout
         self.assertIn(names[1], shown)
 
+    def test_preconditioners_of_a_general_matrix(self):
+        """In the order of [ordering], checked against the factors, and what takes grids alone is a refused row."""
+        deck = self.write("a.ini", POISSON.format(cells=12) + "[matrix]\nformat = general\n[ordering]\nname = random\n")
+        found = self.bench("preconditioners", deck)["systems"][0]
+        rows = {row["preconditioner"]: row for row in found["preconditioners"]}
+        registered = set(json.loads(self.expect(0, "list", "preconditioners", "--json").stdout)["preconditioners"])
+        self.assertEqual((found["unknowns"], set(rows)), (12**3, registered))
+        self.assertIn("sync_free_ilu", rows["struct_ilu"]["refused"])
+        for name in ("sync_free_ilu", "par_ilu", "par_ilut", "subdomain_ildu0"):
+            row = rows[name]
+            self.assertLess(row["error"], 1e-14, name)
+            self.assertEqual(row["layout"], "rows")
+            self.assertGreater(min(row["setup"]["median"], row["whole_setup"]["median"], row["apply"]["median"]), 0.0)
+        self.assertEqual(rows["none"]["error"], 0.0)
+        self.assertIn("unchecked", rows["jacobi_sweeps"])
+        blocks = self.bench("preconditioners", deck, "--preconditioners", "sync_free_ilu,sync_free_ilu:fill_level=1", "--set",
+                            "problem.name=block_laplacian")
+        for row in blocks["systems"][0]["preconditioners"]:
+            self.assertLess(row["error"], 1e-14)
+        shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", "sync_free_ilu", "--repeats", "1").stdout
+        self.assertIn("a set-up with everything", shown)
+
     def test_solve_on_ranks(self):
         deck = self.write("a.ini", POISSON.format(cells="15 13 11") + "[device]\nranks = 3\nthreads = 1\n")
         one, three = (self.bench("solve", deck, *words) for words in (("--ranks", "1"), ()))

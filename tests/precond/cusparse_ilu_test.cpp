@@ -25,7 +25,8 @@ TEST(CusparseIlu, IsRefusedOnACpu) {
 
 /// Of general matrices, with the place of the key in the deck.
 TEST(CusparseIlu, RefusesReducedPrecisionOfGeneralMatrices) {
-    CusparseOptions options{RowFormat::csr, 0, FactorStorage::single_precision, "a.ini:7: preconditioner.storage"};
+    CusparseOptions options{RowFormat::csr, 0,    FactorStorage::single_precision,
+                            true,           true, "a.ini:7: preconditioner.storage"};
     expect_error<UsageError>([&] { GeneralCusparseIlu::check(options); },
                              "a.ini:7: preconditioner.storage: cusparse_ilu keeps");
     options.storage = FactorStorage::double_precision;
@@ -276,24 +277,30 @@ TEST_F(CusparseIluOnDevice, OfGeneralMatricesEqualsReference) {
                                  {"symmetric", 40, 2, 1, true}})
         for (const char* format : {"csr", "bsr"}) {
             if (c.dof == 1 && std::string(format) == "bsr") continue;
-            SCOPED_TRACE(c.pattern + " " + std::to_string(c.dof) + " " + format);
-            reference::BlockMatrix data = data_of(c);
-            BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
-            const auto m =
-                make_general("cusparse_ilu", a, {{"fill_level", std::to_string(c.fill_level)}, {"format", format}});
-            const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
-            for (const double factor : {1.0, 2.0}) {  // the second set-up updates the values alone
-                for (auto& row : data.rows)
-                    for (auto& [column, block] : row)
-                        for (double& value : block.values) value *= factor;
-                const BsrMatrix changed = reference::to_bsr_matrix(Context::cpu(1), data, c.symmetric);
-                a.assign(changed);
-                m->setup(a);
-                EXPECT_LT(reference::relative_difference(apply_general(*m, a, r),
-                                                         reference::apply_inverse(reference_of(data, c), r)),
-                          1e-11);
+            // Once with what it does by itself, once as a matrix that is not known to be symmetric and without levels.
+            for (const char* choice : {"true", "false"}) {
+                SCOPED_TRACE(c.pattern + " " + std::to_string(c.dof) + " " + format + " " + choice);
+                reference::BlockMatrix data = data_of(c);
+                BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
+                const auto m = make_general("cusparse_ilu", a,
+                                            {{"fill_level", std::to_string(c.fill_level)},
+                                             {"format", format},
+                                             {"level_information", choice},
+                                             {"cholesky", choice}});
+                const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+                for (const double factor : {1.0, 2.0}) {  // the second set-up updates the values alone
+                    for (auto& row : data.rows)
+                        for (auto& [column, block] : row)
+                            for (double& value : block.values) value *= factor;
+                    const BsrMatrix changed = reference::to_bsr_matrix(Context::cpu(1), data, c.symmetric);
+                    a.assign(changed);
+                    m->setup(a);
+                    EXPECT_LT(reference::relative_difference(apply_general(*m, a, r),
+                                                             reference::apply_inverse(reference_of(data, c), r)),
+                              1e-11);
+                }
+                EXPECT_EQ(m->traits().symmetric, c.symmetric);
             }
-            EXPECT_EQ(m->traits().symmetric, c.symmetric);
         }
 }
 TEST_F(CusparseIluOnDevice, OfGeneralMatricesNamesRows) {
