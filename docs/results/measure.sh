@@ -18,7 +18,40 @@ build=$root/build/release minutes=8.5 only='' gpus='' folder=''
 of_table3() {
     echo "bench preconditioners --device cuda --cases table3:$1 --preconditioners $2,struct_ilu,fgbilu,par_ilu,multicolor,subdomain_ildu0 --json JSON"
 }
+# Incomplete LU of general matrices: what is chosen, its variants, and cuSPARSE with and without the levels that its
+# analysis finds, as Cholesky and as LU. MADE/KIND-N is a matrix of tests/peers/large_families.
+ours=sync_free_ilu,sync_free_ilu:variant=search
+scalars=$ours,sync_free_ilu:variant=table
+csr=cusparse_ilu:cholesky=false,cusparse_ilu:cholesky=false:level_information=false
+symmetric=cusparse_ilu,cusparse_ilu:level_information=false,$csr
+bsr=cusparse_ilu:format=bsr,cusparse_ilu:format=bsr:level_information=false
+general() { # name seconds deck preconditioners [settings...]
+    local name=$1 seconds=$2 deck=$3 names=$4 setting words=''
+    shift 4
+    for setting in "$@"; do words+=" --set $setting"; done
+    echo "general-$name.json|$seconds|bench preconditioners $deck --backend cuda --repeats 5 --preconditioners $names$words --json JSON"
+}
+on_grid() { # name seconds deck points [settings...]
+    general "$1" "$2" "inputs/$3.ini" "$scalars,$symmetric" "grid.cells=$4" matrix.format=general "${@:5}"
+}
+of_file() { # name seconds KIND-N preconditioners [settings...]
+    general "$1" "$2" inputs/matrix.ini "$4" "problem.file=MADE/$3" "${@:5}"
+}
+of_general_matrices() {
+    local order
+    for order in natural rcm random; do
+        on_grid "star7-128-$order" 20 poisson 128 "ordering.name=$order"
+        on_grid "box27-96-$order" 20 box27_hpcg 96 "ordering.name=$order"
+        of_file "reservoir-96-$order" 30 reservoir-96 "$ours,$csr,$bsr" "ordering.name=$order"
+    done
+    of_file circuit-1000000 40 circuit-1000000 "$scalars,$csr"
+    of_file tetrahedra-171 60 tetrahedra-171 "$scalars,$symmetric"
+    on_grid star7-256-natural 90 poisson 256
+    on_grid star7-256-rcm 90 poisson 256 ordering.name=rcm
+    on_grid star7-256-random 90 poisson 256 ordering.name=random
+}
 measurements() {
+    of_general_matrices
     cat <<LIST
 kernels-table3.json|260|bench kernels --device cuda --cases table3 --json JSON
 kernels-table3-a100.json|230|bench kernels --device cuda --cases table3-a100 --json JSON
@@ -79,10 +112,23 @@ fi
 [ ${#cards[@]} -gt 0 ] || cards=(0)
 [ -z "$gpus" ] || cards=("${cards[@]:0:gpus}")
 
+# Makes the matrix KIND-N, once for all measurements that name it.
+make_matrix() { # KIND-N
+    local lock
+    exec {lock}>"$work/$1.lock"
+    flock "$lock"
+    [ -e "$work/$1" ] || "$build/tests/peers/large_families" "${1%-*}" "${1##*-}" "$work/$1" >/dev/null
+    exec {lock}>&-
+}
+
 # Makes FOLDER/NAME by one command of the program.
 measure() { # name words...
     local name=$1 part=$folder/.$1 words=${*:2} began=$SECONDS status=0
     words=${words//JSON/$part}
+    if [[ $words =~ MADE/([a-z]+-[0-9]+) ]]; then
+        make_matrix "${BASH_REMATCH[1]}"
+        words=${words//MADE/$work}
+    fi
     # shellcheck disable=SC2086 # words are split on purpose
     "$program" ${words//RECORD/$work/$name.h5} </dev/null >"$work/$name" 2>"$folder/$name.log" || status=$?
     [ "${name##*.}" = json ] || mv "$work/$name" "$part"

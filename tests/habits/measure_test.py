@@ -26,6 +26,10 @@ class Measure(unittest.TestCase):
         self.folder = pathlib.Path(scratch.name)
         (self.folder / "build/apps").mkdir(parents=True)
         self.build_of("0123abc")
+        maker = self.folder / "build/tests/peers/large_families"
+        maker.parent.mkdir(parents=True)
+        maker.write_text(f'#!/bin/bash\necho "$1 $2" >>{self.folder}/made\necho matrix >"$3"\n')
+        maker.chmod(0o755)
 
     def build_of(self, sha):
         program = self.folder / "build/apps/hyperplane"
@@ -63,6 +67,14 @@ class Measure(unittest.TestCase):
         (self.folder / "results/vectors.json").unlink()
         self.measure(0, "--gpus", "1", cards="3,1")
         self.assertEqual(cards.read_text().split(), ["3", "3"])
+
+    def test_a_matrix_is_made_once_for_all_that_name_it(self):
+        program = self.folder / "build/apps/hyperplane"
+        program.write_text(PROGRAM.replace("SHA", "0123abc").replace(
+            'echo "$CUDA', '[[ "$*" =~ problem.file=([^ ]*) ]] && grep -q matrix "${BASH_REMATCH[1]}" || exit 1\necho "$CUDA'))
+        self.measure(0, "--minutes", "1000", "--only", "general-reservoir", cards="0,1,2")
+        self.assertEqual(len(self.calls()), 3)
+        self.assertEqual((self.folder / "made").read_text(), "reservoir 96\n")
 
     def test_commands_name_what_exists(self):
         self.measure(0, "--minutes", "1000")
