@@ -208,6 +208,31 @@ void read_entries(const Lines& lines, Index announced, EntryFormat format, int t
             .fail(fmt::format("the file ends after {} of {} entries; is it truncated?", announced - left, announced));
 }
 
+RepeatedEntry repeated_entry(const Lines& lines, const Coordinates& matrix, Symmetry symmetry, EntryPlace place) {
+    const auto is_there = [&](const Entry& entry) {
+        return (entry.row == place.row && entry.column == place.column) ||
+               (symmetry != Symmetry::general && entry.row == place.column && entry.column == place.row);
+    };
+    Index at = 0;
+    std::vector<Index> found;  // numbers of entries
+    RepeatedEntry repeated;
+    for (const auto& piece : matrix.pieces)
+        for (const Entry& entry : piece) {
+            if (is_there(entry) && found.size() < 2) {
+                found.push_back(at);
+                repeated.place = {entry.row, entry.column};
+            }
+            ++at;
+        }
+    Lines walk(lines.rest(), lines.file(), lines.number());
+    for (at = 0; at <= found[1]; ++at) {
+        walk.next();
+        if (at == found[0]) repeated.line = walk.number();
+    }
+    repeated.again = walk.number();
+    return repeated;
+}
+
 CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, const std::string& file,
                    std::optional<EntryPlace>& repeated) {
     const bool mirrored = symmetry != Symmetry::general;

@@ -53,4 +53,8 @@ void read_entries(const Lines& lines, Index announced, EntryFormat format, int t
 CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, const std::string& file,
                    std::optional<EntryPlace>& repeated);
 
+/// The entry of the file at a place, which may hold its mirror image alone, and the lines of the first two there.
+/// `lines` are those that read_entries has read.
+RepeatedEntry repeated_entry(const Lines& lines, const Coordinates& matrix, Symmetry symmetry, EntryPlace place);
+
 }  // namespace hyperplane::matrix_market

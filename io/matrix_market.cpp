@@ -134,7 +134,9 @@ InputMatrix parse_matrix_market(const std::string& text, const std::string& file
     const Symmetry meant = symmetric ? Symmetry::symmetric : banner.given ? banner.entries.symmetry : Symmetry::general;
     if (too_few_entries(sizes)) refuse_missing_rows(matrix, meant != Symmetry::general, file);
     InputMatrix input;
-    input.csr = compress(matrix, meant, threads, file, input.repeated);
+    std::optional<EntryPlace> repeated;
+    input.csr = compress(matrix, meant, threads, file, repeated);
+    if (repeated) input.repeated = repeated_entry(lines, matrix, meant, *repeated);
     check_empty_rows(input.csr, file);
     input.declared_symmetric = symmetric;
     return input;

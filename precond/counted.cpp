@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "precond/jacobi/jacobi.hpp"
+#include "precond/par_ilut/par_ilut.hpp"
 #include "precond/scaling/scaled.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
@@ -18,7 +19,9 @@ const std::vector<CountedRow>& counted_preconditioners() {
         {"jacobi", jacobi_by_counts},
         {"sync_free_ilu", sync_free_ilu_by_counts},
         {"jacobi_sweeps", jacobi_sweeps_by_counts},
-        {"par_ilu", par_ilu_by_counts}};
+        {"par_ilu", par_ilu_by_counts},
+        {"par_ilut", par_ilut_by_counts},
+        {"subdomain_ildu0", subdomain_by_counts}};
     return rows;
 }
 
@@ -37,10 +40,10 @@ CountedPlan plan_by_counts(const Parameters& parameters, const Context& context,
 }
 
 void refuse_without_pattern(const std::string& where) {
-    throw UsageError(where +
-                     ": the memory that this takes follows from the pattern of the matrix, which the head of its file "
-                     "does not tell; leave --header out, so that the file is read, or predict for preconditioner.name "
-                     "= sync_free_ilu with fill_level = 0, jacobi_sweeps, par_ilu, jacobi or none");
+    throw UsageError(
+        where +
+        ": the memory that this takes follows from the pattern of the matrix, which the head of its file "
+        "does not tell; leave --header out, so that the file is read, or predict for ordering.name = natural");
 }
 
 }  // namespace hyperplane

@@ -3,6 +3,7 @@
 // head of its file. Their plans (precond/row.hpp) need its pattern.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/device/context.hpp"
@@ -16,24 +17,30 @@ struct BlockCounts {
     int dof;
 
     Index value_bytes() const { return blocks * dof * dof * Index(sizeof(double)); }
+    /// The blocks of a full matrix of so many rows; a smaller number if no machine could hold as many.
+    Index blocks_if_full() const {
+        const Index most = (Index(1) << 55) / (dof * dof);
+        return rows <= most / std::max<Index>(rows, 1) ? rows * rows : most;
+    }
 };
 
 /// What PreconditionerPlan says, on a CPU.
 struct CountedPlan {
-    Index bytes = 0;        ///< if all diagonal blocks are stored
-    Index most_bytes = 0;   ///< if some are not, and if the most threads have work
+    Index bytes = 0;        ///< if all diagonal blocks are stored, and of what `most_when` names nothing is there
+    Index most_bytes = 0;   ///< if some are not, if the most threads have work, and under the condition
     Index setup_bytes = 0;  ///< held in addition during a set-up
+    /// What the pattern decides besides, as in "rows of the factors fill up"; empty: nothing.
+    const char* most_when = "";
 };
 
-/// A preconditioner whose memory follows from the counts. The function throws UsageError for keys with which it does
-/// not.
+/// A preconditioner whose memory the counts bound.
 struct CountedRow {
     std::string name;
     std::function<CountedPlan(const Parameters&, const Context&, const BlockCounts&)> plan;
 };
 const std::vector<CountedRow>& counted_preconditioners();
 
-/// The memory of the deck's preconditioner within its scaling. Throws UsageError if it does not follow from the counts.
+/// The memory of the deck's preconditioner within its scaling. Throws UsageError if the counts do not bound it.
 CountedPlan plan_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 
 /// Throws UsageError: `where` needs the pattern.

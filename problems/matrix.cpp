@@ -32,13 +32,14 @@ RightHandSide right_hand_side(const Parameters& parameters) {
                               : RightHandSide::file;
 }
 
-SystemShape shape_of(const BsrMatrix& a, bool symmetric) {
+SystemShape shape_of(const BsrMatrix& a, bool symmetric, std::string unsymmetric_entry) {
     SystemShape shape{.grid = Grid::of_rows(a.pattern()->rows()),
                       .stencil = Stencil("general", {{0, 0, 0}}),
                       .dof = a.dof(),
                       .symmetric = symmetric,
                       .components = {},
-                      .pattern = a.pattern()};
+                      .pattern = a.pattern(),
+                      .unsymmetric_entry = std::move(unsymmetric_entry)};
     for (int c = 0; c < a.dof(); ++c) shape.components.push_back(a.dof() == 1 ? "u" : fmt::format("u{}", c));
     return shape;
 }
@@ -46,10 +47,10 @@ SystemShape shape_of(const BsrMatrix& a, bool symmetric) {
 class FileMatrix final : public Problem {
 public:
     /// `made` lies in the host's memory, `b`, dof fastest, is in the given order; none for A 1.
-    FileMatrix(const Context& context, std::unique_ptr<BsrMatrix> made, bool symmetric, std::vector<double> b,
-               std::vector<Preparation> preparation)
+    FileMatrix(const Context& context, std::unique_ptr<BsrMatrix> made, bool symmetric, std::string unsymmetric_entry,
+               std::vector<double> b, std::vector<Preparation> preparation)
         : context_(context),
-          shape_(shape_of(*made, symmetric)),
+          shape_(shape_of(*made, symmetric, std::move(unsymmetric_entry))),
           solution_is_one_(b.empty()),
           preparation_(std::move(preparation)) {
         const int dof = made->dof();
@@ -206,7 +207,8 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
                           parameters.where("problem", "file"), matrix_label);
     const bool symmetric = equals_transpose(*made);
     took("blocks");
-    return std::make_unique<FileMatrix>(context, std::move(made), symmetric, b, std::move(preparation));
+    return std::make_unique<FileMatrix>(context, std::move(made), symmetric,
+                                        symmetric ? "" : unsymmetric_text(input.csr), b, std::move(preparation));
 }
 
 }  // namespace hyperplane

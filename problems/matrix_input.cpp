@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -30,10 +32,32 @@ InputMatrix read_input_matrix(const Parameters& parameters, const char* key, con
     InputMatrix input = files.matrix(file, file_symmetry(parameters));
     if (input.repeated && parameters.text("problem", "repeated_entries") == "refuse")
         throw FileError(fmt::format(
-            "{}: row {}, column {} is given more than once; set problem.repeated_entries = add if such entries are to "
-            "be added",
-            file, input.repeated->row + 1, input.repeated->column + 1));
+            "{}:{}: row {}, column {} is given already in line {}; set problem.repeated_entries = add if such entries "
+            "are to be added",
+            file, input.repeated->again, input.repeated->place.row + 1, input.repeated->place.column + 1,
+            input.repeated->line));
     return input;
+}
+
+double entry_of(const CsrMatrix& csr, Index row, Index column) {
+    const auto begin = csr.column.begin() + csr.row_begin[row], end = csr.column.begin() + csr.row_begin[row + 1];
+    const auto at = std::lower_bound(begin, end, column);
+    return at != end && *at == column ? csr.value[at - csr.column.begin()] : 0.0;
+}
+
+std::optional<EntryPlace> first_unsymmetric(const CsrMatrix& csr) {
+    for (Index row = 0; row < csr.rows; ++row)
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at)
+            if (entry_of(csr, csr.column[at], row) != csr.value[at]) return EntryPlace{row, csr.column[at]};
+    return std::nullopt;
+}
+
+std::string unsymmetric_text(const CsrMatrix& csr) {
+    const std::optional<EntryPlace> place = first_unsymmetric(csr);
+    if (!place) return "";
+    const auto [row, column] = *place;
+    return fmt::format("row {}, column {} is {}, row {}, column {} is {}", row + 1, column + 1,
+                       entry_of(csr, row, column), column + 1, row + 1, entry_of(csr, column, row));
 }
 
 std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows) {

@@ -2,6 +2,8 @@
 // What problems that read a linear system from files have in common.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/interfaces/input_files.hpp"
@@ -18,6 +20,13 @@ FileSymmetry file_symmetry(const Parameters& parameters);
 /// The matrix of the file that problem.`key` names, whose entries mean what problem.symmetry says. Throws FileError if
 /// one is given more than once and problem.repeated_entries does not allow it.
 InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files);
+
+/// A(row, column), 0 if it is not stored.
+double entry_of(const CsrMatrix& csr, Index row, Index column);
+/// The first entry, row by row, that differs from its mirror image.
+std::optional<EntryPlace> first_unsymmetric(const CsrMatrix& csr);
+/// "row 3, column 4 is -1.5, row 4, column 3 is -1"; empty if there is no such entry.
+std::string unsymmetric_text(const CsrMatrix& csr);
 
 /// The values of the file that problem.right_hand_side names. Throws UsageError unless there are `rows` of them.
 std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows);

@@ -53,20 +53,6 @@ Stencil stencil_of(const CsrMatrix& csr, const Grid& grid, int dof, const std::s
     return Stencil::closure(std::move(offsets));
 }
 
-/// A(row, column), 0 if it is not stored.
-double entry(const CsrMatrix& csr, Index row, Index column) {
-    const auto begin = csr.column.begin() + csr.row_begin[row], end = csr.column.begin() + csr.row_begin[row + 1];
-    const auto at = std::lower_bound(begin, end, column);
-    return at != end && *at == column ? csr.value[at - csr.column.begin()] : 0.0;
-}
-
-bool equals_transpose(const CsrMatrix& csr) {
-    for (Index row = 0; row < csr.rows; ++row)
-        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at)
-            if (entry(csr, csr.column[at], row) != csr.value[at]) return false;
-    return true;
-}
-
 /// Whether the equations of one unknown add up to zero in all columns, to the rounding of their coefficients.
 bool adds_up_to_zero(const CsrMatrix& csr, int dof, int unknown) {
     std::vector<double> sum(std::size_t(csr.rows), 0.0), magnitude(sum);
@@ -221,8 +207,9 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
     SystemShape shape{.grid = grid,
                       .stencil = stencil_of(csr, grid, dof, parameters.where("problem", "matrix")),
                       .dof = dof,
-                      .symmetric = equals_transpose(csr),
-                      .components = {}};
+                      .symmetric = !first_unsymmetric(csr),
+                      .components = {},
+                      .unsymmetric_entry = unsymmetric_text(csr)};
     for (int c = 0; c < dof; ++c) shape.components.push_back(dof == 1 ? "u" : fmt::format("u{}", c));
     return std::make_unique<FileSystem>(context, std::move(shape), csr, rhs);
 }

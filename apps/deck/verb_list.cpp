@@ -53,10 +53,20 @@ std::vector<Line> problem_lines() {
     return lines;
 }
 
+/// The matrices that a preconditioner takes.
+std::string matrices_of(const PreconditionerRow& row) {
+    std::string text = "matrices:";
+    const char* separator = " ";
+    for (const auto& [kind, name] : {std::pair{MatrixKind::structured, "on a grid"}, {MatrixKind::general, "general"}})
+        if (row.takes(kind)) text += std::exchange(separator, ", ") + std::string(name);
+    return text + (row.needs_symmetry ? ", symmetric alone" : "");
+}
+
 std::vector<Line> preconditioner_lines() {
     std::vector<Line> lines;
     for (const PreconditionerRow& row : preconditioners()) {
         lines.push_back({row.name, row.summary});
+        lines.back().more.push_back(matrices_of(row));
         if (!row.storages.empty()) lines.back().more.push_back("storage: " + list_of(row.storages));
     }
     return lines;

@@ -246,7 +246,9 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
     if (problem) found.collect([&] { check_eisenstat(parameters, problem->shape()); });
     if (solver && preconditioner)
         found.collect([&] {
-            solver->check_operator(parameters.text("problem", "name"), problem->shape().symmetric);
+            const std::string& entry = problem->shape().unsymmetric_entry;
+            solver->check_operator(parameters.text("problem", "name") + (entry.empty() ? "" : " (" + entry + ")"),
+                                   problem->shape().symmetric);
             const std::string& scaling = parameters.text("scaling", "name");
             const bool unsymmetric = !find_row(scalings(), "scaling", scaling).keeps_symmetry && plan.traits.fixed;
             solver->check(unsymmetric ? fmt::format("{} with scaling.name = {}", row.name, scaling) : row.name,

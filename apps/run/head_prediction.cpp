@@ -97,6 +97,7 @@ std::string conditions(const Parameters& parameters, const HeadPrediction& made)
     const std::string& name = parameters.text("preconditioner", "name");
     const bool factors = name != "jacobi" && name != "none";
     std::vector<std::string> all;
+    if (!made.pattern_decides.empty()) all.push_back(made.pattern_decides);
     if (made.head.symmetry_open) all.emplace_back("the file, which has no banner, holds one triangle");
     if (made.block_sizes.size() > 1)
         all.push_back(fmt::format("blocks have another size ({} are possible)", fmt::join(made.block_sizes, ", ")));
@@ -115,7 +116,7 @@ void print_text(const AskedDeck& asked, const Parameters& parameters, const Head
                head.rows, head.entries,
                head.most_entries > head.entries ? fmt::format(" to {}", head.most_entries) : "");
     fmt::print("{} with {}, on a CPU\n", parameters.text("solver", "name"), parameters.text("preconditioner", "name"));
-    const bool sure = made.block_sizes.size() == 1 && !adds_repeated(parameters);
+    const bool sure = made.block_sizes.size() == 1 && !adds_repeated(parameters) && made.pattern_decides.empty();
     fmt::print("memory it will need{}:\n{}{}: {} left\n",
                made.exact() && sure ? ", exactly"
                : sure               ? ", exactly but for the conditions below"
@@ -156,6 +157,7 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
         const BlockCounts largest{rows, filled ? made.head.most_entries / size : apart, dof};
         const CountedPlan low = plan_by_counts(parameters, context, fewest);
         const CountedPlan high = plan_by_counts(parameters, context, largest);
+        made.pattern_decides = high.most_when;
         MemoryPlan least = memory_of(fewest, name, low.bytes, low.setup_bytes, *solver);
         most = std::max(most, memory_of(largest, name, high.most_bytes, high.setup_bytes, *solver).total());
         if (made.memory.by_label.empty() || least.total() < made.memory.total()) made.memory = std::move(least);

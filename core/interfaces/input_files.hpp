@@ -17,11 +17,17 @@ struct EntryPlace {
     Index row, column;
 };
 
+/// An entry that a file gives more than once, with the lines of the first two.
+struct RepeatedEntry {
+    EntryPlace place;
+    Index line = 0, again = 0;
+};
+
 /// A square real matrix. If its file declares it symmetric and so holds one triangle, the other one is filled in.
 struct InputMatrix {
     CsrMatrix csr;
     bool declared_symmetric = false;
-    std::optional<EntryPlace> repeated = std::nullopt;  ///< the first entry that was given more than once, and added up
+    std::optional<RepeatedEntry> repeated = std::nullopt;  ///< the first entry that was added up with others
 };
 
 /// What the entries of a matrix file mean.

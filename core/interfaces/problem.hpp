@@ -38,6 +38,8 @@ struct SystemShape {
     /// Of a general matrix, readable by the host; null for a structured one. A problem without a grid has
     /// Grid::of_rows.
     std::shared_ptr<const BlockPattern> pattern = nullptr;
+    std::string unsymmetric_entry =
+        {};  ///< of a matrix from a file: one that differs from its mirror image, for messages
 
     /// The order in which the block rows are solved; null for the given one.
     const RowOrder* order() const { return pattern ? pattern->order().get() : nullptr; }

@@ -27,10 +27,11 @@ struct PivotRules {
     PivotPolicy policy = PivotPolicy::fail;
     double tolerance = 1e-14;  ///< a pivot is too small if it is below this times the block's largest entry
     double boost = 1e-3;       ///< magnitude of a boosted pivot, relative to that entry
+    bool indefinite = false;   ///< pivots of a symmetric matrix may have either sign: L D L^T
 };
 
 inline PivotRule rule_of(const PivotRules& rules, bool definite) {
-    return {rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0, definite};
+    return {rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0, definite && !rules.indefinite};
 }
 
 /// Inverts the diagonal blocks of a factorisation. All threads share one object.

@@ -14,6 +14,7 @@
 #include "precond/sync_free_ilu/check.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
 #include "precond/sync_free_ilu/solve_cuda.hpp"
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {
 namespace {
@@ -52,22 +53,26 @@ par_ilut::FillLimits limits_of(const FilledPattern& a, double fill_limit) {
 }
 
 /// Bytes of X on a pattern that is not A's.
-Index bytes_of(const MatrixShape& a, Index blocks) {
-    return BlockPattern::bytes(a.block_rows(), blocks) + a.block_rows() * Index(sizeof(Index)) +
-           a.pattern()->blocks() * Index(sizeof(int)) + blocks * a.dof() * a.dof() * Index(sizeof(double));
+Index bytes_of(const BlockCounts& a, Index blocks) {
+    return BlockPattern::bytes(a.rows, blocks) + a.rows * Index(sizeof(Index)) + a.blocks * Index(sizeof(int)) +
+           blocks * a.dof * a.dof * Index(sizeof(double));
+}
+
+/// What the solves of a CPU hold beside the factors, if threads share the rows of levels.
+Index bytes_of_walks(const Context& host, Index rows, Index blocks, int dof) {
+    return 2 * RowWalk::bytes(host, rows, RowWalk::work_of_solve(blocks, dof));
 }
 
 /// Bytes at the peak of a set-up whose round begins with `before` bytes of X, adds `more` blocks and keeps `kept`.
-Index peak_of(const PreconditionerSetting& setting, const ParIlutOptions& options, Index before, Index kept,
-              Index more) {
-    const MatrixShape& a = setting.matrix;
-    const Index rows = a.block_rows(), size = a.dof() * a.dof() * Index(sizeof(double));
+Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const ParIlutOptions& options, Index before,
+              Index kept, Index more) {
+    const Index rows = a.rows, size = a.dof * a.dof * Index(sizeof(double));
     const Index inverse = rows * size, spare = options.sweeps > 0 ? kept * size : 0;
     if (options.rounds == 0) return inverse + before + spare;
-    const Index large = kept + more < rows * rows ? kept + more : rows * rows;
-    const int threads = setting.context.threads_for(kept * a.dof() * a.dof());
-    const Index searching = before + par_ilut::search_bytes(rows, more, a.dof(), a.symmetric(), threads);
-    const Index joining = before + par_ilut::list_bytes(rows, more, a.dof()) + bytes_of(a, large);
+    const Index large = std::min(kept + more, a.blocks_if_full());
+    const int threads = host.threads_for(kept * a.dof * a.dof);
+    const Index searching = before + par_ilut::search_bytes(rows, more, a.dof, symmetric, threads);
+    const Index joining = before + par_ilut::list_bytes(rows, more, a.dof) + bytes_of(a, large);
     const Index sweeping = bytes_of(a, large) + large * size;
     const Index selecting = bytes_of(a, large) + par_ilut::selection_bytes(large) + bytes_of(a, kept);
     return inverse + std::max({searching, joining, sweeping, selecting, bytes_of(a, kept) + spare});
@@ -87,6 +92,7 @@ Index peak_of(const PreconditionerSetting& setting, const ParIlutOptions& option
         const OrderNeeds needs{.dof = a.dof(), .slices = true};
         plan.bytes = held(GpuPattern::bytes(own, a.pattern()->blocks(), false),
                           sizes_of_orders(setting.context, own, needs, label));
+        plan.most_bytes = plan.bytes;
         plan.setup_bytes = position_bytes + own.pattern->blocks() * size;
         return;
     }
@@ -186,10 +192,11 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, "par_ilut",
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
-        options_.sweeps > 0 ? fmt::format(" It was found after {} sweeps, which may not converge for this matrix; "
-                                          "preconditioner.sweeps = 0 factors exactly.",
-                                          options_.sweeps)
-                            : "");
+        (options_.sweeps > 0 ? fmt::format(" It was found after {} sweeps, which may not converge for this matrix; "
+                                           "preconditioner.sweeps = 0 factors exactly.",
+                                           options_.sweeps)
+                             : "") +
+            advice_if_indefinite(a.symmetric(), options_.pivots.rules, "par_ilut"));
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
             lower_ = {};
@@ -247,12 +254,16 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
             return plan;
         }
     const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walks = 2 * RowWalk::bytes(host, a.block_rows(), RowWalk::work_of_solve(kept, a.dof()));
+    const Index walks = bytes_of_walks(host, a.block_rows(), kept, a.dof());
+    const BlockCounts counts{a.block_rows(), a.pattern()->blocks(), a.dof()};
     // The least is held if the factors have as many entries as A, the most if all limits are reached.
-    plan.bytes = options.rounds == 0 ? first : bytes_of(a, least);
-    const Index most_held = options.rounds == 0 ? first : bytes_of(a, kept);
-    const Index least_peak = peak_of(setting, options, first, least, 0);
-    const Index most_peak = options.rounds == 0 ? least_peak : peak_of(setting, options, most_held, kept, more);
+    plan.bytes = options.rounds == 0 ? first : bytes_of(counts, least);
+    const Index most_held = options.rounds == 0 ? first : bytes_of(counts, kept);
+    const auto peak = [&](Index before, Index blocks, Index added) {
+        return peak_of(host, counts, a.symmetric(), options, before, blocks, added);
+    };
+    const Index least_peak = peak(first, least, 0);
+    const Index most_peak = options.rounds == 0 ? least_peak : peak(most_held, kept, more);
     plan.setup_bytes = least_peak - plan.bytes;
     plan.most_bytes = plan.bytes + std::max(most_held - plan.bytes, most_peak - least_peak) + walks;
     return plan;
@@ -270,6 +281,30 @@ std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const PreconditionerSet
                  }}};
     }
     return {};
+}
+
+CountedPlan par_ilut_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
+    const ParIlutOptions options = read_options(parameters);
+    const Context host = context.host();
+    const Index rows = a.rows, diagonal = rows * Index(sizeof(Index)), size = a.dof * a.dof * Index(sizeof(double));
+    const auto bound = [&](double blocks) { return Index(std::min(blocks, double(a.blocks_if_full()))); };
+    const Index completed = bound(double(a.blocks) + double(rows));  // no diagonal block was there
+    // In the least case A's pattern is that of the factors.
+    const bool rounds = options.rounds > 0;
+    const Index first = diagonal + a.value_bytes();
+    CountedPlan plan;
+    plan.most_when = rounds ? "all that fill_limit and candidates allow is found" : "";
+    plan.bytes = rounds ? bytes_of(a, a.blocks) : first;
+    plan.setup_bytes = peak_of(host, a, false, options, first, a.blocks, 0) - plan.bytes;
+    const Index kept =
+        rounds ? bound(options.fill_limit * (double(a.blocks) + 2.0 * double(rows)) - double(rows)) : completed;
+    const Index more = bound(double(options.candidates) * (double(a.blocks) + double(rows)));
+    const Index held =
+        rounds ? bytes_of(a, kept)
+               : diagonal + a.blocks * Index(sizeof(int)) + BlockPattern::bytes(rows, completed) + completed * size;
+    plan.most_bytes =
+        std::max(held, peak_of(host, a, true, options, held, kept, more)) + bytes_of_walks(host, rows, kept, a.dof);
+    return plan;
 }
 
 PreconditionerRow par_ilut_row() {

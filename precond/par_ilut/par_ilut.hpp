@@ -20,6 +20,7 @@
 #include <memory>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/counted.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/par_ilut/selection.hpp"
 #include "precond/row.hpp"
@@ -79,5 +80,6 @@ private:
 };
 
 PreconditionerRow par_ilut_row();
+CountedPlan par_ilut_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 
 }  // namespace hyperplane

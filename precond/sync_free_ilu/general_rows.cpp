@@ -126,20 +126,24 @@ PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
     return row;
 }
 
-CountedPlan without_fill(const SyncFreeOptions& options, const Parameters& parameters, const Context& context,
-                         const BlockCounts& a) {
-    if (options.fill_level > 0) refuse_without_pattern(parameters.where("preconditioner", "fill_level"));
-    return by_counts(options, context, a);
-}
-
 }  // namespace
 
 CountedPlan jacobi_sweeps_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    return without_fill(jacobi_sweeps_options(parameters), parameters, context, a);
+    return by_counts(jacobi_sweeps_options(parameters), context, a);
 }
 
 CountedPlan par_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    return without_fill(par_ilu_options(parameters), parameters, context, a);
+    return by_counts(par_ilu_options(parameters), context, a);
+}
+
+CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
+    SyncFreeOptions options;
+    options.parts = PartOptions{PartOptions::default_rows(a.dof), false};
+    if (parameters.text("preconditioner", "part_rows") != "auto")
+        options.parts->most_rows =
+            std::min(parameters.integer("preconditioner", "part_rows"), PartOptions::largest_rows(a.dof));
+    if (sweeps_triangles(parameters)) options.sweeps = triangular_solve_options(parameters);
+    return by_counts(options, context, a);
 }
 
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {

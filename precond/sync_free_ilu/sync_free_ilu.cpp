@@ -28,6 +28,7 @@ SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerS
     SyncFreeOptions options;
     options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
     options.pivots = pivot_options(parameters);
+    options.pivots.rules.indefinite = parameters.boolean("preconditioner", "indefinite");
     const std::string variant = parameters.text("preconditioner", "variant");
     if (variant == "table" && setting.matrix.dof() > 1)
         throw UsageError(fmt::format(
@@ -188,12 +189,13 @@ SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
             else
                 general_cpu::factorise(a, alpha, lower_, factors_, inverter);
         },
-        options_.fixed_point_sweeps > 0
-            ? fmt::format(
-                  " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu factors "
-                  "exactly.",
-                  options_.fixed_point_sweeps)
-            : "");
+        (options_.fixed_point_sweeps > 0
+             ? fmt::format(
+                   " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu factors "
+                   "exactly.",
+                   options_.fixed_point_sweeps)
+             : "") +
+            advice_if_indefinite(a.symmetric(), options_.pivots.rules, options_.name));
 }
 
 void SyncFreeIlu::hand_on() {
@@ -257,7 +259,8 @@ ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& a, const Vec
     return {error_of_solves(factors_, diagonals(), r, z), bound_of_double(), ""};
 }
 
-PreconditionerTraits SyncFreeIlu::traits(const SyncFreeOptions& options, bool symmetric) {
+PreconditionerTraits SyncFreeIlu::traits(const SyncFreeOptions& options, bool matrix_is_symmetric) {
+    const bool symmetric = matrix_is_symmetric && !options.pivots.rules.indefinite;
     return options.sweeps ? jacobi_traits(*options.sweeps, symmetric)
                           : PreconditionerTraits{.fixed = true, .symmetric = symmetric};
 }
@@ -345,22 +348,45 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
     return {};
 }
 
+std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name) {
+    if (!symmetric || rules.indefinite) return "";
+    return fmt::format(
+        " A symmetric matrix that is not positive definite is factored as L D L^T with {}indefinite = true and "
+        "solver.name = gmres.",
+        name == "sync_free_ilu" ? "preconditioner." : "preconditioner.name = sync_free_ilu, ");
+}
+
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a) {
     const Index diagonal = a.rows * Index(sizeof(Index));
     const auto bytes = [&](const BlockCounts& factors) {
         return diagonal + factors.value_bytes() + bytes_of_sweeps(options, factors.rows, factors.blocks, factors.dof);
     };
+    /// With a pattern that is not A's.
+    const auto apart = [&](const BlockCounts& factors) {
+        return bytes(factors) + a.blocks * Index(sizeof(int)) + BlockPattern::bytes(factors.rows, factors.blocks);
+    };
+    const bool fills = options.fill_level > 0;
     const BlockCounts completed{a.rows, a.blocks + a.rows, a.dof};  // no diagonal block was there
-    const Index places = a.blocks * Index(sizeof(int)) + BlockPattern::bytes(a.rows, completed.blocks);
-    return {.bytes = bytes(a),
-            .most_bytes = bytes(completed) + places +
-                          bytes_of_walks(context.host(), completed.rows, completed.blocks, completed.dof)};
+    const BlockCounts largest = fills ? BlockCounts{a.rows, a.blocks_if_full(), a.dof} : completed;
+    if (!options.parts)
+        return {
+            .bytes = fills ? apart(a) : bytes(a),
+            .most_bytes = apart(largest) + bytes_of_walks(context.host(), largest.rows, largest.blocks, largest.dof),
+            .most_when = fills ? "rows of the factors fill up" : ""};
+    const BlockCounts least{a.rows, a.rows, a.dof};  // no coupling lies within a part
+    const auto of_parts = [&](Index count) {
+        return 2 * a.rows * Index(sizeof(int)) + (count + 1) * Index(sizeof(Index));
+    };
+    const Index fewest_parts = (a.rows + options.parts->most_rows - 1) / options.parts->most_rows;
+    return {.bytes = std::min(bytes(a), apart(least)) + of_parts(fewest_parts),
+            .most_bytes = apart(largest) + of_parts(a.rows),
+            .most_when = "couplings lie within subdomains"};
 }
 
 CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    if (parameters.integer("preconditioner", "fill_level") > 0)
-        refuse_without_pattern(parameters.where("preconditioner", "fill_level"));
-    return by_counts({}, context, a);
+    SyncFreeOptions options;
+    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+    return by_counts(options, context, a);
 }
 
 PreconditionerRow sync_free_ilu_row() {
@@ -376,6 +402,14 @@ PreconditionerRow sync_free_ilu_row() {
     row.kinds = {MatrixKind::general};
     row.regular_splitting = true;
     row.parameters = ilu_parameters();
+    row.parameters.push_back(
+        {.section = "preconditioner",
+         .key = "indefinite",
+         .type = ParameterType::boolean,
+         .default_value = "false",
+         .description = "whether pivots of a symmetric matrix may have either sign: L D L^T, with the factors "
+                        "of ILU, in place of incomplete Cholesky. M is then not positive definite, so cg "
+                        "refuses it; use gmres or bicgstab. It changes nothing for other matrices"});
     row.parameters.push_back(
         choice_key("variant", "auto",
                    "how a GPU finds the entries that two rows share; search: by a binary search in every numeric part "

@@ -74,7 +74,7 @@ public:
 private:
     /// The places of the factors' diagonal blocks, in their memory.
     const Buffer<Index>& diagonals() const;
-    static PreconditionerTraits traits(const SyncFreeOptions& options, bool symmetric);
+    static PreconditionerTraits traits(const SyncFreeOptions& options, bool matrix_is_symmetric);
     void analyse(const BsrMatrix& a);
     /// The pattern of the factors; on a GPU gpu_pattern_, too.
     Symbolic analysed_pattern(const BsrMatrix& a);
@@ -100,12 +100,17 @@ private:
 
 PreconditionerRow sync_free_ilu_row();
 
-/// The memory of factors without fill (precond/counted.hpp).
+/// What to do about a pivot of a symmetric matrix that is not positive enough, for the message of preconditioner
+/// `name`; empty if the matrix is not symmetric or its pivots may have either sign.
+std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name);
+
+/// The memory of factors (precond/counted.hpp).
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a);
 /// The same with the deck's keys of each preconditioner.
 CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 CountedPlan jacobi_sweeps_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 CountedPlan par_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
+CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 
 /// The preconditioners `jacobi_sweeps`, `par_ilu` and `subdomain_ildu0` of matrices on a grid, which take general ones,
 /// too: these are served with the same keys by the factors of this family. Only the size of subdomains has other keys.

@@ -15,6 +15,13 @@ DECK = "[problem]\nname = matrix\nfile = {file}\n[solver]\nname = gmres\n[precon
 # Each with the settings whose memory follows from the counts.
 COUNTED = [("none",), ("jacobi",), ("jacobi", "preconditioner.l1=true"), ("sync_free_ilu",), ("jacobi_sweeps",),
            ("par_ilu",), ("sync_free_ilu", "scaling.name=symmetric"), ("none", "solver.name=bicgstab")]
+# Those whose memory the pattern decides: the counts bound it.
+BOUNDED = [("sync_free_ilu", "preconditioner.fill_level=2"), ("jacobi_sweeps", "preconditioner.fill_level=1"),
+           ("par_ilu", "preconditioner.fill_level=1"), ("par_ilut",), ("par_ilut", "preconditioner.rounds=0"),
+           ("par_ilut", "preconditioner.fill_limit=3", "preconditioner.candidates=1", "preconditioner.sweeps=2"),
+           ("subdomain_ildu0", "preconditioner.part_rows=4"), ("subdomain_ildu0", "scaling.name=symmetric"),
+           ("subdomain_ildu0", "preconditioner.parts=consecutive", "preconditioner.part_rows=5",
+            "preconditioner.triangular_solve=jacobi")]
 OUT_OF_MEMORY, BAD_FILE = 6, 7
 
 
@@ -51,7 +58,7 @@ class Header(ProgramTest):
             self.assertEqual(head["exact"], head["memory"]["most"] == head["memory"]["predicted"])
 
     def assert_between(self, file, *settings, threads=1):
-        for name, *more in COUNTED:
+        for name, *more in COUNTED + BOUNDED:
             head, read = self.both(file, name, *settings, *more, threads=threads)
             self.assertLessEqual(head["memory"]["predicted"], read["memory"]["predicted"], (file, name, more))
             self.assertGreaterEqual(head["memory"]["most"], read["memory"]["most"], (file, name, more))
@@ -143,12 +150,37 @@ class Header(ProgramTest):
             for words in ((), ("--header",)):
                 self.expect(BAD_FILE, "check", deck, *words, says=says)
 
+    def test_bounds_of_fill_are_met(self):
+        """Where nothing fills up and where everything does."""
+        level = "preconditioner.fill_level=3"
+        self.write("band.mtx", coordinate(31, band(31)))  # tridiagonal
+        head, read = self.both("band.mtx", "sync_free_ilu", level)
+        self.assertEqual(head["memory"]["predicted"], read["memory"]["predicted"])
+        self.assertIn("rows of the factors fill up", head["memory"]["most_if"])
+        arrow = [(1, j, -1.0) for j in range(2, 32)] + [(i, 1, -1.0) for i in range(2, 32)] + [(i, i, 40.0) for i in range(1, 32)]
+        self.write("arrow.mtx", coordinate(31, arrow))
+        head, read = self.both("arrow.mtx", "sync_free_ilu", level)
+        self.assertEqual(head["memory"]["most"], read["memory"]["most"])
+        text = self.run_program("check", "a.ini", "--header", "--set", level).stdout
+        self.assertRegex(text, r"memory it will need, at least:\n(.*\n)*at most .*, if rows of the factors fill up, or")
+        self.assertFalse(head["exact"])
+
+    def test_large_matrices_have_bounds(self):
+        rows = 2 * 10**9  # whose square has 62 bits
+        path = self.folder / "large.mtx"
+        path.write_text(f"%%MatrixMarket matrix coordinate real general\n{rows} {rows} {rows}\n" + 200000 * "1 1 1\n")
+        os.truncate(path, 6 * rows + 100)
+        for name, *settings in BOUNDED:
+            deck = self.write("a.ini", DECK.format(file="large.mtx", name=name, threads=1))
+            words = [word for setting in ("problem.block=1", *settings) for word in ("--set", setting)]
+            memory = json.loads(self.run_program("check", deck, "--header", "--json", *words).stdout)["memory"]
+            self.assertGreater(memory["predicted"], 12 * rows, name)
+            self.assertGreater(memory["most"], memory["predicted"], name)
+
     def test_what_needs_the_pattern_says_so(self):
         self.write("a.mtx", coordinate(31, band(31)))
         deck = self.write("a.ini", DECK.format(file="a.mtx", name="sync_free_ilu", threads=1))
-        for setting in ("preconditioner.name=par_ilut", "preconditioner.name=subdomain_ildu0",
-                        "preconditioner.fill_level=1", "ordering.name=rcm"):
-            self.expect(2, "check", deck, "--header", "--set", setting, says="leave --header out")
+        self.expect(2, "check", deck, "--header", "--set", "ordering.name=rcm", says="leave --header out")
         self.expect(2, "check", deck, "--header", "--set", "preconditioner.name=struct_ilu", says="on a grid alone")
         self.expect(2, "check", deck, "--header", "--set", "problem.block=2", says="31 rows are no multiple of 2")
         poisson = self.write("p.ini", "[problem]\nname = poisson\n[grid]\ncells = 4\n")

@@ -50,9 +50,10 @@ class Matrix(ProgramTest):
         deck = self.write("a.ini", DECK.format(file=file))
         return self.run_json(code, "run", deck, *(word for setting in settings for word in ("--set", setting)))
 
-    def refused(self, code, text, says, *settings):
+    def refused(self, code, text, says, *settings, solver="gmres"):
         self.write("a.mtx", text)
-        deck = self.write("a.ini", DECK.format(file="a.mtx"))
+        deck = DECK if solver == "gmres" else DECK.replace("restart = 200\n", "").replace("gmres", solver)
+        deck = self.write("a.ini", deck.format(file="a.mtx"))
         self.expect(code, "run", deck, *(word for s in settings for word in ("--set", s)), says=says)
 
     def test_patterns_and_blocks_are_told(self):
@@ -98,9 +99,51 @@ class Matrix(ProgramTest):
         self.assertAlmostEqual(norms["xones"], (28 * 4 + 2 * 9) ** 0.5)
         self.assertLess(norms["random"], 30 ** 0.5)
 
+    def test_what_is_not_symmetric_is_named(self):
+        entries = [(i, j, -1.5 if (i, j) == (3, 4) else v) for i, j, v in tridiagonal(6)]
+        says = ("cg needs a symmetric matrix, and that of matrix (row 3, column 4 is -1.5, row 4, column 3 is ")
+        self.refused(2, coordinate(6, entries), says + "-1) is not; use gmres", solver="cg")
+        self.refused(2, coordinate(6, [e for e in entries if e[:2] != (4, 3)]), says + "0) is not; use gmres", solver="cg")
+        self.refused(2, coordinate(6, entries), says + "-1) is not", "problem.block=2", solver="cg")
+        self.write("a.mtx", coordinate(6, entries))
+        on_grid = self.write("b.ini", "[problem]\nname = matrix_market\nmatrix = a.mtx\n[grid]\ncells = 6 1 1\n[solver]\nname = cg\n")
+        self.expect(2, "run", on_grid, says="that of matrix_market (row 3, column 4 is -1.5, row 4, column 3 is -1) is not")
+
+    def test_indefinite_matrices(self):
+        """L D L^T has the factors of ILU(0), and pivots of both signs."""
+        entries = [(i, j, 0.9 if i == j else v) for i, j, v in tridiagonal(60)]
+        advice = "A symmetric matrix that is not positive definite is factored as L D L^T with preconditioner.indefinite = true and"
+        self.refused(5, coordinate(60, entries), ["not positive enough for incomplete Cholesky", advice, "gmres"])
+        for name in ("par_ilut", "par_ilu", "jacobi_sweeps", "subdomain_ildu0"):
+            self.refused(5, coordinate(60, entries), "preconditioner.name = sync_free_ilu, indefinite = true and",
+                         f"preconditioner.name={name}")
+        for block in ("1", "2"):
+            answer = self.solve("a.mtx", "preconditioner.indefinite=true", f"problem.block={block}")
+            self.assertEqual(answer["iterations"], 1)  # of a tridiagonal matrix it is exact
+            self.assertLess(answer["errors"]["max"], 1e-8)
+        self.refused(2, coordinate(60, entries), "cg needs a symmetric preconditioner", "preconditioner.indefinite=true",
+                     solver="cg")
+        singular = [(i, j, 0.0 if i == j == 1 else v) for i, j, v in entries]
+        self.refused(5, coordinate(60, singular), "the pivot at row 1 is zero", "preconditioner.indefinite=true")
+
+    def test_list_says_which_matrices_a_preconditioner_takes(self):
+        text = self.expect(0, "list", "preconditioners").stdout
+        of = {line.split()[0]: line for line in text.replace("\n" + 27 * " ", "; ").split("\n") if line.strip()}
+        self.assertIn("; matrices: general", of["sync_free_ilu"])
+        self.assertIn("; matrices: on a grid;", of["struct_ilu"])
+        self.assertIn("; matrices: on a grid, general;", of["jacobi"])
+        self.assertIn("; matrices: on a grid, symmetric alone;", of["chebyshev"])
+
     def test_bad_files_are_named_with_the_reason(self):
-        twice = tridiagonal(5) + [(2, 3, 1.0)]
-        self.refused(7, coordinate(5, twice), ["a.mtx: row 2, column 3 is given more than once", "repeated_entries"])
+        twice = coordinate(5, tridiagonal(5) + [(2, 3, 1.0)])
+        first, again = (at for at, line in enumerate(twice.split("\n"), 1) if line.startswith("2 3 "))
+        self.refused(7, twice, [f"a.mtx:{again}: row 2, column 3 is given already in line {first}", "repeated_entries"])
+        spread = twice.replace("\n2 3 1.0", "\n% a remark\n\n2 3 1.0")
+        self.refused(7, spread, f"a.mtx:{again + 2}: row 2, column 3 is given already in line {first}")
+        lower = [(i, j, 4.0 if i == j else -1.0) for i, j, _ in tridiagonal(5) if i >= j]
+        triangle = coordinate(5, lower + [(4, 3, 1.0)], "symmetric").split("\n")
+        first, again = (at for at, line in enumerate(triangle, 1) if line.startswith("4 3 "))
+        self.refused(7, "\n".join(triangle), f"a.mtx:{again}: row 4, column 3 is given already in line {first}")
         self.refused(7, coordinate(5, tridiagonal(4), columns=4), "the matrix is 5 x 4; a square one is needed")
         self.refused(7, coordinate(0, []), "the matrix is 0 x 0; a square one is needed")
         self.refused(7, coordinate(3, [(1, 1, 1.0), (2, 5, 1.0), (3, 3, 1.0)]), "a.mtx:4: column 5 is outside 1..3")

@@ -99,7 +99,7 @@ TEST(MatrixMarket, RefusesRepeatedEntriesUnlessTheyAreToBeAdded) {
     InputFiles files = files_of(20, lines(5, 4));
     files.matrix = [of = files.matrix](const std::string& path, FileSymmetry symmetry) {
         InputMatrix input = of(path, symmetry);
-        input.repeated = EntryPlace{6, 7};
+        input.repeated = RepeatedEntry{{6, 7}, 9, 12};
         return input;
     };
     Keys with = keys("5 4 1");
@@ -107,7 +107,8 @@ TEST(MatrixMarket, RefusesRepeatedEntriesUnlessTheyAreToBeAdded) {
         make_problem("matrix_market", with, files);
         ADD_FAILURE() << "accepted";
     } catch (const FileError& error) {
-        EXPECT_NE(std::string(error.what()).find("a.mtx: row 7, column 8 is given more than once"), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("a.mtx:12: row 7, column 8 is given already in line 9"),
+                  std::string::npos);
     }
     with.push_back({"problem.repeated_entries", "add"});
     EXPECT_NO_THROW(make_problem("matrix_market", with, files));
