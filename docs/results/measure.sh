@@ -35,7 +35,7 @@ on_grid() { # name seconds deck points [settings...]
     general "$1" "$2" "inputs/$3.ini" "$scalars,$symmetric" "grid.cells=$4" matrix.format=general "${@:5}"
 }
 of_file() { # name seconds KIND-N preconditioners [settings...]
-    general "$1" "$2" inputs/matrix.ini "$4" "problem.file=MADE/$3" "${@:5}"
+    general "$1" "$2" inputs/matrix.ini "$4" "problem.file=MADE/$3" preconditioner.fill_level=0 "${@:5}"
 }
 of_general_matrices() {
     local order

@@ -68,8 +68,7 @@ __device__ __forceinline__ double factor(const Row& row, ShortRow::Memory& memor
     if (ShortRow::takes(row)) return ShortRow(row, epoch).factor();
 #elif SHORT_ROWS
     if (ShortRow::takes(row)) {
-        ShortRow(row, memory, epoch).factor();
-        return row.invert(row.element(row.diagonal, 0));
+        return ShortRow(row, memory, epoch).factor();
     }
 #endif
     row.load();

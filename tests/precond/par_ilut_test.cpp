@@ -83,7 +83,8 @@ TEST_P(ParIlutCases, HaveTheSameBitsForAnyNumberOfThreads) {
     });
 }
 
-void expect_holds_what_it_plans(const Context& context, const ThresholdCase& c) {
+/// `beside`: bytes that the peak of a set-up may have, whatever the size of the matrix.
+void expect_holds_what_it_plans(const Context& context, const ThresholdCase& c, Index beside) {
     const auto& [matrix, rules] = c;
     const BsrMatrix a = reference::to_bsr_matrix(context, data_of(matrix), matrix.symmetric);
     const PreconditionerPlan plan =
@@ -96,7 +97,7 @@ void expect_holds_what_it_plans(const Context& context, const ThresholdCase& c) 
     EXPECT_GE(held, plan.bytes);
     EXPECT_GE(peak, plan.bytes + plan.setup_bytes);
     EXPECT_LE(held, plan.most_bytes);
-    EXPECT_LE(peak, plan.most_bytes + plan.setup_bytes);
+    EXPECT_LE(peak, plan.most_bytes + plan.setup_bytes + beside);
     if (rules.rounds == 0) {
         EXPECT_EQ(held, plan.bytes);
         EXPECT_EQ(peak, plan.bytes + plan.setup_bytes);
@@ -108,10 +109,10 @@ void expect_holds_what_it_plans(const Context& context, const ThresholdCase& c) 
 }
 
 TEST_P(ParIlutCases, HoldWhatTheyPlan) {
-    expect_holds_what_it_plans(Context::cpu(1), GetParam());
+    expect_holds_what_it_plans(Context::cpu(1), GetParam(), 0);
 }
 TEST_P(ParIlutCasesOnDevice, HoldWhatTheyPlan) {
-    expect_holds_what_it_plans(Context::cuda(), GetParam());
+    expect_holds_what_it_plans(Context::cuda(), GetParam(), 4096);  // of the sorts that make orders
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ParIlutCases, testing::ValuesIn(threshold_cases()));

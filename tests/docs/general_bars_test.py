@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/results/general.md: its tables beside cuSPARSE are those that docs/results/general_bars.py makes of the files."""
+
+import importlib.util
+import json
+import pathlib
+import tempfile
+import unittest
+
+RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs/results"
+FOLDER = RESULTS / "general"
+PAGE = (RESULTS / "general.md").read_text(encoding="utf-8")
+
+
+def bars_module():
+    spec = importlib.util.spec_from_file_location("general_bars", RESULTS / "general_bars.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+BARS = bars_module()
+
+
+def row(name, numeric, solve, whole=None, analysis=None):
+    made = {"preconditioner": name, "setup": {"median": numeric}, "apply": {"median": solve}, "error": 1e-15,
+            "whole_setup": {"median": whole or 1.0}}
+    return {**made, "analysis": analysis} if analysis is not None else made
+
+
+class GeneralBars(unittest.TestCase):
+    def test_page_is_what_the_script_prints(self):
+        for name, table in BARS.tables(BARS.read(FOLDER)).items():
+            self.assertIn(table, PAGE, name)
+
+    def test_files_are_of_commits_and_cards_of_the_page(self):
+        for path in FOLDER.glob("*.json"):
+            data = json.loads(path.read_text(encoding="utf-8"))
+            self.assertIn(data["git_sha"][:7], PAGE, path.name)
+            self.assertNotIn("dirty", data["git_sha"], path.name)
+            self.assertIn(data["device"].split(",")[-1].strip(), PAGE, path.name)
+
+    def test_each_of_cusparses_figures_is_its_best(self):
+        rows = [row("sync_free_ilu", 2e-3, 1e-3, whole=10e-3), row("sync_free_ilu:variant=table", 1.8e-3, 1e-3),
+                row("cusparse_ilu", 6e-3, 3e-3, analysis=40e-3),
+                row("cusparse_ilu:format=bsr:level_information=false", 4e-3, 5e-3, analysis=46e-3),
+                {"preconditioner": "cusparse_ilu:format=bsr", "refused": "no"}]
+        with tempfile.TemporaryDirectory() as scratch:
+            for order, factor in (("rcm", 1.0), ("natural", 4.0)):
+                changed = json.loads(json.dumps(rows))
+                changed[0]["setup"]["median"] /= factor
+                path = pathlib.Path(scratch) / f"general-a-96-{order}.json"
+                path.write_text(json.dumps({"systems": [{"preconditioners": changed}]}), encoding="utf-8")
+            made = BARS.tables(BARS.read(scratch))
+        natural, rcm, mean = made["numeric part"].splitlines()[2:]
+        self.assertEqual(natural, "| a-96 | natural | 0.50 | 4.00 (BSR, no levels) | 8.00 |")
+        self.assertEqual(rcm, "| a-96 | rcm | 2.00 | 4.00 (BSR, no levels) | 2.00 |")
+        self.assertEqual(mean, "| geometric mean |  |  |  | **4.00** |")
+        self.assertIn("| a-96 | rcm | 10.0 | 46.0 (CSR) | 4.60 |", made["with analysis"])
+        self.assertIn("| a-96 | rcm | 1.00 | 3.00 (CSR) | 3.00 |", made["solve"])
+        self.assertIn("| a-96 | rcm | 2.00 | variant=table | 1.80 | 1.11 |", made["variants"])
+        self.assertIn("| a-96 | natural | 0.50 | auto | 0.50 | 1.00 |", made["variants"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the text of a kernel needs to be compiled for the host: each thread of a block is a thread here, barriers are
+// barriers, and the lanes of a warp exchange values, so that a machine without a GPU checks kernels, too.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace emulated {
+
+struct Place {
+    unsigned x;
+};
+inline thread_local Place thread_place, block_place;
+
+class Barrier {
+public:
+    explicit Barrier(int threads) : threads_(threads) {}
+    void arrive_and_wait() {
+        std::unique_lock lock(mutex_);
+        if (++arrived_ == threads_) {
+            arrived_ = 0, ++times_;
+            all_.notify_all();
+        } else {
+            all_.wait(lock, [this, now = times_] { return times_ != now; });
+        }
+    }
+
+private:
+    int threads_, arrived_ = 0;
+    long long times_ = 0;
+    std::mutex mutex_;
+    std::condition_variable all_;
+};
+
+/// A warp whose lanes exchange values.
+struct Warp {
+    Barrier barrier{32};
+    long long values[32] = {};
+};
+struct Block {
+    explicit Block(int threads) : all(threads), warps(std::size_t(threads / 32)) {}
+    Barrier all;
+    std::vector<Warp> warps;
+};
+inline Block* block = nullptr;
+
+inline Warp& warp() {
+    return block->warps[thread_place.x / 32];
+}
+/// The values of all lanes, by `look`.
+template <class Look>
+auto exchanged(long long own, const Look& look) {
+    Warp& mine = warp();
+    mine.values[thread_place.x % 32] = own;
+    mine.barrier.arrive_and_wait();
+    const auto result = look(mine.values);
+    mine.barrier.arrive_and_wait();
+    return result;
+}
+inline unsigned ballot(bool own) {
+    return exchanged(own, [](const long long* values) {
+        unsigned bits = 0;
+        for (int lane = 0; lane < 32; ++lane) bits |= unsigned(values[lane] != 0) << lane;
+        return bits;
+    });
+}
+template <class T>
+T shuffled(T own, int lane) {
+    return exchanged(own, [&](const long long* values) { return T(values[lane]); });
+}
+template <class T, class Choose>
+T replaced(T& target, const Choose& choose) {
+    std::atomic_ref<T> value(target);
+    T before = value.load();
+    while (!value.compare_exchange_weak(before, choose(before))) {
+    }
+    return before;
+}
+
+/// Runs body() on the threads of thread blocks with these numbers, one block after the other.
+template <class Body>
+void launch(const std::vector<int>& blocks, int threads, const Body& body) {
+    Block now(threads);
+    block = &now;
+    std::vector<std::thread> team;
+    for (int thread = 0; thread < threads; ++thread)
+        team.emplace_back([&, thread] {
+            for (const int at : blocks) {
+                thread_place = {unsigned(thread)};
+                block_place = {unsigned(at)};
+                body();
+                now.all.arrive_and_wait();
+            }
+        });
+    for (std::thread& one : team) one.join();
+}
+
+}  // namespace emulated
+
+// NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __shared__ static
+#define __grid_constant__
+#define __launch_bounds__(threads)
+#define threadIdx emulated::thread_place
+#define blockIdx emulated::block_place
+#define __syncthreads() emulated::block->all.arrive_and_wait()
+#define __syncwarp(...) emulated::warp().barrier.arrive_and_wait()
+#define __ballot_sync(mask, value) emulated::ballot(value)
+#define __all_sync(mask, value) (emulated::ballot(value) == ~0u)
+#define __shfl_sync(mask, value, lane) emulated::shuffled(value, lane)
+#define __shfl_xor_sync(mask, value, distance, ...) emulated::shuffled(value, int(threadIdx.x % 32) ^ (distance))
+#define __ffs(bits) __builtin_ffs(int(bits))
+#define __nanosleep(time) std::this_thread::yield()
+#define __shfl_up_sync(mask, value, distance) \
+    emulated::shuffled(value, int(threadIdx.x % 32) - (int(threadIdx.x % 32) < (distance) ? 0 : (distance)))
+#define __ldg(at) (*(at))
+#define __ldcg(at) (*(at))
+// NOLINTEND(bugprone-reserved-identifier)

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernel that factors a general matrix in blocks, its text compiled for the host (emulated_threads.hpp).
+#include <bit>
+#include <numeric>
+
+#include "precond/emulated_threads.hpp"
+#include "precond/factors/gauss_jordan.hpp"
+#include "precond/general_cases.hpp"
+#include "precond/sync_free_ilu/arguments.hpp"
+#include "precond/sync_free_ilu/on_gpu.hpp"
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+
+// What thread blocks wait for is passed on by PTX, which the host leaves out.
+namespace waiting_text::hyperplane {
+using ::hyperplane::RowRecord, ::hyperplane::TicketState;
+inline long long __double_as_longlong(double value) {
+    return std::bit_cast<long long>(value);
+}
+inline unsigned atomicAdd(unsigned* at, unsigned value) {
+    return emulated::replaced(*at, [&](unsigned before) { return before + value; });
+}
+}  // namespace waiting_text::hyperplane
+#define asm
+#define volatile(...) (void)0
+namespace waiting_text {
+#include "precond/sync_free_ilu/waiting.cuh"
+}
+#undef asm
+#undef volatile
+
+namespace emulated {
+inline void wait_for(const unsigned long long* finished, unsigned long long epoch) {
+    std::atomic_ref<unsigned long long> seen(*const_cast<unsigned long long*>(finished));
+    while (seen.load() != epoch) std::this_thread::yield();
+}
+inline void publish(unsigned long long* finished, unsigned long long epoch) {
+    std::atomic_ref<unsigned long long>(*finished).store(epoch);
+}
+}  // namespace emulated
+
+// NOLINTBEGIN(cppcoreguidelines-macro-usage): definitions of the kernel's text
+#define __popc(bits) __builtin_popcount(bits)
+#define DOF 3
+#define LANES 32
+#define WARPS 2
+#define BATCH 1
+// NOLINTEND(cppcoreguidelines-macro-usage)
+namespace general_text {
+namespace hyperplane {
+using emulated::wait_for, emulated::publish;
+using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
+    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
+using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
+}  // namespace hyperplane
+#define SYMMETRIC 0
+#include "precond/sync_free_ilu/factor.cuh"
+#undef SYMMETRIC
+}  // namespace general_text
+namespace symmetric_text {
+namespace hyperplane {
+using emulated::wait_for, emulated::publish;
+using general_text::hyperplane::find;
+using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
+    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
+using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
+}  // namespace hyperplane
+#define SYMMETRIC 1
+#define general_factor symmetric_factor  // its name has no namespace
+#include "precond/sync_free_ilu/factor.cuh"
+#undef general_factor
+#undef SYMMETRIC
+}  // namespace symmetric_text
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+
+/// The values of the factors that the kernel finds.
+std::vector<double> factored(const BsrMatrix& a, const FilledPattern& filled, double shift) {
+    const Index rows = filled.pattern->rows(), of_block = general_text::hyperplane::rows_of_block;
+    const bool same = filled.place.size() == 0;
+    std::vector<double> values(std::size_t(filled.pattern->blocks() * a.dof() * a.dof()), -7.0);
+    std::vector<Index> a_diagonal;
+    for (Index row = 0; row < rows; ++row) a_diagonal.push_back(a.pattern()->find(row, int(row)));
+    std::vector<int> order(static_cast<std::size_t>(rows)),
+        parts(static_cast<std::size_t>((rows + of_block - 1) / of_block));
+    std::iota(order.begin(), order.end(), 0);
+    std::iota(parts.begin(), parts.end(), 0);
+    std::vector<unsigned long long> finished(order.size(), 0);
+    std::vector<PivotRatio> ratios(parts.size());
+    TicketState state{0, 0, 1};
+    PivotLog log = empty_pivot_log();
+    const GeneralFactorArguments arguments{.row_begin = as_pointers(filled.pattern->row_begin()),
+                                           .column = filled.pattern->column(),
+                                           .diagonal = as_pointers(filled.diagonal.data()),
+                                           .values = values.data(),
+                                           .others = values.data(),
+                                           .a_row_begin = as_pointers(a.pattern()->row_begin()),
+                                           .a_values = a.values(),
+                                           .place = same ? nullptr : filled.place.data(),
+                                           .a_diagonal = same ? nullptr : as_pointers(a_diagonal.data()),
+                                           .order = order.data(),
+                                           .finished = finished.data(),
+                                           .state = &state,
+                                           .ratios = ratios.data(),
+                                           .rule = {1e-14, 0.0, a.symmetric()},
+                                           .log = &log,
+                                           .shift = shift,
+                                           .rows = rows,
+                                           .parts = unsigned(parts.size())};
+    emulated::launch(parts, general_text::hyperplane::threads, [&] {
+        a.symmetric() ? symmetric_text::hyperplane::symmetric_factor(arguments)
+                      : general_text::hyperplane::general_factor(arguments);
+    });
+    EXPECT_EQ(log.failures, 0U);
+    EXPECT_EQ(state.epoch, 2U);  // the last thread block makes the state ready for the next launch
+    return values;
+}
+
+/// Rows of few blocks, whose rows k are loaded together, rows that meet more blocks than that, and long rows.
+TEST(FactorText, HasTheFactorsOfTheHost) {
+    const Context host = Context::cpu(1);
+    for (const auto& [name, rows, fill_level, symmetric] : {std::tuple("random", 40, 0, false),
+                                                            {"random", 40, 2, false},
+                                                            {"dense", 20, 0, false},
+                                                            {"dense_row", 60, 0, false},
+                                                            {"symmetric", 40, 0, true},
+                                                            {"symmetric", 40, 1, true},
+                                                            {"dense", 1, 0, false}}) {
+        SCOPED_TRACE(std::string(name) + " " + std::to_string(rows) + " " + std::to_string(fill_level));
+        const GeneralCase c{name, rows, 3, fill_level, symmetric};
+        const BsrMatrix a = reference::to_bsr_matrix(host, data_of(c), symmetric);
+        SyncFreeOptions options;
+        options.fill_level = fill_level;
+        options.pivots.shift = 0.25;
+        SyncFreeIlu expected(host, options);
+        expected.setup(a);
+        const GeneralFactors& factors = expected.factors();
+        const std::vector<double> found = factored(a, factors.filled, 0.25);
+        double largest = 0.0, difference = 0.0;
+        for (std::size_t at = 0; at < found.size(); ++at) {
+            largest = std::max(largest, std::abs(factors.values[Index(at)]));
+            difference = std::max(difference, std::abs(found[at] - factors.values[Index(at)]));
+        }
+        EXPECT_LE(difference, 1e-13 * largest);
+        EXPECT_GT(largest, 0.0);
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
