@@ -18,8 +18,8 @@ public:
     /// compared, so equal lines can have different numbers.
     EqualLines(const Context& context, const Layout& layout, const std::vector<const double*>& arrays);
 
-    /// Of a layout without halo, where `numbers` has for each line the first one that it equals, or the line itself;
-    /// lines are counted from the layout's first plane on.
+    /// Describes the lines of a layout without halo: `numbers` has for each line the first one that it equals, or the
+    /// line itself; lines are counted from the layout's first plane on.
     EqualLines(const Layout& layout, std::vector<int> numbers);
 
     /// Lines with the same number hold the same bits in every array; -1 outside the grid, -2 outside memory.

@@ -55,7 +55,7 @@ struct Rounding {
 /// of coefficients that `round` numbers separately for each row of the matrix.
 Rounding rounding_by(const Context& context, const Grid& grid, int dof, int parts,
                      const std::function<void(RoundingLog*)>& round);
-/// The same for the points of a layout. Of a part of the grid all ranks get the events of all of them.
+/// Does the same for the points of a layout. Where it is a part of the grid, all ranks get the events of all of them.
 Rounding rounding_by(const Context& context, const Layout& layout, int dof, int parts,
                      const std::function<void(RoundingLog*)>& round);
 /// Enters the number of flushed values in a report. Throws SetupError if a value did not fit; `name` is the
