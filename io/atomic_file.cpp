@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <random>
@@ -22,11 +23,12 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// A name in the same folder that no other process uses.
+/// A name in the same folder that no other process uses. Of a name to which nothing can be added it has the beginning.
 std::string hidden_name(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     const std::string name = slash == path.npos ? path : path.substr(slash + 1);
-    return fmt::format("{}/.{}.{:08x}.tmp", folder_of(path), name, std::random_device()());
+    const std::string ending = fmt::format(".{:08x}.tmp", std::random_device()());
+    return fmt::format("{}/.{}{}", folder_of(path), name.substr(0, NAME_MAX - 1 - ending.size()), ending);
 }
 
 std::string descriptor_name(int fd) {

@@ -107,7 +107,10 @@ std::string resolve_links(const std::string& path) {
     constexpr int most = 40;  // the limit of the Linux kernel
     std::string resolved = path;
     char target[PATH_MAX];
+    struct stat file;
     for (int link = 0; link < most; ++link) {
+        // What links in /proc say of pipes and sockets are no names.
+        if (stat(resolved.c_str(), &file) == 0 && (S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode))) return resolved;
         const ssize_t length = readlink(resolved.c_str(), target, sizeof target);
         if (length < 0) return resolved;
         const std::string named(target, std::size_t(length));
@@ -154,6 +157,11 @@ void guard_output(const std::string& path, const std::string& name, FileKind kin
         throw FileError(fmt::format("{} is {}, not a regular file, and is never written over; name another file", shown,
                                     what_it_is(file.st_mode)));
     if (overwrite == Overwrite::any || is_own(path, kind)) return;
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        throw FileError(fmt::format("{} exists, and whether this program wrote it cannot be seen: {}", shown,
+                                    std::strerror(errno)));
+    close(fd);
     throw FileError(fmt::format(
         "{} exists and is no {} that this program wrote, so it is left as it is; name another file, or give "
         "--force to write over it",

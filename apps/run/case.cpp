@@ -115,8 +115,8 @@ std::vector<std::string> Case::output_paths() const {
 }
 
 void Case::guard_outputs() const {
-    refuse_one_file_of_two(output_paths());
     guard_output(record_path(), FileKind::record, overwrite);
+    refuse_one_file_of_two(output_paths());
     guard_output(record_path() + ".part", FileKind::record, overwrite);
     if (parameters.boolean("output", "fields")) guard_output(fields_path(), FileKind::fields, overwrite);
     if (parameters.boolean("output", "profile")) guard_output(profile_path(), FileKind::json, overwrite);

@@ -286,6 +286,23 @@ class Files(ProgramTest):
                     says="the folder no/such does not exist, so no output can be written there; make it, or name another one")
         self.expect(7, "run", deck, "--set", "output.file=.", says=". is a folder, not a regular file")
 
+    def test_a_file_that_may_not_be_read(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.write("b.h5", "kept")
+        os.chmod(self.folder / "b.h5", 0)
+        os.chmod(self.folder, 0o777)
+
+        def nobody():
+            if os.getuid() == 0:
+                os.setuid(65534)
+
+        self.expect(7, "compare", deck, "--preconditioners", "jacobi", "-o", "b.h5", limit=nobody,
+                    says="b.h5 exists, and whether this program wrote it cannot be seen: Permission denied")
+
+    def test_a_pipe_by_its_name_in_proc(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        self.expect(7, "run", deck, "--set", "output.file=/dev/stdout", says="/dev/stdout is a FIFO, not a regular file")
+
     def test_disk_full(self):
         deck = self.write("a.ini", POISSON.format(cells=16))
 

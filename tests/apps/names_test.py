@@ -54,6 +54,16 @@ class PlainRuns(Names):
                 self.assertEqual(done.returncode, 0, done.stderr)
         self.expect_unhurt()
 
+    def test_the_longest_names(self):
+        """A record's name may be so long that names of files beside it are the longest of the file system."""
+        name = "x" * (255 - len(".0.checkpoint"))
+        self.write("a.ini", POISSON.format(cells=4))
+        for again in range(2):
+            self.expect(0, "run", "a.ini", "--set", f"output.file={name}.h5")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.ini", name + ".h5"])
+        self.expect(7, "run", "a.ini", "--set", f"output.file={name}x.h5", says="File name too long")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.ini", name + ".h5"])
+
 
 @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
 class Bash(Names):
