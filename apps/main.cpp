@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hyperplane: the program. Results go to stdout, the log to stderr; exit codes are in core/error.hpp.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -50,6 +51,13 @@ int run_program(const std::vector<std::string>& words) {
     return guarded(json, [&] { return dispatch(words); });
 }
 
+/// A file that is opened while a standard stream is closed gets that stream's number, and then what is printed goes
+/// into the file: lines of the log into a lock. So closed streams are opened such that reading or writing them fails.
+void occupy_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 /// Shortens the time for which libgomp's threads spin when they wait for each other. By default it is milliseconds,
 /// which on a shared core delays the very thread they wait for: a solve became up to thirteen times slower beside one
 /// other busy program, and ten times with spins of 20 microseconds, but two to three times with spins of less than one
@@ -72,6 +80,7 @@ void spin_briefly(const std::vector<std::string>& words, char** argv) {
 
 int main(int argc, char** argv) {
     hyperplane::hold_stop_signals();
+    hyperplane::occupy_standard_streams();
     const std::vector<std::string> words(argv + 1, argv + argc);
     hyperplane::spin_briefly(words, argv);
     return hyperplane::run_program(words);

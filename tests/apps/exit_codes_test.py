@@ -4,9 +4,11 @@
 import json
 import os
 import resource
+import signal
+import subprocess
 import unittest
 
-from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest
+from program import INPUTS, MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest
 
 
 def matrix_market(rows, entries, symmetric=False):
@@ -326,6 +328,20 @@ class Files(ProgramTest):
     def test_standard_output_full(self):
         with open("/dev/full", "w") as full:
             self.expect(7, "list", stdout=full, says="standard output")
+
+    def test_nothing_is_printed_into_files_where_standard_streams_are_closed(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        for stream in (0, 1, 2):
+            process = subprocess.Popen([PROGRAM, "run", deck, "--fresh"], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                       preexec_fn=lambda closed=stream: os.close(closed),
+                                       env={**os.environ, "HYPERPLANE_STOP_AT": f"5:{signal.SIGSTOP}"})
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+            lock = (self.folder / "a.lock").read_text()
+            process.send_signal(signal.SIGCONT)
+            self.assertEqual(process.wait(), 7 if stream == 1 else 0)
+            self.assertIn("hyperplane lock", lock)
+            self.assertNotIn("iteration", lock, f"with stream {stream} closed")
 
 
 class Expectation(ProgramTest):
