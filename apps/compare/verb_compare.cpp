@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <optional>
 
 #include "apps/compare/data.hpp"
+#include "apps/compare/keeper.hpp"
 #include "apps/compare/text.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
@@ -97,26 +97,6 @@ std::optional<ComparisonData> unfinished(const std::string& path, const std::str
     return std::nullopt;
 }
 
-/// Writes what has been finished to FILE.part, at most every few seconds.
-class Keeper {
-public:
-    Keeper(std::string path, Overwrite overwrite) : path_(std::move(path)), overwrite_(overwrite) {}
-
-    void keep(ComparisonData data) {
-        constexpr double interval = 2.0;  // seconds: writing must not disturb what is timed
-        if (seconds_since(written_) < interval) return;
-        data.path = path_;
-        write_comparison(data, overwrite_);
-        written_ = std::chrono::steady_clock::now();
-    }
-    void remove() const { remove_own(path_, FileKind::comparison); }
-
-private:
-    std::string path_;
-    Overwrite overwrite_;
-    std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
-};
-
 /// A comparison as the command line asks for it.
 struct Task {
     const Invocation& invocation;
@@ -149,14 +129,23 @@ private:
     std::optional<ComparisonData> earlier_;
 };
 
-/// Writes and prints what has been compared; returns the exit status.
-int conclude(const Task& task, ComparisonData data) {
+/// Writes and prints what has been compared. The table is also printed where the file cannot be written: hours of
+/// measurements must not be lost to a full disk. Returns the exit status.
+int conclude(const Task& task, ComparisonData data, const Keeper& keeper) {
     const Invocation& invocation = task.invocation;
-    write_comparison(data, invocation.overwrite());
+    bool written = true;
+    try {
+        write_comparison(data, invocation.overwrite());
+        keeper.remove();
+    } catch (const FileError& error) {
+        logging::error("{}", error.what());
+        written = false;
+        data.exit_code = int(ExitCode::file);
+    }
     if (!data.complete) logging::warn("stopped by signal {}: the same command goes on", stop_signal());
     if (invocation.value("json") != "-")
-        fmt::print("{}{}", comparison_text(data, isatty(STDOUT_FILENO) != 0),
-                   fmt::format("{:<13} {}\n", "record", data.path));
+        fmt::print("{}{:<13} {}\n", comparison_text(data, isatty(STDOUT_FILENO) != 0), "record",
+                   written ? data.path : "could not be written");
     if (invocation.has("json")) write_json(invocation.value("json"), comparison_json(data), invocation.overwrite());
     return data.exit_code;
 }
@@ -185,10 +174,8 @@ int compare(const Task& task, Comparison& comparison, Beginning& beginning) {
         return summarise(comparison, task.deck, task.candidates.list, task.rules, task.setting);
     };
     Keeper keeper(setting.path + ".part", invocation.overwrite());
-    comparison.run([&] { keeper.keep(so_far()); });
-    const int status = conclude(task, so_far());
-    keeper.remove();
-    return status;
+    comparison.run([&] { keeper.keep(so_far); });
+    return conclude(task, so_far(), keeper);
 }
 
 int compare_on_ranks(const Task& task, const RankOrNone& launched) {

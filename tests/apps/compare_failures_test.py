@@ -2,6 +2,7 @@
 """compare: candidates that fail, and command lines that are refused."""
 
 import json
+import resource
 import unittest
 
 from program import POISSON, TRANSPORT, CompareTest
@@ -193,6 +194,18 @@ class BadInput(CompareTest):
         self.expect(7, "compare", deck, "--auto", "-o", "none/c.h5", says="none/c.h5")
         self.assertIn("exit_code", json.loads(
             self.run_program("compare", deck, "--auto", "--json", "-", "-o", "none/c.h5").stdout))
+
+    def test_a_disk_that_is_full_at_the_end(self):
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        command = ("compare", self.poisson(), "--preconditioners", "jacobi,none", "--reps", "1")
+        done = self.expect(7, *command, limit=small_files, says=["a_compare.h5: cannot write", "ulimit -f"])
+        self.assertRegex(done.stdout, r"cg\+jacobi +converged")
+        self.assertRegex(done.stdout, r"record +could not be written")
+        table = json.loads(self.run_program(*command, "--json", "-", limit=small_files).stdout)
+        self.assertEqual(table["exit_code"], 7)
+        self.assertEqual(len(table["candidates"]), 2)
 
 
 if __name__ == "__main__":
