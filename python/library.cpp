@@ -6,9 +6,13 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <unistd.h>
+
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "hyperplane/linear_solver.hpp"
@@ -38,6 +42,38 @@ std::span<T> span_at(const Place& place) {
     return {reinterpret_cast<T*>(place.first), place.second};  // NOLINT(performance-no-int-to-ptr): Python's address
 }
 
+/// Never returns once Python has begun to end. A thread that then takes the GIL is unwound by force, through functions
+/// that cannot throw, and the process would abort; a daemon thread may stay where it is until the process has gone.
+void stay_if_python_ends() {
+#if PY_VERSION_HEX >= 0x030d0000
+    while (Py_IsFinalizing()) pause();
+#else
+    while (_Py_IsFinalizing()) pause();
+#endif
+}
+
+/// Calls `work` without the GIL. The threads of a parent's OpenMP do not exist in a process that was forked, and
+/// libgomp would wait for them for ever; another thread than the one that was forked gets threads of its own.
+template <class Work>
+void without_gil(const Work& work) {
+    static const pid_t loaded_in = getpid();
+    const py::gil_scoped_release released;
+    std::exception_ptr thrown;
+    if (getpid() == loaded_in) {
+        work();
+    } else {
+        std::thread([&] {
+            try {
+                work();
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+        }).join();
+    }
+    stay_if_python_ends();
+    if (thrown) std::rethrow_exception(thrown);
+}
+
 /// Whether a signal such as Ctrl-C has arrived and Python has set an exception for it. It is called by a thread without
 /// the GIL, and takes the GIL at most every 50 ms, because it may have to wait for other threads of Python.
 class Signals {
@@ -46,6 +82,7 @@ public:
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ < std::chrono::milliseconds(50)) return false;
         last_ = now;
+        stay_if_python_ends();
         const py::gil_scoped_acquire gil;
         return PyErr_CheckSignals() != 0;
     }
@@ -63,8 +100,7 @@ public:
         : values_(std::move(values)) {
         settings.interrupted = Signals();
         const SparseMatrix a = matrix(row_begin, columns, values_, block);
-        const py::gil_scoped_release released;
-        solver_ = std::make_unique<LinearSolver>(a, settings);
+        without_gil([&] { solver_ = std::make_unique<LinearSolver>(a, settings); });
     }
 
     template <class Pointer>
@@ -81,8 +117,7 @@ public:
 
     Solver(const SparseMatrix& a, SolverSettings settings) {
         settings.interrupted = Signals();
-        const py::gil_scoped_release released;
-        solver_ = std::make_unique<LinearSolver>(a, settings);
+        without_gil([&] { solver_ = std::make_unique<LinearSolver>(a, settings); });
     }
     void update_there(const SparseMatrix& a) {
         alone([&] { solver_->update(a); });
@@ -116,9 +151,10 @@ private:
     /// Releases the GIL, waits until no other thread uses the solver, and calls `work`.
     template <class Work>
     void alone(const Work& work) {
-        const py::gil_scoped_release released;
-        const std::scoped_lock lock(mutex_);
-        work();
+        without_gil([&] {
+            const std::scoped_lock lock(mutex_);
+            work();
+        });
     }
 
     std::mutex mutex_;
@@ -188,6 +224,7 @@ void raise_as_solve_error(std::exception_ptr thrown) {
 }  // namespace
 
 PYBIND11_MODULE(_library, module) {
+    without_gil([] {});  // the module is loaded in this process
     py::register_exception_translator(raise_as_solve_error);
     module.attr("version") = version();
     py::class_<SolveResult>(module, "SolveResult")

@@ -2,6 +2,7 @@
 """Solves A x = b for SciPy's and CuPy's sparse matrices in this process, with the library that the program is made of
 (docs/python.md). Arrays of CSR and BSR matrices are read where they are, in the host's memory or in a GPU's."""
 
+import numbers
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -65,6 +66,11 @@ class LinearSolver:
         if self.on_gpu and backend == "cpu":
             raise SolveError(USAGE, "A lies in a GPU's memory, and backend is cpu; leave out backend, or copy the matrix: "
                                     "A.get() of CuPy")
+        if device is not None and not self.on_gpu and backend != "cuda":
+            raise SolveError(USAGE, f"device is {device}, the number of a GPU, and the solve is on the CPU; give "
+                                    'backend="cuda", too, or leave out device')
+        if not isinstance(threads, numbers.Integral) or threads < 0:
+            raise SolveError(USAGE, f"threads: expected an integer >= 0, got {threads!r}")
         keys = {"solver.name": solver, "preconditioner.name": preconditioner, "scaling.name": scaling, **keys}
         settings = {"keys": {key: value_text(value) for key, value in keys.items()}, "threads": threads}
         if self.on_gpu:
@@ -200,6 +206,9 @@ def _arrays(A):
         raise SolveError(USAGE, f"A is a {type(A).__name__}; expected a sparse matrix of scipy.sparse")
     if A.shape[0] != A.shape[1]:
         raise SolveError(USAGE, f"A has {A.shape[0]} rows and {A.shape[1]} columns; it must be square")
+    if hasattr(A, "indptr") and not _are_pointers(A.indptr, len(A.indices)):  # SciPy's loops would leave the arrays
+        raise SolveError(USAGE, f"A.indptr must begin with 0, never fall, and end with at most {len(A.indices)}, the length "
+                                "of A.indices")
     rows, columns = A.blocksize if A.format == "bsr" else (1, 1)
     if A.format not in ("csr", "bsr") or rows != columns or rows > MOST_ROWS_OF_A_BLOCK:
         A, rows = A.tocsr(), 1
@@ -215,11 +224,20 @@ def _arrays(A):
             np.ascontiguousarray(A.data, np.float64), rows)
 
 
+def _are_pointers(pointers, entries):
+    return len(pointers) > 0 and pointers[0] == 0 and pointers[-1] <= entries and not (pointers[1:] < pointers[:-1]).any()
+
+
 def _vector(values, name):
     _check_place(values, name)
+    if hasattr(values, "tocsr"):
+        raise SolveError(USAGE, f"{name} is a sparse matrix; vectors are dense: {name}.toarray().ravel()")
     if np.iscomplexobj(values):
         raise SolveError(USAGE, f"{name} is complex; vectors are real")
-    return np.ascontiguousarray(values, np.float64)
+    try:
+        return np.ascontiguousarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise SolveError(USAGE, f"{name} is no vector of real numbers: {error}") from error
 
 
 def _check_place(array, name):

@@ -189,6 +189,9 @@ class Refusals(unittest.TestCase):
         self.assertIn("struct_ilu takes matrices on a grid alone", self.refusal(2, a, b, preconditioner="struct_ilu"))
         self.assertIn("cg needs a symmetric matrix", self.refusal(2, unsymmetric(), np.ones(300), solver="cg"))
         self.assertIn("expected cpu or cuda", self.refusal(2, a, b, backend="gpu"))
+        self.assertIn("threads: expected an integer >= 0, got 'all'", self.refusal(2, a, b, threads="all"))
+        self.assertIn("threads: expected an integer >= 0, got -1", self.refusal(2, a, b, threads=-1))
+        self.assertIn("device is 1, the number of a GPU", self.refusal(2, a, b, device=1))
         self.assertTrue(hyperplane.solve(a, b, **{"solver.rtol": 1e-3}).converged)
 
     def test_arrays(self):
@@ -198,6 +201,12 @@ class Refusals(unittest.TestCase):
         self.assertIn("expected a sparse matrix", self.refusal(2, a.toarray(), b))
         self.assertIn("A is complex", self.refusal(2, a * 1j, b))
         self.assertIn("b is complex", self.refusal(2, a, b * 1j))
+        self.assertIn("b.toarray().ravel()", self.refusal(2, a, sparse.csr_matrix(b)))
+        self.assertIn("b is no vector of real numbers", self.refusal(2, a, ["one"] * 144))
+        for at, value in ((0, 1), (4, 10**6), (144, 10**6)):
+            broken = a.copy()
+            broken.indptr[at] = value
+            self.assertIn("A.indptr must begin with 0, never fall", self.refusal(2, broken, b))
 
     def test_arrays_on_a_gpu(self):
         """Objects that say so are refused with a reason where they do not fit; python_device_test.py has real ones."""
@@ -249,6 +258,37 @@ class Process(unittest.TestCase):
             solver.solve(np.ones(10000))
         thread.join()
         self.assertEqual(solver.precondition(np.ones(10000))[0], 0.25)  # it can still be used
+
+    def run_python(self, code):
+        """The words that code prints after a solve; a process that hangs fails after a minute."""
+        head = ("import hyperplane, os, threading, time, numpy as np, scipy.sparse as s\n"
+                "line = s.diags([-1.0, 2.1, -1.0], [-1, 0, 1], (60, 60))\n"
+                "A, b = s.kronsum(line, s.kronsum(line, line)).tocsr(), np.ones(60 ** 3)\n"
+                "solver = hyperplane.LinearSolver(A, solver='cg', preconditioner='jacobi', threads=2)\n"
+                "x = solver.solve(b).x\n")
+        done = subprocess.run([sys.executable, "-c", head + code], text=True, capture_output=True, timeout=60, check=False,
+                              env={**os.environ, "PYTHONPATH": os.environ["HYPERPLANE_MODULE"], "OMP_NUM_THREADS": "2"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split()
+
+    def test_a_forked_process_solves_too(self):
+        """multiprocessing forks its processes, and the threads of OpenMP do not exist in them."""
+        code = ("if os.fork():\n"
+                "    print('parent', os.wait()[1])\n"
+                "else:\n"
+                "    made = hyperplane.solve(A, b, solver='cg', preconditioner='jacobi', threads=2)\n"
+                "    try: hyperplane.solve(A, b[1:])\n"
+                "    except hyperplane.SolveError as error: print(error.code)\n"
+                "    print(np.array_equal(solver.solve(b).x, x), np.array_equal(made.x, x), flush=True)\n"
+                "    os._exit(0)\n")
+        self.assertEqual(self.run_python(code), ["2", "True", "True", "parent", "0"])
+
+    def test_a_daemon_thread_may_be_solving_when_python_ends(self):
+        code = ("endless = dict(solver='richardson', preconditioner='none', damping=1e-9, rtol=0, max_iterations=10**9)\n"
+                "threading.Thread(target=lambda: hyperplane.solve(A, b, **endless), daemon=True).start()\n"
+                "time.sleep(0.5)\n"
+                "print('end')\n")
+        self.assertEqual(self.run_python(code), ["end"])
 
     def test_without_the_compiled_part(self):
         code = ("import hyperplane, scipy.sparse as s\n"
