@@ -97,6 +97,7 @@ public:
     static Group root(hid_t file, Mode mode, const std::string& file_name);
     Group group(const std::string& name) const;
     bool writing() const { return mode_ == Mode::write; }
+    const std::string& file_name() const { return file_name_; }
     /// Whether a group or dataset exists.
     bool has(const std::string& name) const;
     bool has_group(const std::string& name) const { return has(name); }

@@ -315,7 +315,11 @@ void transfer_state(const Group& g, RunState& state) {
 void transfer_origin(const Group& root, int& schema_version, std::string& code_version, std::string& git_sha) {
     if (root.writing()) schema_version = record_schema_version;
     root.attribute("schema_version", schema_version);
-    if (schema_version < 1 || schema_version > record_schema_version)
+    if (schema_version > record_schema_version)
+        throw FileError(fmt::format(
+            "{}: /schema_version is {}, and this program reads 1 to {}; a newer program wrote it, and reads it",
+            root.file_name(), schema_version, record_schema_version));
+    if (schema_version < 1)
         root.wrong("schema_version",
                    fmt::format("is {}, this program reads 1 to {}", schema_version, record_schema_version));
     root.attribute("code_version", code_version);

@@ -107,6 +107,16 @@ bool begins_with(const std::vector<char>& bytes, std::size_t at, std::string_vie
     throw FileError(fmt::format("{}: damaged: {}", path, how));
 }
 
+/// Throws FileError for a header that is whole, but of a kind or a form that this program does not know.
+void refuse_newer(const std::string& path, const std::vector<char>& head) {
+    SealHeader header;
+    if (head.size() < header_bytes || !begins_with(head, 0, "hyperplane ")) return;
+    std::memcpy(&header, head.data(), sizeof header);
+    if (header.header_crc != crc_of(header)) return;
+    const std::string_view name(header.magic, strnlen(header.magic, magic_bytes));
+    throw FileError(fmt::format("{}: a newer program wrote it ({}), and reads it", path, name));
+}
+
 void verify_image(const std::string& path, InputFile& file, const SealHeader& header) {
     boost::crc_32_type crc;
     std::vector<char> part(1 << 20);
@@ -146,6 +156,7 @@ std::optional<Seal> verify_seal(const std::string& path) {
         return begins_with(head, 0, std::string_view(one.text, magic_bytes));
     });
     if (magic == std::end(magics)) {
+        refuse_newer(path, head);
         if (begins_with(file.read_up_to(hdf5_begins.size()), 0, hdf5_begins)) damaged(path, "its header is incomplete");
         throw FileError(path + ": not an HDF5 file, or not all of one");
     }

@@ -2,12 +2,14 @@
 """Opens a file and finds out what it contains, or what is wrong with it."""
 
 import os
+import re
 
 import h5py
 
 from .collection import read_comparison, read_study
 from .record import SCHEMA_VERSIONS, Record, RecordError, read_run
 from .sealed import is_sealed, try_in_child
+from .table import TableError
 
 
 def read_any(path, file):
@@ -17,7 +19,8 @@ def read_any(path, file):
         raise RecordError(f"{path}: an HDF5 file, but no record of hyperplane (it has no schema_version)")
     version = int(file.attrs["schema_version"])
     if version not in SCHEMA_VERSIONS:
-        raise RecordError(f"{path}: record schema {version}; this module reads schemas 1 and 2")
+        newer = "; a newer program wrote it, and its module reads it" if version > max(SCHEMA_VERSIONS) else ""
+        raise RecordError(f"{path}: record schema {version}; this module reads schemas 1 and 2{newer}")
     return read_comparison(path, file) if "candidates" in file else read_run(path, file)
 
 
@@ -42,7 +45,15 @@ def read_file(path):
         raise RecordError(f"{path}: cannot be read ({reason})") from error
     except (KeyError, IndexError, ValueError, TypeError, AttributeError, RuntimeError, MemoryError, OverflowError,
             StopIteration) as error:
-        raise RecordError(f"{path}: incomplete record: {error}") from error
+        raise RecordError(f"{path}: incomplete record: {_lack(error)}") from error
+
+
+def _lack(error):
+    """What a record lacks, in place of what h5py or Python say of it."""
+    if isinstance(error, TableError):
+        return error
+    missing = re.search(r"(?:object|attribute:) '([^']+)'", str(error)) if isinstance(error, KeyError) else None
+    return f"{missing[1]} is missing" if missing else "not all that it holds has the form that docs/record.md describes"
 
 
 def load_all(paths):

@@ -202,6 +202,8 @@ def read_table(group, *names):
     columns = {}
     for name in names or group:
         dataset = group[name]
+        if names and not isinstance(dataset, h5py.Dataset):
+            raise TypeError(f"{name} is no dataset")
         if isinstance(dataset, h5py.Dataset) and (names or dataset.ndim == 1 or dataset.shape is None):
             values = dataset[...] if dataset.shape else np.empty(0, dtype=dataset.dtype)
             if h5py.check_string_dtype(dataset.dtype):

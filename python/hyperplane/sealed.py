@@ -21,6 +21,10 @@ def is_sealed(path):
             head = file.read(HEADER_BYTES)
             if head.startswith(HDF5):
                 return False
+            whole = len(head) == HEADER_BYTES and zlib.crc32(head[:44]) == struct.unpack_from("<I", head, 44)[0]
+            if head[:24] not in MAGICS and whole and head.startswith(b"hyperplane "):
+                name = head[:24].rstrip(b"\0").decode("ascii", "replace")
+                raise RecordError(f"{path}: a newer program wrote it ({name}), and its module reads it")
             if head[:24] not in MAGICS:
                 torn = file.read(len(HDF5)) == HDF5
                 raise RecordError(f"{path}: damaged: its header is incomplete" if torn else

@@ -9,6 +9,10 @@ import numpy as np
 from . import show
 
 
+class TableError(ValueError):
+    """Columns that are no table; the message says why."""
+
+
 class Table(Mapping):
     """Columns of one length by name, each a numpy array: `table["seconds"]` or `table.seconds`.
 
@@ -20,7 +24,7 @@ class Table(Mapping):
         self._columns = dict(columns)
         lengths = {name: len(values) for name, values in self._columns.items()}
         if len(set(lengths.values())) > 1:
-            raise ValueError(f"columns of different lengths: {lengths}")
+            raise TableError(f"columns of different lengths: {', '.join(f'{name} {n}' for name, n in lengths.items())}")
         self._rows = next(iter(lengths.values()), 0)
 
     def __getitem__(self, name):

@@ -337,7 +337,7 @@ TEST(Record, ForeignFilesAndOtherSchemas) {
     H5Sclose(space);
     H5Fclose(file);
     EXPECT_EQ(error_of([&] { read_record(path); }),
-              path + ": /schema_version is 3, this program reads 1 to 2; this is no complete record of a run");
+              path + ": /schema_version is 3, and this program reads 1 to 2; a newer program wrote it, and reads it");
 }
 
 TEST(Record, FullDiskLeavesTheEarlierFile) {

@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <boost/crc.hpp>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "io/comparison.hpp"
@@ -52,6 +55,21 @@ TEST(SealedFile, AnyPartCutOffOrAddedIsTold) {
     }
     EXPECT_EQ(error_of([&] { read_record(scratch.write("a.h5", whole + "x")); }),
               scratch.path("a.h5") + ": damaged: 1 bytes follow what was written");
+}
+
+TEST(SealedFile, OfANewerProgramIsNotCalledDamaged) {
+    const Scratch scratch;
+    std::string newer = sample_record(scratch);
+    newer[std::string_view("hyperplane record ").size()] = '2';
+    boost::crc_32_type crc;
+    crc.process_bytes(newer.data(), 44);
+    const std::uint32_t checksum = crc.checksum();
+    std::memcpy(&newer[44], &checksum, sizeof checksum);
+    const std::string path = scratch.write("a.h5", newer);
+    EXPECT_EQ(error_of([&] { read_record(path); }),
+              path + ": a newer program wrote it (hyperplane record 2), and reads it");
+    newer[44] = char(newer[44] ^ 1);
+    EXPECT_TRUE(says_damaged(scratch.write("a.h5", newer)));
 }
 
 TEST(SealedFile, SaysWhatItIs) {

@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 import unittest
+import zlib
 from pathlib import Path
 
 try:
@@ -167,7 +168,8 @@ class ModuleTest(unittest.TestCase):
     def test_errors_name_the_file(self):
         for name, words in (("none.h5", "no such file"), ("text.h5", "not an HDF5 file"), ("other.h5", "no record of"),
                             ("cut.h5", "cannot be read"), ("lacks.h5", "incomplete record.*history"),
-                            ("later.h5", "schema 3")):
+                            ("later.h5", "schema 3; .*a newer program wrote it"), ("group.h5", "incomplete record: not all"),
+                            ("word.h5", "incomplete record: not all")):
             path = self.folder / name
             if name == "text.h5":
                 path.write_text("text")
@@ -178,10 +180,27 @@ class ModuleTest(unittest.TestCase):
             elif name == "lacks.h5":
                 with h5py.File(self.record(name), "a") as file:
                     del file["history"]
+            elif name == "group.h5":
+                with h5py.File(self.record(name), "a") as file:
+                    del file["history/iteration"]
+                    file.create_group("history/iteration")
+            elif name == "word.h5":
+                with h5py.File(self.record(name), "a") as file:
+                    file.attrs["exit_code"] = "two"
             elif name == "later.h5":
                 self.record(name, schema=3)
-            with self.assertRaisesRegex(hyperplane.RecordError, f"{name}: .*{words}"):
+            with self.assertRaisesRegex(hyperplane.RecordError, f"{name}: .*{words}") as caught:
                 hyperplane.load(path)
+            self.assertNotRegex(str(caught.exception), "Unable to|invalid literal|object '")
+
+    def test_a_seal_of_a_newer_program(self):
+        whole = bytearray(seal(self.record("whole.h5")).read_bytes())
+        whole[:24] = b"hyperplane record 2".ljust(24, b"\0")
+        whole[44:48] = zlib.crc32(whole[:44]).to_bytes(4, "little")
+        path = self.folder / "b.h5"
+        path.write_bytes(whole)
+        with self.assertRaisesRegex(hyperplane.RecordError, r"b.h5: a newer program wrote it \(hyperplane record 2\)"):
+            hyperplane.load(path)
 
     def test_damage_is_told(self):
         """Any bit of a sealed file, and any part of it cut off."""
