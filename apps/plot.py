@@ -65,7 +65,7 @@ def main(arguments=None):
     except hyperplane.RecordError as error:
         return fail(EXIT_FILE, error)
     except OSError as error:
-        return fail(EXIT_FILE, f"{error.filename or options.output}: {error.strerror or error}")
+        return fail(EXIT_FILE, output.said(error, options.output))
     return 0
 
 

@@ -53,7 +53,7 @@ def main(arguments=None):
     except hyperplane.RecordError as error:
         return fail(EXIT_FILE, error)
     except OSError as error:
-        return fail(EXIT_FILE, f"{error.filename or options.output}: {error.strerror or error}")
+        return fail(EXIT_FILE, output.said(error, options.output))
     if not live.chart_js():
         print("hyperplane report: libjs-chart.js is not installed, so the plots are pictures, not interactive",
               file=sys.stderr)

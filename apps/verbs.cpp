@@ -172,7 +172,7 @@ const std::vector<Verb>& verbs() {
          1,
          -1,
          "Draw records, comparisons and collected studies as one self-contained HTML page",
-         {{"output", "OUT.html", "the page to write (default report.html)", 'o'},
+         {{"output", "OUT.html", "the page to write (default report.html); - for standard output", 'o'},
           {"png", "OUT.png", "also write the convergence plot for papers: .png, .pdf or .svg"},
           force},
          report_verb},

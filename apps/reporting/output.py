@@ -5,6 +5,15 @@ import errno
 import os
 import stat
 
+ADVICE = {errno.EFBIG: "; the file size limit (ulimit -f) is too low", errno.ENOSPC: "; free some space, or write elsewhere"}
+
+
+def said(error, path):
+    """What an OSError says of a file, by default of `path`; the program's own files in memory have no name to show."""
+    name = str(error.filename or path)
+    name = "what is drawn" if name.startswith("/proc/self/fd/") else name
+    return f"{name}: {error.strerror or error}{ADVICE.get(error.errno, '')}"
+
 
 def open_new(path, verb):
     """Opens a new or empty file for writing; raises FileExistsError for any other."""

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/quoting.hpp"
 #include "apps/reporting/python_script.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
@@ -13,6 +14,7 @@ namespace hyperplane {
 
 int plot_verb(const Invocation& invocation) {
     std::vector<std::string> words = invocation.arguments;
+    words.at(0) = as_argument(words[0]);
     if (invocation.has("list")) {
         words.push_back("--list");
         return run_script("plot", "plot.py", words);

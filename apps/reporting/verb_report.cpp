@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/quoting.hpp"
 #include "apps/reporting/python_script.hpp"
 #include "apps/verbs.hpp"
 #include "io/atomic_file.hpp"
@@ -15,18 +16,24 @@ int report_verb(const Invocation& invocation) {
     const Overwrite overwrite = invocation.overwrite();
     std::string kind;
     if (invocation.has("png")) kind = kind_of_picture("--png", picture);
-    guard_output(page, FileKind::page, overwrite);
+    const bool printed = page == "-";
+    if (!printed) guard_output(page, FileKind::page, overwrite);
     if (invocation.has("png")) guard_output(picture, FileKind::picture, overwrite);
     const MemoryFile drawn_page, drawn_picture;
-    std::vector<std::string> words = invocation.arguments;
+    std::vector<std::string> words;
+    for (const std::string& file : invocation.arguments) words.push_back(as_argument(file));
     words.insert(words.end(), {"-o", drawn_page.name(), "--silent"});
     if (invocation.has("png")) words.insert(words.end(), {"--png", drawn_picture.name(), "--format", kind});
     if (const int status = run_script("report", "report.py", words); status != 0) return status;
-    write_atomically(page, read_whole_file(drawn_page.name()), FileKind::page, overwrite);
-    fmt::print("{}\n", page);
+    if (printed) {
+        fmt::print("{}", read_whole_file(drawn_page.name()));
+    } else {
+        write_atomically(page, read_whole_file(drawn_page.name()), FileKind::page, overwrite);
+        fmt::print("{}\n", page);
+    }
     if (!invocation.has("png")) return 0;
     write_atomically(picture, read_whole_file(drawn_picture.name()), FileKind::picture, overwrite);
-    fmt::print("{}\n", picture);
+    if (!printed) fmt::print("{}\n", picture);
     return 0;
 }
 

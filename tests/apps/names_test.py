@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -53,6 +54,22 @@ class PlainRuns(Names):
                 done = call(place, PROGRAM, "info", "./" + name + ".h5")
                 self.assertEqual(done.returncode, 0, done.stderr)
         self.expect_unhurt()
+
+    def test_the_scripts_take_no_name_for_an_option(self):
+        self.write("-rf.ini", POISSON.format(cells=4) + "[output]\nfields = true\n")
+        self.expect(0, "run", "--quiet", "--", "-rf.ini")
+        done = self.run_program("report", "-o", "-", "--", "-rf.h5")
+        if "needs Python 3 with" in done.stderr:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^<!DOCTYPE html>(.|\n)*</html>\s*$")
+        self.assertFalse((self.folder / "-").exists())
+        self.expect(0, "plot", "-o", "a.png", "--", "-rf.h5")
+
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+        self.expect(7, "report", "--", "-rf.h5", limit=small_files, says="what is drawn: File too large; the file size limit")
 
     def test_the_longest_names(self):
         """A record's name may be so long that names of files beside it are the longest of the file system."""
