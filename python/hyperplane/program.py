@@ -35,12 +35,22 @@ def find_program():
 
 
 def value_text(value):
-    """A value as a deck has it: True as true, a list as its elements."""
+    """A value as a deck has it: True as true, a list or an array as its elements."""
+    if hasattr(value, "tolist"):  # of numpy
+        value = value.tolist()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
         return " ".join(map(value_text, value))
     return str(value)
+
+
+def quoted(text):
+    """A value as it is written after `key =`: in quotes where it would be read differently."""
+    if len(text.splitlines()) > 1 or text.endswith(("\n", "\r")):
+        raise RunError(2, f"deck: {text!r} has a line break, and a value is on one line")
+    plain = text and text == text.strip() and text[0] != '"' and not set(text) & set(";#")
+    return text if plain else '"' + text.replace('"', '""') + '"'
 
 
 def sections_of(deck):
@@ -51,7 +61,10 @@ def sections_of(deck):
         if not dot and not isinstance(value, dict):
             raise RunError(2, f"deck: '{name}' is {value!r}; expected sections with keys, as in "
                               '{"problem": {"name": "poisson"}, "grid": {"cells": 64}}')
-        sections.setdefault(section, {}).update({key: value} if dot else value)
+        keys = {key: value} if dot else value
+        for twice in keys.keys() & sections.setdefault(section, {}).keys():
+            raise RunError(2, f"deck: {section}.{twice} is given twice")
+        sections[section].update(keys)
     return sections
 
 
@@ -63,7 +76,8 @@ def to_deck(deck):
         lines.append(f"[{section}]")
         for key, value in keys.items():
             many = section == "sweep" and isinstance(value, (list, tuple))
-            lines.append(f"{key} = {', '.join(map(value_text, value)) if many else value_text(value)}")
+            text = ", ".join(map(value_text, value)) if many else value_text(value)
+            lines.append(f"{key} = {quoted(text)}")
     return "\n".join(lines) + "\n"
 
 
@@ -84,6 +98,8 @@ def deck_file(deck):
 
 def settings(changes):
     """--set words of {"solver.rtol": 1e-10}, of ["solver.rtol=1e-10"], or of "solver.rtol=1e-10"."""
+    if not isinstance(changes, (dict, str, list, tuple, type(None))):
+        raise RunError(2, f"set: expected a dictionary, a text or a list of texts; got a {type(changes).__name__}")
     texts = [changes] if isinstance(changes, str) else changes or ()
     pairs = changes.items() if isinstance(changes, dict) else (text.split("=", 1) for text in texts)
     return [word for key, value in pairs for word in ("--set", f"{key}={value_text(value)}")]
@@ -129,7 +145,7 @@ def compare(deck, *, preconditioners=(), solvers=(), auto=False, reps=None, set=
         words = ["compare", file, "-o", path, *settings(set)] + ["--auto"] * auto
         for option, names in (("--preconditioners", preconditioners), ("--solvers", solvers)):
             words += [option, names if isinstance(names, str) else ",".join(names)] if names else []
-        words += ["--reps", str(reps)] if reps else []
+        words += ["--reps", str(reps)] if reps is not None else []
         start(words, progress, WITH_RECORD)
         return load(path)
 

@@ -62,6 +62,22 @@ class Python(unittest.TestCase):
             self.assertEqual(caught.exception.exit_code, 2)
             self.assertIn('{"problem": {"name": "poisson"}', str(caught.exception))
 
+    def test_values_of_a_dictionary_stay_values(self):
+        import numpy as np
+
+        (Path("a #1; b.mtx")).write_text("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2\n2 2 4\n")
+        read = {"problem": {"name": "matrix", "file": "a #1; b.mtx"}, "preconditioner.name": "none"}
+        self.assertEqual(hyperplane.run(read).unknowns, 2)
+        self.assertEqual(hyperplane.run({**POISSON, "grid": {"cells": np.array([3, 4, 5])}}).extents, (3, 4, 5))
+        for deck, words, settings in (({**POISSON, "problem": {"name": "poisson\n[grid]\ncells = 4"}}, "has a line break", {}),
+                                      ({**POISSON, "grid.cells": 7}, "grid.cells is given twice", {}),
+                                      (POISSON, "set: expected", {"set": 5})):
+            with self.subTest(words), self.assertRaisesRegex(hyperplane.RunError, words) as caught:
+                hyperplane.run(deck, **settings)
+            self.assertEqual(caught.exception.exit_code, 2)
+        with self.assertRaisesRegex(hyperplane.RunError, "--reps"):
+            hyperplane.compare(POISSON, preconditioners="jacobi", reps=0)
+
     def test_it_installs_as_documented(self):
         """The commands of docs/python.md but apt-get, without a network, then a record is read by what was installed."""
         if subprocess.run([sys.executable, "-c", "import ensurepip, pip"], capture_output=True).returncode:
