@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "io/line_ends.hpp"
 
 namespace hyperplane {
 namespace {
@@ -229,6 +230,10 @@ Deck parse_deck(const std::string& source, const std::string& file) {
         return deck;
     }
     if (rest.substr(0, 3) == "\xef\xbb\xbf") rest.remove_prefix(3);
+    if (rest.find('\n') == rest.npos && rest.find('\r') < rest.size() - 1) {
+        deck.errors.push_back({1, std::string(lone_returns)});
+        return deck;
+    }
     DeckParser parser(deck);
     while (!rest.empty()) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());

@@ -15,6 +15,7 @@
 
 #include "core/error.hpp"
 #include "core/types.hpp"
+#include "io/line_ends.hpp"
 
 namespace hyperplane::matrix_market {
 
@@ -66,7 +67,11 @@ public:
           rest_(number == 0 ? without_mark(text) : text),
           file_(file),
           number_(number),
-          size_seen_(number > 0) {}
+          size_seen_(number > 0) {
+        const std::string_view first = rest_.substr(0, std::min(rest_.find('\n'), longest_line));
+        const std::size_t end = std::min(first.find('\r'), first.size());
+        if (number == 0 && first.find_first_not_of('\r', end) != first.npos) fail(lone_returns);
+    }
 
     /// The words of the next line; nothing at the end.
     std::optional<std::vector<std::string_view>> next() {

@@ -50,6 +50,17 @@ class Usage(ProgramTest):
         self.assertEqual(done.stdout, "")
         self.assertFalse((self.folder / "a.h5").exists())
 
+    def test_lines_that_end_in_cr_alone(self):
+        text = POISSON.format(cells=8)
+        (self.folder / "a.ini").write_text(text.replace("\n", "\r"), newline="")
+        self.expect(2, "run", "a.ini", says="a.ini:1: the lines end in CR alone, as on old Macintoshes; tr ")
+        (self.folder / "b.ini").write_text(text.replace("\n", "\r\n"), newline="")
+        self.expect(0, "check", "b.ini")
+        self.write("m.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="cg"))
+        for end, code in (("\r", 7), ("\r\n", 0), ("\r\r\n", 0)):
+            (self.folder / "a.mtx").write_text(chain([4] * 5).replace("\n", end), newline="")
+            self.expect(code, "check", "m.ini", says="a.mtx:1: the lines end in CR alone" if code else ())
+
     def test_overrides(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
         self.expect(2, "run", deck, "--set", "solver.rtol=x", says="solver.rtol")
