@@ -60,6 +60,7 @@ public:
                 product(context.host(), b_.space(), dof, matrix_label);
             fill(one, 1.0);
             made->apply(one, product);
+            one_solves_zero_ = adds_up_to_nothing(*made, product);
             transfer(product, b_);
         } else {
             from_natural(b, b_);
@@ -71,6 +72,7 @@ public:
         : context_(other.context_),
           shape_(other.shape_),
           solution_is_one_(other.solution_is_one_),
+          one_solves_zero_(other.one_solves_zero_),
           preparation_(other.preparation_) {
         const auto begin = std::chrono::steady_clock::now();
         std::unique_ptr<BsrMatrix> copy;
@@ -103,8 +105,20 @@ public:
         return std::make_unique<FileMatrix>(*this, order);
     }
     std::vector<Preparation> preparation() const override { return preparation_; }
+    std::vector<std::string> warnings() const override {
+        if (!one_solves_zero_) return {};
+        return {zero_product_warning()};
+    }
 
 private:
+    /// Whether A 1 is zero, to the rounding of the coefficients.
+    static bool adds_up_to_nothing(const BsrMatrix& a, const Vector& product) {
+        const Index values = a.pattern()->blocks() * a.dof() * a.dof();
+        double largest = 0.0, sum = 0.0;
+        for (Index at = 0; at < values; ++at) largest = std::fmax(largest, std::abs(a.values()[at]));
+        for (Index at = 0; at < product.size(); ++at) sum = std::fmax(sum, std::abs(product.data()[at]));
+        return sum <= 1e-14 * largest;
+    }
     /// Keeps a matrix that lies in the host's memory.
     void adopt(std::unique_ptr<BsrMatrix> made) {
         if (context_.backend() == Backend::cpu) {
@@ -119,7 +133,7 @@ private:
     SystemShape shape_;
     std::unique_ptr<BsrMatrix> matrix_;
     Vector b_;
-    bool solution_is_one_;
+    bool solution_is_one_, one_solves_zero_ = false;
     std::vector<Preparation> preparation_;
 };
 

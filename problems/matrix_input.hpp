@@ -27,6 +27,8 @@ double entry_of(const CsrMatrix& csr, Index row, Index column);
 std::optional<EntryPlace> first_unsymmetric(const CsrMatrix& csr);
 /// "row 3, column 4 is -1.5, row 4, column 3 is -1"; empty if there is no such entry.
 std::string unsymmetric_text(const CsrMatrix& csr);
+/// What is said of a matrix for which b = A 1 is zero.
+std::string zero_product_warning();
 
 /// The values of the file that problem.right_hand_side names. Throws UsageError unless there are `rows` of them.
 std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows);

@@ -110,6 +110,20 @@ Buffer<double> held_rhs(const Context& context, const CsrMatrix& csr, const std:
     return moved_to(context, label, std::move(made));
 }
 
+/// Whether A 1 is zero, to the rounding of the coefficients.
+bool rows_add_up_to_zero(const CsrMatrix& csr) {
+    double largest = 0.0, most = 0.0;
+    for (Index row = 0; row < csr.rows; ++row) {
+        double sum = 0.0;
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
+            sum += csr.value[at];
+            largest = std::fmax(largest, std::abs(csr.value[at]));
+        }
+        most = std::fmax(most, std::abs(sum));
+    }
+    return most <= 1e-14 * largest;
+}
+
 /// The system, copied to memory that the ledger counts; the arrays read from the file are released afterwards.
 class FileSystem final : public Problem {
 public:
@@ -118,7 +132,8 @@ public:
         : shape_(std::move(shape)),
           matrix_(held_matrix(context, shape_, csr)),
           rhs_(held_rhs(context, csr, rhs)),
-          solution_is_one_(rhs.empty()) {}
+          solution_is_one_(rhs.empty()),
+          one_solves_zero_(rhs.empty() && rows_add_up_to_zero(csr)) {}
 
     const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { set_zero(u); }
@@ -137,12 +152,16 @@ public:
         if (!solution_is_one_) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });
     }
+    std::vector<std::string> warnings() const override {
+        if (!one_solves_zero_) return {};
+        return {zero_product_warning()};
+    }
 
 private:
     SystemShape shape_;
     StructMatrix matrix_;  ///< natural layout
     Buffer<double> rhs_;   ///< natural order, dof fastest
-    bool solution_is_one_;
+    bool solution_is_one_, one_solves_zero_;
 };
 
 }  // namespace

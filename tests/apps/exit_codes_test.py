@@ -216,6 +216,16 @@ class Solve(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells=12))
         self.expect(4, "run", deck, "--set", "solver.rtol=0", says="false_convergence")
 
+    def test_a_matrix_whose_rows_add_up_to_zero(self):
+        says = "b = A 1 is zero, since the entries of each row of the matrix add up to zero"
+        for size, warned in ((1.0, True), (0.1, True), (1.01, False)):
+            self.write("a.mtx", chain([size, 2 * size, 2 * size, 2 * size, size], off=-1.0 if size > 1 else -size))
+            self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="cg"))
+            self.write("b.ini", "[problem]\nname = matrix\nfile = a.mtx\n[solver]\nname = cg\n[preconditioner]\nname = none\n")
+            for deck in ("a.ini", "b.ini"):
+                done = self.run_program("run", deck, "--fresh", "--set", "preconditioner.name=none")
+                self.assertEqual(says in done.stderr, warned, done.stderr)
+
     def test_b_of_zero_is_solved(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
         answer = self.run_json(0, "run", deck, "--set", "problem.right_hand_side=zero")
