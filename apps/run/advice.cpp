@@ -186,6 +186,11 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
             if (const double rtol = reachable_rtol(report); rtol > criteria.rtol && rtol <= 0.1)
                 adviser.suggest({fmt::format("solver.rtol={:g}", rtol)});
             break;
+        case StopReason::out_of_range:
+            // A state that has decayed so far may be called zero; what one system means by b is not known.
+            if (a_case.shape().regime == Regime::transient && report.b_norm < 1e-100)
+                adviser.suggest({"solver.atol=1e-140"});
+            break;
         default: break;
     }
     if (report.reason == StopReason::diverged || report.reason == StopReason::breakdown) adviser.suggest_stronger();

@@ -117,6 +117,7 @@ TEST(Advice, PoliciesOnlyForPreconditionersThatHaveThem) {
 
 TEST(Advice, ATolerance) {
     EXPECT_TRUE(advises(advice_for({"solver.rtol=1e-15"}, StopReason::false_convergence), "solver.rtol=1e-06"));
+    EXPECT_TRUE(advice_for({}, StopReason::out_of_range).empty());
     EXPECT_TRUE(advice_for({}, StopReason::not_finite).empty());
     EXPECT_TRUE(advice_for({}, StopReason::interrupted).empty());
 }

@@ -208,6 +208,13 @@ class Solve(ProgramTest):
                 self.assertNotIn("check the coefficients", result.stdout + result.stderr)
         self.assertEqual(self.record("a.h5")["status"], "failed")
 
+    def test_a_state_that_decays_to_nothing(self):
+        deck = self.write("a.ini", "[problem]\nname = convection_diffusion\nviscosity = 1\n[grid]\ncells = 8\n"
+                                   "[time]\ntime_step = 100\nsteps = 60\n[solver]\nname = gmres\nrtol = 1e-10\n")
+        done = self.expect(4, "run", deck)
+        self.assertRegex(done.stdout, "out_of_range: .*; try solver.atol = 1e-140")
+        self.expect(0, "run", deck, "--fresh", "--set", "solver.atol=1e-140")
+
     def test_false_convergence(self):
         deck = self.write("a.ini", POISSON.format(cells=12))
         self.expect(4, "run", deck, "--set", "solver.rtol=1e-18", says="false_convergence")
