@@ -84,8 +84,11 @@ void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& set
     const bool kind = row.takes(setting.matrix.kind());
     if (kind && takes_symmetry(row)) return;
     std::vector<std::string> others;
+    const bool on_cpu = setting.context.backend() == Backend::cpu;
     for (const PreconditionerRow& other : preconditioners())
-        if (other.takes(setting.matrix.kind()) && takes_symmetry(other)) others.push_back(other.name);
+        if (other.takes(setting.matrix.kind()) && takes_symmetry(other) &&
+            !(on_cpu && other.name == "cusparse_ilu"))  // the only one that needs a GPU
+            others.push_back(other.name);
     const bool general = setting.matrix.kind() == MatrixKind::general;
     throw UsageError(fmt::format(
         "preconditioner.name = {} {}; use {}", row.name,

@@ -243,7 +243,7 @@ TEST(MatrixKinds, ThatDoNotFitAreRefusedWithNamesThatWould) {
     expect_error<UsageError>(
         [&] { make_general("struct_ilu", a); },
         "preconditioner.name = struct_ilu takes matrices on a grid alone, and this one is general; "
-        "use jacobi_sweeps, par_ilu, subdomain_ildu0, jacobi, cusparse_ilu, sync_free_ilu, par_ilut, none");
+        "use jacobi_sweeps, par_ilu, subdomain_ildu0, jacobi, sync_free_ilu, par_ilut, none");
     const PreconditionerSetting grid{Context::cpu(1), {{7, 5, 3}, Stencil::star7(), 1, true}};
     expect_error<UsageError>([&] { check_matrix(find_preconditioner("sync_free_ilu"), grid); },
                              "takes general matrices alone, and this one is on a grid (matrix.format = general makes");
