@@ -205,10 +205,10 @@ int compare_asked(const Invocation& invocation, const RankOrNone& launched) {
         rules.patience = 10.0;
         rules.field = 3.0;
     }
-    const Deck deck = read_deck_or_record(invocation.arguments.at(0));
+    Deck deck = read_deck_or_record(invocation.arguments.at(0));
     const std::vector<std::string> overrides = deck_overrides(invocation);
-    const Candidates candidates = read_candidates(deck, overrides, lists);
     leave_out_keys_of_runs(deck, overrides, "compare", true);
+    const Candidates candidates = read_candidates(deck, overrides, lists);
     const std::string path = output_path(invocation, deck);
     if (first) {
         guard_json(invocation.value("json"), invocation.overwrite());

@@ -74,7 +74,7 @@ std::vector<std::string> deck_overrides(const Invocation& invocation) {
     return overrides;
 }
 
-void leave_out_keys_of_runs(const Deck& deck, const std::vector<std::string>& overrides, const std::string& verb,
+void leave_out_keys_of_runs(Deck& deck, const std::vector<std::string>& overrides, const std::string& verb,
                             bool takes_ranks) {
     const auto of_runs = [takes_ranks](const DeckEntry& entry) {
         return entry.section == "output" || entry.section == "expect" ||
@@ -91,6 +91,7 @@ void leave_out_keys_of_runs(const Deck& deck, const std::vector<std::string>& ov
     if (!given.empty())
         logging::info("{}: {} {} to hyperplane run; {} leaves {} out", deck.file, fmt::join(given, ", "),
                       given.size() == 1 ? "applies" : "apply", verb, given.size() == 1 ? "it" : "them");
+    std::erase_if(deck.entries, of_runs);
 }
 
 std::string folder_of(const Deck& deck) {

@@ -18,8 +18,9 @@ std::vector<std::string> deck_overrides(const Invocation& invocation);
 Deck read_deck_or_record(const std::string& path);
 
 /// For verbs that compute without a record of a run: refuses keys of [output] and [expect] among the overrides, and
-/// device.ranks for verbs that compute on one rank, and says in the log which of them a deck gives.
-void leave_out_keys_of_runs(const Deck& deck, const std::vector<std::string>& overrides, const std::string& verb,
+/// device.ranks for verbs that compute on one rank, says in the log which of them a deck gives, and removes them from
+/// it.
+void leave_out_keys_of_runs(Deck& deck, const std::vector<std::string>& overrides, const std::string& verb,
                             bool takes_ranks = false);
 
 /// The folder of the files that a deck names; empty for the working folder.

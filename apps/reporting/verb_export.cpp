@@ -103,8 +103,7 @@ void write_factors(const Folder& folder, const HasLduFactors& factors, const Row
 }  // namespace
 
 int export_verb(const Invocation& invocation) {
-    const Case a_case = read_case(invocation);
-    leave_out_keys_of_runs(a_case.deck, a_case.overrides, "export");
+    const Case a_case = read_case_without_run(invocation, "export");
     const HasLduFactors* const factors = invocation.has("factors") ? &factors_of(a_case) : nullptr;
     const Folder folder(invocation, a_case.overwrite);
     const RowOrder* const order = a_case.shape().order();

@@ -309,6 +309,14 @@ Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>
     return made;
 }
 
+Case read_case_without_run(const Invocation& invocation, const std::string& verb) {
+    AskedDeck asked = read_asked(invocation);
+    leave_out_keys_of_runs(asked.deck, asked.overrides, verb);
+    Case made = build_case(std::move(asked.deck), asked.overrides);
+    made.overwrite = invocation.overwrite();
+    return made;
+}
+
 Case build_case(Deck deck, const std::vector<std::string>& overrides, const std::shared_ptr<Communicator>& ranks) {
     AskedDeck asked{std::move(deck), overrides};
     Parameters parameters = resolved(asked);

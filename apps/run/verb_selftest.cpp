@@ -144,8 +144,7 @@ private:
 int selftest_verb(const Invocation& invocation) {
     const Case a_case = invocation.arguments.empty()
                             ? build_case(parse_deck(built_in_deck, "built-in deck"), deck_overrides(invocation))
-                            : read_case(invocation);
-    leave_out_keys_of_runs(a_case.deck, a_case.overrides, "selftest");
+                            : read_case_without_run(invocation, "selftest");
     const std::vector<Check> checks = SelfTest(a_case).run();
     const bool passed = std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.passed(); });
     nlohmann::json json = {{"deck", a_case.deck.file}, {"passed", passed}};

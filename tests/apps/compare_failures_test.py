@@ -171,6 +171,11 @@ class BadInput(CompareTest):
         self.write("b.ini", POISSON.format(cells=6) + "[output]\nprofile = true\n[expect]\nmax_iterations = 2\n")
         self.expect(0, "compare", "b.ini", "--preconditioners", "jacobi", "--reps", "1",
                     says="b.ini: output.profile, expect.max_iterations apply to hyperplane run; compare leaves them out")
+        self.write("c.ini", POISSON.format(cells=6) + "[output]\nfile = c.lock\n[expect]\nmin_diagnostic = 1\n")
+        self.expect(2, "check", "c.ini", says=["c.lock", "min_diagnostic"])
+        for command in (("compare", "c.ini", "--preconditioners", "jacobi", "--reps", "1"), ("export", "c.ini"),
+                        ("bench", "assembly", "c.ini"), ("selftest", "c.ini")):
+            self.expect(0, *command)
         self.expect(0, "run", "b.ini", "--quiet", "--set", "expect.max_iterations=200")
         done = self.expect(0, "compare", "b.h5", "--preconditioners", "jacobi", "--reps", "1")
         self.assertIn("output.profile", done.stderr)
