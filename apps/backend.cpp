@@ -40,11 +40,6 @@ Index read_number(const char* file, const std::string& key) {
     return stream >> value ? value : -1;
 }
 
-Index limit_of(const Parameters& parameters) {
-    return parameters.is_set("device", "memory_limit") ? Index(parameters.real("device", "memory_limit") * (1 << 20))
-                                                       : std::numeric_limits<Index>::max();
-}
-
 /// The GPU of a rank: those of a host have one after the other, from device.gpu on, and begin anew where there are no
 /// more.
 int gpu_of(const Parameters& parameters, int place_on_host) {
@@ -144,7 +139,7 @@ Context make_context(const Parameters& parameters, const std::shared_ptr<Communi
 }
 
 void limit_memory(const Context& context, const Parameters& parameters, Index most) {
-    const Index limit = std::min(limit_of(parameters), most);
+    const Index limit = std::min(memory_limit(parameters), most);
     if (limit == std::numeric_limits<Index>::max()) return context.set_allocation_gate({});
     context.set_allocation_gate([&ledger = context.ledger(), limit](const std::string&, Index bytes) {
         return ledger.held() + bytes <= limit;
@@ -164,6 +159,11 @@ std::string describe(const Context& context) {
     return "cpu, " + threads;
 }
 
+Index memory_limit(const Parameters& parameters) {
+    return parameters.is_set("device", "memory_limit") ? Index(parameters.real("device", "memory_limit") * (1 << 20))
+                                                       : std::numeric_limits<Index>::max();
+}
+
 Index available_memory() {
     Index available = std::numeric_limits<Index>::max();
     if (const Index free = read_number("/proc/meminfo", "MemAvailable:"); free >= 0) available = free * 1024;
@@ -181,7 +181,7 @@ Index available_memory(const Context& context) {
 Index available_memory(const Parameters& parameters) {
     const bool on_gpu = choose_backend(parameters) == Backend::cuda;
     return std::min(on_gpu ? device::free_memory(int(parameters.integer("device", "gpu"))) : available_memory(),
-                    limit_of(parameters));
+                    memory_limit(parameters));
 }
 
 }  // namespace hyperplane

@@ -132,6 +132,8 @@ private:
     /// The bytes that ranks hold together in one memory if this rank holds `mine`: in that of the host, or of the GPU,
     /// whose ranks hold the most.
     Index in_one_memory(Index mine) const;
+    /// The bytes of the rank that holds most, as device.memory_limit counts.
+    Index most_of_a_rank(Index mine) const;
     /// Compiles the kernels of all candidates at once, so that no turn contains the compiler's time.
     void compile_kernels();
     void warm_up(std::size_t at);

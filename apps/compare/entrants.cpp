@@ -22,9 +22,9 @@ Case Comparison::build(std::size_t at) const {
 void Comparison::build_all() {
     entrants_.resize(candidates_.size());
     trials_.resize(candidates_.size());
-    const Index of_rank = std::min(available_memory(candidates_.front().parameters), available_memory(context()));
     // All ranks must leave out the same candidates, though each of them asks at another moment.
-    const Index available = -Index(largest_of_ranks(context(), -double(of_rank)));
+    const Index available = -Index(largest_of_ranks(context(), -double(available_memory(context()))));
+    const Index limit = memory_limit(candidates_.front().parameters);
     std::vector<std::pair<const Problem*, IndexSpace>> systems;
     Index together = foundation_.context.ledger().held(), most_of_setups = 0;
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
@@ -43,9 +43,11 @@ void Comparison::build_all() {
             trial.given_pattern = a_case.shape().given_statistics();
             const MemoryPlan plan = a_case.memory_plan(true);
             trial.predicted = plan.total();
-            if (const Index needed = in_one_memory(trial.predicted); needed > available)
+            const Index needed = in_one_memory(trial.predicted), of_rank = most_of_a_rank(trial.predicted);
+            if (needed > available || of_rank > limit)
                 return fail(at, ExitCode::out_of_memory,
-                            fmt::format("it needs {}, {} are left", in_mib(needed), in_mib(available)));
+                            fmt::format("it needs {}, {} are left", in_mib(of_rank > limit ? of_rank : needed),
+                                        in_mib(of_rank > limit ? limit : available)));
             const std::pair system(a_case.problem.get(), a_case.space);
             const bool shared = std::find(systems.begin(), systems.end(), system) != systems.end();
             if (!shared) systems.push_back(system);
@@ -59,8 +61,13 @@ void Comparison::build_all() {
             entrants_[at].a_case.emplace(std::move(a_case));
         });
     }
-    one_at_a_time_ = in_one_memory(together + most_of_setups) > available;
+    const Index all = together + most_of_setups;
+    one_at_a_time_ = in_one_memory(all) > available || most_of_a_rank(all) > limit;
     compile_kernels();
+}
+
+Index Comparison::most_of_a_rank(Index mine) const {
+    return Index(largest_of_ranks(context(), double(mine)));
 }
 
 Index Comparison::in_one_memory(Index mine) const {

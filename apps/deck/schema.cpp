@@ -58,8 +58,9 @@ ParameterTable device_parameters() {
          .key = "memory_limit",
          .type = ParameterType::real,
          .default_value = "",
-         .description = "the most memory that the run may hold, on a GPU the GPU's memory; a run that needs more ends "
-                        "with exit code 6. Unset: what is available",
+         .description =
+             "the most memory that the run, or each of its ranks, may hold, on a GPU the GPU's memory; a run "
+             "that needs more ends with exit code 6. Unset: what is available",
          .unit = "MiB",
          .minimum = Bound{0, true}},
     };

@@ -281,6 +281,17 @@ class Ranks(ProgramTest):
         self.assertIn("rank 1: out of memory", done.stderr)
         self.assertEqual(self.record("limited.h5")["exit_code"], 6)
 
+    def test_the_limit_of_memory_is_a_rank_s(self):
+        deck = self.write("deck.ini", POISSON.format(cells=24))
+        held = self.expect(0, "compare", deck, "--preconditioners", "jacobi", "--ranks", "2", "--backend", "cpu", "--reps", "1",
+                           "--json", "-")
+        peak = max(row["memory"]["peak"] for row in json.loads(held.stdout)["candidates"])
+        for share, code in ((1.5, 0), (0.5, 3)):
+            limit = f"device.memory_limit={share * peak / 2**20}"
+            self.expect(code, "compare", deck, "--preconditioners", "jacobi", "--ranks", "2", "--backend", "cpu", "--reps", "1",
+                        "--set", limit)
+            self.expect(6 if code else 0, "run", deck, "--ranks", "2", "--backend", "cpu", "--set", limit, "--fresh")
+
     def test_preempted_run_goes_on_with_another_number_of_ranks(self):
         deck = self.write("deck.ini", TRANSPORT.format(cells="7 5 9", steps=4))
         whole = self.run_ranks(deck, 1, "whole.h5")
