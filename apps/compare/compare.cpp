@@ -52,7 +52,8 @@ std::string outcome_of(ExitCode code) {
     }
 }
 
-/// Seconds of a piece of work, which all ranks begin together: those of the slowest rank, on all of them.
+/// Seconds of a piece of work, which all ranks begin together: those of the slowest rank, on all of them. They are the
+/// host's, as a user sees them, with what the host does between kernels; time_call of bench has a GPU's own.
 double seconds_of_slowest(const Context& context, const std::function<void()>& work) {
     context.synchronize();
     gathered(context, {});
