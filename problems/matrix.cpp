@@ -9,8 +9,10 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/timer.hpp"
 #include "core/vector/blas1.hpp"
+#include "core/vector/passes.hpp"
 #include "problems/matrix_blocks.hpp"
 #include "problems/matrix_input.hpp"
 #include "problems/time_parameters.hpp"
@@ -84,6 +86,21 @@ public:
         preparation_.push_back({"ordering", order->seconds + seconds_since(begin)});
     }
 
+    /// The rows of `other` that one of several ranks has.
+    FileMatrix(const FileMatrix& other, const Context& context, const std::shared_ptr<const BlockPattern>& part)
+        : context_(context),
+          shape_(other.shape_),
+          solution_is_one_(other.solution_is_one_),
+          preparation_(other.preparation_) {
+        const BlockPattern& whole = *other.shape_.pattern;
+        const Index first = part->slab()->first, size = Index(shape_.dof) * shape_.dof;
+        shape_.pattern = part;
+        b_ = Vector(context_, part->space(), shape_.dof, "right-hand side of the file");
+        std::copy_n(other.b_.data() + first * shape_.dof, b_.size(), b_.data());
+        matrix_ = std::make_unique<BsrMatrix>(context_, part, shape_.dof, shape_.symmetric, matrix_label);
+        std::copy_n(other.matrix_->values() + whole.row_begin()[first] * size, matrix_->nonzeros(), matrix_->values());
+    }
+
     const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override {
@@ -93,16 +110,22 @@ public:
     void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override { general(a).assign(*matrix_); }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (!solution_is_one_) return {};
-        double most = 0.0, squares = 0.0;
-        for (Index at = 0; at < u.size(); ++at) {
-            const double error = u.data()[at] - 1.0;
-            most = std::fmax(most, std::abs(error));
-            squares += error * error;
-        }
-        return {{"max", most}, {"rms", std::sqrt(squares / double(u.size()))}};
+        double most = 0.0;
+        for (Index at = 0; at < u.size(); ++at) most = std::fmax(most, std::abs(u.data()[at] - 1.0));
+        const double squares = sum_blocks(u, Walk::up, [&](Index first, Index count) {
+            double sum = 0.0;
+            for (Index at = first; at < first + count; ++at) sum += (u.data()[at] - 1.0) * (u.data()[at] - 1.0);
+            return sum;
+        });
+        const Index unknowns = u.space().all_block_rows() * u.dof();
+        return {{"max", largest_of_ranks(u.context(), most)}, {"rms", std::sqrt(squares / double(unknowns))}};
     }
     std::unique_ptr<Problem> in_order(const std::shared_ptr<const RowOrder>& order) const override {
         return std::make_unique<FileMatrix>(*this, order);
+    }
+    std::unique_ptr<Problem> of_rank(const Context& context,
+                                     const std::shared_ptr<const BlockPattern>& part) const override {
+        return std::make_unique<FileMatrix>(*this, context, part);
     }
     std::vector<Preparation> preparation() const override { return preparation_; }
     std::vector<std::string> warnings() const override {

@@ -17,23 +17,19 @@ std::optional<BadState> find_not_finite(const SystemShape& shape, const Vector& 
     Vector copy;
     const Vector& host = on_host(x, copy);
     const IndexSpace& space = host.space();
-    const std::array<double, 3> none{-1.0, 0.0, 0.0};
-    const auto first = [&] {  // row, component and value
-        for (Index row = 0; row < space.block_rows(); ++row) {
-            const Index place = shape.order() ? shape.order()->place[row] : row;
-            for (int c = 0; c < shape.dof; ++c)
-                if (const double value = host.data()[host.first(c) + space.slot(place) * host.step()];
-                    !std::isfinite(value))
-                    return std::array<double, 3>{double(space.first_block_row() + row), double(c), value};
-        }
-        return none;
-    }();
+    std::array<double, 3> first{double(space.all_block_rows()), 0.0, 0.0};  // row in the given order, component, value
+    for (Index row = 0; row < space.block_rows(); ++row) {
+        const Index place = space.first_block_row() + row, given = shape.order() ? shape.order()->given[place] : place;
+        for (int c = 0; c < shape.dof && double(given) < first[0]; ++c)
+            if (const double value = host.data()[host.first(c) + space.slot(row) * host.step()]; !std::isfinite(value))
+                first = {double(given), double(c), value};
+    }
     const std::vector<double> all = gathered(x.context(), {first.begin(), first.end()});
-    for (std::size_t at = 0; at < all.size(); at += 3)
-        if (all[at] >= 0.0)
-            return BadState{shape.grid.point(Index(all[at])), prefix + shape.components.at(std::size_t(all[at + 1])),
-                            all[at + 2]};
-    return std::nullopt;
+    std::size_t least = 0;
+    for (std::size_t at = 0; at < all.size(); at += first.size())
+        if (all[at] < all[least]) least = at;
+    return BadState{shape.grid.point(Index(all[least])), prefix + shape.components.at(std::size_t(all[least + 1])),
+                    all[least + 2]};
 }
 
 std::optional<BadState> find_bad_state(const Problem& problem, const Vector& u) {

@@ -20,6 +20,7 @@
 #include "problems/general_form.hpp"
 #include "problems/on_ranks.hpp"
 #include "problems/registry.hpp"
+#include "problems/rows_of_rank.hpp"
 #include "solvers/eisenstat_cg.hpp"
 #include "solvers/registry.hpp"
 
@@ -129,10 +130,14 @@ void check_counts_of_steps(const Parameters& p, const Problem& problem) {
                             p.where("expect", key), p.text("problem", "name")));
 }
 
-std::shared_ptr<const Problem> make_problem(const Deck& deck, const Parameters& parameters, const Context& context) {
+/// Constructs a deck's problem. A general matrix is not cut before it is ordered, so each rank constructs all of it.
+Foundation make_foundation(const Deck& deck, const Parameters& parameters, const Context& context) {
     refuse_larger_than_memory(deck, parameters);
-    return find_row(problems(), "problem", parameters.text("problem", "name"))
-        .create(parameters, context, files_of(deck, context.threads()));
+    const bool whole = context.ranks() && has_general_matrix(parameters);
+    return {context,
+            find_row(problems(), "problem", parameters.text("problem", "name"))
+                .create(parameters, whole ? context.alone() : context, files_of(deck, context.threads())),
+            whole};
 }
 
 /// The planes that no cut between ranks may divide, for the preconditioner of a case.
@@ -146,23 +151,23 @@ int planes_together(const Parameters& parameters, const PreconditionerSetting& s
 /// have no planes with it.
 void align_cuts(Foundation& foundation, const Deck& deck, const std::vector<const Parameters*>& cases,
                 const std::shared_ptr<Communicator>& ranks) {
+    if (foundation.whole) return;
     const MatrixShape matrix = foundation.problem->shape().matrix();
-    if (matrix.kind() != MatrixKind::structured) return;
     int planes = 1;
     for (const Parameters* parameters : cases) {
         const int with_case = std::lcm(planes, planes_together(*parameters, {foundation.context, matrix}));
         if (cases.size() == 1 || (matrix.grid().nz - 1) / with_case + 1 >= ranks->size()) planes = with_case;
     }
     if (planes == 1) return;
-    foundation = {make_context(*cases.front(), std::make_shared<AlignedRanks>(ranks, planes)), nullptr};
-    foundation.problem = make_problem(deck, *cases.front(), foundation.context);
+    foundation = make_foundation(deck, *cases.front(),
+                                 make_context(*cases.front(), std::make_shared<AlignedRanks>(ranks, planes)));
 }
 
 /// Refuses a preconditioner that does not allow the cuts between the ranks of a foundation.
 void check_cuts(const Foundation& foundation, const Parameters& parameters) {
     const Context& context = foundation.context;
+    if (!context.ranks() || foundation.whole) return;
     const MatrixShape matrix = foundation.problem->shape().matrix();
-    if (!context.ranks() || matrix.kind() != MatrixKind::structured) return;
     const int together = planes_together(parameters, {context, matrix});
     if (planes_between_cuts(context) % together == 0) return;
     throw UsageError(fmt::format(
@@ -202,9 +207,16 @@ std::shared_ptr<const Problem> in_form(const Foundation& foundation, const Param
             key += value.spec.name() + '=' + value.text + '\n';
     std::shared_ptr<const Problem>& made = (*foundation.forms)[key];
     if (made) return made;
-    made = in_order(in_format(foundation.problem, parameters, foundation.context), parameters);
-    if (foundation.context.ranks()) made = on_ranks(made);
-    return made;
+    const Context& context = foundation.context;
+    if (!context.ranks()) return made = in_order(in_format(foundation.problem, parameters, context), parameters);
+    if (foundation.whole != has_general_matrix(parameters))
+        throw UsageError(parameters.where("matrix", "format") +
+                         ": on several ranks all that are compared have the same matrix.format; set it for all of "
+                         "them, or take one rank");
+    made =
+        in_order(in_format(foundation.problem, parameters, foundation.whole ? context.alone() : context), parameters);
+    if (foundation.whole) made = rows_of_rank(made, context);
+    return made = on_ranks(made);
 }
 
 /// Refuses what conjugate gradients in Eisenstat's form cannot do, although the preconditioner could.
@@ -335,7 +347,8 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
         });
     Foundation foundation{make_context(parameters, ranks), nullptr};
     if (ranks) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
-    found.collect([&] { foundation.problem = make_problem(deck, parameters, foundation.context); });
+    if (ranks && has_general_matrix(parameters)) found.report();  // no file may be read for what is not cut
+    found.collect([&] { foundation = make_foundation(deck, parameters, foundation.context); });
     if (ranks && foundation.problem) found.collect([&] { align_cuts(foundation, deck, {&parameters}, ranks); });
     if (foundation.problem) found.collect([&] { check_counts_of_steps(parameters, *foundation.problem); });
     Case built = build_on(foundation, std::move(deck), asked.overrides, std::move(parameters), found);
@@ -346,7 +359,7 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
 Foundation build_foundation(const Deck& deck, const Parameters& parameters, const std::shared_ptr<Communicator>& ranks,
                             const std::vector<const Parameters*>& cases) {
     const Context context = make_context(parameters, ranks);
-    Foundation made{context, make_problem(deck, parameters, context)};
+    Foundation made = make_foundation(deck, parameters, context);
     if (ranks) align_cuts(made, deck, cases, ranks);
     return made;
 }

@@ -11,6 +11,7 @@
 
 #include "apps/log.hpp"
 #include "core/counted.hpp"
+#include "core/interfaces/given_order.hpp"
 #include "core/ranks/cuts.hpp"
 #include "io/vtkhdf.hpp"
 
@@ -25,7 +26,7 @@ public:
     /// For a state in the host's memory. Where ranks have parts of it, every rank must make one, and only the first can
     /// read it.
     GivenState(const Case& a_case, const Vector& u) : u_(u), order_(a_case.shape().order()) {
-        if (u.space().block_rows() != u.space().all_block_rows()) all_ = to_natural(u);
+        if (u.space().is_part()) all_ = in_given_order(a_case.shape(), u);
     }
     const Context& context() const { return u_.context(); }
     /// Copies the unknowns of a block row.
@@ -41,7 +42,7 @@ public:
 private:
     const Vector& u_;
     const RowOrder* order_;
-    std::vector<double> all_;  ///< of all ranks, on the first
+    std::vector<double> all_;  ///< of all ranks in the given order, on the first
 };
 
 /// The fields of a problem as its files have them. `state` may be null for their names and sizes alone.

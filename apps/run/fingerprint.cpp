@@ -56,13 +56,14 @@ std::uint64_t of_structured(const StructMatrix& a) {
 std::uint64_t of_general(const BsrMatrix& a) {
     const BlockPattern& p = *a.pattern();
     const int dof = a.dof();
+    const Index all = a.space().all_block_rows() * dof;
     std::uint64_t sum = 0;
 #pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.unknowns())) reduction(+ : sum)
     for (Index row = 0; row < p.rows(); ++row)
         for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at)
-            sum += of_block(p.given_row(row), p.given_row(p.column()[at]), dof, a.unknowns(),
+            sum += of_block(p.given_row(row), p.given_row(p.column()[at]), dof, all,
                             [&](int i, int j) { return a.values()[(at * dof + i) * dof + j]; });
-    return sum;
+    return of_all_ranks(a.context(), sum);
 }
 
 }  // namespace
@@ -83,8 +84,8 @@ std::uint64_t fingerprint(const Vector& x, const RowOrder* order) {
     std::uint64_t sum = 0;
 #pragma omp parallel for schedule(static) num_threads(host.context().threads_for(x.size())) reduction(+ : sum)
     for (Index row = 0; row < x.space().block_rows(); ++row) {
-        const Index at = x.space().slot(order ? order->place[row] : row) * x.step();
-        for (int c = 0; c < x.dof(); ++c) sum += term((first + row) * x.dof() + c, host.data()[x.first(c) + at]);
+        const Index at = x.space().slot(row) * x.step(), given = order ? order->given[first + row] : first + row;
+        for (int c = 0; c < x.dof(); ++c) sum += term(given * x.dof() + c, host.data()[x.first(c) + at]);
     }
     return of_all_ranks(x.context(), sum);
 }

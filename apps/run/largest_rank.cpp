@@ -9,7 +9,7 @@
 
 namespace hyperplane {
 
-/// It is the last rank, unless the preconditioner restricts the cuts or has parts of its own.
+/// It is the last rank, unless the matrix is general, or the preconditioner restricts the cuts or has parts of its own.
 Case case_of_largest_rank(const AskedDeck& asked) {
     const Parameters parameters = resolved(asked);
     const int ranks = ranks_of(parameters);
@@ -19,7 +19,7 @@ Case case_of_largest_rank(const AskedDeck& asked) {
     };
     Case largest = of_rank(ranks - 1);
     const PreconditionerRow& row = find_preconditioner(largest.parameters.text("preconditioner", "name"));
-    if (!row.planes_together && !row.uneven_on_ranks) return largest;
+    if (!row.planes_together && !row.uneven_on_ranks && !largest.shape().pattern) return largest;
     for (int rank = ranks - 2; rank >= 0; --rank)
         if (Case other = of_rank(rank); other.memory_plan().total() > largest.memory_plan().total())
             largest = std::move(other);

@@ -28,6 +28,7 @@ void assemble_first(const Case& a_case, Vector& u, LinearSystem& system) {
 
 Index stored_of_all_ranks(const SystemMatrix& a, const MatrixShape& shape) {
     if (!a.context().ranks()) return a.stored();
+    if (shape.pattern()) return shape.pattern()->statistics().blocks * shape.dof() * shape.dof();
     return bytes_of(shape, shape.natural_space(), a.backend()) / Index(sizeof(double));
 }
 

@@ -14,24 +14,29 @@
 
 namespace hyperplane {
 
+bool has_general_matrix(const Parameters& parameters) {
+    return parameters.text("problem", "name") == "matrix" || parameters.text("matrix", "format") == "general";
+}
+
 void check_ranks(const Parameters& parameters, Backend backend) {
     std::string text;
     const auto refuse = [&](const char* section, const char* key, const std::string& what) {
         text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", parameters.where(section, key), what);
     };
-    if (parameters.text("problem", "name") == "matrix" || parameters.text("matrix", "format") == "general")
-        refuse(
-            "matrix", "format",
-            "a general matrix is not cut into the parts of several ranks; take a problem on a grid with matrix.format "
-            "= auto or structured, or one rank");
+    const bool general = has_general_matrix(parameters);
+    if (general && backend == Backend::cuda)
+        refuse("matrix", "format",
+               "a general matrix is not cut into the parts of several ranks on GPUs; give device.backend = cpu, take a "
+               "problem on a grid with matrix.format = auto or structured, or one rank");
     const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
-    if (!row.on_ranks) {
+    const auto works = [&](const PreconditionerRow& one) { return general ? one.on_general_ranks : one.on_ranks; };
+    if (!works(row)) {
         std::vector<std::string> names;
         for (const PreconditionerRow& other : preconditioners())
-            if (other.on_ranks) names.push_back(other.name);
-        refuse(
-            "preconditioner", "name",
-            fmt::format("{} does not work on several ranks; take {}, or one rank", row.name, fmt::join(names, ", ")));
+            if (works(other)) names.push_back(other.name);
+        refuse("preconditioner", "name",
+               fmt::format("{} does not work on several ranks{}; take {}, or one rank", row.name,
+                           general ? " that share the rows of a general matrix" : "", fmt::join(names, ", ")));
     }
     const bool on_gpus = backend == Backend::cuda;
     if (on_gpus && row.on_ranks && !row.on_gpu_ranks) {

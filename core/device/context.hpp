@@ -55,6 +55,12 @@ public:
     /// Makes the context of one of several ranks of a run.
     static Context cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks);
 
+    /// This context without its ranks, for what each of them does as a whole for itself.
+    Context alone() const {
+        Context one = *this;
+        one.alone_ = true;
+        return one;
+    }
     /// A context for plans of what one of several ranks would hold on this backend and GPU. No work may be given to it.
     Context planned(std::shared_ptr<Communicator> ranks) const;
 
@@ -74,7 +80,7 @@ public:
     Index least_parallel_work() const { return shared_->least_parallel_work; }
     void set_least_parallel_work(Index unknowns) const { shared_->least_parallel_work = unknowns; }
     /// The ranks of the run, if there are several; otherwise null.
-    Communicator* ranks() const { return shared_->ranks.get(); }
+    Communicator* ranks() const { return alone_ ? nullptr : shared_->ranks.get(); }
     /// The way of this rank's kernels to the memory of the others (core/ranks/links_cuda.hpp); null until it is made.
     std::shared_ptr<RankLinks>& links() const { return shared_->links; }
     /// The GPU of each rank, where that is known: equal numbers mean the same GPU.
@@ -119,6 +125,7 @@ private:
     [[noreturn]] static const device::Stream& no_stream();
 
     Backend backend_;
+    bool alone_ = false;
     std::shared_ptr<Shared> shared_;
 };
 

@@ -3,16 +3,20 @@
 //
 //   a grid        the block rows are its points in natural order, the slots those of a Layout;
 //                 a vector is values[component][slot]
-//   plain rows    block rows 0, 1, ... without a grid, each at the slot of the same number;
+//   plain rows    block rows 0, 1, ... without a grid, each at the slot of the same number, or the rows of one rank
+//                 (core/grid/row_slab.hpp);
 //                 a vector is values[slot][component], so that what one block needs lies together
 //
 // Whatever treats vectors as a whole takes either: core/vector/blas1.hpp, Krylov methods, Newton's method, checkpoints.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/grid/layout.hpp"
+#include "core/grid/row_slab.hpp"
 
 namespace hyperplane {
 
@@ -26,17 +30,40 @@ public:
         space.block_rows_ = block_rows;
         return space;
     }
+    /// The rows of one of several ranks.
+    static IndexSpace plain(std::shared_ptr<const RowSlab> slab) {
+        IndexSpace space = plain(slab->rows);
+        space.slab_ = std::move(slab);
+        return space;
+    }
 
-    /// Number of block rows, and of slots; where the grid is cut into parts for ranks, of this rank.
+    /// Number of block rows, and of slots; where ranks have a part each, of this rank.
     Index block_rows() const { return block_rows_; }
     /// Number of block rows of all ranks.
-    Index all_block_rows() const { return layout_ ? layout_->grid().points() : block_rows_; }
+    Index all_block_rows() const {
+        if (slab_) return slab_->all_rows;
+        return layout_ ? layout_->grid().points() : block_rows_;
+    }
     /// Number of slots with those of halos.
-    Index slots_in_memory() const { return layout_ ? layout_->slots_in_memory() : block_rows_; }
-    Index halo_slots() const { return layout_ ? layout_->halo_slots() : 0; }
+    Index slots_in_memory() const {
+        if (slab_) return slab_->rows_in_memory();
+        return layout_ ? layout_->slots_in_memory() : block_rows_;
+    }
+    /// Number of slots of the halo before slot 0.
+    Index halo_slots() const {
+        if (slab_) return slab_->before;
+        return layout_ ? layout_->halo_slots() : 0;
+    }
     /// The number of the first block row among those of all ranks.
-    Index first_block_row() const { return layout_ ? layout_->begin_plane() * layout_->slots_of_plane() : 0; }
+    Index first_block_row() const {
+        if (slab_) return slab_->first;
+        return layout_ ? layout_->begin_plane() * layout_->slots_of_plane() : 0;
+    }
     bool has_grid() const { return layout_.has_value(); }
+    /// The rank's part of plain rows that several ranks share; otherwise null.
+    const RowSlab* slab() const { return slab_.get(); }
+    /// Whether other ranks have the rest of the block rows.
+    bool is_part() const { return slab_ || (layout_ && layout_->is_part()); }
     /// Throws Error (internal) if there is no grid.
     const Layout& layout() const {
         if (!layout_) refuse();
@@ -49,13 +76,14 @@ public:
     std::string name() const { return layout_ ? to_string(layout_->kind()) : "rows"; }
 
     friend bool operator==(const IndexSpace& a, const IndexSpace& b) {
-        return a.block_rows_ == b.block_rows_ && a.layout_ == b.layout_;
+        return a.block_rows_ == b.block_rows_ && a.layout_ == b.layout_ && a.slab_ == b.slab_;
     }
 
 private:
     [[noreturn]] static void refuse();
 
     std::optional<Layout> layout_;
+    std::shared_ptr<const RowSlab> slab_;
     Index block_rows_ = 0;
 };
 

@@ -10,15 +10,16 @@
 
 namespace hyperplane {
 
-/// The values by block row of the given order, which on a grid is natural order; dof fastest.
+/// The values by block row of the given order, which on a grid is natural order; dof fastest. As to_natural, those of
+/// all ranks on rank 0 and none on the others.
 inline std::vector<double> in_given_order(const SystemShape& shape, const Vector& x) {
     std::vector<double> values = to_natural(x);
-    return shape.order() ? shape.order()->to_given(values, x.dof()) : values;
+    return shape.order() && !values.empty() ? shape.order()->to_given(values, x.dof()) : values;
 }
 
 /// The inverse; throws FileError if the sizes differ.
 inline void from_given_order(const SystemShape& shape, std::span<const double> values, Vector& x) {
-    const bool fits = Index(values.size()) == x.size();
+    const bool fits = Index(values.size()) == x.space().all_block_rows() * x.dof();
     if (shape.order() && fits)
         from_natural(shape.order()->to_places(values, x.dof()), x);
     else

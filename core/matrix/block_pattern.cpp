@@ -26,8 +26,9 @@ Index count_levels(const BlockPattern& p, const RowAt& row_at, const Before& bef
 
 }  // namespace
 
-BlockPattern::BlockPattern(Buffer<Index> row_begin, Buffer<int> column, std::shared_ptr<const RowOrder> order)
-    : row_begin_(std::move(row_begin)), column_(std::move(column)), order_(std::move(order)) {
+BlockPattern::BlockPattern(Buffer<Index> row_begin, Buffer<int> column, std::shared_ptr<const RowOrder> order,
+                           std::shared_ptr<const RowSlab> slab)
+    : row_begin_(std::move(row_begin)), column_(std::move(column)), order_(std::move(order)), slab_(std::move(slab)) {
     if (backend() == Backend::cpu) check();
 }
 
@@ -42,13 +43,15 @@ BlockPattern::BlockPattern(const Context& context, const std::vector<Index>& row
 }
 
 void BlockPattern::check() const {
+    const Index least = slab_ ? -slab_->before : 0, end_of_columns = slab_ ? slab_->rows_in_memory() + least : rows();
     Index first_bad = row_begin_[0] == 0 && row_begin_[rows()] == blocks() ? rows() : 0;
 #pragma omp parallel for schedule(static) num_threads(context().threads_for(blocks())) reduction(min : first_bad)
     for (Index row = 0; row < rows(); ++row) {
         const Index begin = row_begin_[row], end = row_begin_[row + 1];
         bool good = begin >= 0 && begin <= end && end <= blocks();
         for (Index at = begin; good && at < end; ++at)
-            good = column_[at] >= 0 && column_[at] < rows() && (at == begin || column_[at - 1] < column_[at]);
+            good =
+                column_[at] >= least && column_[at] < end_of_columns && (at == begin || column_[at - 1] < column_[at]);
         if (!good) first_bad = std::min(first_bad, row);
     }
     if (first_bad < rows() || (rows() == 0 && blocks() > 0))
@@ -69,7 +72,7 @@ std::shared_ptr<const BlockPattern> BlockPattern::copied_to(const Context& conte
     };
     copy(row_begin_, row_begin);
     copy(column_, column);
-    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), order_);
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), order_, slab_);
 }
 
 Index BlockPattern::first_row(int part, int parts) const {
@@ -88,6 +91,7 @@ Index BlockPattern::first_row(int part, int parts) const {
 }
 
 PatternStatistics BlockPattern::statistics() const {
+    if (slab_) return slab_->whole;
     Index shortest = rows() > 0 ? blocks() : 0, longest = 0, lower = 0, upper = 0, missing = 0, unpaired = 0;
 #pragma omp parallel for schedule(static) num_threads(context().threads_for(blocks())) reduction(min : shortest) \
     reduction(max : longest, lower, upper) reduction(+ : missing, unpaired)

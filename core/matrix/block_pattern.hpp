@@ -4,7 +4,8 @@
 //   the blocks of block row i are row_begin[i], ..., row_begin[i + 1] - 1; block b lies in block column column[b]
 //
 // Columns ascend within a row. Row pointers have 64 bits and columns 32, so a matrix may have more than 2^31 blocks,
-// but not more than 2^31 - 1 block rows. The matrix is square.
+// but not more than 2^31 - 1 block rows. The matrix is square. Where several ranks share its rows, a rank has the
+// pattern of its own rows, and columns are slots of its part (core/grid/row_slab.hpp), which may be negative.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/grid/index_space.hpp"
 #include "core/matrix/row_order.hpp"
 
 namespace hyperplane {
@@ -21,7 +23,8 @@ public:
     /// Takes arrays of one backend: row_begin has one value more than there are rows, and begins with 0. `order`: the
     /// order in which the rows are; null for the given one. Throws Error (internal) if the host can read the arrays
     /// and they are no compressed rows with ascending columns.
-    BlockPattern(Buffer<Index> row_begin, Buffer<int> column, std::shared_ptr<const RowOrder> order = nullptr);
+    BlockPattern(Buffer<Index> row_begin, Buffer<int> column, std::shared_ptr<const RowOrder> order = nullptr,
+                 std::shared_ptr<const RowSlab> slab = nullptr);
     /// Copies arrays to a context's memory. Throws UsageError if there are more than 2^31 - 1 rows.
     BlockPattern(const Context& context, const std::vector<Index>& row_begin, const std::vector<int>& column,
                  const std::string& label);
@@ -36,8 +39,15 @@ public:
     const int* column() const { return column_.data(); }
     /// The order in which the rows are; null for the given one.
     const std::shared_ptr<const RowOrder>& order() const { return order_; }
-    /// The number that a row has in the given order.
-    Index given_row(Index row) const { return order_ ? order_->given[row] : row; }
+    /// The part of the rows that this pattern has, where several ranks share them; otherwise null.
+    const std::shared_ptr<const RowSlab>& slab() const { return slab_; }
+    /// That of the vectors which a matrix with this pattern is multiplied with.
+    IndexSpace space() const { return slab_ ? IndexSpace::plain(slab_) : IndexSpace::plain(rows()); }
+    /// The number that a row or column has in the given order.
+    Index given_row(Index row) const {
+        if (slab_) row = slab_->row(row);
+        return order_ ? order_->given[row] : row;
+    }
     Index bytes() const { return bytes(rows(), blocks()); }
     static Index bytes(Index rows, Index blocks) {
         return (rows + 1) * Index(sizeof(Index)) + blocks * Index(sizeof(int));
@@ -56,6 +66,7 @@ public:
         const int* at = std::lower_bound(begin, end, column);
         return at != end && *at == column ? at - column_.data() : -1;
     }
+    /// Of the whole matrix.
     PatternStatistics statistics() const;
 
 private:
@@ -64,6 +75,7 @@ private:
     Buffer<Index> row_begin_;
     Buffer<int> column_;
     std::shared_ptr<const RowOrder> order_;
+    std::shared_ptr<const RowSlab> slab_;
 };
 
 /// The largest number of block rows.

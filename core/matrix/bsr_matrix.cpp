@@ -11,6 +11,7 @@
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/bsr_symmetry_cuda.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "core/ranks/cuts.hpp"
 
 namespace hyperplane {
 namespace {
@@ -33,7 +34,7 @@ std::shared_ptr<const BlockPattern> device_copy(const Context& context, const Bl
 
 BsrMatrix::BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric,
                      std::string label)
-    : SystemMatrix(context, IndexSpace::plain(pattern->rows()), dof, symmetric),
+    : SystemMatrix(context, pattern->space(), dof, symmetric),
       pattern_(std::move(pattern)),
       here_(device_copy(context, *pattern_, label)) {
     if (dof < 1 || dof > max_dof) throw UsageError(fmt::format("dof must lie in 1..{}, not {}", max_dof, dof));
@@ -41,18 +42,16 @@ BsrMatrix::BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern>
 }
 
 BsrMatrix::BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, Buffer<double> values)
-    : SystemMatrix(pattern->context(), IndexSpace::plain(pattern->rows()), dof, symmetric),
+    : SystemMatrix(pattern->context(), pattern->space(), dof, symmetric),
       pattern_(std::move(pattern)),
       values_(std::move(values)) {}
 
 BsrMatrix::BsrMatrix(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric, const double* values)
-    : SystemMatrix(pattern->context(), IndexSpace::plain(pattern->rows()), dof, symmetric),
-      pattern_(std::move(pattern)),
-      read_(values) {}
+    : SystemMatrix(pattern->context(), pattern->space(), dof, symmetric), pattern_(std::move(pattern)), read_(values) {}
 
 BsrMatrix::BsrMatrix(const Context& context, std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric,
                      const double* values)
-    : SystemMatrix(context, IndexSpace::plain(pattern->rows()), dof, symmetric),
+    : SystemMatrix(context, pattern->space(), dof, symmetric),
       pattern_(std::move(pattern)),
       here_(device_copy(context, *pattern_, "matrix")),
       read_(values) {}
@@ -79,6 +78,7 @@ const BsrProductCuda& BsrMatrix::cuda() const {
 void BsrMatrix::apply(const Vector& x, Vector& y) const {
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().apply(*this, x, y);
+    if (pattern_->slab()) exchange_halo(x);
     for_each_part(context(), *pattern_, dof(), [&](Index first, Index last) {
         bsr::multiply(*pattern_, dof(), values(), x.data(), y.data(), first, last);
     });
@@ -87,6 +87,7 @@ void BsrMatrix::apply(const Vector& x, Vector& y) const {
 void BsrMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
+    if (pattern_->slab()) exchange_halo(x);
     for_each_part(context(), *pattern_, dof(), [&](Index first, Index last) {
         bsr::subtract_exactly(*pattern_, dof(), values(), b.data(), x.data(), r.data(), first, last);
     });

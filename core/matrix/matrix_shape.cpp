@@ -7,11 +7,10 @@
 namespace hyperplane {
 
 MatrixShape::MatrixShape(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric)
-    : pattern_(std::move(pattern)), dof_(dof), symmetric_(symmetric), block_rows_(pattern_->rows()) {}
+    : pattern_(std::move(pattern)), dof_(dof), symmetric_(symmetric), block_rows_(pattern_->space().all_block_rows()) {}
 
 IndexSpace MatrixShape::natural_space() const {
-    return pattern_ ? IndexSpace::plain(block_rows_)
-                    : IndexSpace(Layout(LayoutKind::natural, grid(), stencil().level_map()));
+    return pattern_ ? pattern_->space() : IndexSpace(Layout(LayoutKind::natural, grid(), stencil().level_map()));
 }
 
 void MatrixShape::refuse() {

@@ -46,12 +46,13 @@ public:
     int dof() const { return dof_; }
     /// Whether the matrix equals its transpose to the last bit.
     bool symmetric() const { return symmetric_; }
-    /// Number of block rows, of dof rows each.
+    /// Number of block rows, of dof rows each, of all ranks.
     Index block_rows() const { return block_rows_; }
     Index unknowns() const { return block_rows() * dof_; }
     /// The planes on either side of its own that a rank's part of a structured matrix and its vectors needs.
     int halo() const { return halo_; }
-    /// The index space of a structured matrix in natural layout, or the plain rows of a general one.
+    /// The index space of a structured matrix in natural layout, or the plain rows of a general one; where ranks share
+    /// these, of this rank.
     IndexSpace natural_space() const;
 
 private:

@@ -172,8 +172,29 @@ void exchange_halos(const Context& context, const Layout& layout, int planes, co
                   layout.grid().periodic[2] ? OuterEnds::meet : OuterEnds::open);
 }
 
+void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values) {
+    Communicator& ranks = *context.ranks();
+    Index moved = Index(slab.halo.size());
+    for (const RowSlab::Neighbour& other : slab.neighbours) moved += Index(other.sent.size());
+    const ProfileScope scope(context, "halo exchange", moved * dof * Index(sizeof(double)));
+    std::vector<double> message;
+    for (const RowSlab::Neighbour& other : slab.neighbours) {
+        if (other.sent.empty()) continue;
+        message.clear();
+        for (const int slot : other.sent)
+            message.insert(message.end(), values + Index(slot) * dof, values + (Index(slot) + 1) * dof);
+        ranks.send(other.rank, message);
+    }
+    for (const RowSlab::Neighbour& other : slab.neighbours)
+        if (other.received > 0)
+            ranks.receive(other.rank, {values + other.slot * dof, std::size_t(other.received * dof)});
+}
+
 void exchange_halo(const Vector& x) {
-    if (!x.context().ranks() || !x.space().has_grid()) return;
+    if (!x.context().ranks()) return;
+    if (const RowSlab* const slab = x.space().slab())
+        return exchange_rows(x.context(), *slab, x.dof(), const_cast<Vector&>(x).data());
+    if (!x.space().has_grid()) return;
     exchange_halos(x.context(), x.layout(), x.layout().halo(), const_cast<Vector&>(x).components());
 }
 

@@ -44,14 +44,14 @@ void update_blocks(const Context& context, Index begin, Index size, const Body& 
 /// The same for all values of vectors like x, those of halos included; `first` counts from data().
 template <class Body>
 void update_blocks(const Vector& x, const Body& body) {
-    update_blocks(x.context(), -x.space().halo_slots(), x.memory().size(), body);
+    update_blocks(x.context(), -x.halo_values(), x.memory().size(), body);
 }
 
 /// Several sums over `components` components of vectors like x: body(first, count, sums) writes a block's part of sum m
 /// to sums[m], and h[m] is the sum of these parts.
 template <class Body>
 void sum_columns(const Vector& x, Index components, std::size_t columns, Walk walk, double* h, const Body& body) {
-    const PlaneSums order(x.space(), components);
+    const PlaneSums order(x.space(), components, x.dof());
     std::vector<double> partial(std::size_t(order.blocks()) * columns);
     for_blocks(x.context(), x.space().block_rows() * components, order.blocks(), walk, [&](Index at) {
         const auto [first, count] = order.block(at);

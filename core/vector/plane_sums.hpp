@@ -4,9 +4,14 @@
 // a plane: the blocks of a plane are added in their order, component by component, and then the planes in theirs. So
 // a sum has the same bits for any number of threads, and it follows the grid alone. Where planes belong to several
 // ranks, every rank gets the sums of all planes and adds them itself.
+//
+// Plain rows have no planes: blocks have equal numbers of rows, which follow from the number of all rows alone, and are
+// added in their order. Several ranks have whole blocks each (core/matrix/row_cuts.hpp), and every rank gets the sums
+// of all blocks.
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -25,13 +30,28 @@ public:
     /// Values of the longest block. It is fixed, so that sums do not depend on the number of threads.
     static constexpr Index longest = 2048;
 
-    /// For sums over `components` components of an index space: by planes on a grid in natural layout, otherwise all
-    /// values are one plane.
-    PlaneSums(const IndexSpace& space, Index components) {
-        if (space.has_grid() && space.layout().kind() == LayoutKind::natural)
+    /// For sums over `components` components of an index space, whose vectors have `dof`: by planes on a grid in
+    /// natural layout, otherwise all values are one plane.
+    PlaneSums(const IndexSpace& space, Index components, Index dof = 1) {
+        if (space.has_grid() && space.layout().kind() == LayoutKind::natural) {
             *this = PlaneSums(space.layout(), space.layout().slots_of_plane(), components, longest);
-        else
-            plane_ = component_ = space.block_rows() * components, divide(longest);
+            return;
+        }
+        plane_ = component_ = space.block_rows() * components;
+        if (space.has_grid()) {
+            divide(longest);
+            return;
+        }
+        const Index rows = rows_of_block(space.all_block_rows(), dof);
+        length_ = rows * components;
+        blocks_of_plane_ = (plane_ + length_ - 1) / length_;
+        if (space.slab()) all_blocks_ = (space.all_block_rows() + rows - 1) / rows;
+    }
+    /// The rows of a block of plain rows, of which there are `all` with `dof` values each.
+    static Index rows_of_block(Index all, Index dof) {
+        const Index blocks = std::max<Index>(1, (all * dof + longest - 1) / longest);
+        const Index equal = (all * dof + blocks - 1) / blocks, together = std::lcm(Index(16), dof);
+        return std::max<Index>(1, (equal + together - 1) / together) * together / dof;
     }
     /// For sums whose blocks are the lines of a layout along x.
     static PlaneSums of_lines(const Layout& layout) { return {layout, layout.grid().ny, 1, 1}; }
@@ -45,6 +65,7 @@ public:
     }
     /// Adds up partial[block][column]; the result has `columns` sums, over the planes of all ranks.
     void add_up(const Context& context, std::span<const double> partial, std::size_t columns, double* sums) const {
+        if (all_blocks_ > 0) return add_up_blocks(*context.ranks(), partial, columns, sums);
         std::vector<double> of_planes = sums_of_planes(partial, columns);
         if (Communicator* ranks = context.ranks(); ranks && all_planes_ > planes_) {
             std::vector<double> all(std::size_t(all_planes_) * columns);
@@ -64,6 +85,13 @@ private:
           components_(components),
           component_(layout.slots_in_memory()) {
         divide(longest_block);
+    }
+    void add_up_blocks(Communicator& ranks, std::span<const double> partial, std::size_t columns, double* sums) const {
+        std::vector<double> all(std::size_t(all_blocks_) * columns);
+        ranks.all_gather(partial, all);
+        std::fill_n(sums, columns, 0.0);
+        for (std::size_t at = 0; at < all.size(); at += columns)
+            for (std::size_t m = 0; m < columns; ++m) sums[m] += all[at + m];
     }
     /// The blocks of a plane are as equal as multiples of the lanes allow.
     void divide(Index longest_block) {
@@ -88,6 +116,7 @@ private:
     Index planes_ = 1, all_planes_ = 1;     ///< of this rank, and of all
     Index components_ = 1, component_ = 0;  ///< and their distance
     Index length_ = 1, blocks_of_plane_ = 0;
+    Index all_blocks_ = 0;  ///< of plain rows that several ranks share
 };
 
 }  // namespace hyperplane

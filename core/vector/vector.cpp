@@ -28,8 +28,7 @@ std::vector<double> to_natural(const Vector& x) {
         const Index at = x.space().slot(row) * x.step();
         for (int c = 0; c < x.dof(); ++c) values.push_back(readable.data()[x.first(c) + at]);
     }
-    return x.space().block_rows() == x.space().all_block_rows() ? values
-                                                                : on_first_rank(x.context(), std::move(values));
+    return x.space().is_part() ? on_first_rank(x.context(), std::move(values)) : values;
 }
 
 void from_natural(std::span<const double> values, Vector& x) {

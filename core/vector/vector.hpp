@@ -26,10 +26,12 @@ public:
     Index size() const { return space_.block_rows() * dof_; }
     Backend backend() const { return values_.backend(); }
     const Context& context() const { return values_.context(); }
-    /// The value at slot 0 of the first component. Where the grid is cut into parts for ranks, each component has a
-    /// halo before its first and after its last slot, which is no part of the vector's value.
-    double* data() { return values_.data() + space_.halo_slots(); }
-    const double* data() const { return values_.data() + space_.halo_slots(); }
+    /// The value at slot 0 of the first component. Where ranks have a part each, there is a halo before the first and
+    /// after the last slot, on a grid of each component. It is no part of the vector's value.
+    double* data() { return values_.data() + halo_values(); }
+    const double* data() const { return values_.data() + halo_values(); }
+    /// Number of values of the halo before data().
+    Index halo_values() const { return space_.halo_slots() * step(); }
     /// All values in memory, those of halos included, for operations on each of them.
     Buffer<double>& memory() { return values_; }
     const Buffer<double>& memory() const { return values_; }

@@ -221,7 +221,7 @@ std::shared_ptr<const RowOrder> order_of(const SystemMatrix& a) {
 }
 
 Grid places_of(const SystemMatrix& a) {
-    return a.space().has_grid() ? a.space().layout().grid() : Grid::of_rows(a.space().block_rows());
+    return a.space().has_grid() ? a.space().layout().grid() : Grid::of_rows(a.space().all_block_rows());
 }
 
 SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, double shift, const std::string& name,
@@ -230,13 +230,14 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
     SetupReport report;
     for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
         PivotInverter inverter(rules, places_of(a), a.dof(), a.symmetric(), order_of(a));
-        if (a.context().backend() == Backend::cuda) inverter.set_first_row(a.space().first_block_row());
+        if (a.context().backend() == Backend::cuda || !a.space().has_grid())
+            inverter.set_first_row(a.space().first_block_row());
         {
             const ProfileScope scope(a.context(), "factorisation", a.bytes());
             build(alpha, inverter);
         }
         // Where every rank has the whole grid, as on multigrid's coarse grids, each knows everything already.
-        if (a.space().has_grid() && a.space().layout().is_part()) inverter.gather(a.context());
+        if (a.space().is_part()) inverter.gather(a.context());
         report.shift = alpha;
         if (inverter.failures() == 0) {
             inverter.add_to(report);

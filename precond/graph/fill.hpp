@@ -19,11 +19,12 @@ struct FilledPattern {
     Buffer<Index> diagonal;  ///< [row]: the place of the diagonal block, which is always there; empty if a GPU has it
     Buffer<int> place;       ///< [block of A]: its place within its row, -1 if it has none; empty if the pattern is A's
     Index lower = 0;         ///< blocks below the diagonal
+    Index first = 0;         ///< the row of the pattern that A's first row is
 
-    /// The place in the pattern of block `at` of A, which lies in `row`; -1 if the pattern does not have it.
+    /// The place in the pattern of block `at` of A, which lies in `row` of A; -1 if the pattern does not have it.
     Index place_of(Index row, Index at) const {
         if (place.size() == 0) return at;
-        return place[at] < 0 ? -1 : pattern->row_begin()[row] + place[at];
+        return place[at] < 0 ? -1 : pattern->row_begin()[first + row] + place[at];
     }
     Index bytes() const {
         return (pattern ? pattern->rows() : 0) * Index(sizeof(Index)) + place.size() * Index(sizeof(int)) +

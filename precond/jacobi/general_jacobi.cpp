@@ -34,6 +34,7 @@ SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
     symmetric_ = a.symmetric();
     const PivotRules rules;
     PivotInverter inverter(rules, places_of(a), a.dof(), false, order_of(a));
+    inverter.set_first_row(a.space().first_block_row());
     if (l1_) {
         BsrMatrix d(context_, inverse_->pattern(), a.dof(), a.symmetric(), general_label);
         l1_diagonal(a, places_, d);
@@ -43,6 +44,7 @@ SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
     } else {
         invert_diagonal_blocks(a, places_, *inverse_, rules, inverter);
     }
+    if (a.space().is_part()) inverter.gather(a.context());
     if (inverter.failures() > 0) refuse_pivots("jacobi", inverter, rules);
     SetupReport report;
     inverter.add_to(report);
@@ -62,14 +64,13 @@ PreconditionerPlan GeneralJacobi::plan(const PreconditionerSetting& setting, boo
     const MatrixShape& a = setting.matrix;
     PreconditionerPlan plan;
     plan.space = a.natural_space();
-    plan.bytes = bytes(a.block_rows(), a.dof());
+    const Index rows = plan.space.block_rows();
+    plan.bytes = bytes(rows, a.dof());
     if (l1) {
-        plan.setup_bytes = bytes_of_l1(a.block_rows(), a.dof());
-        if (setting.context.backend() == Backend::cuda)
-            plan.setup_bytes += BlockPattern::bytes(a.block_rows(), a.block_rows());
+        plan.setup_bytes = bytes_of_l1(rows, a.dof());
+        if (setting.context.backend() == Backend::cuda) plan.setup_bytes += BlockPattern::bytes(rows, rows);
     }
-    plan.bytes_per_apply =
-        BlockPattern::bytes(a.block_rows(), a.block_rows()) + a.unknowns() * (a.dof() + 2) * Index(sizeof(double));
+    plan.bytes_per_apply = BlockPattern::bytes(rows, rows) + rows * a.dof() * (a.dof() + 2) * Index(sizeof(double));
     plan.traits = {.fixed = true, .symmetric = a.symmetric()};
     return plan;
 }

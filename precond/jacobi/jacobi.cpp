@@ -40,8 +40,9 @@ void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRu
 /// The factors of a general matrix are kept in double precision alone.
 void require_double(const Parameters& parameters) {
     if (!is_reduced(factor_storage(parameters))) return;
-    throw UsageError(parameters.where("preconditioner", "storage") +
-                     ": of a general matrix, jacobi stores its factors in double alone; leave the key out");
+    throw UsageError(
+        parameters.where("preconditioner", "storage") +
+        ": of a general matrix, the inverses of diagonal blocks are stored in double alone; leave the key out");
 }
 
 /// False for the block diagonal of a polynomial preconditioner, whose section has no key l1.
@@ -126,7 +127,7 @@ PreconditionerRow jacobi_row() {
     row.parameters = jacobi_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.kinds = {MatrixKind::structured, MatrixKind::general};
-    row.on_ranks = row.on_gpu_ranks = true;
+    row.on_ranks = row.on_general_ranks = row.on_gpu_ranks = true;
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (setting.matrix.kind() == MatrixKind::general) {
             require_double(parameters);
@@ -179,7 +180,7 @@ PreconditionerRow none_row() {
     row.explanation = "M is the identity.";
     row.storages = {};
     row.kinds = {MatrixKind::structured, MatrixKind::general};
-    row.on_ranks = row.on_gpu_ranks = true;
+    row.on_ranks = row.on_general_ranks = row.on_gpu_ranks = true;
     row.create = [](const Parameters&, const PreconditionerSetting&) {
         return std::unique_ptr<Preconditioner>(new NoPreconditioner());
     };

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/ranks/cuts.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/graph/diagonal_pattern.hpp"
 
@@ -26,6 +27,16 @@ void scale(CsrMatrix& a, const std::vector<int>& row, const std::vector<int>& co
             a.value[at] = std::ldexp(a.value[at], row[i] + column[a.column[at]]);
 }
 
+/// The exponents of a rank's columns, with those of other ranks' rows around them.
+std::vector<int> with_halo(const BsrMatrix& a, const std::vector<int>& own) {
+    const RowSlab& slab = *a.pattern()->slab();
+    std::vector<double> all(std::size_t(slab.rows_in_memory() * a.dof()));
+    double* const first = all.data() + slab.before * a.dof();
+    std::copy(own.begin(), own.end(), first);
+    exchange_rows(a.context(), slab, a.dof(), first);
+    return {all.begin(), all.end()};
+}
+
 class ScaledPreconditioner : public Preconditioner, public HasLduFactors {
 public:
     ScaledPreconditioner(const Context& context, const ScalingRow& scaling, bool symmetric,
@@ -37,7 +48,8 @@ public:
         allocate(a);
         std::unique_ptr<BsrMatrix> copy;
         const BsrMatrix& host = on_host(a, copy);
-        const Scales scales = scaling_.create(host);
+        Scales scales = scaling_.create(host);
+        if (a.space().is_part() && !scales.column.empty()) scales.column = with_halo(a, scales.column);
         fill(host, scales);
         SetupReport report = inner_->setup(*scaled_);
         report.factor_bytes += bytes_held();
@@ -116,7 +128,9 @@ private:
                 rows.values()[(row * dof + r) * dof + r] = std::ldexp(1.0, left);
                 for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at)
                     for (int c = 0; c < dof; ++c) {
-                        const int right = scales.column.empty() ? 0 : scales.column[Index(p.column()[at]) * dof + c];
+                        const int right = scales.column.empty()
+                                              ? 0
+                                              : scales.column[(a.space().halo_slots() + p.column()[at]) * dof + c];
                         const Index place = (at * dof + r) * dof + c;
                         scaled.values()[place] = std::ldexp(a.values()[place], left + right);
                     }
@@ -177,10 +191,12 @@ PreconditionerPlan plan_scaled(const PreconditionerRow& row, const Parameters& p
     const ScalingRow& scaling = chosen(parameters);
     if (is_none(scaling)) return plan;
     const MatrixShape& a = setting.matrix;
-    const Index vector = a.unknowns() * Index(sizeof(double));
-    const Index diagonal = bytes_of_diagonal(a.block_rows(), a.dof());
-    const Index more =
-        bytes_beside(scaling, a.block_rows(), a.dof()) + bytes_of(a, a.natural_space(), setting.context.backend());
+    const Index rows = a.natural_space().block_rows(), vector = rows * a.dof() * Index(sizeof(double));
+    const Index diagonal = bytes_of_diagonal(rows, a.dof());
+    const IndexSpace space = a.natural_space();
+    const Index halos = (space.slots_in_memory() - rows) * a.dof() * Index(sizeof(double));
+    const Index more = bytes_beside(scaling, rows, a.dof()) + (scaling.keeps_symmetry ? 2 : 1) * halos +
+                       bytes_of(a, space, setting.context.backend());
     plan.bytes += more;
     if (plan.most_bytes > 0) plan.most_bytes += more;
     if (plan.bytes_per_apply > 0) plan.bytes_per_apply += (diagonal + 2 * vector) * (scaling.keeps_symmetry ? 2 : 1);

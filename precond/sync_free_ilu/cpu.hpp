@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 
 #include "precond/factors/pivots.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
@@ -12,6 +13,14 @@ namespace hyperplane::general_cpu {
 
 /// The factors of A + alpha diag(A) into `factors.values`.
 void factorise(const BsrMatrix& a, double alpha, const RowWalk& walk, GeneralFactors& factors, PivotInverter& inverter);
+/// The same of some rows, on one thread.
+void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors,
+               PivotInverter& inverter);
+/// Brings rows of other ranks, if the factors have such, up to date after a sweep: what they have above the diagonal in
+/// `values`, and the inverses of their diagonal blocks.
+using ShareRows = std::function<void(double* values, double* inverse)>;
+inline void no_other_rows(double* /*values*/, double* /*inverse*/) {}
+
 /// The memory of fixed-point sweeps besides the factors.
 struct FixedPointScratch {
     Buffer<double> spare;    ///< a second set of factors
@@ -20,11 +29,11 @@ struct FixedPointScratch {
 Index fixed_point_bytes(Index rows, Index blocks, int dof);
 /// The same by `sweeps` fixed-point sweeps (precond/sync_free_ilu/fixed_point_cpu.cpp).
 void fixed_point(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
-                 GeneralFactors& factors, PivotInverter& inverter);
+                 GeneralFactors& factors, PivotInverter& inverter, const ShareRows& share = no_other_rows);
 
 /// Makes `sweeps` further sweeps, beginning with X and the inverses in `scratch`, and turns the result into factors.
 void sweep_to_factors(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
-                      GeneralFactors& x, PivotInverter& inverter);
+                      GeneralFactors& x, PivotInverter& inverter, const ShareRows& share = no_other_rows);
 
 // The parts of fixed_point, for callers that change the pattern between sweeps. `x` holds X, and `inverse` the inverses
 // of its diagonal blocks.
@@ -34,7 +43,7 @@ void sweep(const BsrMatrix& a, double alpha, const GeneralFactors& x, const doub
 /// Writes the inverses of the diagonal blocks of X to `inverse`.
 void invert_diagonals(const BsrMatrix& a, const GeneralFactors& x, double* inverse, PivotInverter& inverter);
 /// Turns X, in place, into L, U and the inverses of U's diagonal blocks.
-void finish(GeneralFactors& x, const double* inverse);
+void finish(const BsrMatrix& a, GeneralFactors& x, const double* inverse);
 /// The rules for pivots before the last sweep: a pivot that cannot be used is boosted.
 PivotRules rules_of_guesses(const PivotRules& rules);
 
@@ -63,6 +72,9 @@ inline Index place_from(const int* columns, Index from, Index end, int column) {
 void lower_solve(const GeneralFactors& factors, const RowWalk& walk, const double* r, double* y);
 /// z = U^-1 z.
 void upper_solve(const GeneralFactors& factors, const RowWalk& walk, double* z);
+/// The same of some rows, on one thread.
+void lower_solve(const GeneralFactors& factors, const RowRange& rows, const double* r, double* y);
+void upper_solve(const GeneralFactors& factors, const RowRange& rows, double* z);
 
 /// The fewest bytes that both solves with this number of blocks move.
 Index bytes_per_apply(Index rows, Index blocks, int dof);

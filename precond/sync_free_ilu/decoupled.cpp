@@ -6,10 +6,10 @@
 namespace hyperplane {
 namespace {
 
-/// The blocks of A within the parts, and all diagonal blocks.
-std::shared_ptr<const BlockPattern> within(const Context& host, const BlockPattern& a, const GraphParts& parts,
+/// The blocks of A for which keeps(row, column), and all diagonal blocks.
+template <class Keeps>
+std::shared_ptr<const BlockPattern> within(const Context& host, const BlockPattern& a, const Keeps& keeps,
                                            const std::string& label) {
-    const Buffer<int>& part = parts.part;
     Buffer<Index> row_begin(host, label, a.rows() + 1);
     const auto for_columns = [&](Index row, const auto& body) {
         bool diagonal = false;  // has been passed
@@ -19,7 +19,7 @@ std::shared_ptr<const BlockPattern> within(const Context& host, const BlockPatte
                 if (j > row) body(int(row));
                 diagonal = true;
             }
-            if (part[j] == part[row]) body(j);
+            if (keeps(row, j)) body(j);
         }
         if (!diagonal) body(int(row));
     };
@@ -56,8 +56,16 @@ Decoupled decoupled_pattern(const Context& host, const std::shared_ptr<const Blo
     made.parts = options.consecutive
                      ? consecutive_parts(host, a->rows(), options.most_rows, label)
                      : metis_parts(graph_of(*a), options.most_rows, "preconditioner.parts = metis", label);
-    made.filled = filled_as(*a, within(host, *a, made.parts, label), label);
+    const Buffer<int>& part = made.parts.part;
+    const auto same_part = [&](Index row, int column) { return part[row] == part[column]; };
+    made.filled = filled_as(*a, within(host, *a, same_part, label), label);
     return made;
+}
+
+FilledPattern filled_within_rank(const Context& host, const BlockPattern& a, int k, const std::string& label) {
+    const auto own = within(
+        host, a, [&](Index, int column) { return column >= 0 && column < a.rows(); }, label);
+    return filled_as(a, filled_pattern(host, own, k, label).pattern, label);
 }
 
 }  // namespace hyperplane

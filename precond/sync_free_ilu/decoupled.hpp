@@ -34,4 +34,8 @@ struct Decoupled {
 Decoupled decoupled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a,
                             const PartOptions& options, const std::string& label);
 
+/// The pattern of a rank's rows without the couplings to rows of other ranks, with the fill of levels up to k and all
+/// diagonal blocks. `a` is one that the host can read.
+FilledPattern filled_within_rank(const Context& host, const BlockPattern& a, int k, const std::string& label);
+
 }  // namespace hyperplane

@@ -16,6 +16,13 @@ public:
     Rows(const BsrMatrix& a, double alpha, GeneralFactors& factors, PivotInverter& inverter)
         : a_(a), alpha_(alpha), f_(factors), inverter_(inverter), dof_(factors.dof), size_(dof_ * dof_) {}
 
+    void all_of(const RowRange& range) const {
+        PivotRatio smallest;
+        range.for_each([&](Index i) { row(i, smallest); });
+        inverter_.note(smallest);
+    }
+
+private:
     void row(Index i, PivotRatio& smallest) const {
         const BlockPattern& p = f_.pattern();
         const Index begin = p.row_begin()[i], diagonal = f_.filled.diagonal[i], end = p.row_begin()[i + 1];
@@ -23,26 +30,27 @@ public:
         for (Index at = begin; at < diagonal; ++at) eliminate(i, at, diagonal, end);
         std::array<double, max_dof * max_dof> own;
         own_diagonal(i, own.data());
-        inverter_.invert({int(i), 0, 0}, own.data(), block(diagonal), smallest);
+        inverter_.invert({int(a_.space().first_block_row() + row_of_a(i)), 0, 0}, own.data(), block(diagonal),
+                         smallest);
     }
-
-private:
     int size() const { return m > 0 ? m * m : size_; }
+    Index row_of_a(Index i) const { return i - f_.filled.first; }
     double* block(Index at) const { return f_.values.data() + at * size(); }
 
     /// Sets the row to that of A + alpha diag(A).
     void load(Index i, Index begin, Index end) const {
         std::fill(block(begin), block(end), 0.0);
         const BlockPattern& own = *a_.pattern();
-        for (Index at = own.row_begin()[i]; at < own.row_begin()[i + 1]; ++at)
-            if (const Index place = f_.filled.place_of(i, at); place >= 0)
+        const Index row = row_of_a(i);
+        for (Index at = own.row_begin()[row]; at < own.row_begin()[row + 1]; ++at)
+            if (const Index place = f_.filled.place_of(row, at); place >= 0)
                 std::copy_n(a_.values() + at * size(), size(), block(place));
         if (alpha_ == 0.0) return;
         double* const diagonal = block(f_.filled.diagonal[i]);
         for (int r = 0; r < dof_; ++r) diagonal[r * dof_ + r] *= 1.0 + alpha_;
     }
     void own_diagonal(Index i, double* own) const {
-        const Index at = a_.pattern()->find(i, int(i));
+        const Index at = a_.pattern()->find(row_of_a(i), int(row_of_a(i)));
         if (at < 0)
             std::fill_n(own, size(), 0.0);
         else
@@ -85,12 +93,14 @@ void factorise(const BsrMatrix& a, double alpha, const RowWalk& walk, GeneralFac
                PivotInverter& inverter) {
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(factors.dof, [&](auto m) {
         const Rows<m.value> rows(a, alpha, factors, inverter);
-        walk.for_each_part([&](const RowRange& part) {
-            PivotRatio smallest;
-            part.for_each([&](Index row) { rows.row(row, smallest); });
-            inverter.note(smallest);
-        });
+        walk.for_each_part([&](const RowRange& part) { rows.all_of(part); });
     });
+}
+
+void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors,
+               PivotInverter& inverter) {
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(factors.dof,
+                                           [&](auto m) { Rows<m.value>(a, alpha, factors, inverter).all_of(rows); });
 }
 
 }  // namespace hyperplane::general_cpu

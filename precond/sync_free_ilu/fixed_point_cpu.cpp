@@ -53,8 +53,9 @@ private:
     void load(Index i, Index begin, Index diagonal, Index end) const {
         std::fill(made_ + begin * size_, made_ + end * size_, 0.0);
         const BlockPattern& own = *a_.pattern();
-        for (Index at = own.row_begin()[i]; at < own.row_begin()[i + 1]; ++at)
-            if (const Index place = f_.filled.place_of(i, at); place >= 0)
+        const Index row = i - f_.filled.first;
+        for (Index at = own.row_begin()[row]; at < own.row_begin()[row + 1]; ++at)
+            if (const Index place = f_.filled.place_of(row, at); place >= 0)
                 std::copy_n(a_.values() + at * size_, size_, made_ + place * size_);
         for (int r = 0; r < dof_; ++r) made_[diagonal * size_ + r * dof_ + r] *= 1.0 + alpha_;
     }
@@ -72,36 +73,36 @@ void sweep(const BsrMatrix& a, double alpha, const GeneralFactors& x, const doub
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(x.dof, [&](auto m) {
         const Sweep<m.value> one(a, alpha, x, inverse, made);
 #pragma omp parallel for schedule(dynamic, 256) num_threads(a.context().threads_for(x.value_count()))
-        for (Index i = 0; i < x.pattern().rows(); ++i) one.row(i);
+        for (Index row = 0; row < a.pattern()->rows(); ++row) one.row(x.filled.first + row);
     });
 }
 
 void invert_diagonals(const BsrMatrix& a, const GeneralFactors& x, double* inverse, PivotInverter& inverter) {
     const int size = x.dof * x.dof;
-    const Index rows = x.pattern().rows();
+    const Index rows = a.pattern()->rows(), first = x.filled.first;
 #pragma omp parallel num_threads(a.context().threads_for(rows* size))
     {
         PivotRatio smallest;
         std::array<double, max_dof * max_dof> own;
 #pragma omp for schedule(static)
-        for (Index i = 0; i < rows; ++i) {
-            const Index at = a.pattern()->find(i, int(i));
+        for (Index row = 0; row < rows; ++row) {
+            const Index at = a.pattern()->find(row, int(row)), i = first + row;
             if (at < 0)
                 std::fill_n(own.begin(), size, 0.0);
             else
                 std::copy_n(a.values() + at * size, size, own.begin());
             std::copy_n(x.values.data() + x.filled.diagonal[i] * size, size, inverse + i * size);
-            inverter.invert({int(i), 0, 0}, own.data(), inverse + i * size, smallest);
+            inverter.invert({int(a.space().first_block_row() + row), 0, 0}, own.data(), inverse + i * size, smallest);
         }
         inverter.note(smallest);
     }
 }
 
-void finish(GeneralFactors& x, const double* inverse) {
+void finish(const BsrMatrix& a, GeneralFactors& x, const double* inverse) {
     const BlockPattern& p = x.pattern();
     const int dof = x.dof, size = dof * dof;
 #pragma omp parallel for schedule(static) num_threads(p.context().threads_for(p.blocks() * size))
-    for (Index i = 0; i < p.rows(); ++i) {
+    for (Index i = x.filled.first; i < x.filled.first + a.pattern()->rows(); ++i) {
         std::array<double, max_dof * max_dof> product;
         for (Index at = p.row_begin()[i]; at < x.filled.diagonal[i]; ++at) {
             const Index k = p.column()[at], mirrored = x.symmetric ? p.find(k, int(i)) : at;
@@ -130,22 +131,24 @@ Index fixed_point_bytes(Index rows, Index blocks, int dof) {
 }
 
 void fixed_point(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
-                 GeneralFactors& f, PivotInverter& inverter) {
+                 GeneralFactors& f, PivotInverter& inverter, const ShareRows& share) {
     sweep(a, alpha, f, nullptr, f.values.data());
     PivotInverter guess(rules_of_guesses(rules), places_of(a), a.dof(), a.symmetric());
     invert_diagonals(a, f, scratch.inverse.data(), guess);
-    sweep_to_factors(a, alpha, sweeps, rules, scratch, f, inverter);
+    share(f.values.data(), scratch.inverse.data());
+    sweep_to_factors(a, alpha, sweeps, rules, scratch, f, inverter, share);
 }
 
 void sweep_to_factors(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,
-                      GeneralFactors& x, PivotInverter& inverter) {
+                      GeneralFactors& x, PivotInverter& inverter, const ShareRows& share) {
     for (int at = 1; at <= sweeps; ++at) {
         sweep(a, alpha, x, scratch.inverse.data(), scratch.spare.data());
         std::swap(x.values, scratch.spare);
         PivotInverter guess(rules_of_guesses(rules), places_of(a), a.dof(), a.symmetric());
         invert_diagonals(a, x, scratch.inverse.data(), at == sweeps ? inverter : guess);
+        share(x.values.data(), scratch.inverse.data());
     }
-    finish(x, scratch.inverse.data());
+    finish(a, x, scratch.inverse.data());
 }
 
 }  // namespace hyperplane::general_cpu

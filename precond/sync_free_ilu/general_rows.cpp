@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
+#include "precond/sync_free_ilu/rank_ilu.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 
@@ -114,10 +115,11 @@ PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
     };
     row.create = [=, on_grid = row.create](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (!general(setting)) return on_grid(parameters, setting);
-        return std::unique_ptr<Preconditioner>(new SyncFreeIlu(setting.context, read(parameters, setting)));
+        return make_general_ilu(read(parameters, setting), parameters, setting);
     };
     row.plan = [=, on_grid = row.plan](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return general(setting) ? SyncFreeIlu::plan(read(parameters, setting), setting) : on_grid(parameters, setting);
+        return general(setting) ? plan_general_ilu(read(parameters, setting), parameters, setting)
+                                : on_grid(parameters, setting);
     };
     row.kernels = [=, on_grid = row.kernels](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (general(setting)) return SyncFreeIlu::kernels(read(parameters, setting), setting);
@@ -146,13 +148,46 @@ CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& con
     return by_counts(options, context, a);
 }
 
+namespace {
+
+/// Whether rows depend on rows of other ranks.
+bool couples_ranks(const SyncFreeOptions& options, const Parameters& parameters, const PreconditionerSetting& setting) {
+    const std::string section = "preconditioner";
+    if (!setting.matrix.pattern()->slab()) return false;
+    const bool has_scope = parameters.has(section, "scope");
+    if (has_scope && parameters.text(section, "scope") == "rank") return false;
+    if (options.fill_level > 0)
+        throw UsageError(fmt::format(
+            "{}: on several ranks {} has no fill between the rows of ranks; set preconditioner.fill_level = 0{}, or "
+            "take one rank",
+            parameters.where(section, "fill_level"), options.name,
+            has_scope ? ", or preconditioner.scope = rank, with fill within each rank" : ""));
+    return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
+                                                 const PreconditionerSetting& setting) {
+    if (couples_ranks(options, parameters, setting)) return std::make_unique<RankIlu>(setting.context, options);
+    return std::make_unique<SyncFreeIlu>(setting.context, options);
+}
+
+PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
+                                    const PreconditionerSetting& setting) {
+    return couples_ranks(options, parameters, setting) ? RankIlu::plan(options, setting)
+                                                       : SyncFreeIlu::plan(options, setting);
+}
+
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
+    jacobi_sweeps.on_general_ranks = true;
     return with_general(std::move(jacobi_sweeps), [](const Parameters& parameters, const PreconditionerSetting&) {
         return jacobi_sweeps_options(parameters);
     });
 }
 
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
+    par_ilu.on_general_ranks = true;
     return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting&) {
         return par_ilu_options(parameters);
     });

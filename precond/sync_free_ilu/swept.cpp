@@ -15,19 +15,26 @@ namespace {
 
 constexpr const char* swept_label = "sweeps";
 
-/// The part of a filled pattern below or above the diagonal.
-std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, bool lower) {
+/// The part of a filled pattern below or above the diagonal; of several ranks, of the own rows.
+std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, bool lower,
+                                                const std::shared_ptr<const RowSlab>& slab) {
     const BlockPattern& p = *filled.pattern;
     const Context& host = p.context();
-    Buffer<Index> row_begin(host, swept_label, p.rows() + 1);
-    const auto first = [&](Index row) { return lower ? p.row_begin()[row] : filled.diagonal[row] + 1; };
-    const auto last = [&](Index row) { return lower ? filled.diagonal[row] : p.row_begin()[row + 1]; };
-    for (Index row = 0; row < p.rows(); ++row) row_begin[row + 1] = row_begin[row] + last(row) - first(row);
-    Buffer<int> column(host, swept_label, row_begin[p.rows()]);
+    const Index rows = slab ? slab->rows : p.rows();
+    Buffer<Index> row_begin(host, swept_label, rows + 1);
+    const auto first = [&](Index row) {
+        return lower ? p.row_begin()[filled.first + row] : filled.diagonal[filled.first + row] + 1;
+    };
+    const auto last = [&](Index row) {
+        return lower ? filled.diagonal[filled.first + row] : p.row_begin()[filled.first + row + 1];
+    };
+    for (Index row = 0; row < rows; ++row) row_begin[row + 1] = row_begin[row] + last(row) - first(row);
+    Buffer<int> column(host, swept_label, row_begin[rows]);
 #pragma omp parallel for schedule(static) num_threads(host.threads_for(p.blocks()))
-    for (Index row = 0; row < p.rows(); ++row)
-        std::copy(p.column() + first(row), p.column() + last(row), column.data() + row_begin[row]);
-    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
+    for (Index row = 0; row < rows; ++row)
+        std::transform(p.column() + first(row), p.column() + last(row), column.data() + row_begin[row],
+                       [&](int j) { return j - int(filled.first); });
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), nullptr, slab);
 }
 
 /// out = x y for dof x dof blocks.
@@ -40,17 +47,16 @@ void multiply(int dof, const double* x, const double* y, double* out) {
 
 }  // namespace
 
-SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options)
+SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options,
+                           const std::shared_ptr<const RowSlab>& slab)
     : context_(context), options_(options) {
-    const Index rows = factors.pattern().rows();
     const auto make = [&](std::shared_ptr<const BlockPattern> pattern) {
         return std::make_unique<BsrMatrix>(context, std::move(pattern), factors.dof, false, swept_label);
     };
-    w_ = make(triangle_of(factors.filled, true));
-    g_ = make(triangle_of(factors.filled, false));
-    inverse_ = make(diagonal_pattern(factors.pattern().context(), rows, swept_label));
-    for (Vector* vector : {&product_, &scaled_})
-        *vector = Vector(context, IndexSpace::plain(rows), factors.dof, swept_label);
+    w_ = make(triangle_of(factors.filled, true, slab));
+    g_ = make(triangle_of(factors.filled, false, slab));
+    inverse_ = make(diagonal_pattern(factors.pattern().context(), w_->pattern()->rows(), swept_label));
+    for (Vector* vector : {&product_, &scaled_}) *vector = Vector(context, w_->space(), factors.dof, swept_label);
 }
 
 void SweptFactors::take(const GeneralFactors& factors, const std::string& name) {
@@ -71,8 +77,9 @@ void SweptFactors::take(const GeneralFactors& factors, const std::string& name) 
         here[at] = copies[at].get();
     }
 #pragma omp parallel for schedule(static) num_threads(host.threads_for(p.blocks() * size))
-    for (Index row = 0; row < p.rows(); ++row) {
-        const Index begin = p.row_begin()[row], diagonal = factors.filled.diagonal[row], end = p.row_begin()[row + 1];
+    for (Index row = 0; row < w_->pattern()->rows(); ++row) {
+        const Index place = factors.filled.first + row, begin = p.row_begin()[place], end = p.row_begin()[place + 1];
+        const Index diagonal = factors.filled.diagonal[place];
         const double* const inverse = values + diagonal * size;
         std::copy(values + begin * size, inverse, here[0]->values() + w_->pattern()->row_begin()[row] * size);
         std::copy_n(inverse, size, here[2]->values() + row * size);
@@ -108,7 +115,7 @@ void SweptFactors::apply(const Vector& r, Vector& z) const {
 void SweptFactors::refuse_divergence(const BsrMatrix& triangle, int sweeps, const char* which,
                                      const std::string& name) const {
     constexpr double most_at_last = 10.0, most = 1e8;
-    std::vector<double> start(std::size_t(triangle.unknowns()));
+    std::vector<double> start(std::size_t(triangle.space().all_block_rows() * triangle.dof()));
     for (std::size_t at = 0; at < start.size(); ++at) start[at] = random_uniform(17, at);
     Vector x(context_, triangle.space(), triangle.dof(), swept_label),
         y(context_, triangle.space(), triangle.dof(), swept_label);
@@ -156,13 +163,17 @@ Index SweptFactors::bytes_of_long_rows([[maybe_unused]] const FilledPattern& fil
 }
 
 Index SweptFactors::bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options) {
-    const Index rows = filled.pattern->rows(), upper = filled.pattern->blocks() - rows - filled.lower;
+    const Index rows = filled.pattern->rows();
+    return bytes_per_apply(rows, filled.lower, filled.pattern->blocks() - rows - filled.lower, dof, options);
+}
+
+Index SweptFactors::bytes_per_apply(Index rows, Index lower, Index upper, int dof, const SweepOptions& options) {
     const Index vector = rows * dof * Index(sizeof(double));
     const auto product = [&](Index blocks) {
         return BlockPattern::bytes(rows, blocks) + blocks * dof * dof * Index(sizeof(double)) + 2 * vector;
     };
-    return (options.lower - 1) * (product(filled.lower) + 3 * vector) +
-           (options.upper - 1) * (product(upper) + 3 * vector) + product(rows) + 4 * vector;
+    return (options.lower - 1) * (product(lower) + 3 * vector) + (options.upper - 1) * (product(upper) + 3 * vector) +
+           product(rows) + 4 * vector;
 }
 
 }  // namespace hyperplane

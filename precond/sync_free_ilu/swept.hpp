@@ -17,8 +17,9 @@ namespace hyperplane {
 
 class SweptFactors {
 public:
-    /// For factors of this pattern; they lie in the context's memory.
-    SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options);
+    /// For factors of this pattern; they lie in the context's memory. `slab`: the rows of one of several ranks.
+    SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options,
+                 const std::shared_ptr<const RowSlab>& slab = nullptr);
 
     /// Takes over new values of the factors. Throws SetupError if the sweeps diverge; `name` is the preconditioner's
     /// name in its message.
@@ -33,6 +34,7 @@ public:
     static Index bytes_of_long_rows(const FilledPattern& filled, int dof);
     /// Bytes that one application moves.
     static Index bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options);
+    static Index bytes_per_apply(Index rows, Index lower, Index upper, int dof, const SweepOptions& options);
 
 private:
     /// x = b - T x from x = 0, `sweeps` times.

@@ -27,7 +27,8 @@ Symbolic made(const Context& host, const SymbolicKey& key, const std::string& la
     const std::shared_ptr<const BlockPattern> pattern = key.pattern.lock();
     Symbolic symbolic;
     if (!key.parts) {
-        symbolic.filled = filled_pattern(host, pattern, key.fill_level, label);
+        symbolic.filled = pattern->slab() ? filled_within_rank(host, *pattern, key.fill_level, label)
+                                          : filled_pattern(host, pattern, key.fill_level, label);
         return symbolic;
     }
     Decoupled decoupled = decoupled_pattern(host, pattern, *key.parts, label);

@@ -189,13 +189,7 @@ SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
             else
                 general_cpu::factorise(a, alpha, lower_, factors_, inverter);
         },
-        (options_.fixed_point_sweeps > 0
-             ? fmt::format(
-                   " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu factors "
-                   "exactly.",
-                   options_.fixed_point_sweeps)
-             : "") +
-            advice_if_indefinite(a.symmetric(), options_.pivots.rules, options_.name));
+        remark_on_sweeps(options_) + advice_if_indefinite(a.symmetric(), options_.pivots.rules, options_.name));
 }
 
 void SyncFreeIlu::hand_on() {
@@ -259,7 +253,14 @@ ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& a, const Vec
     return {error_of_solves(factors_, diagonals(), r, z), bound_of_double(), ""};
 }
 
-PreconditionerTraits SyncFreeIlu::traits(const SyncFreeOptions& options, bool matrix_is_symmetric) {
+std::string remark_on_sweeps(const SyncFreeOptions& options) {
+    if (options.fixed_point_sweeps == 0) return "";
+    return fmt::format(
+        " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu factors exactly.",
+        options.fixed_point_sweeps);
+}
+
+PreconditionerTraits traits_of(const SyncFreeOptions& options, bool matrix_is_symmetric) {
     const bool symmetric = matrix_is_symmetric && !options.pivots.rules.indefinite;
     return options.sweeps ? jacobi_traits(*options.sweeps, symmetric)
                           : PreconditionerTraits{.fixed = true, .symmetric = symmetric};
@@ -287,7 +288,8 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     const GraphParts& parts = kept->symbolic->parts;
     const FilledPattern& filled = kept->symbolic->filled;
     const Index values = filled.pattern->blocks() * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walks = options.parts ? 0 : bytes_of_walks(host, a.block_rows(), filled.pattern->blocks(), a.dof());
+    const Index rows = filled.pattern->rows();
+    const Index walks = options.parts ? 0 : bytes_of_walks(host, rows, filled.pattern->blocks(), a.dof());
     PreconditionerPlan plan;
     plan.kept = kept;
     plan.space = a.natural_space();
@@ -305,18 +307,18 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
             if (options.parts && !options.sweeps) {
                 plan.bytes += PartSolveCuda::bytes(*kept->symbolic, a.dof());
             } else if (!options.sweeps) {
-                plan.bytes += SlicedSolve::bytes(a.block_rows(), sizes, a.dof());
-                plan.setup_bytes = 2 * a.block_rows() * Index(sizeof(int));
+                plan.bytes += SlicedSolve::bytes(rows, sizes, a.dof());
+                plan.setup_bytes = 2 * rows * Index(sizeof(int));
             }
         }
-    plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), filled.pattern->blocks(), a.dof());
-    plan.bytes += bytes_of_sweeps(options, a.block_rows(), filled.pattern->blocks(), a.dof());
+    plan.bytes_per_apply = general_cpu::bytes_per_apply(rows, filled.pattern->blocks(), a.dof());
+    plan.bytes += bytes_of_sweeps(options, rows, filled.pattern->blocks(), a.dof());
     if (options.sweeps) {
         plan.bytes_per_apply = SweptFactors::bytes_per_apply(filled, a.dof(), *options.sweeps);
     }
     if (plan.most_bytes > 0) plan.most_bytes = plan.bytes + walks;
     plan.most_when = "levels have so many rows that threads share them";
-    plan.traits = traits(options, a.symmetric());
+    plan.traits = traits_of(options, a.symmetric());
     return plan;
 }
 
@@ -401,7 +403,14 @@ PreconditionerRow sync_free_ilu_row() {
         "synchronization-free incomplete LU factorization for GPUs with level-set analysis; fill by Hysom and Pothen.";
     row.kinds = {MatrixKind::general};
     row.regular_splitting = true;
+    row.on_general_ranks = true;
     row.parameters = ilu_parameters();
+    row.parameters.push_back(choice_key(
+        "scope", "global",
+        "on several ranks (run --ranks): global keeps every coupling, so factors and iterations are those of one rank; "
+        "rank drops those between ranks, which then solve without waiting for each other, and takes more iterations "
+        "the more ranks there are. On one rank both are the same",
+        {"global", "rank"}));
     row.parameters.push_back(
         {.section = "preconditioner",
          .key = "indefinite",
@@ -418,10 +427,10 @@ PreconditionerRow sync_free_ilu_row() {
                    "the factors. The factors have the same bits, and a CPU does not use this key",
                    {"auto", "search", "table"}));
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return std::unique_ptr<Preconditioner>(new SyncFreeIlu(setting.context, read_options(parameters, setting)));
+        return make_general_ilu(read_options(parameters, setting), parameters, setting);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return SyncFreeIlu::plan(read_options(parameters, setting), setting);
+        return plan_general_ilu(read_options(parameters, setting), parameters, setting);
     };
     row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return SyncFreeIlu::kernels(read_options(parameters, setting), setting);

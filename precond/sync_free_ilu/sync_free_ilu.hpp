@@ -45,6 +45,10 @@ struct SyncFreeOptions {
     std::optional<PartOptions> parts;                  ///< couplings between parts of the rows are left out
 };
 
+PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);
+/// What an error of a pivot says besides if the factors come from sweeps.
+std::string remark_on_sweeps(const SyncFreeOptions& options);
+
 class SyncFreeIlu : public Preconditioner, public HasLduFactors {
 public:
     SyncFreeIlu(const Context& context, const SyncFreeOptions& options);
@@ -53,7 +57,7 @@ public:
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
-    PreconditionerTraits traits() const override { return traits(options_, factors_.symmetric); }
+    PreconditionerTraits traits() const override { return traits_of(options_, factors_.symmetric); }
     SweepCounts sweeps() const override;
     void set_setup_sweeps(int count) override {
         if (options_.fixed_point_sweeps > 0) options_.fixed_point_sweeps = count;
@@ -74,7 +78,6 @@ public:
 private:
     /// The places of the factors' diagonal blocks, in their memory.
     const Buffer<Index>& diagonals() const;
-    static PreconditionerTraits traits(const SyncFreeOptions& options, bool matrix_is_symmetric);
     void analyse(const BsrMatrix& a);
     /// The pattern of the factors; on a GPU gpu_pattern_, too.
     Symbolic analysed_pattern(const BsrMatrix& a);
@@ -103,6 +106,13 @@ PreconditionerRow sync_free_ilu_row();
 /// What to do about a pivot of a symmetric matrix that is not positive enough, for the message of preconditioner
 /// `name`; empty if the matrix is not symmetric or its pivots may have either sign.
 std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name);
+
+/// The preconditioner with these options and its plan; of several ranks, with the couplings that the deck's scope, if
+/// it has one, asks for. Throws UsageError if there would be fill between ranks.
+std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
+                                                 const PreconditionerSetting& setting);
+PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
+                                    const PreconditionerSetting& setting);
 
 /// The memory of factors (precond/counted.hpp).
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a);

@@ -14,8 +14,9 @@ class Mpi(ProcessesTest):
 
     def test_processes_have_the_record_of_one_rank(self):
         navier_stokes = "[problem]\nname = navier_stokes\n[grid]\ncells = {cells}\n[time]\nsteps = 1\n"
+        general = POISSON.format(cells="21 23 19") + "[matrix]\nformat = general\n[preconditioner]\nname = sync_free_ilu\n"
         multigrid = "[preconditioner]\nname = multigrid\ncoarsest_points = 12\nreplicated_points = 0\n"
-        for name, text in (("poisson", POISSON), ("multigrid", POISSON + multigrid), ("transport", TRANSPORT.replace("{steps}", "2")),
+        for name, text in (("poisson", POISSON), ("multigrid", POISSON + multigrid), ("transport", TRANSPORT.replace("{steps}", "2")), ("general", general),
                            ("navier_stokes", navier_stokes), ("half", POISSON + "[preconditioner]\nstorage = half_scaled\n"),
                            ("periodic", POISSON.replace("[grid]", "right_hand_side = random\n[grid]\nperiodic = z"))):
             deck = self.write(f"{name}.ini", text.format(cells="7 5 9"))

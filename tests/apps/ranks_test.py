@@ -200,7 +200,7 @@ class Ranks(ProgramTest):
             (("--ranks", "2", "--set", "preconditioner.name=multigrid", "--set", "preconditioner.storage=single", "--set",
               "preconditioner.vectors=single"), ("preconditioner.vectors", "double")),
             (("--ranks", "2", "--set", "matrix.format=general", "--set", "preconditioner.name=jacobi"),
-             ("matrix.format", "one rank")),
+             ("device.ranks = 2", "one rank")),
             (("--ranks", "2", "--set", "preconditioner.name=multicolor", "--set", "preconditioner.triangular_solve=jacobi",
               "--set", "preconditioner.solve_mode=block_async"), ("preconditioner.solve_mode", "sync")),
             (("--ranks", "2", "--set", "preconditioner.name=fgbilu", "--set", "preconditioner.style=kernels"),

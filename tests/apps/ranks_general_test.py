@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""General matrices on several ranks: the record of one rank, and what is refused."""
+
+import json
+import random
+import re
+import signal
+import unittest
+
+from program import ProgramTest
+
+GENERAL = "[matrix]\nformat = general\n"
+POISSON = "[problem]\nname = poisson\n[grid]\ncells = 21 23 19\n[solver]\nname = cg\n" + GENERAL
+TRANSPORT = ("[problem]\nname = convection_diffusion\nregime = transient\n[grid]\ncells = 21 19 23\n[time]\nsteps = {steps}\n"
+             "[solver]\nname = gmres\n") + GENERAL
+
+# Each has at least five blocks of rows, and rows whose values lie on several ranks.
+ON_A_GRID = {
+    "poisson_none": POISSON + "[preconditioner]\nname = none\n",
+    "poisson_jacobi": POISSON.replace("name = cg", "name = pipelined_cg") + "[preconditioner]\nname = jacobi\n",
+    "poisson_l1": POISSON.replace("name = cg", "name = richardson\nmax_iterations = 20")
+    + "[preconditioner]\nname = jacobi\nl1 = true\n",
+    "poisson_ilu": POISSON + "[preconditioner]\nname = sync_free_ilu\n",
+    "poisson_ilu_rcm": POISSON + "[preconditioner]\nname = sync_free_ilu\n[ordering]\nname = rcm\n",
+    "poisson_random_order": POISSON + "[preconditioner]\nname = sync_free_ilu\n[ordering]\nname = random\n",
+    "poisson_sweeps": POISSON.replace("name = cg", "name = fgmres") + "[preconditioner]\nname = jacobi_sweeps\n",
+    "poisson_par_ilu": POISSON + "[preconditioner]\nname = par_ilu\n[ordering]\nname = multicolor\n",
+    "poisson_box27": POISSON.replace("name = poisson", "name = poisson\nstencil = box27").replace("21 23 19", "21 23 19\nlengths = 20 22 18")
+    + "[preconditioner]\nname = sync_free_ilu\n",
+    "poisson_periodic": POISSON.replace("21 23 19", "21 23 19\nperiodic = x z").replace("name = poisson", "name = poisson\nright_hand_side = random")
+    + "[preconditioner]\nname = sync_free_ilu\n",
+    "poisson_neumann": POISSON.replace("name = poisson", "name = poisson\ndiscretisation = cell\nboundary_condition = neumann")
+    + "[preconditioner]\nname = jacobi\n",
+    "transport": TRANSPORT.format(steps=2) + "[preconditioner]\nname = sync_free_ilu\n",
+    "transport_bicgstab": TRANSPORT.format(steps=1).replace("gmres", "bicgstab") + "[preconditioner]\nname = jacobi\n",
+    "block": "[problem]\nname = block_laplacian\n[grid]\ncells = 14 15 16\n[solver]\nname = fgmres\n" + GENERAL
+    + "[preconditioner]\nname = sync_free_ilu\n",
+    "cavity": "[problem]\nname = artificial_compressibility\n[grid]\ncells = 13 14 15\n[time]\nsteps = 2\n" + GENERAL
+    + "[preconditioner]\nname = sync_free_ilu\n",
+    "euler": "[problem]\nname = euler\n[grid]\ncells = 13 14 12\n[time]\nsteps = 2\n" + GENERAL
+    + "[preconditioner]\nname = sync_free_ilu\n",
+}
+FILE = "[problem]\nname = matrix\nfile = a.mtx\n[solver]\nname = gmres\n"
+OF_A_FILE = {
+    "gmres_ilu": FILE + "[preconditioner]\nname = sync_free_ilu\n",
+    "gmres_rcm": FILE + "[preconditioner]\nname = sync_free_ilu\n[ordering]\nname = rcm\n",
+    "blocks": FILE.replace("a.mtx", "a.mtx\nblock = 3") + "[preconditioner]\nname = sync_free_ilu\npivot_policy = boost\n",
+    "blocks_of_10": FILE.replace("a.mtx", "a.mtx\nblock = 10") + "[preconditioner]\nname = jacobi\n",
+    "scaled": FILE + "[preconditioner]\nname = sync_free_ilu\n[scaling]\nname = row\n",
+    "scaled_sweeps": FILE.replace("gmres", "fgmres") + "[preconditioner]\nname = jacobi_sweeps\n[scaling]\nname = symmetric\n",
+    "scaled_blocks": FILE.replace("a.mtx", "a.mtx\nblock = 5") + "[preconditioner]\nname = none\n[scaling]\nname = symmetric\n",
+    "par_ilu": FILE + "[preconditioner]\nname = par_ilu\n",
+    "swept_par_ilu": FILE.replace("a.mtx", "a.mtx\nblock = 2") + "[preconditioner]\nname = par_ilu\ntriangular_solve = jacobi\n",
+    "bicgstab": FILE.replace("gmres", "bicgstab").replace("a.mtx", "a.mtx\nright_hand_side = random")
+    + "[preconditioner]\nname = jacobi\n",
+}
+
+
+class RanksOfGeneralMatrices(ProgramTest):
+    def run_ranks(self, deck, ranks, output, *words, threads=1):
+        return self.run_program("run", deck, "--ranks", str(ranks), "--backend", "cpu", "--threads", str(threads), "--quiet",
+                                "--set", f"output.file={output}", *words)
+
+    def write_matrix(self, rows=9000, missing=frozenset()):
+        """An unsymmetric matrix whose rows have entries near and far. Rows without a diagonal entry get a pivot by elimination,
+        except the first one."""
+        draw = random.Random(5)
+        entries = []
+        for i in range(rows):
+            near = {j for j in (i - 7, i - 1, i + 1, i + 11) if 0 <= j < rows and draw.random() < 0.8}
+            if {i, i + 1} & missing:
+                near |= {i - 1 if i in missing and i else i + 1, min(i + 1, rows - 1)}
+            columns = near | {draw.randrange(rows) for _ in range(draw.randrange(3))}
+            entries += [(i + 1, j + 1, draw.uniform(-1.0, 1.0)) for j in sorted(columns - {i})]
+            if i not in missing:
+                entries.append((i + 1, i + 1, 9.0 + draw.random()))
+        lines = ["%%MatrixMarket matrix coordinate real general", f"{rows} {rows} {len(entries)}"]
+        return self.write("a.mtx", "\n".join(lines + [f"{i} {j} {v!r}" for i, j, v in entries]) + "\n")
+
+    def expect_the_record_of_one_rank(self, decks, fields):
+        words = ("--force", "--set", f"output.fields={fields}")
+        for name, text in decks.items():
+            deck = self.write("deck.ini", text)
+            one = self.run_ranks(deck, 1, "one.h5", *words)
+            self.assertIn(one.returncode, (0, 3), name + one.stderr)
+            for ranks in (2, 3, 4):
+                with self.subTest(f"{name} on {ranks}"):
+                    several = self.run_ranks(deck, ranks, "several.h5", *words)
+                    self.assertEqual(several.returncode, one.returncode, several.stderr)
+                    self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
+                    if fields == "true":
+                        self.assertEqual((self.folder / "several.vtkhdf").read_bytes(), (self.folder / "one.vtkhdf").read_bytes())
+
+    def test_problems_on_a_grid_in_general_form(self):
+        self.expect_the_record_of_one_rank(ON_A_GRID, "true")
+
+    def test_matrices_of_files(self):
+        self.write_matrix()
+        self.expect_the_record_of_one_rank(OF_A_FILE, "false")
+
+    def test_rows_without_a_diagonal_entry(self):
+        self.write_matrix(missing={17, 2000, 4096, 5000, 8999})
+        text = FILE + "[preconditioner]\nname = sync_free_ilu\npivot_policy = boost\n"
+        self.expect_the_record_of_one_rank({"boosted": text, "shifted": text.replace("boost", "shift")}, "false")
+        # The row that fails is named as on one rank.
+        self.write_matrix(missing={0, 17})
+        deck = self.write("deck.ini", text.replace("boost", "fail"))
+        reasons = [self.run_ranks(deck, ranks, "failed.h5", "--force") for ranks in (1, 3)]
+        self.assertEqual(reasons[0].returncode, 5, reasons[0].stderr)
+        self.assertEqual(reasons[1].stderr, reasons[0].stderr)
+
+    def test_threads_do_not_matter(self):
+        deck = self.write("deck.ini", POISSON.replace("21 23 19", "33 35 37") + "[preconditioner]\nname = jacobi\n")
+        for ranks, threads in ((1, 1), (1, 2), (2, 2)):
+            self.assertEqual(self.run_ranks(deck, ranks, f"{ranks}_{threads}.h5", threads=threads).returncode, 0)
+        self.expect(0, "diff", "1_1.h5", "1_2.h5", "--tolerance", "0")
+        self.expect(0, "diff", "1_1.h5", "2_2.h5", "--tolerance", "0")
+
+    def test_rank_scope_takes_more_iterations_and_the_verdict_says_why(self):
+        deck = self.write("deck.ini", POISSON + "[preconditioner]\nname = sync_free_ilu\n")
+        count = {}
+        for scope in ("global", "rank"):
+            for ranks in (1, 4):
+                done = self.run_ranks(deck, ranks, f"{scope}.h5", "--force", "--set", f"preconditioner.scope={scope}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                count[scope, ranks] = int(re.search(r"^iterations +(\d+)", done.stdout, re.M).group(1))
+                self.assertEqual("couplings between ranks are dropped" in done.stdout, (scope, ranks) == ("rank", 4))
+        self.assertEqual(count["rank", 1], count["global", 1])
+        self.assertEqual(count["global", 4], count["global", 1])
+        self.assertGreater(count["rank", 4], count["global", 4])
+        for level in ("1", "2"):
+            filled = self.run_ranks(deck, 3, "filled.h5", "--force", "--set", "preconditioner.scope=rank", "--set",
+                                    f"preconditioner.fill_level={level}")
+            self.assertEqual(filled.returncode, 0, filled.stderr)
+
+    def test_check_predicts_the_memory_of_a_rank(self):
+        # Of four blocks of rows each rank has two.
+        self.write_matrix(rows=8192, missing={17})
+        poisson, transport = (text.replace(" 21 23 19", " 16 16 32").replace(" 21 19 23", " 16 16 32") for text in (POISSON, TRANSPORT))
+        for name, text in (("file", FILE + "[preconditioner]\nname = sync_free_ilu\npivot_policy = boost\n"),
+                           ("dropped", FILE + "[preconditioner]\nname = sync_free_ilu\npivot_policy = boost\nscope = rank\n"),
+                           ("jacobi", poisson + "[preconditioner]\nname = jacobi\n"),
+                           ("grid", transport.format(steps=1) + "[preconditioner]\nname = sync_free_ilu\n")):
+            with self.subTest(name):
+                deck = self.write("deck.ini", text)
+                plan = self.run_json(0, "check", deck, "--ranks", "2", "--threads", "1", "--backend", "cpu")["memory"]
+                done = self.run_ranks(deck, 2, "two.h5", "--json", "--force")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                memory = json.loads(done.stdout)["memory"]
+                self.assertLessEqual(memory["predicted"], plan["predicted"])
+                self.assertGreaterEqual(memory["predicted"], 0.95 * plan["predicted"])
+                self.assertLess(memory["peak"] - memory["predicted"], 1300)  # a few scalars
+
+    def test_refusals_name_key_reason_and_remedy(self):
+        deck = self.write("deck.ini", POISSON + "[preconditioner]\nname = jacobi\n")
+        for words, expected in (
+            (("--ranks", "6", "--set", "preconditioner.name=jacobi"), ("device.ranks = 6", "give 5 ranks or fewer")),
+            (("--ranks", "2", "--set", "preconditioner.name=jacobi", "--set", "grid.cells=9"), ("run it on one rank",)),
+            (("--ranks", "2", "--set", "preconditioner.name=par_ilut"), ("preconditioner.name", "sync_free_ilu")),
+            (("--ranks", "2", "--set", "preconditioner.name=struct_ilu"), ("preconditioner.name", "jacobi")),
+            (("--ranks", "2", "--set", "preconditioner.name=sync_free_ilu", "--set", "preconditioner.fill_level=1"),
+             ("preconditioner.fill_level", "preconditioner.scope = rank")),
+        ):
+            with self.subTest(words):
+                done = self.run_program("run", deck, "--backend", "cpu", *words)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                for text in expected:
+                    self.assertIn(text, done.stderr)
+                self.assertFalse((self.folder / "deck.h5").exists())
+
+    def test_preempted_run_goes_on_with_another_number_of_ranks(self):
+        deck = self.write("deck.ini", TRANSPORT.format(steps=3) + "[preconditioner]\nname = sync_free_ilu\n[ordering]\nname = rcm\n")
+        self.assertEqual(self.run_ranks(deck, 1, "whole.h5").returncode, 0)
+        for first, then in ((1, 3), (3, 2), (2, 1)):
+            with self.subTest(f"{first} ranks, then {then}"):
+                name = f"{first}_{then}.h5"
+                stopped = self.run_program("run", deck, "--ranks", str(first), "--threads", "1", "--backend", "cpu", "--quiet", "--set",
+                                           f"output.file={name}", stop_at=f"9:{int(signal.SIGTERM)}")
+                self.assertEqual(stopped.returncode, 75, stopped.stderr)
+                done = self.run_ranks(deck, then, name)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.expect(0, "diff", "whole.h5", name, "--tolerance", "0")
+
+    def test_compare_gives_the_iterations_and_the_system_of_one_rank(self):
+        deck = self.write("deck.ini", POISSON + "[preconditioner]\nname = jacobi\n[ordering]\nname = rcm\n")
+        tables = []
+        for ranks in ("1", "3"):
+            words = ("--preconditioners", "sync_free_ilu,jacobi,none", "--ranks", ranks, "--backend", "cpu", "--threads", "1", "--reps",
+                     "1", "--quiet", "--force", "--json", "-")
+            tables.append(json.loads(self.expect(0, "compare", deck, *words).stdout))
+        found = [{row["name"]: row for row in table["candidates"]} for table in tables]
+        for name, row in found[0].items():
+            for key in ("outcome", "iterations", "relative_residual"):
+                self.assertEqual(found[1][name][key], row[key], (name, key))
+        self.assertEqual(tables[0]["system"]["fingerprint"], tables[1]["system"]["fingerprint"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preconditioners of general matrices on several ranks: with scope = global the bits of one rank, with scope = rank
+// those of a matrix without couplings between the ranks' rows.
+#include <gtest/gtest.h>
+
+#include "core/matrix/row_cuts.hpp"
+#include "on_ranks.hpp"
+#include "precond/general_cases.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::BlockMatrix;
+
+struct RankedRows {
+    std::string preconditioner;
+    GeneralCase matrix;
+    Settings settings = {};
+};
+
+std::vector<RankedRows> global_cases() {
+    std::vector<RankedRows> list;
+    for (const char* name : {"none", "jacobi", "sync_free_ilu"}) {
+        list.push_back({name, {"random", 8197, 1, 0}});
+        list.push_back({name, {"symmetric", 8211, 1, 0, true}});
+        list.push_back({name, {"random", 2999, 3, 0}});
+        list.push_back({name, {"symmetric", 2111, 4, 0, true}});
+        list.push_back({name, {"random", 901, 11, 0}});
+    }
+    list.push_back({"jacobi", {"symmetric", 8211, 1, 0, true}, {{"l1", "true"}}});
+    for (const char* name : {"jacobi_sweeps", "par_ilu"}) {
+        list.push_back({name, {"random", 8197, 1, 0}});
+        list.push_back({name, {"symmetric", 2999, 3, 0, true}});
+    }
+    list.push_back({"par_ilu", {"random", 2999, 3, 0}, {{"triangular_solve", "jacobi"}}});
+    for (const char* pattern : {"dense_row", "lower", "empty_rows"})
+        list.push_back({"sync_free_ilu", {pattern, 8300, 1, 0}});
+    list.push_back({"sync_free_ilu", {"no_diagonal", 8200, 1, 0}, {{"pivot_policy", "boost"}}});
+    return list;
+}
+
+std::string name_of(const testing::TestParamInfo<RankedRows>& info) {
+    const auto& [name, matrix, settings] = info.param;
+    return name + "_" + matrix.pattern + std::to_string(matrix.rows) + "x" + std::to_string(matrix.dof) +
+           (matrix.symmetric ? "_spd" : "") + (settings.empty() ? "" : "_" + settings[0].first);
+}
+
+/// r^T M^-1 r, M^-1 r for a random r, and what the set-up reports.
+std::vector<double> applied(const Context& context, const RankedRows& c, const BlockMatrix& data,
+                            const Settings& settings) {
+    const BsrMatrix whole = reference::to_bsr_matrix(context.alone(), data, c.matrix.symmetric);
+    auto pattern = whole.pattern();
+    if (context.ranks()) pattern = rows_of_rank(context, *pattern, c.matrix.dof, "test");
+    BsrMatrix a(context, pattern, c.matrix.dof, c.matrix.symmetric);
+    const Index first = a.space().first_block_row(), size = c.matrix.dof * c.matrix.dof;
+    std::copy_n(whole.values() + whole.pattern()->row_begin()[first] * size, a.nonzeros(), a.values());
+    const auto plan =
+        find_preconditioner(c.preconditioner).plan(parameters_of(c.preconditioner, settings), setting_of(a));
+    const auto m = make_general(c.preconditioner, a, settings);
+    const Index held = context.ledger().held();
+    const SetupReport report = m->setup(a);
+    if (context.ranks()) {
+        EXPECT_EQ(context.ledger().held() - held, plan.bytes - (plan.kept ? plan.kept->bytes() : 0));
+    }
+    Vector r(context, a.space(), c.matrix.dof, "r"), z(context, a.space(), c.matrix.dof, "z");
+    from_natural(reference::Random(3).vector(c.matrix.rows * c.matrix.dof), r);
+    std::vector<double> found{0.0, double(report.pivots_modified), report.smallest_pivot_ratio,
+                              double(report.smallest_pivot_cell.x)};
+    for (const PivotEvent& event : report.modified) found.push_back(double(event.cell.x));
+    m->apply_dot(r, z, found.data());
+    m->setup(a);
+    m->apply(r, z);
+    const std::vector<double> solution = to_natural(z);
+    found.insert(found.end(), solution.begin(), solution.end());
+    return found;
+}
+
+class GeneralOnRanks : public testing::TestWithParam<RankedRows> {};
+INSTANTIATE_TEST_SUITE_P(OnHost, GeneralOnRanks, testing::ValuesIn(global_cases()), name_of);
+
+TEST_P(GeneralOnRanks, GlobalScopeHasTheBitsOfOneRank) {
+    const BlockMatrix data = data_of(GetParam().matrix);
+    const auto compute = [&](const Context& context) {
+        return applied(context, GetParam(), data, GetParam().settings);
+    };
+    const std::vector<double> one = on_first_of(1, compute);
+    for (int ranks = 2; ranks <= 4; ++ranks) EXPECT_EQ(on_first_of(ranks, compute), one) << ranks << " ranks";
+}
+
+std::vector<RankedRows> dropping_cases() {
+    std::vector<RankedRows> list;
+    for (const char* level : {"0", "2"}) {
+        list.push_back({"sync_free_ilu", {"random", 8197, 1, 0}, {{"fill_level", level}}});
+        list.push_back({"sync_free_ilu", {"symmetric", 2999, 3, 0, true}, {{"fill_level", level}}});
+    }
+    return list;
+}
+
+class ScopeOfGeneralRanks : public testing::TestWithParam<RankedRows> {};
+INSTANTIATE_TEST_SUITE_P(OnHost, ScopeOfGeneralRanks, testing::ValuesIn(dropping_cases()),
+                         [](const auto& info) { return name_of(info) + info.param.settings[0].second; });
+
+TEST_P(ScopeOfGeneralRanks, RankDropsTheCouplingsBetweenRanksAndNoOthers) {
+    const RankedRows& c = GetParam();
+    Settings settings = c.settings;
+    settings.push_back({"scope", "rank"});
+    const BlockMatrix data = data_of(c.matrix);
+    const auto whole = reference::to_bsr_matrix(Context::cpu(1), data).pattern();
+    for (int ranks = 2; ranks <= 4; ++ranks) {
+        const std::vector<Index> cuts = row_cuts(*whole, c.matrix.dof, ranks);
+        const auto rank_of = [&](int row) { return std::upper_bound(cuts.begin(), cuts.end(), row) - cuts.begin(); };
+        BlockMatrix cut = data;
+        for (int row = 0; row < c.matrix.rows; ++row)
+            std::erase_if(cut.rows[row], [&](const auto& entry) { return rank_of(entry.first) != rank_of(row); });
+        const auto expected = on_first_of(1, [&](const Context& one) { return applied(one, c, cut, c.settings); });
+        const auto found = on_first_of(ranks, [&](const Context& one) { return applied(one, c, data, settings); });
+        EXPECT_LT(reference::relative_difference(found, expected), 1e-13) << ranks << " ranks";
+    }
+}
+
+TEST(PivotsOfGeneralRanks, TheFirstFailureIsReportedByAllRanks) {
+    BlockMatrix data = data_of({"random", 8197, 1, 0});
+    for (int row : {4100, 8000}) data.rows[row].erase(row);
+    for (const char* name : {"jacobi", "sync_free_ilu"}) {
+        const auto message = [&](const Context& context) {
+            try {
+                applied(context, {name, {"random", 8197, 1, 0}}, data, {});
+            } catch (const SetupError& error) {
+                return std::string(error.what());
+            }
+            return std::string("no error");
+        };
+        const std::string one = message(Context::cpu(1));
+        EXPECT_NE(one.find("row 4101"), std::string::npos) << one;
+        for (int ranks = 2; ranks <= 3; ++ranks)
+            on_each_rank(ranks, [&](const Context& context) { EXPECT_EQ(message(context), one) << name; });
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
