@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/matrix/block_pattern.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/chebyshev/largest_eigenvalue.hpp"
 #include "precond/checks/applications.hpp"
@@ -59,6 +60,13 @@ ChebyshevOptions chebyshev_options(const Parameters& parameters) {
     return options;
 }
 
+/// The bytes of one product with a symmetric matrix.
+Index bytes_of_product(const MatrixShape& a, const IndexSpace& space) {
+    const Index vectors = 2 * space.block_rows() * a.dof() * Index(sizeof(double));
+    const Index pattern = a.kind() == MatrixKind::general ? a.pattern()->bytes() : 0;
+    return bytes_of(a, space, Backend::cpu) + pattern + vectors;
+}
+
 }  // namespace
 
 chebyshev::Polynomial::Polynomial(const ChebyshevOptions& options, double bound) {
@@ -103,8 +111,8 @@ std::vector<double> chebyshev::zeros(const ChebyshevOptions& options, double bou
 }
 
 SetupReport Chebyshev::setup(const SystemMatrix& matrix) {
-    const StructMatrix& a = structured(matrix);
-    if (!a.symmetric()) throw UsageError("chebyshev: the matrix must be symmetric and store one triangle");
+    const SystemMatrix& a = matrix;
+    if (!a.symmetric()) throw UsageError("chebyshev: the matrix must be symmetric");
     a_ = &a;
     if (!(t_.space() == a.space()) || t_.dof() != a.dof())  // t is allocated last
         for (Vector* vector : {&e_, &w_, &t_}) *vector = Vector(context_, a.space(), a.dof(), "preconditioner: work");
@@ -159,8 +167,10 @@ PreconditionerRow chebyshev_row(const PreconditionerRow& diagonal) {
         "with an error if it finds proof that it is not.";
     row.parameters = chebyshev_parameters();
     row.storages = diagonal.storages;
+    row.kinds = diagonal.kinds;
     row.needs_symmetry = true;
     row.on_ranks = diagonal.on_ranks;
+    row.on_general_ranks = diagonal.on_general_ranks;
     row.on_gpu_ranks = diagonal.on_gpu_ranks;
     row.create = [create = diagonal.create](const Parameters& parameters,
                                             const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
@@ -170,10 +180,7 @@ PreconditionerRow chebyshev_row(const PreconditionerRow& diagonal) {
         PreconditionerPlan made = plan(parameters, setting);
         const Index points = made.space.slots_in_memory(), unknowns = made.space.block_rows() * setting.matrix.dof();
         const Index vector = points * setting.matrix.dof() * Index(sizeof(double));
-        const int entries =
-            setting.matrix.symmetric() ? setting.matrix.stencil().diagonal() + 1 : setting.matrix.stencil().size();
-        const Index a =
-            StructMatrix::bytes(Index(entries) * setting.matrix.dof() * setting.matrix.dof(), points) + 2 * vector;
+        const Index a = bytes_of_product(setting.matrix, made.space);
         const Index d = made.bytes_per_apply > 0 ? made.bytes_per_apply : made.bytes + 2 * vector;
         made.bytes_per_apply = Chebyshev::bytes_per_apply(int(parameters.integer(section, "degree")), a, d, unknowns);
         made.bytes += 3 * vector;

@@ -82,7 +82,7 @@ private:
     Context context_;
     ChebyshevOptions options_;
     std::unique_ptr<Preconditioner> diagonal_;
-    const StructMatrix* a_ = nullptr;
+    const SystemMatrix* a_ = nullptr;
     double bound_ = 0.0;
     chebyshev::Polynomial polynomial_;
     mutable Vector e_, w_, t_;  ///< t is A e or D^-1 w

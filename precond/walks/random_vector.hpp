@@ -8,8 +8,8 @@
 
 namespace hyperplane {
 
-/// Sets x to random numbers between `low` and 1. They depend on seed, point and component alone, not on the layout, the
-/// backend or the number of threads.
+/// Sets x to random numbers between `low` and 1. They depend on seed, point or row, and component alone, not on the
+/// layout, the backend or the number of threads.
 void set_random(Vector& x, std::uint64_t seed, double low);
 
 }  // namespace hyperplane

@@ -18,6 +18,7 @@ TRANSPORT = ("[problem]\nname = convection_diffusion\nregime = transient\n[grid]
 ON_A_GRID = {
     "poisson_none": POISSON + "[preconditioner]\nname = none\n",
     "poisson_jacobi": POISSON.replace("name = cg", "name = pipelined_cg") + "[preconditioner]\nname = jacobi\n",
+    "poisson_chebyshev": POISSON + "[preconditioner]\nname = chebyshev\n",
     "poisson_l1": POISSON.replace("name = cg", "name = richardson\nmax_iterations = 20")
     + "[preconditioner]\nname = jacobi\nl1 = true\n",
     "poisson_ilu": POISSON + "[preconditioner]\nname = sync_free_ilu\n",

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "on_device.hpp"
 #include "precond/chebyshev/largest_eigenvalue.hpp"
+#include "precond/general_cases.hpp"
 #include "precond/support.hpp"
 #include "reference/chebyshev.hpp"
 #include "several_threads.hpp"
@@ -92,7 +93,33 @@ TEST(Chebyshev, EqualsItsDefinitionByZeros) {
     }
 }
 
+/// The same for general matrices, whose set-ups and applications hold and move what was planned.
+void expect_general_definition(const Context& context) {
+    for (const GeneralCase& c :
+         {GeneralCase{"symmetric", 500, 1, 0, true}, {"symmetric", 90, 3, 0, true}, {"arrow", 70, 1, 0, true}}) {
+        SCOPED_TRACE(c.pattern + ", dof " + std::to_string(c.dof));
+        const BlockMatrix data = data_of(c);
+        const BsrMatrix a = reference::to_bsr_matrix(context, data, true);
+        const std::vector<double> r = reference::Random(8).vector(c.rows * c.dof);
+        for (const char* kind : {"first", "fourth"}) {
+            const auto m = make_general("chebyshev", a, {{"polynomial", kind}});
+            m->setup(a);
+            EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), expected_of(*m, data, kind, 4, r)),
+                      1e-13);
+        }
+    }
+}
+
+TEST(Chebyshev, EqualsItsDefinitionOnGeneralMatrices) {
+    expect_general_definition(Context::cpu(1));
+    expect_holds_what_it_plans("chebyshev", {"symmetric", 90, 3, 0, true}, {});
+}
+
 class ChebyshevOnDevice : public DeviceTest {};
+
+TEST_F(ChebyshevOnDevice, EqualsItsDefinitionOnGeneralMatrices) {
+    expect_general_definition(Context::cuda());
+}
 
 TEST_F(ChebyshevOnDevice, EqualsItsDefinitionByZeros) {
     for (const ChebyshevCase& c : chebyshev_cases()) {

@@ -29,6 +29,8 @@ std::vector<RankedRows> global_cases() {
         list.push_back({name, {"random", 901, 11, 0}});
     }
     list.push_back({"jacobi", {"symmetric", 8211, 1, 0, true}, {{"l1", "true"}}});
+    list.push_back({"chebyshev", {"symmetric", 8211, 1, 0, true}});
+    list.push_back({"chebyshev", {"symmetric", 2999, 3, 0, true}});
     for (const char* name : {"jacobi_sweeps", "par_ilu"}) {
         list.push_back({name, {"random", 8197, 1, 0}});
         list.push_back({name, {"symmetric", 2999, 3, 0, true}});
