@@ -72,9 +72,6 @@ inline Index place_from(const int* columns, Index from, Index end, int column) {
 void lower_solve(const GeneralFactors& factors, const RowWalk& walk, const double* r, double* y);
 /// z = U^-1 z.
 void upper_solve(const GeneralFactors& factors, const RowWalk& walk, double* z);
-/// The same of some rows, on one thread.
-void lower_solve(const GeneralFactors& factors, const RowRange& rows, const double* r, double* y);
-void upper_solve(const GeneralFactors& factors, const RowRange& rows, double* z);
 
 /// The fewest bytes that both solves with this number of blocks move.
 Index bytes_per_apply(Index rows, Index blocks, int dof);

@@ -75,6 +75,8 @@ void RankIlu::analyse(const BsrMatrix& a) {
     swept_.reset();
     factors_ = {};
     scratch_ = {};
+    l_ = {};
+    u_ = {};
     lower_ = {};
     upper_ = {};
     factors_.dof = a.dof();
@@ -85,10 +87,13 @@ void RankIlu::analyse(const BsrMatrix& a) {
         scratch_ = {Buffer<double>(context_, label, factors_.value_count()),
                     Buffer<double>(context_, label, slab->rows_in_memory() * a.dof() * a.dof())};
     lower_ = RankStages(context_, factors_.pattern(), *slab, Side::lower, label);
-    if (options_.sweeps)
+    if (options_.sweeps) {
         swept_ = std::make_unique<SweptFactors>(context_, factors_, *options_.sweeps, slab);
-    else
+    } else {
         upper_ = RankStages(context_, factors_.pattern(), *slab, Side::upper, label);
+        l_ = StagedTriangle(context_, factors_, lower_.rows(), Side::lower, label);
+        u_ = StagedTriangle(context_, factors_, upper_.rows(), Side::upper, label);
+    }
     served_ = a.pattern();
 }
 
@@ -159,8 +164,14 @@ SetupReport RankIlu::setup(const SystemMatrix& matrix) {
     begin = std::chrono::steady_clock::now();
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
-        [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); }, remark_on_sweeps(options_) + advice_if_indefinite(a.symmetric(), options_.pivots.rules, options_.name));
-    if (swept_) swept_->take(factors_, options_.name);
+        [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
+        remark_on_sweeps(options_) + advice_if_indefinite(a.symmetric(), options_.pivots.rules, options_.name));
+    if (swept_) {
+        swept_->take(factors_, options_.name);
+    } else {
+        l_.take(factors_);
+        u_.take(factors_);
+    }
     report.symbolic_seconds = symbolic;
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
@@ -182,11 +193,11 @@ void RankIlu::apply(const Vector& r, Vector& z) const {
     };
     {
         const ProfileScope scope(context_, "lower", bytes_per_apply() / 2);
-        const auto rows = [&](const RowRange& range) { general_cpu::lower_solve(factors_, range, from_r, values); };
+        const auto rows = [&](const RowRange& range) { l_.solve(range.first, range.last, from_r, values); };
         lower_.for_each(*context_.ranks(), size_of, take, rows, give);
     }
     const ProfileScope scope(context_, "upper", bytes_per_apply() / 2);
-    const auto rows = [&](const RowRange& range) { general_cpu::upper_solve(factors_, range, values); };
+    const auto rows = [&](const RowRange& range) { u_.solve(range.first, range.last, values, values); };
     upper_.for_each(*context_.ranks(), size_of, take, rows, give);
 }
 
@@ -215,8 +226,8 @@ PreconditionerPlan RankIlu::plan(const SyncFreeOptions& options, const Precondit
     plan.bytes = blocks * dof * dof * Index(sizeof(double)) + BlockPattern::bytes(all, blocks) +
                  all * Index(sizeof(Index)) + a.blocks() * Index(sizeof(int)) + stages;
     if (options.fixed_point_sweeps > 0) plan.bytes += general_cpu::fixed_point_bytes(all, blocks, dof);
+    const Index own = blocks - slab.before - Index(slab.upper.column.size()), halo = Index(slab.halo.size());
     if (options.sweeps) {
-        const Index own = blocks - slab.before - Index(slab.upper.column.size()), halo = Index(slab.halo.size());
         Index lower = 0;
         for (Index row = 0; row < a.rows(); ++row)
             for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at) lower += a.column()[at] < row;
@@ -224,7 +235,7 @@ PreconditionerPlan RankIlu::plan(const SyncFreeOptions& options, const Precondit
         plan.bytes_per_apply =
             SweptFactors::bytes_per_apply(a.rows(), lower, own - a.rows() - lower, dof, *options.sweeps);
     } else {
-        plan.bytes += stages;
+        plan.bytes += stages + StagedTriangle::bytes(a.rows(), own, dof) + BlockPattern::bytes(a.rows(), 0);
         plan.bytes_per_apply = general_cpu::bytes_per_apply(a.rows(), blocks, dof);
     }
     plan.traits = traits_of(options, setting.matrix.symmetric());

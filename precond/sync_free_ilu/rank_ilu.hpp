@@ -13,6 +13,7 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/rank_stages.hpp"
+#include "precond/sync_free_ilu/staged_triangle.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {
@@ -44,6 +45,7 @@ private:
     GeneralFactors factors_;
     general_cpu::FixedPointScratch scratch_;
     RankStages lower_, upper_;
+    StagedTriangle l_, u_;  ///< unless there are sweeps
     std::unique_ptr<SweptFactors> swept_;
 };
 

@@ -9,6 +9,7 @@
 // not depend on the stages.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ public:
     /// it.
     RankStages(const Context& context, const BlockPattern& pattern, const RowSlab& slab, Side side,
                const std::string& label);
+    /// The own rows, stage by stage.
+    std::span<const int> rows() const { return {rows_.data(), std::size_t(rows_.size())}; }
     static Index bytes(const RowSlab& slab) { return slab.rows * Index(sizeof(int)); }
 
     /// Stage by stage: message_size(exchange, at) values are received for each row of an exchange and given to

@@ -22,52 +22,40 @@ void subtract(const GeneralFactors& f, Index begin, Index end, const double* x, 
 template <int m>
 using Sum = std::array<double, m == 0 ? max_dof : m>;
 
-template <int m>
-void lower_rows(const GeneralFactors& f, const RowRange& rows, const double* r, double* y) {
-    const int dof = m > 0 ? m : f.dof;
-    rows.for_each([&](Index row) {
-        Sum<m> sum;
-        std::copy_n(r + row * dof, dof, sum.begin());
-        subtract<m>(f, f.pattern().row_begin()[row], f.filled.diagonal[row], y, sum.data());
-        std::copy_n(sum.begin(), dof, y + row * dof);
-    });
-}
-
-template <int m>
-void upper_rows(const GeneralFactors& f, const RowRange& rows, double* z) {
-    const int dof = m > 0 ? m : f.dof;
-    rows.for_each([&](Index row) {
-        Sum<m> sum;
-        std::copy_n(z + row * dof, dof, sum.begin());
-        const Index diagonal = f.filled.diagonal[row];
-        subtract<m>(f, diagonal + 1, f.pattern().row_begin()[row + 1], z, sum.data());
-        const double* const inverse = f.values.data() + diagonal * dof * dof;
-        for (int i = 0; i < dof; ++i) {
-            double value = 0.0;
-            for (int c = 0; c < dof; ++c) value += inverse[i * dof + c] * sum[c];
-            z[row * dof + i] = value;
-        }
-    });
-}
-
 }  // namespace
 
-void lower_solve(const GeneralFactors& f, const RowRange& rows, const double* r, double* y) {
-    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(f.dof, [&](auto m) { lower_rows<m.value>(f, rows, r, y); });
-}
-
 void lower_solve(const GeneralFactors& f, const RowWalk& walk, const double* r, double* y) {
-    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
-        f.dof, [&](auto m) { walk.for_each_part([&](const RowRange& part) { lower_rows<m.value>(f, part, r, y); }); });
-}
-
-void upper_solve(const GeneralFactors& f, const RowRange& rows, double* z) {
-    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(f.dof, [&](auto m) { upper_rows<m.value>(f, rows, z); });
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(f.dof, [&](auto m) {
+        const int dof = m.value > 0 ? m.value : f.dof;
+        walk.for_each_part([&](const RowRange& part) {
+            part.for_each([&](Index row) {
+                Sum<m.value> sum;
+                std::copy_n(r + row * dof, dof, sum.begin());
+                subtract<m.value>(f, f.pattern().row_begin()[row], f.filled.diagonal[row], y, sum.data());
+                std::copy_n(sum.begin(), dof, y + row * dof);
+            });
+        });
+    });
 }
 
 void upper_solve(const GeneralFactors& f, const RowWalk& walk, double* z) {
-    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
-        f.dof, [&](auto m) { walk.for_each_part([&](const RowRange& part) { upper_rows<m.value>(f, part, z); }); });
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(f.dof, [&](auto m) {
+        const int dof = m.value > 0 ? m.value : f.dof;
+        walk.for_each_part([&](const RowRange& part) {
+            part.for_each([&](Index row) {
+                Sum<m.value> sum;
+                std::copy_n(z + row * dof, dof, sum.begin());
+                const Index diagonal = f.filled.diagonal[row];
+                subtract<m.value>(f, diagonal + 1, f.pattern().row_begin()[row + 1], z, sum.data());
+                const double* const inverse = f.values.data() + diagonal * dof * dof;
+                for (int i = 0; i < dof; ++i) {
+                    double value = 0.0;
+                    for (int c = 0; c < dof; ++c) value += inverse[i * dof + c] * sum[c];
+                    z[row * dof + i] = value;
+                }
+            });
+        });
+    });
 }
 
 Index bytes_per_apply(Index rows, Index blocks, int dof) {

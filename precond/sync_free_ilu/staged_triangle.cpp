@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/sync_free_ilu/staged_triangle.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "precond/factors/known_dof.hpp"
+
+namespace hyperplane {
+
+std::pair<Index, Index> StagedTriangle::blocks_of(const GeneralFactors& factors, Index row) const {
+    const Index* const begin = factors.pattern().row_begin() + row;
+    const Index diagonal = factors.filled.diagonal[row];
+    return side_ == Side::lower ? std::pair(begin[0], diagonal) : std::pair(diagonal, begin[1]);
+}
+
+StagedTriangle::StagedTriangle(const Context& context, const GeneralFactors& factors, std::span<const int> rows,
+                               Side side, const std::string& label)
+    : side_(side), dof_(factors.dof), rows_(rows), begin_(context, label, Index(rows.size()) + 1) {
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+        const auto [first, last] = blocks_of(factors, rows[at]);
+        begin_[Index(at) + 1] = begin_[Index(at)] + last - first;
+    }
+    column_ = Buffer<int>(context, label, begin_[Index(rows.size())]);
+    values_ = Buffer<double>(context, label, column_.size() * dof_ * dof_);
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+        const auto [first, last] = blocks_of(factors, rows[at]);
+        std::copy(factors.pattern().column() + first, factors.pattern().column() + last,
+                  column_.data() + begin_[Index(at)]);
+    }
+}
+
+void StagedTriangle::take(const GeneralFactors& factors) {
+    const int size = dof_ * dof_;
+#pragma omp parallel for schedule(static) num_threads(values_.context().threads_for(values_.size()))
+    for (std::size_t at = 0; at < rows_.size(); ++at) {
+        const auto [first, last] = blocks_of(factors, rows_[at]);
+        std::copy(factors.values.data() + first * size, factors.values.data() + last * size,
+                  values_.data() + begin_[Index(at)] * size);
+    }
+}
+
+template <int m>
+void StagedTriangle::solve_known(Index first, Index last, const double* r, double* y) const {
+    const int dof = m > 0 ? m : dof_;
+    std::array<double, m == 0 ? max_dof : m> sum;
+    const bool upper = side_ == Side::upper;
+    for (Index step = 0; step < last - first; ++step) {
+        const Index at = upper ? last - 1 - step : first + step, row = rows_[at];
+        std::copy_n(r + row * dof, dof, sum.begin());
+        for (Index b = begin_[at] + upper; b < begin_[at + 1]; ++b) {
+            const double *block = values_.data() + b * dof * dof, *v = y + Index(column_[b]) * dof;
+            for (int i = 0; i < dof; ++i)
+                for (int c = 0; c < dof; ++c) sum[i] -= block[i * dof + c] * v[c];
+        }
+        if (!upper) {
+            std::copy_n(sum.begin(), dof, y + row * dof);
+            continue;
+        }
+        const double* const inverse = values_.data() + begin_[at] * dof * dof;
+        for (int i = 0; i < dof; ++i) {
+            double value = 0.0;
+            for (int c = 0; c < dof; ++c) value += inverse[i * dof + c] * sum[c];
+            y[row * dof + i] = value;
+        }
+    }
+}
+
+void StagedTriangle::solve(Index first, Index last, const double* r, double* y) const {
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(dof_, [&](auto m) { solve_known<m.value>(first, last, r, y); });
+}
+
+}  // namespace hyperplane
