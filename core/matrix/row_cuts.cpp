@@ -72,11 +72,12 @@ std::vector<Index> row_cuts(const BlockPattern& whole, int dof, int ranks) {
     const Index rows = whole.rows(), together = PlaneSums::rows_of_block(rows, dof);
     const Index groups = (rows + together - 1) / together;
     if (groups < ranks)
-        throw UsageError(fmt::format(
-            "device.ranks = {}: the matrix has {}, which are cut between blocks of {} alone, as sums are, so it has {} "
-            "such block{}; {}",
-            ranks, counted(rows, "block row"), counted(together, "row"), groups, groups == 1 ? "" : "s",
-            groups > 1 ? fmt::format("give {} ranks or fewer", groups) : "run it on one rank"));
+        throw UsageError(
+            fmt::format("device.ranks = {}: the matrix has {} in {} of {}, which no cut between ranks may divide, "
+                        "since sums follow "
+                        "them; {}",
+                        ranks, counted(rows, "block row"), counted(groups, "block"), together,
+                        groups > 1 ? fmt::format("give {} ranks or fewer", groups) : "run it on one rank"));
     std::vector<Index> cuts{0};
     for (int rank = 1; rank < ranks; ++rank) {
         const Index nearest = (whole.first_row(rank, ranks) + together / 2) / together;
