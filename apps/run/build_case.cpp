@@ -132,8 +132,8 @@ void check_counts_of_steps(const Parameters& p, const Problem& problem) {
 
 /// Constructs a deck's problem. A general matrix is not cut before it is ordered, so each rank constructs all of it.
 Foundation make_foundation(const Deck& deck, const Parameters& parameters, const Context& context) {
-    refuse_larger_than_memory(deck, parameters);
     const bool whole = context.ranks() && has_general_matrix(parameters);
+    refuse_larger_than_memory(deck, parameters, whole ? context.ranks()->ranks_on_host() : 1);
     return {context,
             find_row(problems(), "problem", parameters.text("problem", "name"))
                 .create(parameters, whole ? context.alone() : context, files_of(deck, context.threads())),

@@ -167,7 +167,7 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
     return made;
 }
 
-void refuse_larger_than_memory(const Deck& deck, const Parameters& parameters) {
+void refuse_larger_than_memory(const Deck& deck, const Parameters& parameters, int readers) {
     if (!is_of_file(parameters)) return;
     MatrixHead head;
     const std::string file = file_of(deck, parameters);
@@ -177,11 +177,12 @@ void refuse_larger_than_memory(const Deck& deck, const Parameters& parameters) {
         return;
     }
     const Index left = available_memory();
-    if (head.reading_bytes <= left) return;
+    if (readers * head.reading_bytes <= left) return;
     throw OutOfMemory(fmt::format(
-        "{}: its head announces {} rows and {} entries; to read them takes at least {}, and {} are left on this "
+        "{}: its head announces {} rows and {} entries; to read them takes at least {}{}, and {} are left on this "
         "machine (hyperplane check --header predicts what the run needs without reading them)",
-        file, head.rows, head.entries, in_mib(head.reading_bytes), in_mib(left)));
+        file, head.rows, head.entries, in_mib(head.reading_bytes),
+        readers > 1 ? fmt::format(" on each of {} ranks", readers) : "", in_mib(left)));
 }
 
 int check_header(const AskedDeck& asked, bool json) {

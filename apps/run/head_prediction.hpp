@@ -24,9 +24,9 @@ struct HeadPrediction {
 /// contradictions that do not depend on the entries; FileError for a bad head.
 HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters, const Context& context);
 
-/// Throws OutOfMemory if the head of the deck's matrix announces more than this machine's memory can read. Errors in
-/// the head are left to those who read the file.
-void refuse_larger_than_memory(const Deck& deck, const Parameters& parameters);
+/// Throws OutOfMemory if the head of the deck's matrix announces more than this machine's memory can read, where
+/// `readers` ranks read it. Errors in the head are left to those who read the file.
+void refuse_larger_than_memory(const Deck& deck, const Parameters& parameters, int readers);
 
 /// check DECK --header
 int check_header(const AskedDeck& asked, bool json);

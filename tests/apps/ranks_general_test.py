@@ -2,6 +2,7 @@
 """General matrices on several ranks: the record of one rank, and what is refused."""
 
 import json
+import os
 import random
 import re
 import signal
@@ -168,6 +169,14 @@ class RanksOfGeneralMatrices(ProgramTest):
                 for text in expected:
                     self.assertIn(text, done.stderr)
                 self.assertFalse((self.folder / "deck.h5").exists())
+
+    def test_file_that_not_all_ranks_can_read_is_refused(self):
+        entries = 40 * 10**9  # the file has a hole in place of them
+        self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 {entries}\n")
+        os.truncate(self.folder / "a.mtx", 6 * entries + 100)
+        done = self.run_ranks(self.write("deck.ini", FILE + "[preconditioner]\nname = jacobi\n"), 2, "none.h5")
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("on each of 2 ranks", done.stderr)
 
     def test_preempted_run_goes_on_with_another_number_of_ranks(self):
         deck = self.write("deck.ini", TRANSPORT.format(steps=3) + "[preconditioner]\nname = sync_free_ilu\n[ordering]\nname = rcm\n")
