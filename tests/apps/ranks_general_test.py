@@ -172,7 +172,7 @@ class RanksOfGeneralMatrices(ProgramTest):
 
     def test_file_that_not_all_ranks_can_read_is_refused(self):
         entries = 40 * 10**9  # the file has a hole in place of them
-        self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 {entries}\n")
+        self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 {entries}\n" + 200000 * "1 1 1\n")
         os.truncate(self.folder / "a.mtx", 6 * entries + 100)
         done = self.run_ranks(self.write("deck.ini", FILE + "[preconditioner]\nname = jacobi\n"), 2, "none.h5")
         self.assertEqual(done.returncode, 6, done.stderr)
