@@ -80,8 +80,10 @@ Context Context::cuda(int ordinal, int threads) {
 }
 
 Context Context::cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks) {
-    const bool processes = ranks && !ranks->one_process();
-    Context context(Backend::cuda, threads, std::make_shared<const device::Stream>(ordinal, processes));
+    const device::Readers readers = !ranks || ranks->size() == 1 ? device::Readers::none
+                                    : ranks->one_process()       ? device::Readers::threads
+                                                                 : device::Readers::processes;
+    Context context(Backend::cuda, threads, std::make_shared<const device::Stream>(ordinal, readers));
     if (ranks && ranks->size() > 1) context.shared_->ranks = std::move(ranks);
     return context;
 }

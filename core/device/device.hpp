@@ -51,13 +51,16 @@ struct Scratch {
     double* scalar = nullptr;     ///< for a result that the host reads next
 };
 
+/// Who reads a stream's memory besides the stream itself: other ranks, if any, as threads or as processes.
+enum class Readers { none, threads, processes };
+
 /// Work on a GPU in order. One thread at a time uses a stream; different threads can use different ones, of one GPU or
 /// of several.
 class Stream {
 public:
-    /// Throws DeviceError if the GPU does not exist or cannot be used. If other processes are going to map the stream's
-    /// memory, it is allocated in chunks.
-    explicit Stream(int ordinal, bool mapped_by_others = false);
+    /// Throws DeviceError if the GPU does not exist or cannot be used. Memory that other processes map is allocated in
+    /// chunks.
+    explicit Stream(int ordinal, Readers readers = Readers::none);
     ~Stream();
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
@@ -69,6 +72,8 @@ public:
 
     /// Device memory; null if there is not enough.
     void* allocate(Index bytes) const;
+    /// If other threads read the memory, this waits for all queued work, and so for their reading, for which the stream
+    /// waits: CUDA frees what a kernel of another GPU still reads.
     void release(void* memory) const;
     /// The chunks of memory that other processes map; null if none do.
     Chunks* chunks() const { return chunks_.get(); }
@@ -98,6 +103,7 @@ private:
     friend class Recording;
 
     Properties properties_;
+    Readers readers_;
     void* stream_ = nullptr;
     std::unique_ptr<Chunks> chunks_;
     mutable bool recording_ = false;

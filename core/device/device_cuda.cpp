@@ -169,9 +169,9 @@ Index free_memory(int ordinal) {
     return Index(free);
 }
 
-Stream::Stream(int ordinal, bool mapped_by_others) : properties_(properties_of(ordinal)) {
+Stream::Stream(int ordinal, Readers readers) : properties_(properties_of(ordinal)), readers_(readers) {
     cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
-    if (mapped_by_others)
+    if (readers == Readers::processes)
         chunks_ =
             std::make_unique<Chunks>(Chunks::Source{[this](Index bytes) { return allocate_on_device(*this, bytes); },
                                                     [ordinal](void* chunk) { free_on_device(ordinal, chunk); }});
@@ -206,10 +206,12 @@ void* Stream::allocate(Index bytes) const {
 }
 
 void Stream::release(void* memory) const {
-    if (chunks_)
+    if (chunks_) {
         chunks_->release(memory);  // whatever uses it next is queued behind what uses it now
-    else
-        free_on_device(properties_.ordinal, memory);
+        return;
+    }
+    if (readers_ == Readers::threads) drain();
+    free_on_device(properties_.ordinal, memory);
 }
 
 void Stream::zero(void* memory, Index bytes) const {

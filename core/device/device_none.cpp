@@ -19,7 +19,7 @@ Properties properties_of(int) {
 Index free_memory(int) {
     return 0;
 }
-Stream::Stream(int ordinal, bool /*mapped_by_others*/) : properties_(properties_of(ordinal)) {}
+Stream::Stream(int ordinal, Readers readers) : properties_(properties_of(ordinal)), readers_(readers) {}
 Stream::~Stream() = default;
 void* Stream::handle() const {
     return nullptr;

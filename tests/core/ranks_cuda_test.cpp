@@ -210,6 +210,26 @@ TEST_F(RanksOnDevice, TheSmallestPointIsThatOfAllRanks) {
     for (const int ranks : {2, 3}) EXPECT_EQ(on_gpu_ranks(ranks, compute), one);
 }
 
+/// On GPUs of their own, the second rank is late when it reads what the first one has released.
+TEST_F(RanksOnDevice, MemoryIsReleasedAfterOtherRanksHaveReadIt) {
+    const Layout layout(LayoutKind::natural, Grid{256, 256, 17}, Stencil::star7().level_map());
+    const StructMatrix whole =
+        testing_support::random_struct_matrix(layout, Stencil::star7(), 1, MatrixStorage::full, 3);
+    const auto compute = [&](const Context& context) {
+        const Layout mine = hyperplane::part_of(context, layout, 1);
+        const StructMatrix a = part_of(context, whole, mine);
+        Vector y(context, mine, 1, "y"), other(context, mine, 1, "other");
+        set_zero(other);
+        for (int repeat = 0; repeat < 3; ++repeat) {
+            const Vector x = part_of_random(context, mine, 1, 1);
+            for (int pass = 0; pass < 300 && !is_first_rank(context); ++pass) scale(2.0, other);
+            a.apply(x, y);
+        }
+        return to_natural(y);
+    };
+    EXPECT_EQ(on_gpu_ranks(2, compute), on_gpu_ranks(1, compute));
+}
+
 TEST_F(RanksOnDevice, AnErrorOnOneRankEndsAll) {
     EXPECT_THROW(
         on_each_gpu_rank(
