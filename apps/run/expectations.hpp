@@ -14,6 +14,7 @@ struct Judgement {
     ExitCode code;                   ///< the final exit code of the run
     int checked = 0;                 ///< number of expectations that applied
     std::vector<std::string> unmet;  ///< one sentence for each
+    bool recorded = true;            ///< whether the record could be written
 };
 
 /// Compares an outcome with [expect]. Unmet expectations give ExitCode::expectation; a failure that expect.exit_code,

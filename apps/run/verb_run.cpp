@@ -78,12 +78,15 @@ RecordHeader header_of(const Case& a_case) {
     };
 }
 
-/// Finishes the record. If a file error has already ended the run, another one is not reported.
-void finish(RecordWriter& record, const Outcome& outcome, const Judgement& judgement) {
+/// Finishes the record. Where it cannot be written the run has failed, but its verdict is still printed. If a file
+/// error has already ended the run, another one is not reported.
+void finish(RecordWriter& record, const Outcome& outcome, Judgement& judgement) {
     try {
         record.finish(status_of(judgement.code), judgement.code, outcome.message);
-    } catch (const FileError&) {
-        if (outcome.code != ExitCode::file) throw;
+    } catch (const FileError& error) {
+        judgement.recorded = false;
+        judgement.code = ExitCode::file;
+        if (outcome.code != ExitCode::file) logging::error("{}", error.what());
     }
 }
 
@@ -122,7 +125,7 @@ Outcome compute(const Case& a_case, RecordWriter& record, Progress::Style style,
 
 /// Judges and finishes a run, and prints the verdict; returns the exit status.
 int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, const Invocation& invocation) {
-    const Judgement judgement = judge(a_case.parameters, outcome);
+    Judgement judgement = judge(a_case.parameters, outcome);
     const bool profiled = a_case.parameters.boolean("output", "profile");
     if (profiled) write_profile(a_case);
     if (profiled || a_case.parameters.boolean("output", "measure_limit")) measure_limit(a_case, outcome, record);

@@ -144,10 +144,12 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
                                           gigabytes_a_second(outcome.timers, "solve/preconditioner")));
     text +=
         line("memory", fmt::format("{} at the peak, {} predicted", in_mib(outcome.peak), in_mib(outcome.predicted)));
-    text +=
-        line("record", a_case.record_path() + (outcome.fields_file.empty() ? "" : ", fields " + outcome.fields_file) +
-                           (outcome.series_file.empty() ? "" : ", series of fields " + outcome.series_file) +
-                           (a_case.context.profile() ? ", profile " + a_case.profile_path() : ""));
+    text += line("record", !judgement.recorded
+                               ? "could not be written"
+                               : a_case.record_path() +
+                                     (outcome.fields_file.empty() ? "" : ", fields " + outcome.fields_file) +
+                                     (outcome.series_file.empty() ? "" : ", series of fields " + outcome.series_file) +
+                                     (a_case.context.profile() ? ", profile " + a_case.profile_path() : ""));
     return text + judgement_text(judgement) +
            line("verdict", fmt::format("{} (exit code {})", status_of(judgement.code), int(judgement.code)));
 }

@@ -342,6 +342,25 @@ class Files(ProgramTest):
         self.expect(7, "run", deck, limit=small_files, says="a.h5")
         self.assertFalse((self.folder / "a.h5").exists())
 
+    def test_disk_full_at_the_end(self):
+        """The verdict is printed where the record does not fit any more; its .part did."""
+        deck = self.write("a.ini", POISSON.format(cells=16))
+        self.expect(0, "run", deck)
+        whole = (self.folder / "a.h5").stat().st_size
+        self.expect(0, "info", "a.h5")
+
+        def almost_enough():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (whole - 16, whole - 16))
+
+        for words in ((), ("--json",)):
+            done = self.expect(7, "run", deck, "--set", "output.file=b.h5", *words, limit=almost_enough, says="b.h5: cannot write")
+            if words:
+                self.assertEqual(json.loads(done.stdout)["exit_code"], 7)
+            else:
+                self.assertRegex(done.stdout, r"(?s)iterations    \d+.*record        could not be written\nverdict       failed")
+            self.assertTrue((self.folder / "b.h5.part").exists())
+            self.assertFalse((self.folder / "b.h5").exists())
+
     def test_disk_full_for_the_fields(self):
         deck = self.write("a.ini", POISSON.format(cells=40))
 
