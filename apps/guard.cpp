@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <system_error>
 
 #include "apps/build_info.hpp"
@@ -24,12 +27,18 @@ int fail(ExitCode code, const std::string& message, bool json) {
     return int(code);
 }
 
+std::string unprinted(int error) {
+    return fmt::format("standard output cannot be written{}{}", error != 0 ? ": " : "",
+                       error != 0 ? std::strerror(error) : "");
+}
+
 }  // namespace
 
 int guarded(bool json, const std::function<int()>& body) {
     try {
         const int status = body();
-        if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw FileError("standard output cannot be written");
+        errno = 0;
+        if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw FileError(unprinted(errno));
         return status;
     } catch (const Error& error) {
         return fail(error.code(), error.what(), json);
@@ -38,6 +47,8 @@ int guarded(bool json, const std::function<int()>& body) {
     } catch (const std::filesystem::filesystem_error& error) {
         return fail(ExitCode::file, fmt::format("{}: {}", error.path1().string(), error.code().message()), json);
     } catch (const std::system_error& error) {
+        if (std::string_view(error.what()).starts_with("cannot write to file"))  // of fmt::print
+            return fail(ExitCode::file, unprinted(error.code().value()), json);
         return fail(ExitCode::file, fmt::format("a file or standard output failed: {}", error.what()), json);
     } catch (const std::exception& error) {
         return fail(
