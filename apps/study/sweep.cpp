@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "apps/study/expression.hpp"
 #include "core/error.hpp"
@@ -90,9 +91,9 @@ std::vector<std::string> expand(const std::string& text) {
         }
         begin = comma + 1;
     }
-    for (std::size_t at = 1; at < values.size(); ++at)
-        if (std::find(values.begin(), values.begin() + at, values[at]) != values.begin() + at)
-            throw UsageError(fmt::format("the value {} is given twice", values[at]));
+    std::set<std::string> seen;
+    for (const std::string& value : values)
+        if (!seen.insert(value).second) throw UsageError(fmt::format("the value {} is given twice", value));
     return values;
 }
 
