@@ -46,10 +46,10 @@ bool holds(std::string_view text, std::string_view part) {
 /// Whether the bytes of an HDF5 file have the names by which files of this kind are known that a program before 0.2.0
 /// wrote.
 bool is_earlier(std::string_view bytes, FileKind kind) {
-    if (!begins(bytes, hdf5_signature) || !holds(bytes, std::string_view("code_version", 13))) return false;
-    const bool study = holds(bytes, std::string_view("study_schema_version", 21)),
-               comparison = holds(bytes, std::string_view("left_out", 9)),
-               record = holds(bytes, std::string_view("schema_version", 15));
+    using namespace std::string_view_literals;  // names end in a zero byte
+    if (!begins(bytes, hdf5_signature) || !holds(bytes, "code_version\0"sv)) return false;
+    const bool study = holds(bytes, "study_schema_version\0"sv), comparison = holds(bytes, "left_out\0"sv),
+               record = holds(bytes, "schema_version\0"sv);
     if (kind == FileKind::study) return study;
     if (kind == FileKind::comparison) return !study && comparison;
     return !study && !comparison && record;
