@@ -334,18 +334,10 @@ AnyKernel::AnyKernel(const Context& context, const Source& source, const Definit
     : stream_(&context.stream()), name_(name) {
     static std::mutex mutex;
     static std::map<std::string, cudaLibrary_t> libraries;
-    static std::map<std::string, cudaKernel_t> kernels;  // by what was asked for: keys of libraries are long texts
     const std::lock_guard lock(mutex);
-    stream_->handle();
-    const std::string architecture = architecture_of(stream_->properties());
-    std::string asked = fmt::format("{} {} {} {}", architecture, static_cast<const void*>(&source.texts),
-                                    static_cast<const void*>(source.texts.at(source.main)), name);
-    for (const auto& [macro, value] : definitions) asked += fmt::format("\n{} {}", macro, value);
-    const auto entry = kernels.try_emplace(asked).first;
-    function_ = reinterpret_cast<void*>(entry->second);
-    if (function_) return;
     const CompilerInput program(source, definitions);
-    const std::string key = architecture + "\n" + program.key;
+    stream_->handle();
+    const std::string architecture = architecture_of(stream_->properties()), key = architecture + "\n" + program.key;
     auto found = libraries.find(key);
     if (found == libraries.end()) {
         const std::vector<char>& code = machine_code().of(program, architecture);
@@ -354,7 +346,9 @@ AnyKernel::AnyKernel(const Context& context, const Source& source, const Definit
                     program.name.c_str());
         found = libraries.emplace(key, library).first;
     }
-    cuda::check(cudaLibraryGetKernel(&entry->second, found->second, name.c_str()), name.c_str());
+    static std::map<std::string, cudaKernel_t> kernels;
+    const auto [entry, fresh] = kernels.try_emplace(key + "\n" + name);
+    if (fresh) cuda::check(cudaLibraryGetKernel(&entry->second, found->second, name.c_str()), name.c_str());
     function_ = reinterpret_cast<void*>(entry->second);
 }
 

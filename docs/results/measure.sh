@@ -40,11 +40,11 @@ of_file() { # name seconds KIND-N preconditioners [settings...]
 of_general_matrices() {
     local order
     for order in natural rcm random; do
-        on_grid "star7-128-$order" 20 poisson 128 "ordering.name=$order"
+        on_grid "star7-128-$order" 15 poisson 128 "ordering.name=$order"
         on_grid "box27-96-$order" 20 box27_hpcg 96 "ordering.name=$order"
         of_file "reservoir-96-$order" 30 reservoir-96 "$ours,$csr,$bsr" "ordering.name=$order"
     done
-    of_file circuit-1000000 40 circuit-1000000 "$scalars,$csr"
+    of_file circuit-1000000 120 circuit-1000000 "$scalars,$csr"
     of_file tetrahedra-171 60 tetrahedra-171 "$scalars,$symmetric"
     on_grid star7-256-natural 90 poisson 256
     on_grid star7-256-rcm 90 poisson 256 ordering.name=rcm

@@ -68,7 +68,8 @@ __device__ __forceinline__ double factor(const Row& row, ShortRow::Memory& memor
     if (ShortRow::takes(row)) return ShortRow(row, epoch).factor();
 #elif SHORT_ROWS
     if (ShortRow::takes(row)) {
-        return ShortRow(row, memory, epoch).factor();
+        ShortRow(row, memory, epoch).factor();
+        return row.invert(row.element(row.diagonal, 0));
     }
 #endif
     row.load();

@@ -111,23 +111,12 @@ struct Row {
         __syncwarp(mask);
     }
 
-    /// An element of A's diagonal block, which may not be stored.
-    __device__ double given_element(int e) const {
-        return own < 0 ? 0.0 : __ldg(a.a_values + own * size + e);
-    }
-
     /// Writes the inverse of the diagonal block to `to`; returns the smallest ratio of a pivot to A's diagonal.
     __device__ double invert(double* to) const {
-        return invert(
-            to, [this](int e) { return *element(diagonal, e); }, [this](int e) { return given_element(e); });
-    }
-    /// The same for a block whose elements are block(e), where A has given(e).
-    template <class Block, class Given>
-    __device__ double invert(double* to, const Block& block, const Given& given_at) const {
         double scale = 0.0;
         for (int e = lane; e < size; e += LANES) {
-            w[e] = block(e);
-            scale = fmax(scale, fmax(fabs(w[e]), fabs(given_at(e))));
+            w[e] = *element(diagonal, e);
+            scale = fmax(scale, fmax(fabs(w[e]), own < 0 ? 0.0 : fabs(__ldg(a.a_values + own * size + e))));
         }
         for (int distance = LANES / 2; distance > 0; distance /= 2)
             scale = fmax(scale, __shfl_xor_sync(mask, scale, distance, LANES));
@@ -137,7 +126,7 @@ struct Row {
         bool stopped = false;
         for (int p = 0; p < DOF && !stopped; ++p) {
             const double pivot = w[p * DOF + p];
-            const double given = given_at(p * DOF + p);
+            const double given = own < 0 ? 0.0 : __ldg(a.a_values + own * size + p * DOF + p);
             ratio = fmin(ratio, judge.ratio(pivot, given));
             const double used =
                 judge.usable(pivot, given, scale, (unsigned long long)(row * DOF + p), lane == 0 && a.log);

@@ -118,7 +118,7 @@ std::vector<double> factored(const BsrMatrix& a, const FilledPattern& filled, do
     return values;
 }
 
-/// Rows of few blocks, whose rows k are loaded together, rows that meet more blocks than that, and long rows.
+/// Rows of few blocks, which are kept in shared memory, and long rows.
 TEST(FactorText, HasTheFactorsOfTheHost) {
     const Context host = Context::cpu(1);
     for (const auto& [name, rows, fill_level, symmetric] : {std::tuple("random", 40, 0, false),
