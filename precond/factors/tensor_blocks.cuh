@@ -8,6 +8,7 @@
 #pragma once
 
 #include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/mma.cuh"
 
 namespace hyperplane {
 
@@ -85,20 +86,11 @@ struct Lane {
     }
     /// sum += left right, for four columns of `left`.
     __device__ static void multiply_add(double left, double right, Block& sum) {
-        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-            : "+d"(sum.v[0]), "+d"(sum.v[1])
-            : "d"(left), "d"(right));
+        multiply_add_8x8x4(left, right, sum.v);
     }
-    /// The same for two left operands and two sums, in the time of one (mma.m16n8k4).
+    /// The same for two left operands and two sums, in the time of one.
     __device__ static void multiply_add(double left, double other_left, double right, Block& sum, Block& other_sum) {
-#if __CUDA_ARCH__ >= 900
-        asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-            : "+d"(sum.v[0]), "+d"(sum.v[1]), "+d"(other_sum.v[0]), "+d"(other_sum.v[1])
-            : "d"(left), "d"(other_left), "d"(right));
-#else
-        multiply_add(left, right, sum);
-        multiply_add(other_left, right, other_sum);
-#endif
+        multiply_add_16x8x4(left, other_left, right, sum.v, other_sum.v);
     }
     /// sum += sign * left right
     template <int sign>
@@ -116,6 +108,36 @@ struct Lane {
             const double scaled = scaled_by_pivot(c + m == p, above, inverse);
             x.v[m] = eliminated(r == p, c + m == p, x.v[m], here, scaled);
         }
+    }
+
+    /// Replaces x by its inverse, or by zero if a pivot cannot be used (Gauss-Jordan elimination, FGBILU paper,
+    /// Algorithm 5). `own` is A's block; `usable(p, pivot, own diagonal, scale)` returns the pivot to divide by, or 0
+    /// if it cannot be used, where `scale` is the largest coefficient of x and of A's block.
+    template <class Usable>
+    __device__ __forceinline__ void invert(Block& x, const Block& own, const Usable& usable) const {
+        double scale = 0.0;
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (inside(m)) scale = fmax(scale, fmax(fabs(own.v[m]), fabs(x.v[m])));
+#pragma unroll
+        for (int step = 16 / points; step > 0; step /= 2) scale = fmax(scale, __shfl_xor_sync(~0u, scale, step));
+        bool gave_up = false;
+#pragma unroll
+        for (int p = 0; p < DOF; ++p) {
+            const int row = p + size * which;  // row and column of the pivot in the result
+            const int lane_of_pivot = 4 * row + row / 2;
+            const double met = from(x.v[p % 2], lane_of_pivot), diagonal = from(own.v[p % 2], lane_of_pivot);
+            const double here = from(x.v[p % 2], lane / 4 * 4 + row / 2);
+            double pivot = 1.0;
+            if (!gave_up) {
+                pivot = usable(p, met, diagonal, scale);
+                if (pivot == 0.0) gave_up = true, pivot = 1.0;
+            }
+            eliminate(x, p, row, here, 1.0 / pivot);
+        }
+#pragma unroll
+        for (int m = 0; m < 2; ++m)
+            if (gave_up || !inside(m)) x.v[m] = 0.0;
     }
 
     /// The place of this lane's value of a right operand in a block or in its transpose. Lanes whose row or column is

@@ -20,10 +20,10 @@ struct FgBiluArguments {
     double* z;
     PivotRatio* ratios;  // [column]
     PivotLog* log;
-    double tolerance, boost;
+    double tolerance, boost, alpha;
     const unsigned char *of_triangle, *of_inverse;  // exponents of scaled rows (precond/fgbilu/solve.cuh)
     int delta[entries];                             // core/grid/grid_point.cuh
 };
-static_assert(sizeof(FgBiluArguments<double, 7>) == 176);
+static_assert(sizeof(FgBiluArguments<double, 7>) == 184);
 
 }  // namespace hyperplane

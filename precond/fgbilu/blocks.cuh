@@ -10,7 +10,8 @@
 // Definitions: those of core/grid/grid_point.cuh for all 2 LOWER + 1 entries; STORAGE
 // (precond/factors/reduced_values.cuh; 0 in the factorisation), DOF, LOWER, SYMMETRIC (one triangle is stored, and
 // pivots must have the sign of A's diagonal), SHARES (E and F are A's and do not change), UNIT (solves read W = E D^-1
-// and G = D^-1 F), TOGETHER (not if SYMMETRIC).
+// and G = D^-1 F), TOGETHER (not if SYMMETRIC), OVERLAPPED (kernels follow each other by programmatic dependent
+// launch).
 #pragma once
 
 #include "core/grid/grid_point.cuh"
@@ -77,6 +78,19 @@ __device__ __forceinline__ Value* coefficient(const Arguments& a, int entry, int
 }
 __device__ __forceinline__ Value* inverse_at(const Arguments& a, int slot, int row, int col) {
     return a.inverse + place(a.stride, 0, slot, row, col);
+}
+
+/// Waits until the hyperplane before is complete and its results are visible.
+__device__ __forceinline__ void wait_for_level() {
+#if OVERLAPPED && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// The next hyperplane's kernel may begin when all blocks have called this.
+__device__ __forceinline__ void let_next_begin() {
+#if OVERLAPPED && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
 
 /// The number of this thread's point in the thread block, and of this thread in the point.

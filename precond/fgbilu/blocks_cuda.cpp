@@ -10,8 +10,8 @@
 namespace hyperplane {
 namespace {
 
-rtc::Source factor_source() {
-    return {rtc::precond_texts(), "precond/fgbilu/factor.cuh"};
+rtc::Source factor_source(bool points) {
+    return {rtc::precond_texts(), points ? "precond/fgbilu/factor_points.cuh" : "precond/fgbilu/factor.cuh"};
 }
 rtc::Source solve_source() {
     return {rtc::precond_texts(), "precond/fgbilu/solve.cuh"};
@@ -20,13 +20,21 @@ rtc::Source solve_source() {
 /// How points are distributed to thread blocks. If a block has room for several points, their number is such that it
 /// reads whole 32-byte sectors.
 struct Shape {
-    int factor_points, unit_points, solve_points, parts, pause;
+    int factor_points, factor_lanes, unit_points, solve_points, parts, pause;
+    Index factor_shared = 0;  ///< bytes
     bool ahead;
 
     Shape(const IluPattern& system, const FgBiluTuning& tuning) {
         const bool together = lies_together(system, tuning);
         const int dof = system.dof, block = dof * dof, lower = system.stencil.lower_size();
         factor_points = block <= 8 ? 256 / block / 8 * 8 : std::clamp((256 / block + 3) / 4 * 4, 1, 1024 / block);
+        factor_lanes = block;
+        if (factors_points(system, tuning)) {
+            // A point's blocks lie in shared memory; two thread blocks of eight points fit up to 27 entries.
+            const Index of_point = (Index(64) * (2 * lower + 1) + 2) * Index(sizeof(double));
+            for (factor_points = 8; factor_points > 1 && factor_points * of_point > 112 * 1024;) factor_points /= 2;
+            factor_lanes = 32, factor_shared = factor_points * of_point;
+        }
         unit_points = 256 / dof;
         pause = dof == 3 || dof == 4 ? 150 : 100;  // as measured: docs/log/fgbilu.md
         const int rows = dof > 16 ? 8 : lower == 0 ? 4 : std::clamp(56 / lower, 1, dof);
@@ -74,7 +82,8 @@ rtc::Definitions definitions(const IluPattern& system, const FgBiluTuning& tunin
                 {"PAUSE", number(shape.pause)},
                 {"AHEAD", number(shape.ahead)},
                 {"OVERLAPPED", number(tuning.overlapped)},
-                {"STORAGE", number(int(storage))}});
+                {"STORAGE", number(int(storage))},
+                {"OPERANDS_AS_RESULTS", "1"}});
     return all;
 }
 
@@ -115,13 +124,14 @@ struct LevelKernel {
     const rtc::Kernel<Arguments>& kernel;
     const Layout& layout;
     int points, lanes;  ///< points of a thread block; threads of a point
+    Index shared = 0;   ///< bytes
 
     void launch(Arguments& arguments, int level, bool early) const {
         const Grid& grid = layout.grid();
         arguments.plane = hyperplane_of(layout, level);
         arguments.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
         const unsigned blocks = unsigned((arguments.plane.columns + points - 1) / points);
-        if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), 0, arguments, early);
+        if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), shared, arguments, early);
     }
 };
 
@@ -144,22 +154,29 @@ void solve_triangle(const rtc::Kernel<Arguments>& kernel, bool lower, const IluP
 FgBiluCuda::FgBiluCuda(const Context& context, const IluPattern& system, const FgBiluTuning& tuning)
     : system_(system),
       tuning_(tuning),
-      factor_(context, factor_source(), definitions(system, tuning, false), "fgbilu_factor"),
+      factor_(context, factor_source(factors_points(system, tuning)), definitions(system, tuning, false),
+              factors_points(system, tuning) ? "fgbilu_factor_points" : "fgbilu_factor"),
       lower_(context, solve_source(), definitions(system, tuning, true), "fgbilu_lower"),
       upper_(context, solve_source(), definitions(system, tuning, true), "fgbilu_upper") {
-    if (becomes_unit(system))
-        unit_triangles_ = {context, factor_source(), definitions(system, tuning, false), "fgbilu_unit_triangles"};
+    factor_.allow_shared(Shape(system, tuning).factor_shared);
+    if (becomes_unit(system) && !reads_matrix())
+        unit_triangles_ = {context, factor_source(false), definitions(system, tuning, false), "fgbilu_unit_triangles"};
 }
 
-void FgBiluCuda::factor(const FgBiluFactors& factors, PivotRecord& record, const PivotRules& rules) const {
+void FgBiluCuda::factor(const FgBiluFactors& factors, double alpha, PivotRecord& record,
+                        const PivotRules& rules) const {
     const Shape shape(system_, tuning_);
-    const LevelKernel of_level{factor_, system_.layout, shape.factor_points, system_.dof * system_.dof};
+    const LevelKernel of_level{factor_, system_.layout, shape.factor_points, shape.factor_lanes, shape.factor_shared};
     Arguments arguments = arguments_of(system_, factors, made_together());
     arguments.ratios = record.ratios();
     arguments.log = record.log();
+    arguments.alpha = alpha;
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
-    for (int level = 0; level < system_.layout.level_count(); ++level) of_level.launch(arguments, level, false);
+    // The first level's kernel must not overlap the kernels before it.
+    const bool can_overlap = reads_matrix() && tuning_.overlapped && factor_.stream().properties().major >= 9;
+    for (int level = 0; level < system_.layout.level_count(); ++level)
+        of_level.launch(arguments, level, can_overlap && level > 0);
     if (!unit_triangles_) return;
     const unsigned points = unsigned(shape.unit_points), slots = unsigned(arguments.slots);
     unit_triangles_.launch({(slots + points - 1) / points}, points * system_.dof, 0, arguments);
@@ -181,7 +198,8 @@ void FgBiluCuda::solve(const ReducedFactors& factors, const double* r, double* z
 
 rtc::Programs FgBiluCuda::programs(const IluPattern& system) {
     const FgBiluTuning tuning;
-    return {{solve_source(), definitions(system, tuning, true)}, {factor_source(), definitions(system, tuning, false)}};
+    return {{solve_source(), definitions(system, tuning, true)},
+            {factor_source(factors_points(system, tuning)), definitions(system, tuning, false)}};
 }
 
 }  // namespace hyperplane

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FGBILU's style blocks on a GPU: kernels for one hyperplane, compiled for one stencil and dof
-// (precond/fgbilu/factor.cuh, precond/fgbilu/solve.cuh). A program built without CUDA does not have them.
+// (precond/fgbilu/factor.cuh, precond/fgbilu/factor_points.cuh, precond/fgbilu/solve.cuh). A program built without CUDA
+// does not have them.
 #pragma once
 
 #include <memory>
@@ -30,6 +31,10 @@ inline bool becomes_unit(const IluPattern& p) {
 inline bool made_together(const IluPattern& p, const FgBiluTuning& tuning) {
     return tuning.together && p.dof > 4 && !p.symmetric && !p.shares;
 }
+/// Whether a warp factors a point, on tensor cores (precond/fgbilu/factor_points.cuh); else a thread has an element.
+inline bool factors_points(const IluPattern& p, const FgBiluTuning& tuning) {
+    return made_together(p, tuning) && p.dof <= 8;
+}
 /// Whether solves read factors in that order. In reduced precision no factor is the matrix's.
 inline bool lies_together(const IluPattern& p, const FgBiluTuning& tuning) {
     return tuning.together && p.dof > 4 && !p.symmetric && (!p.shares || is_reduced(p.storage));
@@ -41,8 +46,10 @@ public:
 
     bool made_together() const { return hyperplane::made_together(system_, tuning_); }
     bool makes_unit() const { return becomes_unit(system_); }
-    /// Applies Algorithm 9 to X; then, if becomes_unit, W and G replace E and F.
-    void factor(const FgBiluFactors& factors, PivotRecord& record, const PivotRules& rules) const;
+    /// Whether factor() reads A; otherwise it reads X = A + alpha diag(A) in the memory of the factors.
+    bool reads_matrix() const { return factors_points(system_, tuning_); }
+    /// Applies Algorithm 9; if becomes_unit, W and G replace E and F.
+    void factor(const FgBiluFactors& factors, double alpha, PivotRecord& record, const PivotRules& rules) const;
     /// Applies Algorithm 10 or, with W and G, v = r - W v and z = D^-1 v - G z.
     void solve(const FgBiluFactors& factors, const double* r, double* z) const;
     /// The same with factors in reduced precision, whose order is that of lies_together.

@@ -143,11 +143,11 @@ FgBiluFactors FgBilu::factors() const {
 
 void FgBilu::build(double alpha, PivotInverter& inverter) {
     const FgBiluFactors f = factors();
-    fgbilu_copy(context_, *a_, f, alpha);
+    if (!(cuda_ && cuda_->reads_matrix())) fgbilu_copy(context_, *a_, f, alpha);
     record_->clear_log();
     record_->clear_ratios();
     if constexpr (cuda_built)
-        if (cuda_) cuda_->factor(f, *record_, options_.pivots.rules);
+        if (cuda_) cuda_->factor(f, alpha, *record_, options_.pivots.rules);
     if (by_element_) by_element_->factor(f, *record_, options_.pivots.rules);
     record_->report(inverter);
 }

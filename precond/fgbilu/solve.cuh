@@ -23,19 +23,6 @@ constexpr int solve_threads = DOF * PARTS * SOLVE_POINTS, shares = (DOF + PARTS 
 // Only the threads of part 0 need sums; with two parts, often in one warp, the branch costs more than it saves.
 constexpr bool others_skip_sums = PARTS > 2;
 
-/// Waits until the hyperplane before is complete and its results are visible.
-__device__ __forceinline__ void wait_for_level() {
-#if OVERLAPPED && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-/// The next hyperplane's kernel may begin when all blocks have called this.
-__device__ __forceinline__ void let_next_begin() {
-#if OVERLAPPED && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 /// Leaves the multiprocessor's load units to the hyperplane that is being solved, for which all others wait: what this
 /// kernel loads ahead is needed some hyperplanes later.
 __device__ __forceinline__ void give_way() {

@@ -132,6 +132,10 @@ void Multicolor::prepare(const StructMatrix& a) {
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && options_.colours == ColourRule::stencil)
             cuda_ = std::make_shared<MulticolorCuda>(context_, *points, layout_, dof_, symmetric_, options_.storage);
+    factor_cuda_.reset();
+    if constexpr (cuda_built)
+        if (a.backend() == Backend::cuda && MulticolorFactorCuda::serves(shape, dof_, symmetric_))
+            factor_cuda_ = std::make_shared<MulticolorFactorCuda>(context_, dof_);
     points_ = std::move(points);  // last: it shows that everything is allocated
 }
 
@@ -182,8 +186,14 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
     const Layout& natural = ratios_->layout();
     inverter.set_first_row(a.space().first_block_row());
     record_->clear_log();
-    multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
-                       !options_.gauss_seidel, ratios_->view(natural).values, factors_.data());
+    double* const ratios = ratios_->view(natural).values;
+    if constexpr (cuda_built)
+        if (factor_cuda_)
+            factor_cuda_->factor({a, *points_, alpha, rule_of(options_.pivots.rules, symmetric_),
+                                  !options_.gauss_seidel, record_->log(), ratios, factors_.data()});
+    if (!factor_cuda_)
+        multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
+                           !options_.gauss_seidel, ratios, factors_.data());
     const PointValue smallest = ratios_->smallest(natural);
     record_->report(inverter, {smallest.value, a.grid().row(smallest.point) - a.space().first_block_row()});
 }
@@ -237,8 +247,13 @@ std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, con
         const auto add = [&](const char* family, bool single_vectors) {
             sets.push_back({family, layout, a.stencil(), a.dof(), a.symmetric(), options.storage,
                             [layout, a, storage = options.storage, single_vectors] {
-                                return MulticolorCuda::programs(layout, a.stencil(), a.dof(), a.symmetric(), storage,
-                                                                MulticolorCuda::usual_threads, single_vectors);
+                                rtc::Programs all =
+                                    MulticolorCuda::programs(layout, a.stencil(), a.dof(), a.symmetric(), storage,
+                                                             MulticolorCuda::usual_threads, single_vectors);
+                                if (MulticolorFactorCuda::serves({layout, a.stencil(), ColourRule::stencil}, a.dof(),
+                                                                 a.symmetric()))
+                                    all.push_back(MulticolorFactorCuda::program(a.dof()));
+                                return all;
                             }});
         };
         add(layout.is_part() ? "multicolor_part" : "multicolor", false);

@@ -39,6 +39,7 @@
 #include "precond/factors/pivot_record.hpp"
 #include "precond/multicolor/by_point.hpp"
 #include "precond/multicolor/coloured_points.hpp"
+#include "precond/multicolor/factor_cuda.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/row.hpp"
 #include "precond/single_solve.hpp"
@@ -106,6 +107,7 @@ private:
     std::unique_ptr<PointValues> ratios_;  ///< of a factorisation point by point
     std::unique_ptr<PivotRecord> record_;  ///< of its events
     std::shared_ptr<MulticolorCuda> cuda_;
+    std::shared_ptr<const MulticolorFactorCuda> factor_cuda_;  ///< if it serves the matrix
 };
 
 PreconditionerRow multicolor_row();

@@ -127,33 +127,12 @@ struct PointOfWarp : Lane {
             if (exists && inside(m)) to[m] = x.v[m];
     }
 
-    /// Replaces X_0 by D^-1, or by zero if a pivot cannot be used; `own` is A's block (Gauss-Jordan elimination, FGBILU
-    /// paper, Algorithm 5).
+    /// Replaces X_0 by D^-1, or by zero if a pivot cannot be used; `own` is A's block.
     template <bool last>
     __device__ __forceinline__ void invert(Block& x, const Block& own, Pivots<last>& pivots) const {
-        double scale = 0.0;
-#pragma unroll
-        for (int m = 0; m < 2; ++m)
-            if (inside(m)) scale = fmax(scale, fmax(fabs(own.v[m]), fabs(x.v[m])));
-#pragma unroll
-        for (int step = 16 / points; step > 0; step /= 2) scale = fmax(scale, __shfl_xor_sync(~0u, scale, step));
-        bool gave_up = false;
-#pragma unroll
-        for (int q = 0; q < DOF; ++q) {
-            const int row = q + size * which;  // row and column of the pivot in the result
-            const int lane_of_pivot = 4 * row + row / 2;
-            const double met = from(x.v[q % 2], lane_of_pivot), diagonal = from(own.v[q % 2], lane_of_pivot);
-            const double here = from(x.v[q % 2], lane / 4 * 4 + row / 2);
-            double pivot = 1.0;
-            if (!gave_up) {
-                pivot = pivots.usable(a, q, met, diagonal, scale);
-                if (pivot == 0.0) gave_up = true, pivot = 1.0;
-            }
-            eliminate(x, q, row, here, 1.0 / pivot);
-        }
-#pragma unroll
-        for (int m = 0; m < 2; ++m)
-            if (gave_up || !inside(m)) x.v[m] = 0.0;
+        Lane::invert(x, own, [&](int q, double met, double diagonal, double scale) {
+            return pivots.usable(a, q, met, diagonal, scale);
+        });
     }
 };
 

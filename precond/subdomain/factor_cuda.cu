@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factorisation of subdomains on a GPU. A thread block factors one subdomain, step by step
-// (precond/subdomain/ildu0.hpp).
+// Factorisation of subdomains on a GPU. A thread block factors one subdomain, level by level
+// (precond/subdomain/ildu0.hpp). Blocks of five to eight unknowns are factored on tensor cores instead
+// (precond/subdomain/factor.cuh).
 #include <algorithm>
 
 #include "core/device/cuda.hpp"
@@ -9,6 +10,7 @@
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/pivot_record.hpp"
+#include "precond/subdomain/factor_tensor_cuda.hpp"
 #include "precond/subdomain/factors.hpp"
 
 namespace hyperplane {
@@ -27,8 +29,8 @@ struct Blocks {
     }
 };
 
-/// The points of a subdomain, sorted into steps.
-struct Steps {
+/// The points of a subdomain, sorted into levels.
+struct Levels {
     const int *points, *begin;
     int count;
 };
@@ -148,10 +150,10 @@ struct FactorPoint {
 
 constexpr int factor_threads = 128;
 
-/// Each thread block factors a subdomain. In a step, threads first have a row each, then a point, then a column.
+/// Each thread block factors a subdomain. In a level, threads first have a row each, then a point, then a column.
 template <class Body>
 __global__ void __launch_bounds__(factor_threads)
-    walk_subdomains(const __grid_constant__ Body body, const Steps steps, PivotRatio* smallest) {
+    walk_subdomains(const __grid_constant__ Body body, const Levels levels, PivotRatio* smallest) {
     __shared__ double ratios[factor_threads];
     __shared__ long long rows[factor_threads];
     const Index subdomain = blockIdx.x;
@@ -159,9 +161,9 @@ __global__ void __launch_bounds__(factor_threads)
     const int thread = int(threadIdx.x), dof = body.dof();
     PivotRatio own;
     Place at;
-    for (int step = 0; step < steps.count; ++step) {
-        const int* points = steps.points + steps.begin[step];
-        const int count = steps.begin[step + 1] - steps.begin[step];
+    for (int level = 0; level < levels.count; ++level) {
+        const int* points = levels.points + levels.begin[level];
+        const int count = levels.begin[level + 1] - levels.begin[level];
         for (int work = thread; work < count * dof; work += factor_threads)
             if (body.locate(subdomain, first, points[work / dof], at)) body.eliminate_row(at, work % dof);
         __syncthreads();
@@ -186,6 +188,10 @@ void SubdomainFactors::factor_points(const StructMatrix& a, double alpha, const 
     const Index subdomains = partition_.subdomains();
     PivotRecord record(context_, subdomains);
     record.clear_log();
+    if (SubdomainFactorCuda::serves(order_.dof)) {
+        factor_on_tensor_cores(a, alpha, rules, record);
+        return record.report(inverter);
+    }
     const PivotJudge judge{rule_of(rules, symmetric_), record.log()};
     with_known_dof<1, 2, 3, 4>(order_.dof, [&](auto dof) {
         const FactorPoint<dof.value> body{
@@ -195,7 +201,7 @@ void SubdomainFactors::factor_points(const StructMatrix& a, double alpha, const 
             judge,
             alpha};
         walk_subdomains<<<unsigned(subdomains), factor_threads, 0, cuda::stream(context_)>>>(
-            body, {points_.data(), begin_.data(), order_.steps()}, record.ratios());
+            body, {points_.data(), levels_.data(), int(order_.levels.size()) - 1}, record.ratios());
     });
     cuda::launched(context_, "factorisation of subdomains");
     record.report(inverter);

@@ -81,7 +81,7 @@ SubdomainFactors::SubdomainFactors(const Context& context, const Partition& part
       order_(partition, stencil_, a.dof(), rows, storage),
       places_(copied_to(context, "factor: places", order_.places)),
       points_(copied_to(context, "factor: places", order_.points)),
-      begin_(copied_to(context, "factor: places", order_.begin)),
+      levels_(copied_to(context, "factor: places", order_.levels)),
       tables_(copied_to(context, "factor: places", update_tables(a.stencil(), stencil_, {stencil_, false, false}))),
       offsets_(copied_to(context, "factor: places", matrix_offsets_)),
       kept_offsets_(copied_to(context, "factor: places", stencil_.offsets())),
@@ -100,7 +100,7 @@ Index SubdomainFactors::bytes(const Partition& partition, Index subdomains, cons
     const Stencil kept = partition.within(matrix);
     const SubdomainOrder order(partition, kept, dof, rows, storage);
     const std::vector<int> tables = update_tables(matrix, kept, {kept, false, false});
-    const Index ints = Index(order.points.size() + order.begin.size() + tables.size());
+    const Index ints = Index(order.points.size() + order.levels.size() + tables.size());
     return subdomains * order.values * bytes_of(storage) + Index(order.places.size() * sizeof(SubdomainPlace)) +
            ints * Index(sizeof(int)) + (matrix.size() + kept.size()) * Index(sizeof(Int3));
 }

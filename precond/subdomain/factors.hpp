@@ -2,6 +2,8 @@
 // Incomplete factors of subdomains, which are independent; the equations are in precond/subdomain/ildu0.hpp.
 #pragma once
 
+#include <memory>
+
 #include "precond/factors/copy.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/subdomain/partition.hpp"
@@ -33,6 +35,10 @@ struct BasicSubdomainView {
 };
 using SubdomainFactorView = BasicSubdomainView<double>;
 
+class SubdomainFactorCuda;
+struct SubdomainFactorArguments;
+class PivotRecord;
+
 class SubdomainFactors {
 public:
     /// Allocates factors for matrices of the shape of `a`.
@@ -40,8 +46,8 @@ public:
                      SubdomainOrder::Rows rows, FactorStorage storage);
 
     bool serves(const Partition& partition, const StructMatrix& a) const;
-    /// Factors A + alpha diag(A) without the couplings between subdomains. A subdomain is factored step by step, on a
-    /// GPU by a thread block, on a CPU by one thread, for which factors must be stored by line.
+    /// Factors A + alpha diag(A) without the couplings between subdomains. A subdomain is factored on a GPU by a thread
+    /// block, level by level, on a CPU by one thread, line by line, for which factors must be stored by line.
     void factor(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
     /// Rounds the factors to the storage, which must be in reduced precision, and releases those in double precision.
     /// In the result's numbers, the parts of a matrix row in W, D^-1 and G count as three rows. `layout` is the
@@ -64,6 +70,10 @@ public:
         return is_reduced(storage()) ? static_cast<const void*>(reduced_.data()) : values_.data();
     }
 
+    /// The argument of the kernels that factor on tensor cores (precond/subdomain/factor.cuh).
+    SubdomainFactorArguments tensor_arguments(const StructMatrix& a, double alpha, const PivotRules& rules,
+                                              PivotRecord& record);
+
     /// Copies factors in double precision, of all subdomains in held(). Couplings between subdomains are zero in the
     /// copy, and `to` must have the offsets of stencil().
     void copy_triangles(const TriangleCopy& to) const;
@@ -81,6 +91,8 @@ private:
     Index count() const { return held_.count() * order_.values; }
     void factor_lines(const StructMatrix& a, double alpha, PivotInverter& inverter);
     void factor_points(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
+    /// The same on tensor cores (precond/subdomain/factor.cuh), if the unknowns of a point allow it.
+    void factor_on_tensor_cores(const StructMatrix& a, double alpha, const PivotRules& rules, PivotRecord& record);
     template <class T>
     void round_to(RoundingLog* log);
 
@@ -92,10 +104,11 @@ private:
     bool symmetric_;
     SubdomainOrder order_;
     Buffer<SubdomainPlace> places_;
-    Buffer<int> points_, begin_, tables_;
+    Buffer<int> points_, levels_, tables_;
     Buffer<Int3> offsets_, kept_offsets_;
-    Buffer<double> values_;          ///< in double precision; released after rounding
-    Buffer<std::uint32_t> reduced_;  ///< in reduced precision
+    Buffer<double> values_;                                       ///< in double precision; released after rounding
+    Buffer<std::uint32_t> reduced_;                               ///< in reduced precision
+    std::shared_ptr<const SubdomainFactorCuda> on_tensor_cores_;  ///< kernels, if points have five to eight unknowns
 };
 
 }  // namespace hyperplane

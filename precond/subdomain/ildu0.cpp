@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
+#include "precond/subdomain/factor_tensor_cuda.hpp"
 #include "precond/triangular/jacobi/swept_pair.hpp"
 
 namespace hyperplane {
@@ -201,7 +202,10 @@ std::vector<KernelSet> SubdomainIldu0::kernels(const SubdomainOptions& options, 
         return {{family, layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
                  options.storage,
                  [partition, within = partition.within(setting.matrix.stencil()), dof = setting.matrix.dof(), options] {
-                     return SubdomainSolveCuda::programs(partition, within, dof, options.variant, options.storage);
+                     rtc::Programs all =
+                         SubdomainSolveCuda::programs(partition, within, dof, options.variant, options.storage);
+                     if (SubdomainFactorCuda::serves(dof)) all.push_back(SubdomainFactorCuda::program(dof));
+                     return all;
                  }}};
     }
     return {};

@@ -66,12 +66,13 @@ void SubdomainOrder::arrange_by_level(const Partition& partition, const Stencil&
     constexpr int most_rows = 256, most_bytes = 21 * 1024;
     const int point_bytes = (lower + 1) * dof * dof * int(bytes_of(storage));
     const int most = std::max(1, std::min(most_rows / dof, most_bytes / point_bytes));
-    const LevelMap levels = stencil.level_map();
+    const LevelMap map = stencil.level_map();
     std::vector<std::vector<int>> by_level(
-        1 + levels.level({partition.size.x - 1, partition.size.y - 1, partition.size.z - 1}));
+        1 + map.level({partition.size.x - 1, partition.size.y - 1, partition.size.z - 1}));
     for (int local = 0; local < partition.points(); ++local)
-        by_level[levels.level(partition.point(local, {}))].push_back(local);
+        by_level[map.level(partition.point(local, {}))].push_back(local);
     for (const std::vector<int>& level : by_level) {
+        if (!level.empty()) levels.push_back(int(points.size()));
         const int parts = Partition::parts(int(level.size()), most);
         for (int part = 0; part < parts; ++part) {
             begin.push_back(int(points.size()));
@@ -79,6 +80,7 @@ void SubdomainOrder::arrange_by_level(const Partition& partition, const Stencil&
             points.insert(points.end(), at(part), at(part + 1));
         }
     }
+    levels.push_back(int(points.size()));
     begin.push_back(int(points.size()));
 }
 

@@ -19,6 +19,7 @@
 #include "core/grid/stencil.hpp"
 #include "core/matrix/views.hpp"
 #include "precond/factors/storage.hpp"
+#include "precond/subdomain/place.hpp"
 
 namespace hyperplane {
 
@@ -67,14 +68,6 @@ struct Partition {
     Stencil within(const Stencil& stencil) const;
 };
 
-/// Where the coefficients of a point are among its subdomain's values. Row r and column c of entry e of a triangle have
-/// the index (lower or upper) + (e * dof + c) * stride + r * row_stride. The exponent of half_scaled for row r of W, G
-/// or D^-1 (part 0, 1 or 2, as in precond/factors/reduced.hpp) is at byte exponents[part] + r * row_stride.
-struct SubdomainPlace {
-    int lower, upper, stride, row_stride;
-    int exponents[3];
-};
-
 /// The order of a subdomain's points, and the places of their factors.
 struct SubdomainOrder {
     enum class Rows {
@@ -88,6 +81,7 @@ struct SubdomainOrder {
     Index values = 0;                    ///< number of values of a subdomain; their bytes are a multiple of 16
     std::vector<int> points;             ///< local numbers, step by step
     std::vector<int> begin;              ///< index in `points` where each step of the lower solve begins, and the end
+    std::vector<int> levels;             ///< index in `points` where each level begins, and the end; not by_line
     std::vector<int> at, size;           ///< first value and number of values of each step, lower steps first
     std::vector<bool> newest;            ///< for each lower entry: whether it leads some point to the step just before
     std::vector<SubdomainPlace> places;  ///< [local number]

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The argument of the kernel of multicolour factorisation (precond/multicolor/factor.cuh).
+#pragma once
+
+#include "precond/factors/pivot_log.hpp"
+
+namespace hyperplane {
+
+/// An offset of the colouring, at the points of one colour.
+struct ColourEntry {
+    long long kept;  ///< first coefficient of the factors
+    int x, y, z;
+    int a_entry;  ///< A's
+    int later;    ///< whether it leads to a later colour
+};
+
+/// A product with E_l(p): X_e(p) -= E_l(p) G_u(q) or, if e is -1, W_l(p) = E_l(p) D^-1(q), where q = p + l.
+struct ColourProduct {
+    long long from;  ///< first coefficient of G_u or of D^-1 at place 0, plus q's place minus p's
+    short l, e;      ///< e of the diagonal: the number of entries
+};
+
+/// The largest number of entries for which the blocks of a thread block's points fit shared memory, and of products at
+/// the points of one colour.
+constexpr int most_colour_entries = 38, most_colour_products = most_colour_entries * most_colour_entries;
+
+/// The argument for the points of one colour.
+struct ColourFactorArguments {
+    const double* a;  // A's coefficients [entry][row][col][a_stride]; slots are those of the layout
+    double* values;
+    double* ratios;  // of the layout's points in natural order
+    PivotLog* log;
+    double alpha, tolerance, boost;
+    long long a_stride, pitch, inverse;          // from one coefficient to the next; first coefficient of D^-1
+    long long base, first_row;                   // the number at place 0 of colour 0; the first row of the layout
+    int natural, level_y, level_z, begin_plane;  // the layout
+    int nx, ny, nz, line, plane, colours, colour;
+    int first, last;  // places that are factored
+    int a_diagonal, entries, products;
+    ColourEntry entry[most_colour_entries];
+    ColourProduct product[most_colour_products];  // the products of a lower entry follow each other
+};
+static_assert(sizeof(ColourFactorArguments) <= 32764);
+
+}  // namespace hyperplane
