@@ -148,7 +148,7 @@ inline bool launch(unsigned blocks_x, unsigned blocks_y, unsigned threads, const
 
 }  // namespace emulated_warps
 
-struct double2 {
+struct alignas(16) double2 {
     double x, y;
 };
 // The text calls them.
@@ -176,7 +176,7 @@ inline double __ldcg(const double* at) {
 #define __forceinline__ inline
 #define __shared__
 #define __constant__
-#define __align__(bytes)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define threadIdx emulated_warps::thread_place
