@@ -38,6 +38,7 @@ struct Patience {
     }
 };
 
+// NOLINTBEGIN(misc-unused-parameters): a test compiles this text for the host, without PTX
 /// Waits until a row has been finished in this launch. What its threads wrote before is visible then.
 __device__ __forceinline__ void wait_for(const u64* finished, u64 epoch) {
     Patience patience;
@@ -62,5 +63,6 @@ __device__ __forceinline__ Record load_record(const RowRecord* at) {
     asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
     return record;
 }
+// NOLINTEND(misc-unused-parameters)
 
 }  // namespace hyperplane

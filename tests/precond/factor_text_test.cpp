@@ -13,7 +13,7 @@
 // What thread blocks wait for is passed on by PTX, which the host leaves out.
 namespace waiting_text::hyperplane {
 using ::hyperplane::RowRecord, ::hyperplane::TicketState;
-inline long long __double_as_longlong(double value) {
+inline long long __double_as_longlong(double value) {  // NOLINT(bugprone-reserved-identifier): CUDA's name
     return std::bit_cast<long long>(value);
 }
 inline unsigned atomicAdd(unsigned* at, unsigned value) {
@@ -38,13 +38,13 @@ inline void publish(unsigned long long* finished, unsigned long long epoch) {
 }
 }  // namespace emulated
 
-// NOLINTBEGIN(cppcoreguidelines-macro-usage): definitions of the kernel's text
+// NOLINTBEGIN(bugprone-reserved-identifier): CUDA's name
 #define __popc(bits) __builtin_popcount(bits)
 #define DOF 3
 #define LANES 32
 #define WARPS 2
 #define BATCH 1
-// NOLINTEND(cppcoreguidelines-macro-usage)
+// NOLINTEND(bugprone-reserved-identifier)
 namespace general_text {
 namespace hyperplane {
 using emulated::wait_for, emulated::publish;
