@@ -37,17 +37,17 @@ void invert_diagonal(const StructMatrix& a, StructMatrix& inverse, const PivotRu
     });
 }
 
-/// The factors of a general matrix are kept in double precision alone.
-void require_double(const Parameters& parameters) {
-    if (!is_reduced(factor_storage(parameters))) return;
-    throw UsageError(
-        parameters.where("preconditioner", "storage") +
-        ": of a general matrix, the inverses of diagonal blocks are stored in double alone; leave the key out");
-}
-
 /// False for the block diagonal of a polynomial preconditioner, whose section has no key l1.
 bool reads_l1(const Parameters& parameters) {
     return parameters.has("preconditioner", "l1") && parameters.boolean("preconditioner", "l1");
+}
+
+/// The factors of a general matrix are kept in double precision alone.
+void require_double(const Parameters& parameters) {
+    if (!is_reduced(factor_storage(parameters))) return;
+    const std::string name = parameters.has("preconditioner", "l1") ? "jacobi" : "chebyshev";
+    throw UsageError(parameters.where("preconditioner", "storage") + ": of a general matrix, " + name +
+                     " stores its factors in double alone; leave the key out");
 }
 
 ParameterTable jacobi_parameters() {

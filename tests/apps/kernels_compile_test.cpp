@@ -175,8 +175,11 @@ TEST_P(Kernels, CompileWithoutSpills) {
         // par_ilu. They are tuned for sm_90; for other architectures the compiler spills a few registers.
         const bool takes_all = (job.set.dof > 2 && row.name == "struct_ilu_factor") || row.name == "factor_sweep";
         const bool tight = job.architecture != "sm_90" && takes_all;
+        // The factorisation of subdomains on tensor cores may have 80 registers, so that three thread blocks are
+        // resident on sm_90. It spills a register or two, as it did when its times were measured.
+        const bool shares = row.name == "subdomain_factor";
         if (job.set.dof <= 8) {
-            EXPECT_LE(row.spill_bytes, tight ? 192 : 0) << row.name << " of " << job.name();
+            EXPECT_LE(row.spill_bytes, tight ? 192 : shares ? 8 : 0) << row.name << " of " << job.name();
         }
     }
 }

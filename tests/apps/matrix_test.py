@@ -132,7 +132,7 @@ class Matrix(ProgramTest):
         self.assertIn("; matrices: general", of["sync_free_ilu"])
         self.assertIn("; matrices: on a grid;", of["struct_ilu"])
         self.assertIn("; matrices: on a grid, general;", of["jacobi"])
-        self.assertIn("; matrices: on a grid, symmetric alone;", of["chebyshev"])
+        self.assertIn("; matrices: on a grid, general, symmetric alone;", of["chebyshev"])
 
     def test_bad_files_are_named_with_the_reason(self):
         twice = coordinate(5, tridiagonal(5) + [(2, 3, 1.0)])
