@@ -113,9 +113,8 @@ const std::vector<Refusal>& refusals() {
         {" stores its factors in double alone",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return shape.pattern && c.key == "storage" &&
-                    (c.preconditioner == "jacobi" || c.preconditioner == "chebyshev" ||
-                     c.preconditioner == "jacobi_sweeps" || c.preconditioner == "par_ilu" ||
-                     c.preconditioner == "subdomain_ildu0");
+                    (c.preconditioner == "jacobi" || c.preconditioner == "jacobi_sweeps" ||
+                     c.preconditioner == "par_ilu" || c.preconditioner == "subdomain_ildu0");
          }},
         {": on a general matrix, subdomain_ildu0 goes level by level",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
