@@ -14,17 +14,15 @@ struct ColourEntry {
     int later;    ///< whether it leads to a later colour
 };
 
-/// A product with E_l(p): X_e(p) -= E_l(p) G_u(q) or, if e is l, W_l(p) = E_l(p) D^-1(q), where q = p + l. All products
-/// of a group have the same l; e is -1 where there is no product.
+/// A product with E_l(p): X_e(p) -= E_l(p) G_u(q) or, if e is -1, W_l(p) = E_l(p) D^-1(q), where q = p + l.
 struct ColourProduct {
-    static constexpr int group = 4;
     long long from;  ///< first coefficient of G_u or of D^-1 at place 0, plus q's place minus p's
     short l, e;      ///< e of the diagonal: the number of entries
 };
 
 /// The largest number of entries for which the blocks of a thread block's points fit shared memory, and of products at
-/// the points of one colour: with each entry there are products for all others at most, W, and what fills the group.
-constexpr int most_colour_entries = 38, most_colour_products = most_colour_entries * (most_colour_entries + 2);
+/// the points of one colour.
+constexpr int most_colour_entries = 38, most_colour_products = most_colour_entries * most_colour_entries;
 
 /// The argument for the points of one colour.
 struct ColourFactorArguments {
@@ -39,7 +37,6 @@ struct ColourFactorArguments {
     int nx, ny, nz, line, plane, colours, colour;
     int first, last;  // places that are factored
     int a_diagonal, entries, products;
-    int stages;  // groups of products in shared memory, two to six
     ColourEntry entry[most_colour_entries];
     ColourProduct product[most_colour_products];  // the products of a lower entry follow each other
 };

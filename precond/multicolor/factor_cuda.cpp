@@ -6,22 +6,12 @@
 namespace hyperplane {
 namespace {
 
-/// Shared memory of a thread block.
-Index shared_bytes(int entries, int products, int stages) {
-    constexpr Index places = ColourFactorisation::places, stage = Index(ColourProduct::group) * places * 66;
-    return (places * (Index(entries + 1) * 64 + 2) + stages * stage) * Index(sizeof(double)) +
-           products * Index(sizeof(ColourProduct));
-}
+// Those of the kernel.
+constexpr int places = ColourFactorisation::places;
+constexpr Index stages_bytes = Index(3) * 4 * places * 66 * Index(sizeof(double));
 
-/// The number of groups of products in shared memory: the more, the more copies are under way. But these need room in
-/// the first-level cache, too, so that a multiprocessor's thread blocks take at most 164 KiB of shared memory: two
-/// thread blocks with three stages if they fit, otherwise one with up to four.
-int stages_of(int entries, int products) {
-    constexpr Index room = 162 * 1024;
-    int stages = 4;
-    if (2 * shared_bytes(entries, products, 3) <= room) stages = 3;
-    while (stages > 2 && shared_bytes(entries, products, stages) > room) --stages;
-    return stages;
+Index shared_bytes(int entries) {
+    return (Index(places) * ((entries + 1) * 64 + 2)) * Index(sizeof(double)) + stages_bytes + places * (entries + 1);
 }
 
 /// The products at the points of a colour, lower entries in the order of the colours that they lead to.
@@ -39,8 +29,7 @@ int list_products(const ColouredView& points, int colour, bool eliminates, Colou
                 if (const Index u = points.sum[Index(e) * entries + l];
                     u >= 0 && points.next[Index(colour) * entries + e] > earlier)
                     add(blocks[u], e);
-            add(points.inverse[earlier], l);
-            while (count % ColourProduct::group > 0) to[count++] = {0, short(l), -1};
+            add(points.inverse[earlier], -1);
         }
     return count;
 }
@@ -82,7 +71,6 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
                               .a_diagonal = a.stencil().diagonal(),
                               .entries = view.entries,
                               .products = 0,
-                              .stages = 0,
                               .entry = {},
                               .product = {}};
     for (int e = 0; e < view.entries; ++e) {
@@ -91,17 +79,16 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
         all.entry[e] = {view.block[at], o.x, o.y, o.z, int(a.stencil().find(o)), view.next[at] > colour};
     }
     all.products = list_products(view, colour, eliminates, all.product);
-    all.stages = stages_of(all.entries, all.products);
     return all;
 }
 
 void MulticolorFactorCuda::factor(const ColourFactorisation& all) const {
     const ColouredPoints& points = all.points;
+    const Index shared = shared_bytes(points.host().entries);
     constexpr Index places = ColourFactorisation::places;
+    kernel_.allow_shared(shared);
     for (int colour = 0; colour < points.colours(); ++colour) {
         const ColourFactorArguments arguments = all.arguments(colour);
-        const Index shared = shared_bytes(arguments.entries, arguments.products, arguments.stages);
-        kernel_.allow_shared(shared);
         if (const Index count = arguments.last - arguments.first; count > 0)
             kernel_.launch({unsigned((count + places - 1) / places)}, ColourFactorisation::threads, shared, arguments);
         points.exchange(all.a.context(), all.a.layout(), colour, points.coefficients(colour, all.a.dof(), all.values));
