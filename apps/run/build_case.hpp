@@ -22,7 +22,7 @@ int ranks_of(const Parameters& parameters);
 /// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.
 /// With `ranks` that of one of several ranks; what does not work on them is among the contradictions.
 Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks = nullptr);
-/// The same for a verb that leaves out what only runs have (leave_out_keys_of_runs).
+/// Reads and builds as read_case does, for a verb that leaves out what only runs have (leave_out_keys_of_runs).
 Case read_case_without_run(const Invocation& invocation, const std::string& verb);
 Case build_case(Deck deck, const std::vector<std::string>& overrides,
                 const std::shared_ptr<Communicator>& ranks = nullptr);

@@ -21,7 +21,7 @@ struct RowSlab {
         std::vector<Index> begin{0};  ///< one value more than there are rows
         std::vector<int> column;
     };
-    /// What is exchanged with one other rank.
+    /// The rows that are exchanged with one other rank.
     struct Neighbour {
         int rank;
         std::vector<int> sent;  ///< the slots of the own rows that the other rank reads, ascending

@@ -172,8 +172,9 @@ public:
     /// The same problem with its block rows in another order, if its matrix is general and in the given order. Throws
     /// Error (internal) otherwise.
     virtual std::unique_ptr<Problem> in_order(const std::shared_ptr<const RowOrder>& /*order*/) const { not_general(); }
-    /// The same problem with the block rows of one of several ranks alone, whose pattern is `part`, if a problem with a
-    /// general matrix can be divided in this way; otherwise null. This one has all rows, and `context` is the rank's.
+    /// Returns this problem with the block rows of one of several ranks alone, whose pattern is `part`, if a problem
+    /// with a general matrix can be divided in this way; otherwise null. This one has all rows; `context` is the
+    /// rank's.
     virtual std::unique_ptr<Problem> of_rank(const Context& /*context*/,
                                              const std::shared_ptr<const BlockPattern>& /*part*/) const {
         return nullptr;

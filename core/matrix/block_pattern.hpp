@@ -41,7 +41,7 @@ public:
     const std::shared_ptr<const RowOrder>& order() const { return order_; }
     /// The part of the rows that this pattern has, where several ranks share them; otherwise null.
     const std::shared_ptr<const RowSlab>& slab() const { return slab_; }
-    /// That of the vectors which a matrix with this pattern is multiplied with.
+    /// The index space of vectors that a matrix with this pattern is multiplied with.
     IndexSpace space() const { return slab_ ? IndexSpace::plain(slab_) : IndexSpace::plain(rows()); }
     /// The number that a row or column has in the given order.
     Index given_row(Index row) const {
@@ -66,7 +66,7 @@ public:
         const int* at = std::lower_bound(begin, end, column);
         return at != end && *at == column ? at - column_.data() : -1;
     }
-    /// Of the whole matrix.
+    /// Statistics of the whole matrix, also where several ranks share its rows.
     PatternStatistics statistics() const;
 
 private:

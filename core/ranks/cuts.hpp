@@ -20,9 +20,9 @@ Layout part_of(const Context& context, const Layout& whole, int halo);
 
 /// Fills `planes` planes of halos with the neighbours' values, around a periodic z, too. Arrays are given at slot 0.
 void exchange_halos(const Context& context, const Layout& layout, int planes, const std::vector<double*>& arrays);
-/// The same for the rows in the halo of plain rows that ranks share, of `dof` values each. `values`: that of slot 0.
+/// Fills the halo of plain rows that ranks share with the neighbours' rows, of `dof` values each. `values`: slot 0.
 void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values);
-/// The same for a vector's whole halo, which is no part of its value.
+/// Fills a vector's whole halo in the same way. The halo is no part of the vector's value, so x may be const.
 void exchange_halo(const Vector& x);
 
 /// Whether the context is that of the rank which writes and prints, or of the only one.

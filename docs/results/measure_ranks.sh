@@ -8,13 +8,14 @@
 # struct_ilu alone. struct_ilu:rank is struct_ilu with scope = rank. Iterations end after --iterations.
 # FOLDER/ranks-CASE-GPUS.json is what `bench solve --ranks GPUS` wrote; FOLDER/ranks.txt has times an iteration, their
 # parts, and speed-ups over one GPU of the same call. Records of --bits iterations (0: none) are compared bit by bit.
-# What does not fit one GPU is measured on the numbers of GPUs that it fits. Programs of uncommitted changes are refused.
+# A system that does not fit one GPU is measured on the numbers of GPUs that it fits. The script refuses a program that was
+# built from uncommitted changes.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build/release gpus='' backend=cuda repeats=5 iterations=60 bits=20 folder=''
 cases='poisson:512 weak poisson:768 cahn_hilliard:256 navier_stokes:160'
 preconditioners='jacobi subdomain_ildu0 multicolor struct_ilu struct_ilu:rank multigrid'
-usage() { sed -n '3,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+usage() { sed -n '3,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
         --build) build=$2; shift ;;

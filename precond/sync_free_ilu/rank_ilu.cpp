@@ -165,7 +165,7 @@ SetupReport RankIlu::setup(const SystemMatrix& matrix) {
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
-        remark_on_sweeps(options_) + advice_if_indefinite(a.symmetric(), options_.pivots.rules, options_.name));
+        remark_on_pivots(options_, a.symmetric()));
     if (swept_) {
         swept_->take(factors_, options_.name);
     } else {
@@ -199,16 +199,6 @@ void RankIlu::apply(const Vector& r, Vector& z) const {
     const ProfileScope scope(context_, "upper", bytes_per_apply() / 2);
     const auto rows = [&](const RowRange& range) { u_.solve(range.first, range.last, values, values); };
     upper_.for_each(*context_.ranks(), size_of, take, rows, give);
-}
-
-SweepCounts RankIlu::sweeps() const {
-    SweepCounts counts;
-    if (options_.sweeps) counts.apply = options_.sweeps->lower + options_.sweeps->upper;
-    if (options_.fixed_point_sweeps > 0) {
-        counts.setup = options_.fixed_point_sweeps;
-        counts.bytes_of_setup_sweep = 2 * factors_.values.size() * Index(sizeof(double)) + factors_.pattern().bytes();
-    }
-    return counts;
 }
 
 Index RankIlu::bytes_per_apply() const {

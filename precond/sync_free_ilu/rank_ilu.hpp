@@ -27,7 +27,7 @@ public:
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return traits_of(options_, factors_.symmetric); }
-    SweepCounts sweeps() const override;
+    SweepCounts sweeps() const override { return sweep_counts(options_, factors_); }
     void set_setup_sweeps(int count) override {
         if (options_.fixed_point_sweeps > 0) options_.fixed_point_sweeps = count;
     }

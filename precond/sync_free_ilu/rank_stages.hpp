@@ -21,7 +21,7 @@ namespace hyperplane {
 
 class RankStages {
 public:
-    /// What is exchanged with one other rank, in the order of stages.
+    /// The rows that are exchanged with one other rank, in the order of stages.
     struct Exchange {
         const RowSlab::Neighbour* with;
         std::vector<Index> at;     ///< the places of rows among those that are sent or received

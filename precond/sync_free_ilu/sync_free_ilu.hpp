@@ -46,8 +46,10 @@ struct SyncFreeOptions {
 };
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);
-/// What an error of a pivot says besides if the factors come from sweeps.
-std::string remark_on_sweeps(const SyncFreeOptions& options);
+/// What an error of a pivot says besides: that the factors come from sweeps, and what to do about an indefinite matrix.
+std::string remark_on_pivots(const SyncFreeOptions& options, bool symmetric);
+/// The sweeps of a set-up and of an application with these factors.
+SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& factors);
 
 class SyncFreeIlu : public Preconditioner, public HasLduFactors {
 public:
@@ -58,7 +60,7 @@ public:
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return traits_of(options_, factors_.symmetric); }
-    SweepCounts sweeps() const override;
+    SweepCounts sweeps() const override { return sweep_counts(options_, factors_); }
     void set_setup_sweeps(int count) override {
         if (options_.fixed_point_sweeps > 0) options_.fixed_point_sweeps = count;
     }

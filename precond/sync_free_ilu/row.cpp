@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a deck's keys make sync_free_ilu.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "core/error.hpp"
+#include "precond/ilu/ilu_preconditioner.hpp"
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+
+namespace hyperplane {
+namespace {
+
+SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerSetting& setting) {
+    SyncFreeOptions options;
+    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+    options.pivots = pivot_options(parameters);
+    options.pivots.rules.indefinite = parameters.boolean("preconditioner", "indefinite");
+    const std::string variant = parameters.text("preconditioner", "variant");
+    if (variant == "table" && setting.matrix.dof() > 1)
+        throw UsageError(fmt::format(
+            "{}: tables are for matrices of one unknown, and this one has blocks of {}; set variant = auto or search",
+            parameters.where("preconditioner", "variant"), setting.matrix.dof()));
+    if (variant == "table" && setting.matrix.kind() == MatrixKind::general &&
+        setting.matrix.pattern()->blocks() > Index(std::numeric_limits<unsigned>::max()))
+        throw UsageError(fmt::format("{}: tables number up to 4294967295 entries; set variant = auto or search",
+                                     parameters.where("preconditioner", "variant")));
+    if (variant != "auto") options.variant = variant == "table" ? FactorVariant::table : FactorVariant::search;
+    return options;
+}
+
+}  // namespace
+
+PreconditionerRow sync_free_ilu_row() {
+    PreconditionerRow row;
+    row.name = "sync_free_ilu";
+    row.summary = "ILU(k), or IC(k) of a symmetric matrix, of general matrices in the order of their rows";
+    row.explanation =
+        "Incomplete LU with fill level k on the pattern that the matrix's own graph gives, equal to sequential ILU(k) "
+        "to "
+        "rounding. The pattern is found once, in a symbolic part; matrices with the same pattern pay the numeric part "
+        "alone. On a CPU the rows of one level are shared by the threads. Source: Freire, Dufrechou, Ezzatti, A "
+        "synchronization-free incomplete LU factorization for GPUs with level-set analysis; fill by Hysom and Pothen.";
+    row.kinds = {MatrixKind::general};
+    row.regular_splitting = true;
+    row.on_general_ranks = true;
+    row.parameters = ilu_parameters();
+    row.parameters.push_back(choice_key(
+        "scope", "global",
+        "on several ranks (run --ranks): global keeps every coupling, so factors and iterations are those of one rank; "
+        "rank drops those between ranks, which then solve without waiting for each other, and takes more iterations "
+        "the more ranks there are. On one rank both are the same",
+        {"global", "rank"}));
+    row.parameters.push_back(
+        {.section = "preconditioner",
+         .key = "indefinite",
+         .type = ParameterType::boolean,
+         .default_value = "false",
+         .description = "whether pivots of a symmetric matrix may have either sign: L D L^T, with the factors "
+                        "of ILU, in place of incomplete Cholesky. M is then not positive definite, so cg "
+                        "refuses it; use gmres or bicgstab. It changes nothing for other matrices"});
+    row.parameters.push_back(
+        choice_key("variant", "auto",
+                   "how a GPU finds the entries that two rows share; search: by a binary search in every numeric part "
+                   "(the paper's adapt, vect and levs together); table: once, in the symbolic part, of matrices of one "
+                   "unknown; auto: table where short rows have most entries and the tables are not much larger than "
+                   "the factors. The factors have the same bits, and a CPU does not use this key",
+                   {"auto", "search", "table"}));
+    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return make_general_ilu(read_options(parameters, setting), parameters, setting);
+    };
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return plan_general_ilu(read_options(parameters, setting), parameters, setting);
+    };
+    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return SyncFreeIlu::kernels(read_options(parameters, setting), setting);
+    };
+    return row;
+}
+
+}  // namespace hyperplane
