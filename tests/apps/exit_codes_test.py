@@ -2,26 +2,9 @@
 """Each exit code of the program, as a user would meet it, and what its message must say."""
 
 import json
-import os
-import resource
-import signal
-import subprocess
 import unittest
 
-from program import INPUTS, MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest
-
-
-def matrix_market(rows, entries, symmetric=False):
-    kind = "symmetric" if symmetric else "general"
-    lines = [f"{r} {c} {v}" for r, c, v in entries]
-    return "\n".join([f"%%MatrixMarket matrix coordinate real {kind}", f"{rows} {rows} {len(lines)}", *lines]) + "\n"
-
-
-def chain(diagonal, off=-1.0):
-    """A tridiagonal system on len(diagonal) points along x."""
-    n = len(diagonal)
-    return matrix_market(n, [(i + 1, j + 1, diagonal[i] if i == j else off)
-                             for i in range(n) for j in (i - 1, i, i + 1) if 0 <= j < n])
+from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest, chain
 
 
 class Usage(ProgramTest):
@@ -280,116 +263,6 @@ class Memory(ProgramTest):
         self.expect(6, "run", deck, says=["the run needs", "matrix"])
         self.assertFalse((self.folder / "a.h5").exists())
         self.expect(6, "check", deck)
-
-
-class Files(ProgramTest):
-    """7: a file that is missing, broken or cannot be written."""
-
-    def test_missing(self):
-        self.expect(7, "run", "nowhere.ini", says="nowhere.ini")
-        deck = self.write("a.ini", MATRIX.format(matrix="nowhere.mtx", cells="5 1 1", solver="gmres"))
-        self.expect(7, "run", deck, says="nowhere.mtx")
-        self.expect(7, "info", "nowhere.h5", says="nowhere.h5")
-
-    def test_truncated_matrix(self):
-        self.write("a.mtx", chain([4.0] * 5)[:-20])
-        deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="gmres"))
-        self.expect(7, "run", deck, says="a.mtx")
-
-    def test_truncated_record(self):
-        deck = self.write("a.ini", POISSON.format(cells=8))
-        self.expect(0, "run", deck)
-        whole = (self.folder / "a.h5").read_bytes()
-        for length in (0, 7, 100, len(whole) // 2, len(whole) - 1):
-            (self.folder / "b.h5").write_bytes(whole[:length])
-            self.expect(7, "info", "b.h5", says="b.h5")
-            self.expect(7, "diff", "a.h5", "b.h5", says="b.h5")
-
-    def test_what_is_not_a_record_is_not_written_over(self):
-        deck = self.write("a.ini", POISSON.format(cells=8))
-        self.expect(7, "run", deck, "--set", "output.file=a.ini", says="a.ini exists")
-        self.assertEqual((self.folder / "a.ini").read_text(), POISSON.format(cells=8))
-
-    def test_folder_that_does_not_exist(self):
-        deck = self.write("a.ini", POISSON.format(cells=8))
-        self.expect(7, "run", deck, "--set", "output.file=no/such/a.h5",
-                    says="the folder no/such does not exist, so no output can be written there; make it, or name another one")
-        self.expect(7, "run", deck, "--set", "output.file=.", says=". is a folder, not a regular file")
-
-    def test_a_file_that_may_not_be_read(self):
-        deck = self.write("a.ini", POISSON.format(cells=8))
-        self.write("b.h5", "kept")
-        os.chmod(self.folder / "b.h5", 0)
-        os.chmod(self.folder, 0o777)
-
-        def nobody():
-            if os.getuid() == 0:
-                os.setuid(65534)
-
-        self.expect(7, "compare", deck, "--preconditioners", "jacobi", "-o", "b.h5", limit=nobody,
-                    says="b.h5 exists, and whether this program wrote it cannot be seen: Permission denied")
-
-    def test_a_pipe_by_its_name_in_proc(self):
-        deck = self.write("a.ini", POISSON.format(cells=8))
-        self.expect(7, "run", deck, "--set", "output.file=/dev/stdout", says="/dev/stdout is a FIFO, not a regular file")
-
-    def test_disk_full(self):
-        deck = self.write("a.ini", POISSON.format(cells=16))
-
-        def small_files():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
-        self.expect(7, "run", deck, limit=small_files, says="a.h5")
-        self.assertFalse((self.folder / "a.h5").exists())
-
-    def test_disk_full_at_the_end(self):
-        """The verdict is printed where the record does not fit any more; its .part did."""
-        deck = self.write("a.ini", POISSON.format(cells=16))
-        self.expect(0, "run", deck)
-        whole = (self.folder / "a.h5").stat().st_size
-        self.expect(0, "info", "a.h5")
-
-        def almost_enough():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (whole - 16, whole - 16))
-
-        for words in ((), ("--json",)):
-            done = self.expect(7, "run", deck, "--set", "output.file=b.h5", *words, limit=almost_enough, says="b.h5: cannot write")
-            if words:
-                self.assertEqual(json.loads(done.stdout)["exit_code"], 7)
-            else:
-                self.assertRegex(done.stdout, r"(?s)iterations    \d+.*record        could not be written\nverdict       failed")
-            self.assertTrue((self.folder / "b.h5.part").exists())
-            self.assertFalse((self.folder / "b.h5").exists())
-
-    def test_disk_full_for_the_fields(self):
-        deck = self.write("a.ini", POISSON.format(cells=40))
-
-        def no_room_for_fields():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))
-
-        self.expect(7, "run", deck, "--set", "output.fields=true", limit=no_room_for_fields, says="a.vtkhdf")
-        self.assertFalse((self.folder / "a.vtkhdf").exists())
-        self.assertEqual(self.record("a.h5")["exit_code"], 7)
-
-    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
-    def test_standard_output_full(self):
-        with open("/dev/full", "w") as full:
-            for words in (("list",), ("help", "--markdown")):  # less and more than a buffer holds
-                self.expect(7, *words, stdout=full, says="error: standard output cannot be written: No space left on device")
-
-    def test_nothing_is_printed_into_files_where_standard_streams_are_closed(self):
-        deck = self.write("a.ini", POISSON.format(cells=8))
-        for stream in (0, 1, 2):
-            process = subprocess.Popen([PROGRAM, "run", deck, "--fresh"], cwd=self.folder, stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                       preexec_fn=lambda closed=stream: os.close(closed),
-                                       env={**os.environ, "HYPERPLANE_STOP_AT": f"5:{signal.SIGSTOP}"})
-            os.waitid(os.P_PID, process.pid, os.WSTOPPED)
-            lock = (self.folder / "a.lock").read_text()
-            process.send_signal(signal.SIGCONT)
-            self.assertEqual(process.wait(), 7 if stream == 1 else 0)
-            self.assertIn("hyperplane lock", lock)
-            self.assertNotIn("iteration", lock, f"with stream {stream} closed")
 
 
 class Expectation(ProgramTest):

@@ -60,6 +60,19 @@ name = {solver}
 """
 
 
+def matrix_market(rows, entries, symmetric=False):
+    kind = "symmetric" if symmetric else "general"
+    lines = [f"{r} {c} {v}" for r, c, v in entries]
+    return "\n".join([f"%%MatrixMarket matrix coordinate real {kind}", f"{rows} {rows} {len(lines)}", *lines]) + "\n"
+
+
+def chain(diagonal, off=-1.0):
+    """A tridiagonal system on len(diagonal) points along x."""
+    n = len(diagonal)
+    return matrix_market(n, [(i + 1, j + 1, diagonal[i] if i == j else off)
+                             for i in range(n) for j in (i - 1, i, i + 1) if 0 <= j < n])
+
+
 class ProgramTest(unittest.TestCase):
     """A test with a scratch folder, self.folder, in which the program runs."""
 
@@ -123,6 +136,18 @@ class ProgramTest(unittest.TestCase):
         return [name for name in self.registered(section + "s")
                 if self.run_program("check", deck, "--set", f"{section}.name={name}", "--quiet").returncode == 0]
 
+    def compared_on_one_and_three_ranks(self, deck, preconditioners):
+        """The tables of `compare` on CPUs, which must tell of the same results and the same system."""
+        tables = [json.loads(self.expect(0, "compare", deck, "--preconditioners", preconditioners, "--ranks", ranks, "--backend", "cpu",
+                                         "--threads", "1", "--reps", "1", "--quiet", "--force", "--json", "-").stdout)
+                  for ranks in ("1", "3")]
+        one, three = ({row["name"]: row for row in table["candidates"]} for table in tables)
+        for name, row in one.items():
+            for key in ("outcome", "iterations", "relative_residual"):
+                self.assertEqual(three[name][key], row[key], (name, key))
+        self.assertEqual(tables[0]["system"]["fingerprint"], tables[1]["system"]["fingerprint"])
+        return tables
+
     def record(self, name):
         """A record as `info` reads it."""
         return json.loads(self.expect(0, "info", name, "--json").stdout)
@@ -139,4 +164,4 @@ class CompareTest(ProgramTest):
         return self.write("a.ini", POISSON.format(cells=cells))
 
 
-__all__ = ["INPUTS", "MATRIX", "POISSON", "PROGRAM", "TRANSPORT", "CompareTest", "ProgramTest", "signal"]
+__all__ = ["INPUTS", "MATRIX", "POISSON", "PROGRAM", "TRANSPORT", "CompareTest", "ProgramTest", "chain", "matrix_market", "signal"]

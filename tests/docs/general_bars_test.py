@@ -1,25 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/results/general.md: its tables beside cuSPARSE are those that docs/results/general_bars.py makes of the files."""
 
-import importlib.util
 import json
 import pathlib
 import tempfile
 import unittest
 
+from scripts import module_of
+
 RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs/results"
 FOLDER = RESULTS / "general"
 PAGE = (RESULTS / "general.md").read_text(encoding="utf-8")
-
-
-def bars_module():
-    spec = importlib.util.spec_from_file_location("general_bars", RESULTS / "general_bars.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-BARS = bars_module()
+BARS = module_of(RESULTS / "general_bars.py")
 
 
 def row(name, numeric, solve, whole=None, analysis=None):

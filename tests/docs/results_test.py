@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/results/h100/README.md: its tables are those that docs/results/tables.py makes of the files beside it."""
 
-import importlib.util
 import json
 import pathlib
 import re
@@ -9,19 +8,12 @@ import subprocess
 import tempfile
 import unittest
 
+from scripts import module_of
+
 RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs/results"
 FOLDER = RESULTS / "h100"
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
-
-
-def tables_module():
-    spec = importlib.util.spec_from_file_location("tables_of_results", RESULTS / "tables.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-TABLES = tables_module()
+TABLES = module_of(RESULTS / "tables.py")
 
 
 def timed(seconds):

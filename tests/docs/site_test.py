@@ -2,7 +2,6 @@
 """The site that docs/site.py builds: every link leads somewhere, anchors included, and no page loads from elsewhere."""
 
 import html.parser
-import importlib.util
 import pathlib
 import posixpath
 import shutil
@@ -11,17 +10,10 @@ import tempfile
 import unittest
 import urllib.parse
 
+from scripts import module_of
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def site_module():
-    spec = importlib.util.spec_from_file_location("site_of_docs", ROOT / "docs/site.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-SITE = site_module()
+SITE = module_of(ROOT / "docs/site.py")
 
 
 class Page(html.parser.HTMLParser):
