@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/counted.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/error.hpp"
@@ -30,20 +27,16 @@ CountedPlan plan_by_counts(const Parameters& parameters, const Context& context,
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const CountedRow& one) {
         return one.name == parameters.text("preconditioner", "name");
     });
-    if (row == rows.end()) refuse_without_pattern(parameters.where("preconditioner", "name"));
+    if (row == rows.end())
+        throw UsageError(parameters.where("preconditioner", "name") +
+                         ": the memory that this takes follows from the pattern of the matrix, which the head of its "
+                         "file does not tell; leave --header out, so that the file is read");
     CountedPlan plan = row->plan(parameters, context, a);
     plan.most_bytes = std::max(plan.most_bytes, plan.bytes);
     const Index scaling = bytes_of_scaling(parameters, a);
     plan.bytes += scaling;
     plan.most_bytes += scaling;
     return plan;
-}
-
-void refuse_without_pattern(const std::string& where) {
-    throw UsageError(
-        where +
-        ": the memory that this takes follows from the pattern of the matrix, which the head of its file "
-        "does not tell; leave --header out, so that the file is read, or predict for ordering.name = natural");
 }
 
 }  // namespace hyperplane

@@ -43,7 +43,4 @@ const std::vector<CountedRow>& counted_preconditioners();
 /// The memory of the deck's preconditioner within its scaling. Throws UsageError if the counts do not bound it.
 CountedPlan plan_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 
-/// Throws UsageError: `where` needs the pattern.
-[[noreturn]] void refuse_without_pattern(const std::string& where);
-
 }  // namespace hyperplane

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/deck/named_deck.hpp"
 #include "apps/run/verdict.hpp"
@@ -48,8 +49,7 @@ void check_head_suffices(const Parameters& parameters, const Context& context) {
             "--header out, so that the file is read, or add --backend cpu");
     if (ranks_of(parameters) > 1)
         throw UsageError(parameters.where("device", "ranks") + ": --header predicts the memory of one rank alone");
-    if (parameters.text("ordering", "name") != orderings().front().name)
-        refuse_without_pattern(parameters.where("ordering", "name"));
+    find_row(orderings(), "ordering", parameters.text("ordering", "name"));
 }
 
 /// Refuses a solver or a preconditioner that no matrix in such blocks would suit, as the smallest one shows.
@@ -66,10 +66,27 @@ void check_components(const Parameters& parameters, const Context& context, cons
     solver.check(row.name, plan.traits);
 }
 
+bool puts_in_order(const Parameters& parameters) {
+    return parameters.text("ordering", "name") != orderings().front().name;
+}
+
+/// What is held beside the matrix in the given order, and beside the order, while its rows are put in another order: a
+/// second matrix with its pattern, and where each block comes from, or then a second right-hand side.
+Index bytes_of_reordering(const BlockCounts& a) {
+    return BlockPattern::bytes(a.rows, a.blocks) + a.value_bytes() +
+           std::max(a.blocks * Index(sizeof(Index)), a.rows * a.dof * Index(sizeof(double)));
+}
+/// The most that is held while the order is found (core/graph): the graph of the pattern and its transpose, with a copy
+/// whose numbers have 8 bytes for METIS, and up to four numbers a row besides.
+Index most_bytes_of_finding_an_order(const BlockCounts& a) {
+    const Index edges = 2 * a.blocks, vertices = a.rows + 1;
+    return edges * Index(sizeof(int)) + vertices * Index(sizeof(Index)) + (edges + 5 * vertices) * Index(sizeof(Index));
+}
+
 /// The memory of a run as Case::memory_plan predicts it, for a linear steady problem of whose matrix only the counts
-/// are known.
+/// are known. `finding`: bytes that are held while its order is found; none: it stays in the given order.
 MemoryPlan memory_of(const BlockCounts& a, const std::string& preconditioner, Index held, Index setup,
-                     const Solver& solver) {
+                     const Solver& solver, std::optional<Index> finding) {
     const Index vector = a.rows * a.dof * Index(sizeof(double)), krylov = solver.work_vectors() * vector;
     MemoryPlan memory;
     memory.by_label["matrix"] = a.value_bytes();
@@ -78,7 +95,13 @@ MemoryPlan memory_of(const BlockCounts& a, const std::string& preconditioner, In
     // The set-up takes place before the solver allocates its vectors.
     if (setup > krylov) memory.by_label["set-up of preconditioner " + preconditioner] = setup - krylov;
     memory.by_label["state, b, correction"] = 3 * vector;
-    memory.by_label["problem data"] = BlockPattern::bytes(a.rows, a.blocks) + a.value_bytes() + vector;
+    const Index data = BlockPattern::bytes(a.rows, a.blocks) + a.value_bytes() + vector;
+    const Index order = finding ? 2 * a.rows * Index(sizeof(int)) : 0;
+    memory.by_label["problem data"] = data + order;
+    if (finding) {
+        const Index most = data + std::max(order + bytes_of_reordering(a), *finding);
+        if (const Index more = most - memory.total(); more > 0) memory.by_label["construction of the problem"] = more;
+    }
     return memory;
 }
 
@@ -106,6 +129,7 @@ std::string conditions(const Parameters& parameters, const HeadPrediction& made)
     if (factors || (made.head.most_entries > made.head.entries && !made.head.symmetry_open))
         all.emplace_back("diagonal entries are missing");
     if (factors) all.emplace_back("levels have so many rows that threads share them");
+    if (puts_in_order(parameters)) all.emplace_back("to find the order takes more than the run");
     return fmt::format("{}", fmt::join(all, ", or "));
 }
 
@@ -147,6 +171,7 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
     check_components(parameters, context, *solver, made.block_sizes.front(), !made.head.unsymmetric);
 
     const std::string& name = parameters.text("preconditioner", "name");
+    const bool ordered = puts_in_order(parameters);
     Index most = 0;
     for (const int dof : made.block_sizes) {
         const Index rows = made.head.rows / dof, size = Index(dof) * dof;
@@ -158,8 +183,11 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
         const CountedPlan low = plan_by_counts(parameters, context, fewest);
         const CountedPlan high = plan_by_counts(parameters, context, largest);
         made.pattern_decides = high.most_when;
-        MemoryPlan least = memory_of(fewest, name, low.bytes, low.setup_bytes, *solver);
-        most = std::max(most, memory_of(largest, name, high.most_bytes, high.setup_bytes, *solver).total());
+        const auto finding = [&](Index bytes) { return ordered ? std::optional(bytes) : std::nullopt; };
+        MemoryPlan least = memory_of(fewest, name, low.bytes, low.setup_bytes, *solver, finding(0));
+        most = std::max(most, memory_of(largest, name, high.most_bytes, high.setup_bytes, *solver,
+                                        finding(most_bytes_of_finding_an_order(largest)))
+                                  .total());
         if (made.memory.by_label.empty() || least.total() < made.memory.total()) made.memory = std::move(least);
     }
     made.memory.more = most - made.memory.total();

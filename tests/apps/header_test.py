@@ -22,6 +22,7 @@ BOUNDED = [("sync_free_ilu", "preconditioner.fill_level=2"), ("jacobi_sweeps", "
            ("subdomain_ildu0", "preconditioner.part_rows=4"), ("subdomain_ildu0", "scaling.name=symmetric"),
            ("subdomain_ildu0", "preconditioner.parts=consecutive", "preconditioner.part_rows=5",
             "preconditioner.triangular_solve=jacobi")]
+ORDERS = ("rcm", "nested_dissection", "multicolor", "random")
 OUT_OF_MEMORY, BAD_FILE = 6, 7
 
 
@@ -79,6 +80,21 @@ class Header(ProgramTest):
     def test_given_blocks_without_gaps(self):
         self.write("a.mtx", coordinate(30, band(30, dof=3)))
         self.assert_equal("a.mtx", "problem.block=3")
+
+    def test_orderings(self):
+        """An order holds two numbers a row, and the second matrix, while there are two, may be more than the run."""
+        wide = [(i, j, 40.0 if i == j else -1.0) for i in range(1, 401) for j in range(1, 401) if abs(i - j) < 9]
+        slanted = [(i, j, v) for i, j, v in wide if j <= i or (i + j) % 7 == 0]
+        for entries, order in itertools.product((band(31), wide), ORDERS):
+            self.write("a.mtx", coordinate(max(i for i, _, _ in entries), entries))
+            self.assert_equal("a.mtx", "problem.block=1", f"ordering.name={order}", "solver.name=bicgstab")
+        self.assertIn("construction of the problem",
+                      self.both("a.mtx", "none", "problem.block=1", "ordering.name=rcm", "solver.name=bicgstab")[0]["memory"]["by_label"])
+        for entries, order in itertools.product((slanted, band(30, dof=3)), ORDERS):
+            self.write("a.mtx", coordinate(max(i for i, _, _ in entries), entries))
+            self.assert_between("a.mtx", f"ordering.name={order}", "solver.name=bicgstab")
+        self.assertIn("to find the order takes more than the run",
+                      self.both("a.mtx", "sync_free_ilu", "ordering.name=rcm")[0]["memory"]["most_if"])
 
     def test_jacobi_and_none_are_exact(self):
         self.write("a.mtx", coordinate(31, band(31)))
@@ -180,7 +196,7 @@ class Header(ProgramTest):
     def test_what_needs_the_pattern_says_so(self):
         self.write("a.mtx", coordinate(31, band(31)))
         deck = self.write("a.ini", DECK.format(file="a.mtx", name="sync_free_ilu", threads=1))
-        self.expect(2, "check", deck, "--header", "--set", "ordering.name=rcm", says="leave --header out")
+        self.expect(2, "check", deck, "--header", "--set", "ordering.name=rcn", says="rcm")
         self.expect(2, "check", deck, "--header", "--set", "preconditioner.name=struct_ilu", says="on a grid alone")
         self.expect(2, "check", deck, "--header", "--set", "problem.block=2", says="31 rows are no multiple of 2")
         poisson = self.write("p.ini", "[problem]\nname = poisson\n[grid]\ncells = 4\n")
