@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/run/case.hpp"
 #include "apps/run/pattern_text.hpp"
@@ -109,6 +110,39 @@ std::string preparations(const ComparisonData& c) {
     return groups.text("before");
 }
 
+/// The set-up of a candidate and what came before its first system.
+double seconds_before_solves(const ComparisonData& c, std::size_t at) {
+    double seconds = c.rows[at].setup.median;
+    if (at < c.records.size())
+        for (const TimerRow& timer : c.records[at].timers)
+            if (timer.name.starts_with(preparation_timers)) seconds += timer.seconds;
+    return seconds;
+}
+
+/// The number of solves with one set-up from which on a candidate takes less time in all than the baseline; none if
+/// that never happens, or if one of them did not converge.
+std::optional<Index> solves_to_pay_off(const ComparisonData& c, std::size_t at) {
+    const auto found =
+        std::find_if(c.rows.begin(), c.rows.end(), [&](const ComparisonRow& row) { return row.name == c.baseline; });
+    if (found == c.rows.end() || !found->converged() || !c.rows[at].converged()) return {};
+    const double gained = found->solve.median - c.rows[at].solve.median;
+    const double spent = seconds_before_solves(c, at) - seconds_before_solves(c, std::size_t(found - c.rows.begin()));
+    if (gained <= 0.0) return {};
+    const double solves = std::floor(spent / gained) + 1.0;
+    if (solves > 1e9) return {};
+    return std::max<Index>(1, Index(solves));
+}
+
+/// For candidates whose set-up takes longer than the baseline's, and whose solves do not.
+std::string solves_that_pay(const ComparisonData& c) {
+    Grouped groups;
+    for (std::size_t at = 0; at < c.rows.size(); ++at)
+        if (const auto solves = solves_to_pay_off(c, at); solves && *solves > 1)
+            groups.add(fmt::format("beside {} from {} solves with one set-up on", c.baseline, *solves),
+                       c.rows[at].name);
+    return groups.text("pays off");
+}
+
 std::string remarks(const ComparisonData& c) {
     Grouped failed, varied, left_out, untried;
     for (const ComparisonRow& row : c.rows) {
@@ -189,8 +223,8 @@ std::string comparison_text(const ComparisonData& c, bool bold, bool all) {
                                  c.rows.size(), c.turns_done, c.system.count("turns") ? c.system.at("turns") : "?"));
     else if (c.best.empty())
         text += item("best", "none: no candidate converged");
-    if (!shortened) return text + preparations(c) + remarks(c) + c.recommendation;
-    return text + preparations(c) + counts_of_remarks(c) + c.recommendation +
+    if (!shortened) return text + preparations(c) + solves_that_pay(c) + remarks(c) + c.recommendation;
+    return text + preparations(c) + solves_that_pay(c) + counts_of_remarks(c) + c.recommendation +
            item("", fmt::format("--all lists {}each reason", c.rows.size() > rows_on_a_screen
                                                                  ? fmt::format("all {} candidates and ", c.rows.size())
                                                                  : ""));
@@ -210,7 +244,10 @@ nlohmann::json comparison_json(const ComparisonData& c) {
                            {"record", c.path},
                            {"candidates", nlohmann::json::array()},
                            {"left_out", nlohmann::json::array()}};
-    for (const ComparisonRow& row : c.rows) json["candidates"].push_back(row_json(row));
+    for (std::size_t at = 0; at < c.rows.size(); ++at) {
+        json["candidates"].push_back(row_json(c.rows[at]));
+        if (const auto solves = solves_to_pay_off(c, at)) json["candidates"].back()["pays_off_from_solves"] = *solves;
+    }
     for (const LeftOut& pair : c.left_out) json["left_out"].push_back({{"name", pair.name}, {"reason", pair.reason}});
     return json;
 }
