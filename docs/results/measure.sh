@@ -25,11 +25,12 @@ scalars=$ours,sync_free_ilu:variant=table
 csr=cusparse_ilu:cholesky=false,cusparse_ilu:cholesky=false:level_information=false
 symmetric=cusparse_ilu,cusparse_ilu:level_information=false,$csr
 bsr=cusparse_ilu:format=bsr,cusparse_ilu:format=bsr:level_information=false
+# Five repeats, or so many as `repeats` says: cuSPARSE takes seconds for a solve of the circuit.
 general() { # name seconds deck preconditioners [settings...]
     local name=$1 seconds=$2 deck=$3 names=$4 setting words=''
     shift 4
     for setting in "$@"; do words+=" --set $setting"; done
-    echo "general-$name.json|$seconds|bench preconditioners $deck --backend cuda --repeats 5 --preconditioners $names$words --json JSON"
+    echo "general-$name.json|$seconds|bench preconditioners $deck --backend cuda --repeats ${repeats:-5} --preconditioners $names$words --json JSON"
 }
 on_grid() { # name seconds deck points [settings...]
     general "$1" "$2" "inputs/$3.ini" "$scalars,$symmetric" "grid.cells=$4" matrix.format=general "${@:5}"
@@ -44,11 +45,12 @@ of_general_matrices() {
         on_grid "box27-96-$order" 20 box27_hpcg 96 "ordering.name=$order"
         of_file "reservoir-96-$order" 30 reservoir-96 "$ours,$csr,$bsr" "ordering.name=$order"
     done
-    of_file circuit-1000000 120 circuit-1000000 "$scalars,$csr"
+    repeats=1 of_file circuit-1000000 120 circuit-1000000 "$scalars,$csr"
     of_file tetrahedra-171 60 tetrahedra-171 "$scalars,$symmetric"
-    on_grid star7-256-natural 90 poisson 256
-    on_grid star7-256-rcm 90 poisson 256 ordering.name=rcm
-    on_grid star7-256-random 90 poisson 256 ordering.name=random
+    repeats=2 of_file tetrahedra-171-rcm 120 tetrahedra-171 "$scalars,$symmetric" ordering.name=rcm
+    for order in natural rcm random; do
+        repeats=3 on_grid "star7-256-$order" 120 poisson 256 "ordering.name=$order"
+    done
 }
 measurements() {
     of_general_matrices
