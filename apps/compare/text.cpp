@@ -224,7 +224,7 @@ std::string comparison_text(const ComparisonData& c, bool bold, bool all) {
     else if (c.best.empty())
         text += item("best", "none: no candidate converged");
     if (!shortened) return text + preparations(c) + solves_that_pay(c) + remarks(c) + c.recommendation;
-    return text + preparations(c) + solves_that_pay(c) + counts_of_remarks(c) + c.recommendation +
+    return text + preparations(c) + counts_of_remarks(c) + c.recommendation +
            item("", fmt::format("--all lists {}each reason", c.rows.size() > rows_on_a_screen
                                                                  ? fmt::format("all {} candidates and ", c.rows.size())
                                                                  : ""));
