@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <tuple>
 
 #include "core/device/cuda.hpp"
 #include "core/device/nvrtc.hpp"
@@ -332,24 +333,26 @@ void AnyKernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, cons
 AnyKernel::AnyKernel(const Context& context, const Source& source, const Definitions& definitions,
                      const std::string& name)
     : stream_(&context.stream()), name_(name) {
+    // A program's texts are long, and set-ups ask for the same kernels again and again.
+    using Known = std::tuple<const Texts*, std::string_view, Definitions, std::string, std::string>;
     static std::mutex mutex;
+    static std::map<Known, cudaKernel_t> kernels;
     static std::map<std::string, cudaLibrary_t> libraries;
     const std::lock_guard lock(mutex);
-    const CompilerInput program(source, definitions);
     stream_->handle();
-    const std::string architecture = architecture_of(stream_->properties()), key = architecture + "\n" + program.key;
-    auto found = libraries.find(key);
-    if (found == libraries.end()) {
-        const std::vector<char>& code = machine_code().of(program, architecture);
-        cudaLibrary_t library{};
-        cuda::check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-                    program.name.c_str());
-        found = libraries.emplace(key, library).first;
+    const std::string architecture = architecture_of(stream_->properties());
+    cudaKernel_t& kernel = kernels[{&source.texts, source.main, definitions, architecture, name}];
+    if (!kernel) {
+        const CompilerInput program(source, definitions);
+        cudaLibrary_t& library = libraries[architecture + "\n" + program.key];
+        if (!library) {
+            const std::vector<char>& code = machine_code().of(program, architecture);
+            cuda::check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+                        program.name.c_str());
+        }
+        cuda::check(cudaLibraryGetKernel(&kernel, library, name.c_str()), name.c_str());
     }
-    static std::map<std::string, cudaKernel_t> kernels;
-    const auto [entry, fresh] = kernels.try_emplace(key + "\n" + name);
-    if (fresh) cuda::check(cudaLibraryGetKernel(&entry->second, found->second, name.c_str()), name.c_str());
-    function_ = reinterpret_cast<void*>(entry->second);
+    function_ = reinterpret_cast<void*>(kernel);
 }
 
 }  // namespace hyperplane::rtc
