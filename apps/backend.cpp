@@ -174,8 +174,9 @@ Index available_memory() {
 }
 
 Index available_memory(const Context& context) {
-    return context.backend() == Backend::cuda ? device::free_memory(context.stream().properties().ordinal)
-                                              : available_memory();
+    if (context.backend() == Backend::cpu) return available_memory();
+    context.stream().return_released();
+    return device::free_memory(context.stream().properties().ordinal);
 }
 
 Index available_memory(const Parameters& parameters) {

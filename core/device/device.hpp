@@ -70,8 +70,12 @@ public:
     void* handle() const;
     const Scratch& scratch() const { return scratch_; }
 
-    /// Device memory; null if there is not enough.
+    /// Device memory; null if there is not enough. Where nobody else reads the stream's memory, what was released is
+    /// used again, and given back to the GPU only if there is not enough otherwise: so no set-up waits for the driver
+    /// twice.
     void* allocate(Index bytes) const;
+    /// Gives memory that was released back to the GPU, after all queued work.
+    void return_released() const;
     /// If other threads read the memory, this waits for all queued work, and so for their reading, for which the stream
     /// waits: CUDA frees what a kernel of another GPU still reads.
     void release(void* memory) const;
@@ -106,6 +110,7 @@ private:
     Readers readers_;
     void* stream_ = nullptr;
     std::unique_ptr<Chunks> chunks_;
+    void* pool_ = nullptr;  ///< a cudaMemPool_t, if nobody else reads the memory
     mutable bool recording_ = false;
     Scratch scratch_;
     mutable std::string last_kernel_ = "no kernel";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <cstdint>
+
 #include "core/device/cuda.hpp"
 #include "core/error.hpp"
 
@@ -88,16 +90,38 @@ device::Properties read_properties(int ordinal) {
             std::string(p.uuid.bytes, sizeof p.uuid.bytes)};
 }
 
+/// The pool of a stream's memory, which keeps what is released, for later allocations of the same stream. Null where
+/// the GPU has no pools.
+cudaMemPool_t make_pool(int ordinal) {
+    int supported = 0;
+    cuda::check(cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, ordinal), "cudaDeviceGetAttribute");
+    if (!supported) return nullptr;
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = ordinal;
+    cudaMemPool_t pool = nullptr;
+    cuda::check(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+    std::uint64_t all = ~std::uint64_t(0);
+    cuda::check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all), "cudaMemPoolSetAttribute");
+    return pool;
+}
+
+/// Whether a call did not find enough memory; throws if it failed for another reason.
+bool is_short(const device::Stream& stream, cudaError_t error, const char* call) {
+    if (error != cudaErrorMemoryAllocation) {
+        check(stream, error, call);
+        return false;
+    }
+    cudaGetLastError();
+    return true;
+}
+
 void* allocate_on_device(const device::Stream& stream, Index bytes) {
     stream.handle();
     void* memory = nullptr;
     const cudaError_t error = cudaMalloc(&memory, std::size_t(bytes > 0 ? bytes : 1));
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError();
-        return nullptr;
-    }
-    check(stream, error, "cudaMalloc");
-    return memory;
+    return is_short(stream, error, "cudaMalloc") ? nullptr : memory;
 }
 
 void free_on_device(int ordinal, void* memory) {
@@ -175,6 +199,7 @@ Stream::Stream(int ordinal, Readers readers) : properties_(properties_of(ordinal
         chunks_ =
             std::make_unique<Chunks>(Chunks::Source{[this](Index bytes) { return allocate_on_device(*this, bytes); },
                                                     [ordinal](void* chunk) { free_on_device(ordinal, chunk); }});
+    if (readers == Readers::none) pool_ = make_pool(ordinal);
     cudaStream_t made = nullptr;
     cuda::check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     stream_ = made;
@@ -194,6 +219,7 @@ Stream::~Stream() {
     drain();
     release(scratch_.partial);
     cudaStreamDestroy(static_cast<cudaStream_t>(stream_));
+    if (pool_) cudaMemPoolDestroy(static_cast<cudaMemPool_t>(pool_));
 }
 
 void* Stream::handle() const {
@@ -202,10 +228,31 @@ void* Stream::handle() const {
 }
 
 void* Stream::allocate(Index bytes) const {
-    return chunks_ ? chunks_->allocate(bytes) : allocate_on_device(*this, bytes);
+    if (!pool_) return chunks_ ? chunks_->allocate(bytes) : allocate_on_device(*this, bytes);
+    const cudaStream_t stream = cuda_stream(*this);
+    void* memory = nullptr;
+    const auto is_too_much = [&] {
+        const cudaError_t error = cudaMallocFromPoolAsync(&memory, std::size_t(bytes > 0 ? bytes : 1),
+                                                          static_cast<cudaMemPool_t>(pool_), stream);
+        return is_short(*this, error, "cudaMallocFromPoolAsync");
+    };
+    if (!is_too_much()) return memory;
+    return_released();
+    return is_too_much() ? nullptr : memory;
+}
+
+void Stream::return_released() const {
+    if (!pool_) return;
+    synchronize();
+    check(*this, cudaMemPoolTrimTo(static_cast<cudaMemPool_t>(pool_), 0), "cudaMemPoolTrimTo");
 }
 
 void Stream::release(void* memory) const {
+    if (pool_) {
+        cudaSetDevice(properties_.ordinal);  // unchecked, both: the call may be part of unwinding after another error
+        cudaFreeAsync(memory, static_cast<cudaStream_t>(stream_));
+        return;
+    }
     if (chunks_) {
         chunks_->release(memory);  // whatever uses it next is queued behind what uses it now
         return;

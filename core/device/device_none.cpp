@@ -27,6 +27,7 @@ void* Stream::handle() const {
 void* Stream::allocate(Index) const {
     return nullptr;
 }
+void Stream::return_released() const {}
 void Stream::release(void*) const {}
 void Stream::zero(void*, Index) const {}
 void Stream::copy(const void*, void*, Index) const {}
