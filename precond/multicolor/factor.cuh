@@ -12,6 +12,7 @@
 
 #include "precond/factors/tensor_point.cuh"
 #include "precond/multicolor/factor_arguments.hpp"
+#include "precond/multicolor/placed_point.cuh"
 #include "precond/walks/async_copies.cuh"
 
 namespace hyperplane {
@@ -26,32 +27,6 @@ constexpr int stage_size = group * places * operand_size;
 // [place] of blocks [entry and the diagonal][8][8] + 2, then the stages [product][place][col][row], then flags
 // [place][entry]
 extern __shared__ __align__(16) double shared[];
-
-/// The point at a place.
-struct PlacedPoint {
-    int place, x, y, z;
-    bool exists;
-
-    __device__ PlacedPoint(const Arguments& a, int at) : place(at) {
-        const long long number = a.base + (long long)at * a.colours + a.colour;
-        z = int(number / a.plane);
-        const int rest = int(number - (long long)z * a.plane);
-        y = rest / a.line;
-        x = rest - y * a.line;
-        exists = at < a.last && x < a.nx && y < a.ny && z < a.nz;
-    }
-    __device__ __forceinline__ bool couples(const Arguments& a, int e) const {
-        return exists && unsigned(x + a.entry[e].x) < unsigned(a.nx) && unsigned(y + a.entry[e].y) < unsigned(a.ny) &&
-               unsigned(z + a.entry[e].z) < unsigned(a.nz);
-    }
-    __device__ __forceinline__ long long slot(const Arguments& a) const {
-        if (a.natural) return x + a.nx * (y + (long long)a.ny * (z - a.begin_plane));
-        return ((long long)((x + a.level_y * y + a.level_z * z) % a.nx) * a.nz + z) * a.ny + y;
-    }
-    __device__ __forceinline__ long long row(const Arguments& a) const {
-        return x + a.nx * (y + (long long)a.ny * z) - a.first_row;
-    }
-};
 
 /// A thread of a thread block as one of those that copy coefficients: neighbouring threads have neighbouring places,
 /// then the rows of a column.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The argument of the kernel of multicolour factorisation (precond/multicolor/factor.cuh).
+// The argument of the kernels of multicolour factorisation (precond/multicolor/factor.cuh, factor_point.cuh).
 #pragma once
 
 #include "precond/factors/pivot_log.hpp"
@@ -8,15 +8,17 @@ namespace hyperplane {
 
 /// An offset of the colouring, at the points of one colour.
 struct ColourEntry {
-    long long kept;  ///< first coefficient of the factors
+    long long kept;  ///< first coefficient of the factors; -1: only the mirrored one is stored
     int x, y, z;
     int a_entry;  ///< A's
     int later;    ///< whether it leads to a later colour
 };
 
-/// A product with E_l(p): X_e(p) -= E_l(p) G_u(q) or, if e is -1, W_l(p) = E_l(p) D^-1(q), where q = p + l.
+/// A product with E_l(p): X_e(p) -= E_l(p) G_u(q) or, if e is negative, W_l(p) = E_l(p) D^-1(q), where q = p + l.
 struct ColourProduct {
-    long long from;  ///< first coefficient of G_u or of D^-1 at place 0, plus q's place minus p's
+    enum { of_pivot = -1, of_pivot_and_diagonal = -2 };  // the latter: X_0(p) -= W_l(p) E_l(p), too
+
+    long long from;  ///< first coefficient of G_u or of D^-1 at place 0, plus the place where it is read minus p's
     short l, e;      ///< e of the diagonal: the number of entries
 };
 
@@ -36,7 +38,7 @@ struct ColourFactorArguments {
     int natural, level_y, level_z, begin_plane;  // the layout
     int nx, ny, nz, line, plane, colours, colour;
     int first, last;  // places that are factored
-    int a_diagonal, entries, products;
+    int a_diagonal, entries, products, definite;
     ColourEntry entry[most_colour_entries];
     ColourProduct product[most_colour_products];  // the products of a lower entry follow each other
 };

@@ -8,36 +8,43 @@ namespace {
 
 // Those of the kernel.
 constexpr int places = ColourFactorisation::places;
+constexpr int threads_of_points = 128;  // with one unknown
 constexpr Index stages_bytes = Index(3) * 4 * places * 66 * Index(sizeof(double));
 
 Index shared_bytes(int entries) {
     return (Index(places) * ((entries + 1) * 64 + 2)) * Index(sizeof(double)) + stages_bytes + places * (entries + 1);
 }
 
-/// The products at the points of a colour, lower entries in the order of the colours that they lead to.
-int list_products(const ColouredView& points, int colour, bool eliminates, ColourProduct* to) {
+/// The products at the points of a colour, lower entries in the order of the colours that they lead to. For a symmetric
+/// matrix G_u(q) is what q + u stores, and E_l(p) G(p - q) is W_l(p) E_l(p).
+int list_products(const ColouredView& points, int colour, bool eliminates, bool symmetric, ColourProduct* to) {
     const int entries = points.entries;
+    const auto at = [&](int of_colour, int e) { return Index(of_colour) * entries + e; };
     int count = 0;
     for (int earlier = 0; earlier < colour; ++earlier)
         for (int l = 0; l < entries; ++l) {
-            const Index at = Index(colour) * entries + l, shift = points.shift[at];
-            if (points.next[at] != earlier) continue;
-            const auto add = [&](Index from, int e) { to[count++] = {from + shift, short(l), short(e)}; };
-            const Index* const blocks = points.block + Index(earlier) * entries;
-            if (eliminates) add(blocks[entries - 1 - l], entries);
-            for (int e = 0; e < entries && eliminates; ++e)
-                if (const Index u = points.sum[Index(e) * entries + l];
-                    u >= 0 && points.next[Index(colour) * entries + e] > earlier)
-                    add(blocks[u], e);
-            add(points.inverse[earlier], -1);
+            if (points.next[at(colour, l)] != earlier) continue;
+            const Index shift = points.shift[at(colour, l)];
+            const auto add = [&](Index from, int e) { to[count++] = {from, short(l), short(e)}; };
+            if (eliminates && !symmetric) add(points.block[at(earlier, entries - 1 - l)] + shift, entries);
+            for (int e = 0; e < entries && eliminates; ++e) {
+                const int u = int(points.sum[Index(e) * entries + l]), end = int(points.next[at(colour, e)]);
+                if (u < 0 || end <= earlier || !points.keeps(colour, e)) continue;
+                add(points.keeps(earlier, u) ? points.block[at(earlier, u)] + shift
+                                             : points.block[at(end, entries - 1 - u)] + points.shift[at(colour, e)],
+                    e);
+            }
+            add(points.inverse[earlier] + shift,
+                eliminates && symmetric ? ColourProduct::of_pivot_and_diagonal : ColourProduct::of_pivot);
         }
     return count;
 }
 
 }  // namespace
 
-MulticolorFactorCuda::MulticolorFactorCuda(const Context& context, int dof)
-    : kernel_(context, program(dof).source, program(dof).definitions, "multicolor_factor") {}
+MulticolorFactorCuda::MulticolorFactorCuda(const Context& context, int dof, bool symmetric)
+    : kernel_(context, program(dof, symmetric).source, program(dof, symmetric).definitions,
+              dof == 1 ? "factor_points_of_colour" : "multicolor_factor") {}
 
 ColourFactorArguments ColourFactorisation::arguments(int colour) const {
     const ColouredView& view = points.host();
@@ -71,6 +78,7 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
                               .a_diagonal = a.stencil().diagonal(),
                               .entries = view.entries,
                               .products = 0,
+                              .definite = rule.definite,
                               .entry = {},
                               .product = {}};
     for (int e = 0; e < view.entries; ++e) {
@@ -78,24 +86,30 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
         const Int3 o = view.offsets[e];
         all.entry[e] = {view.block[at], o.x, o.y, o.z, int(a.stencil().find(o)), view.next[at] > colour};
     }
-    all.products = list_products(view, colour, eliminates, all.product);
+    all.products = list_products(view, colour, eliminates, a.symmetric(), all.product);
     return all;
 }
 
 void MulticolorFactorCuda::factor(const ColourFactorisation& all) const {
     const ColouredPoints& points = all.points;
-    const Index shared = shared_bytes(points.host().entries);
-    constexpr Index places = ColourFactorisation::places;
+    const bool by_threads = all.a.dof() == 1;
+    const int entries = points.host().entries;
+    const Index shared = by_threads ? entries * threads_of_points * Index(sizeof(double)) : shared_bytes(entries);
+    const unsigned threads = unsigned(by_threads ? threads_of_points : ColourFactorisation::threads);
+    const Index places = by_threads ? threads_of_points : ColourFactorisation::places;
     kernel_.allow_shared(shared);
     for (int colour = 0; colour < points.colours(); ++colour) {
         const ColourFactorArguments arguments = all.arguments(colour);
         if (const Index count = arguments.last - arguments.first; count > 0)
-            kernel_.launch({unsigned((count + places - 1) / places)}, ColourFactorisation::threads, shared, arguments);
+            kernel_.launch({unsigned((count + places - 1) / places)}, threads, shared, arguments);
         points.exchange(all.a.context(), all.a.layout(), colour, points.coefficients(colour, all.a.dof(), all.values));
     }
 }
 
-rtc::Program MulticolorFactorCuda::program(int dof) {
+rtc::Program MulticolorFactorCuda::program(int dof, bool symmetric) {
+    if (dof == 1)
+        return {{rtc::precond_texts(), "precond/multicolor/factor_point.cuh"},
+                {{"THREADS", std::to_string(threads_of_points)}, {"SYMMETRIC", symmetric ? "1" : "0"}}};
     return {{rtc::precond_texts(), "precond/multicolor/factor.cuh"},
             {{"DOF", std::to_string(dof)}, {"OPERANDS_AS_RESULTS", "1"}}};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Multicolour factorisation on the tensor cores of a GPU (precond/multicolor/factor.cuh): of points of five to eight
-// unknowns, of matrices that store both triangles, with a linear colouring. Others go point by point
-// (precond/multicolor/by_point.hpp). A program built without CUDA does not have it.
+// Multicolour factorisation with a linear colouring by kernels of its own: of points of one unknown by threads
+// (precond/multicolor/factor_point.cuh), and of five to eight unknowns, of matrices that store both triangles, on
+// tensor cores (precond/multicolor/factor.cuh). Others go point by point (precond/multicolor/by_point.hpp). A program
+// built without CUDA does not have it.
 #pragma once
 
 #include "core/device/rtc.hpp"
@@ -29,16 +30,17 @@ struct ColourFactorisation {
 
 class MulticolorFactorCuda {
 public:
-    MulticolorFactorCuda(const Context& context, int dof);
+    MulticolorFactorCuda(const Context& context, int dof, bool symmetric);
 
     static bool serves(const ColouredShape& shape, int dof, bool symmetric) {
-        return shape.is_linear() && !symmetric && dof >= 5 && dof <= 8 && shape.entries() <= most_colour_entries;
+        const bool on_tensor_cores = !symmetric && dof >= 5 && dof <= 8;
+        return shape.is_linear() && (dof == 1 || on_tensor_cores) && shape.entries() <= most_colour_entries;
     }
     /// Computes the factors, colour by colour, as multicolor::factor does (precond/multicolor/by_point.hpp).
     void factor(const ColourFactorisation& all) const;
 
     /// What NVRTC compiles.
-    static rtc::Program program(int dof);
+    static rtc::Program program(int dof, bool symmetric);
 
 private:
     rtc::Kernel<ColourFactorArguments> kernel_;

@@ -135,7 +135,7 @@ void Multicolor::prepare(const StructMatrix& a) {
     factor_cuda_.reset();
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && MulticolorFactorCuda::serves(shape, dof_, symmetric_))
-            factor_cuda_ = std::make_shared<MulticolorFactorCuda>(context_, dof_);
+            factor_cuda_ = std::make_shared<MulticolorFactorCuda>(context_, dof_, symmetric_);
     points_ = std::move(points);  // last: it shows that everything is allocated
 }
 
@@ -252,7 +252,7 @@ std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, con
                                                              MulticolorCuda::usual_threads, single_vectors);
                                 if (MulticolorFactorCuda::serves({layout, a.stencil(), ColourRule::stencil}, a.dof(),
                                                                  a.symmetric()))
-                                    all.push_back(MulticolorFactorCuda::program(a.dof()));
+                                    all.push_back(MulticolorFactorCuda::program(a.dof(), a.symmetric()));
                                 return all;
                             }});
         };

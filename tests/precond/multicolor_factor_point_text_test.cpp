@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Multicolour factorisation of one unknown (precond/multicolor/factor_point.cuh), its text compiled for the host: the
+// factors, pivots and events are those of the loop over points.
+#include <gtest/gtest.h>
+
+#include "on_device.hpp"
+#include "precond/multicolor/by_point.hpp"
+#include "precond/multicolor/factor_cuda.hpp"
+#include "precond/support.hpp"
+
+// The host's headers stand before.
+#include "precond/emulated_warps.hpp"
+#include "precond/multicolor/placed_point.cuh"
+
+// NOLINTNEXTLINE(bugprone-reserved-identifier): a name that CUDA gives to a kernel's text
+#define __ldg(at) (*(at))
+#define THREADS 128
+#define SYMMETRIC 0
+namespace emulated_point_factors {
+namespace hyperplane {
+using namespace ::hyperplane;
+}
+#include "precond/multicolor/factor_point.cuh"
+namespace hyperplane {
+double shared[38 * THREADS];
+}
+}  // namespace emulated_point_factors
+#undef SYMMETRIC
+#define SYMMETRIC 1
+#define factor_points_of_colour factor_points_of_colour_symmetric  // both have C linkage
+namespace emulated_symmetric_point_factors {
+namespace hyperplane {
+using namespace ::hyperplane;
+}
+#include "precond/multicolor/factor_point.cuh"
+namespace hyperplane {
+double shared[38 * THREADS];
+}
+}  // namespace emulated_symmetric_point_factors
+#undef SYMMETRIC
+#undef factor_points_of_colour
+
+namespace hyperplane {
+namespace {
+
+using testing_support::random_struct_matrix;
+
+struct PointFactorCase {
+    std::string name, stencil;
+    LayoutKind kind = LayoutKind::natural;
+    bool symmetric = true, eliminates = true, boosts = false;
+};
+class MulticolorFactorPointText : public testing::TestWithParam<PointFactorCase> {};
+
+TEST_P(MulticolorFactorPointText, FactorsAsALoopOverPointsDoes) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "AddressSanitizer does not know fibers";
+#endif
+    const PointFactorCase& given = GetParam();
+    const double alpha = given.boosts ? -0.99 : 0.25;
+    const Stencil stencil = Stencil::by_name(given.stencil);
+    const Grid grid{7, 5, 3};
+    const Context cpu = Context::cpu(1);
+    const StructMatrix a = random_struct_matrix(Layout(given.kind, grid, stencil.level_map()), stencil, 1,
+                                                given.symmetric ? MatrixStorage::lower : MatrixStorage::full, 3);
+    const ColouredShape shape(a.layout(), stencil, ColourRule::stencil);
+    ASSERT_TRUE(MulticolorFactorCuda::serves(shape, 1, given.symmetric));
+    const ColouredPoints points(cpu, shape, 1, given.symmetric);
+    std::vector<Index> a_entry;
+    for (const Int3 o : shape.offsets) a_entry.push_back(stencil.find(o));
+    const auto nothing = [&] { return std::vector<double>(std::size_t(shape.coefficients(1, given.symmetric)), 0.0); };
+    std::vector<double> expected = nothing(), values = nothing();
+    std::vector<double> expected_ratios(std::size_t(grid.points())), ratios(std::size_t(grid.points()));
+    PivotLog log = empty_pivot_log(), text_log = empty_pivot_log();
+    PivotRules rules;
+    if (given.boosts) rules.policy = PivotPolicy::boost, rules.tolerance = 0.1;
+    multicolor::factor(a, points, a_entry.data(), alpha, rules, &log, given.eliminates, expected_ratios.data(),
+                       expected.data());
+    const ColourFactorisation all{
+        a, points, alpha, rule_of(rules, given.symmetric), given.eliminates, &text_log, ratios.data(), values.data()};
+    for (int colour = 0; colour < points.colours(); ++colour) {
+        const ColourFactorArguments arguments = all.arguments(colour);
+        const int blocks = (arguments.last - arguments.first + THREADS - 1) / THREADS;
+        ASSERT_TRUE(emulated_warps::launch(unsigned(blocks), 1, THREADS, [&] {
+            given.symmetric ? emulated_symmetric_point_factors::hyperplane::factor_points_of_colour_symmetric(arguments)
+                            : emulated_point_factors::hyperplane::factor_points_of_colour(arguments);
+        }));
+    }
+    double worst = 0.0, largest = 0.0, worst_ratio = 0.0;
+    for (std::size_t at = 0; at < values.size(); ++at) {
+        worst = std::max(worst, std::abs(values[at] - expected[at]));
+        largest = std::max(largest, std::abs(expected[at]));
+    }
+    for (std::size_t at = 0; at < ratios.size(); ++at)
+        worst_ratio = std::max(worst_ratio, std::abs(ratios[at] - expected_ratios[at]));
+    EXPECT_LT(worst, 1e-13 * largest);
+    EXPECT_LT(worst_ratio, 1e-13);
+    EXPECT_EQ(text_log.boosts, log.boosts);
+    EXPECT_EQ(text_log.failures, log.failures);
+    EXPECT_EQ(given.boosts, log.boosts > 0);
+    for (int at = 0; at < log.boosted_size; ++at) EXPECT_EQ(text_log.boosted[at], log.boosted[at]);
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, MulticolorFactorPointText,
+    testing::Values(PointFactorCase{"star7", "star7"}, PointFactorCase{"box27", "box27"},
+                    PointFactorCase{"box27_hyperplanes", "box27", LayoutKind::hyperplane},
+                    PointFactorCase{"star13", "star13", LayoutKind::hyperplane},
+                    PointFactorCase{"diamond25", "diamond25"},
+                    PointFactorCase{"box27_boosted", "box27", LayoutKind::natural, true, true, true},
+                    PointFactorCase{"star7_gauss_seidel", "star7", LayoutKind::natural, true, false},
+                    PointFactorCase{"box27_full", "box27", LayoutKind::natural, false},
+                    PointFactorCase{"star7_full", "star7", LayoutKind::hyperplane, false},
+                    PointFactorCase{"box27_full_gauss_seidel", "box27", LayoutKind::natural, false, false}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace hyperplane
