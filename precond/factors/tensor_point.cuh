@@ -10,6 +10,7 @@
 // and as of a left operand, so it reads only what it has written itself, except in PointBlocks::scale.
 #pragma once
 
+#include "precond/factors/pivot_log.hpp"
 #include "precond/factors/tensor_blocks.cuh"
 
 namespace hyperplane {
@@ -38,6 +39,13 @@ struct PointBlocks : Lane {
     }
     /// A block whose padding is zero as left operand.
     __device__ __forceinline__ static Operand left(const Block& x) { return {x.v[0], x.v[1]}; }
+    /// X_e, or what is stored in its place, as right operand. Lanes read what others have put.
+    __device__ __forceinline__ Operand right_at(int e) const {
+        Operand x;
+#pragma unroll
+        for (int h = 0; h < steps; ++h) x.v[h] = blocks[e * padded_block + padded_place(col(h), n)];
+        return x;
+    }
     /// A right operand whose coefficients `coefficient(row, col)` returns; it is called inside the block alone.
     template <class Coefficient>
     __device__ __forceinline__ Operand right(const Coefficient& coefficient) const {
@@ -81,13 +89,26 @@ struct PointBlocks : Lane {
     }
     /// X_e = left X_e. Lanes read what others have put: the warp calls __syncwarp() before the first of several calls.
     __device__ __forceinline__ void scale(int e, const Operand& left) const {
-        Operand x;
-#pragma unroll
-        for (int h = 0; h < steps; ++h) x.v[h] = blocks[e * padded_block + padded_place(col(h), n)];
+        const Operand x = right_at(e);
         Block product{};
         multiply_add<1>(left, x, product);
         __syncwarp();
         put(e, product);
+    }
+
+    /// The inverse of x, or zero if a pivot cannot be used; `own` is A's block, `row` the point's number in the grid.
+    /// Sets `ratio` to the smallest |pivot| / |A's diagonal|, in lane 0.
+    __device__ __forceinline__ Block inverted(Block x, const Block& own, const PivotJudge& judge, long long row,
+                                              double& ratio) const {
+        double mine = 1.0, diagonal = 1.0;  // of row `lane`
+        invert(x, own, [&](int q, double met, double its, double scale) {
+            if (lane == q) mine = met, diagonal = its;
+            return judge.usable(met, its, scale, row * DOF + q, lane == 0);
+        });
+        ratio = fmin(1.0, judge.ratio(mine, diagonal));
+#pragma unroll
+        for (int step = 4; step > 0; step /= 2) ratio = fmin(ratio, __shfl_xor_sync(~0u, ratio, step));
+        return x;
     }
 
     /// Writes a block to `to`, row by row.

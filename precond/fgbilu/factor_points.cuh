@@ -81,17 +81,6 @@ struct FactoredPoint : PointBlocks {
         if (UNIT) put_product(l, e_l, inverse_there);
     }
 
-    /// Returns D^-1 and sets the smallest ratio of a pivot to A's diagonal.
-    __device__ __forceinline__ Block inverted(const Block& own, double& ratio) const {
-        const PivotJudge judge{{a.tolerance, a.boost, SYMMETRIC}, a.log};
-        Block x = at(LOWER);
-        invert(x, own, [&](int q, double met, double mine, double scale) {
-            ratio = fmin(ratio, judge.ratio(met, mine));
-            return judge.usable(met, mine, scale, p.row(a) * DOF + q, lane == 0);
-        });
-        return x;
-    }
-
     __device__ __forceinline__ void factor(int column) const {
         const Block own = at(LOWER);
         Block x = own;
@@ -102,7 +91,7 @@ struct FactoredPoint : PointBlocks {
 #pragma unroll 1
         for (int l = 0; l < LOWER; ++l) eliminate_lower(l);
         double ratio = 1.0;
-        x = inverted(own, ratio);
+        x = inverted(at(LOWER), own, {{a.tolerance, a.boost, SYMMETRIC}, a.log}, p.row(a), ratio);
         store(inverse(p.slot), x);
         if (UNIT) {
             __syncwarp();

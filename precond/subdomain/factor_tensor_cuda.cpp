@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/subdomain/factor_tensor_cuda.hpp"
 
+#include <algorithm>
+
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/pivot_record.hpp"
 #include "precond/kernel_set.hpp"
@@ -9,18 +11,20 @@
 namespace hyperplane {
 namespace {
 
-constexpr int load_threads = 256;
+constexpr int load_threads = 256, load_points = 32;
 
-/// Warps of a thread block, one for each point that it factors at a time, and the shared memory for their blocks and
-/// neighbours. Two thread blocks fit a multiprocessor.
+/// Warps of a thread block, each with a point at a time, and its shared memory. Two thread blocks fit a
+/// multiprocessor.
 struct Warps {
-    int count = 8;
+    int count;
     Index shared;
 
-    explicit Warps(int entries) {
-        const Index of_point = entries * (64 * Index(sizeof(double)) + 3 * Index(sizeof(int)));
-        while (count > 1 && count * of_point > 112 * 1024) count /= 2;
-        shared = count * of_point;
+    Warps(int entries, int products, int points) {
+        // A point's blocks, the neighbours of two points; the products, and a bit for each point.
+        const Index of_point = entries * (64 * Index(sizeof(double)) + 6 * Index(sizeof(int)));
+        const Index tables = products * Index(sizeof(SubdomainProduct)) + (points + 31) / 32 * Index(sizeof(int));
+        count = int(std::clamp<Index>((112 * 1024 - tables) / of_point, 1, 8));
+        shared = count * of_point + tables;
     }
 };
 
@@ -31,16 +35,29 @@ SubdomainFactorCuda::SubdomainFactorCuda(const Context& context, int dof)
       factor_(context, program(dof).source, program(dof).definitions, "subdomain_factor") {}
 
 void SubdomainFactorCuda::factor(const SubdomainFactorArguments& arguments, Index subdomains) const {
-    const int entries = 2 * arguments.lower + 1;
-    const Warps warps(entries);
+    const int points = arguments.size_x * arguments.size_y * arguments.size_z;
+    const Warps warps(2 * arguments.lower + 1, arguments.products, points);
     factor_.allow_shared(warps.shared);
-    load_.launch({unsigned(subdomains), unsigned(entries)}, load_threads, 0, arguments);
+    const Index parts = (points + load_points - 1) / load_points;
+    load_.launch({unsigned(subdomains * parts)}, load_threads, 0, arguments);
     factor_.launch({unsigned(subdomains)}, unsigned(32 * warps.count), warps.shared, arguments);
 }
 
 rtc::Program SubdomainFactorCuda::program(int dof) {
     return {{rtc::precond_texts(), "precond/subdomain/factor.cuh"},
             {{"DOF", std::to_string(dof)}, {"OPERANDS_AS_RESULTS", "1"}}};
+}
+
+std::vector<SubdomainProduct> SubdomainFactorCuda::products(const Stencil& stencil) {
+    const auto [begin, u, e] = Eliminations(stencil, false, false).by_lower();
+    std::vector<SubdomainProduct> all;
+    for (int l = 0; l < stencil.lower_size(); ++l) {
+        for (int pair = begin[l]; pair < begin[l + 1]; ++pair)
+            all.push_back({short(l), short(u[pair] - stencil.lower_size()), short(e[pair]), 0});
+        all.push_back({short(l), 0, short(l), 0});
+        while (all.size() % SubdomainProduct::group > 0) all.push_back({short(l), -1, short(l), 0});
+    }
+    return all;
 }
 
 void SubdomainFactors::factor_on_tensor_cores(const StructMatrix& a, double alpha, const PivotRules& rules,
@@ -63,11 +80,9 @@ SubdomainFactorArguments SubdomainFactors::tensor_arguments(const StructMatrix& 
             .values = values_.data(),
             .places = places_.data(),
             .points = points_.data(),
-            .begin = levels_.data(),
             .offsets = of_offsets(tables.offsets),
             .a_entry = tables.a_entry,
-            .updates_begin = tables.begin,
-            .updates = tables.updates,
+            .product = products_.data(),
             .log = record.log(),
             .smallest = record.ratios(),
             .alpha = alpha,
@@ -87,7 +102,7 @@ SubdomainFactorArguments SubdomainFactors::tensor_arguments(const StructMatrix& 
             .size_z = partition_.size.z,
             .count_x = partition_.count().x,
             .count_y = partition_.count().y,
-            .levels = int(order_.levels.size()) - 1,
+            .products = int(products_.size()),
             .lower = stencil_.lower_size(),
             .stored = a.stored_entries(),
             .mirror = a.stencil().size() - 1};

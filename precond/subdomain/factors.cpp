@@ -5,6 +5,7 @@
 
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/pivot_record.hpp"
+#include "precond/subdomain/factor_tensor_cuda.hpp"
 #include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
@@ -68,6 +69,15 @@ Layout counted_layout(const StructMatrix& a) {
     return a.backend() == Backend::cuda ? a.layout().as_own_grid() : a.layout();
 }
 
+/// The products at a point where a GPU factors points on tensor cores.
+std::vector<SubdomainProduct> products_of([[maybe_unused]] const Stencil& kept, [[maybe_unused]] int dof,
+                                          [[maybe_unused]] SubdomainOrder::Rows rows) {
+    if constexpr (cuda_built)
+        if (rows != SubdomainOrder::Rows::by_line && SubdomainFactorCuda::serves(dof))
+            return SubdomainFactorCuda::products(kept);
+    return {};
+}
+
 }  // namespace
 
 SubdomainFactors::SubdomainFactors(const Context& context, const Partition& partition, const StructMatrix& a,
@@ -85,6 +95,7 @@ SubdomainFactors::SubdomainFactors(const Context& context, const Partition& part
       tables_(copied_to(context, "factor: places", update_tables(a.stencil(), stencil_, {stencil_, false, false}))),
       offsets_(copied_to(context, "factor: places", matrix_offsets_)),
       kept_offsets_(copied_to(context, "factor: places", stencil_.offsets())),
+      products_(copied_to(context, "factor: places", products_of(stencil_, a.dof(), rows))),
       values_(context, "factor", count()) {}
 
 Index SubdomainFactors::setup_bytes(Backend backend, const Partition& partition, Index subdomains,
@@ -102,7 +113,8 @@ Index SubdomainFactors::bytes(const Partition& partition, Index subdomains, cons
     const std::vector<int> tables = update_tables(matrix, kept, {kept, false, false});
     const Index ints = Index(order.points.size() + order.levels.size() + tables.size());
     return subdomains * order.values * bytes_of(storage) + Index(order.places.size() * sizeof(SubdomainPlace)) +
-           ints * Index(sizeof(int)) + (matrix.size() + kept.size()) * Index(sizeof(Int3));
+           Index(products_of(kept, dof, rows).size() * sizeof(SubdomainProduct)) + ints * Index(sizeof(int)) +
+           (matrix.size() + kept.size()) * Index(sizeof(Int3));
 }
 
 bool SubdomainFactors::serves(const Partition& partition, const StructMatrix& a) const {

@@ -6,6 +6,7 @@
 
 #include "precond/factors/copy.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/subdomain/factor_arguments.hpp"
 #include "precond/subdomain/partition.hpp"
 
 namespace hyperplane {
@@ -36,7 +37,6 @@ struct BasicSubdomainView {
 using SubdomainFactorView = BasicSubdomainView<double>;
 
 class SubdomainFactorCuda;
-struct SubdomainFactorArguments;
 class PivotRecord;
 
 class SubdomainFactors {
@@ -106,6 +106,7 @@ private:
     Buffer<SubdomainPlace> places_;
     Buffer<int> points_, levels_, tables_;
     Buffer<Int3> offsets_, kept_offsets_;
+    Buffer<SubdomainProduct> products_;                           ///< where points are factored on tensor cores
     Buffer<double> values_;                                       ///< in double precision; released after rounding
     Buffer<std::uint32_t> reduced_;                               ///< in reduced precision
     std::shared_ptr<const SubdomainFactorCuda> on_tensor_cores_;  ///< kernels, if points have five to eight unknowns

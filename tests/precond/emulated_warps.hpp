@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 // NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
@@ -165,6 +167,24 @@ inline void __syncwarp() {
 }
 inline void __syncthreads() {
     emulated_warps::meet_all();
+}
+inline unsigned __ballot_sync(unsigned /*mask*/, bool predicate) {
+    emulated_warps::now().shown = predicate ? 1.0 : 0.0;
+    emulated_warps::meet_warp();
+    unsigned bits = 0;
+    for (unsigned lane = 0; lane < 32; ++lane)
+        if (emulated_warps::of_lane(lane).shown > 0.0) bits |= 1u << lane;
+    emulated_warps::meet_warp();
+    return bits;
+}
+inline void __threadfence_block() {}
+inline void __nanosleep(unsigned /*ns*/) {
+    swapcontext(&emulated_warps::now().state, &emulated_warps::block.scheduler);
+}
+inline unsigned atomicOr(unsigned* at, unsigned bits) {
+    const unsigned before = *at;
+    *at |= bits;
+    return before;
 }
 inline double __ldcg(const double* at) {
     return *at;

@@ -53,8 +53,9 @@ TEST_P(SubdomainText, FactorsAsACpuDoes) {
     record.clear_log();
     const SubdomainFactorArguments arguments = factors.tensor_arguments(a, alpha, rules, record);
     const unsigned subdomains = unsigned(partition.subdomains()), entries = unsigned(factors.stencil().size());
+    const unsigned loads = unsigned((partition.points() + 31) / 32);
     namespace text = emulated_subdomains::hyperplane;
-    ASSERT_TRUE(emulated_warps::launch(subdomains, entries, 256, [&] { text::subdomain_load(arguments); }));
+    ASSERT_TRUE(emulated_warps::launch(subdomains * loads, 1, 256, [&] { text::subdomain_load(arguments); }));
     ASSERT_TRUE(emulated_warps::launch(subdomains, 1, 128, [&] { text::subdomain_factor(arguments); }));
     EXPECT_EQ(record.log()->failures, 0u);
 

@@ -8,6 +8,12 @@ namespace hyperplane {
 inline void copy_8_async(double* to, const double* from) {
     emulated_warps::now().copies.push_back({to, from});
 }
+inline void copy_16_async(double* to, const double* from) {
+    if (std::uintptr_t(to) % 16 + std::uintptr_t(from) % 16 > 0)
+        throw std::logic_error("a misaligned copy of 16 bytes");
+    copy_8_async(to, from);
+    copy_8_async(to + 1, from + 1);
+}
 inline void commit_copies() {
     emulated_warps::now().commit();
 }
