@@ -70,8 +70,8 @@ bool puts_in_order(const Parameters& parameters) {
     return parameters.text("ordering", "name") != orderings().front().name;
 }
 
-/// What is held beside the matrix in the given order, and beside the order, while its rows are put in another order: a
-/// second matrix with its pattern, and where each block comes from, or then a second right-hand side.
+/// Returns the bytes that are held, beside the matrix in the given order and the order itself, while rows are put in
+/// another order: a second matrix with its pattern, and where each block comes from, or then a second right-hand side.
 Index bytes_of_reordering(const BlockCounts& a) {
     return BlockPattern::bytes(a.rows, a.blocks) + a.value_bytes() +
            std::max(a.blocks * Index(sizeof(Index)), a.rows * a.dof * Index(sizeof(double)));

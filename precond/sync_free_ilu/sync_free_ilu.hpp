@@ -46,7 +46,8 @@ struct SyncFreeOptions {
 };
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);
-/// What an error of a pivot says besides: that the factors come from sweeps, and what to do about an indefinite matrix.
+/// Returns what the message about a pivot adds: that the factors come from sweeps, and what to do about an indefinite
+/// matrix.
 std::string remark_on_pivots(const SyncFreeOptions& options, bool symmetric);
 /// The sweeps of a set-up and of an application with these factors.
 SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& factors);
