@@ -5,7 +5,8 @@
 #       [--iterations 60] [--bits 20] [--preconditioners "jacobi struct_ilu:rank"] FOLDER
 # With --backend cpu ranks are threads on the CPU.
 # A case is PROBLEM:CELLS, or weak for Poisson with 512 x 512 x 256 points a GPU; other problems than Poisson run with
-# struct_ilu alone. struct_ilu:rank is struct_ilu with scope = rank. Iterations end after --iterations.
+# struct_ilu alone. struct_ilu:rank is struct_ilu with scope = rank, multigrid:multicolor has this smoother on all grids.
+# Iterations end after --iterations.
 # FOLDER/ranks-CASE-GPUS.json is what `bench solve --ranks GPUS` wrote; FOLDER/ranks.txt has times an iteration, their
 # parts, and speed-ups over one GPU of the same call. Records of --bits iterations (0: none) are compared bit by bit.
 # A system that does not fit one GPU is measured on the numbers of GPUs that it fits. The script refuses a program that was
@@ -14,8 +15,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build/release gpus='' backend=cuda repeats=5 iterations=60 bits=20 folder=''
 cases='poisson:512 weak poisson:768 cahn_hilliard:256 navier_stokes:160'
-preconditioners='jacobi subdomain_ildu0 multicolor struct_ilu struct_ilu:rank multigrid'
-usage() { sed -n '3,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+preconditioners='jacobi subdomain_ildu0 multicolor struct_ilu struct_ilu:rank multigrid multigrid:multicolor'
+usage() { sed -n '3,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
         --build) build=$2; shift ;;
@@ -60,8 +61,11 @@ decks_of() { # problem cells...
             [ "$problem" != cahn_hilliard ] || echo 'sigma = 0'
             printf '[grid]\ncells = %s\n' "$cells"
             [ "$problem" = poisson ] && printf '[solver]\nname = cg\n' || printf '[time]\nsteps = 1\n[solver]\n'
-            printf 'max_iterations = %s\n[preconditioner]\nname = %s\n' "$iterations" "${name%:rank}"
-            if [ "$name" != "${name%:rank}" ]; then echo 'scope = rank'; fi
+            printf 'max_iterations = %s\n[preconditioner]\nname = %s\n' "$iterations" "${name%:*}"
+            case $name in
+                *:rank) echo 'scope = rank' ;;
+                *:multicolor) printf '[smoother]\nname = multicolor\n' ;;
+            esac
         } > "$name.ini"
         echo "$name.ini"
     done
@@ -94,7 +98,7 @@ compare_bits() { # case deck
     local count layout=() code
     [ "${2%:rank.ini}" = "$2" ] || return 0
     for count in $gpus; do
-        case $2 in struct_ilu.ini | multigrid.ini) [ "$count" != 1 ] || layout=(--set device.layout=natural) ;; esac
+        case $2 in struct_ilu.ini | multigrid*.ini) [ "$count" != 1 ] || layout=(--set device.layout=natural) ;; esac
         code=0
         "$program" run "$2" --backend "$backend" --ranks "$count" --quiet --force --set "solver.max_iterations=$bits" \
             "${layout[@]}" --set "output.file=of$count.h5" > /dev/null 2> err.txt || code=$?

@@ -7,6 +7,7 @@
 program_of_commit() {
     program=$1/apps/hyperplane
     [ -x "$program" ] || { echo "$program does not exist: build it, or name another folder with --build" >&2; exit 2; }
+    program=$(realpath "$program")  # scripts change their folder
     sha=$("$program" info build --json | sed -n 's/.*"git_sha": *"\([^"]*\)".*/\1/p')
     case $sha in
         *-dirty | unknown | '') echo "the program was built from '$sha': commit first, then build" >&2; exit 2 ;;

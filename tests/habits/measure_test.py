@@ -114,16 +114,17 @@ if [ "$1" = info ]; then echo '{{"git_sha": "0123abc"}}'; exit; fi
 exec {program} "$@"
 """)
             (build / "apps/hyperplane").chmod(0o755)
-            done = subprocess.run([SCRIPT.with_name("measure_ranks.sh"), "--build", build, "--backend", "cpu", "--gpus", "1 2",
+            done = subprocess.run([SCRIPT.with_name("measure_ranks.sh"), "--build", ".", "--backend", "cpu", "--gpus", "1 2",
                                    "--cases", "poisson:12 navier_stokes:8", "--repeats", "1", "--iterations", "5", "--bits", "3",
-                                   "--preconditioners", "jacobi struct_ilu struct_ilu:rank", build / "results"],
-                                  capture_output=True, text=True)
+                                   "--preconditioners", "jacobi struct_ilu struct_ilu:rank multigrid:multicolor", build / "results"],
+                                  cwd=build, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("commit 0123abc", done.stdout)
             for line in ("poisson:12, jacobi on 2 GPUs: the bits of one", "poisson:12, struct_ilu on 2 GPUs: the bits of one",
+                         "poisson:12, multigrid:multicolor on 2 GPUs: the bits of one",
                          "navier_stokes:8, struct_ilu on 2 GPUs: the bits of one"):
                 self.assertIn(line, done.stdout)
-            self.assertEqual(len(re.findall(r"^poisson-12 .* [12] +5 ", done.stdout, re.M)), 6)
+            self.assertEqual(len(re.findall(r"^poisson-12 .* [12] +5 ", done.stdout, re.M)), 8)
             self.assertEqual(len(re.findall(r"^navier_stokes-8 +struct_ilu ", done.stdout, re.M)), 2)
             self.assertNotIn("exit code", done.stdout)
             self.assertNotIn("OTHER", done.stdout)
