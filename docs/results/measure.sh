@@ -52,8 +52,16 @@ of_general_matrices() {
         repeats=3 on_grid "star7-256-$order" 120 poisson 256 "ordering.name=$order"
     done
 }
+of_multigrid() {
+    local n words='bench solve inputs/peers/poisson_96_ones.ini --backend cuda --repeats 7 --set preconditioner.name=multigrid --set smoother.name=multicolor'
+    for n in 128 256 512; do
+        echo "multigrid-$n.json|15|$words --set grid.cells=$n --json JSON"
+        echo "multigrid-$n-single.json|15|$words --set grid.cells=$n --set preconditioner.storage=single --set preconditioner.vectors=single --json JSON"
+    done
+}
 measurements() {
     of_general_matrices
+    of_multigrid
     cat <<LIST
 kernels-table3.json|260|bench kernels --device cuda --cases table3 --json JSON
 kernels-table3-a100.json|230|bench kernels --device cuda --cases table3-a100 --json JSON
@@ -73,6 +81,7 @@ solves.json|150|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic
 fgbilu.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --json JSON
 fgbilu-kernels.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --set preconditioner.style=kernels --json JSON
 assembly.json|40|bench assembly inputs/paper/poisson_ic0.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON
+hpcg.json|30|bench hpcg 512 512 288 --backend cuda --repeats 3 --json JSON
 orderings.txt|60|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --preconditioners struct_ilu:fill_level=1,struct_ilu,par_ilu,multicolor:colours=hashed,multicolor --fresh --force --output RECORD
 LIST
 }
