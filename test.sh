@@ -25,11 +25,12 @@ done
 install_missing "${program_packages[@]}" "${test_packages[@]}"
 build "$preset"
 
-# Tests that need more threads set their number themselves; ctest keeps the cores busy.
+# Tests that need more threads set their number themselves; ctest keeps the cores busy. Many tests wait for other programs
+# rather than compute, so one more than there are cores run at a time.
 export OMP_NUM_THREADS=1
 export UBSAN_OPTIONS=print_stacktrace=1
 status=0
-ctest --test-dir "build/$preset" -j "$(cores)" --output-on-failure --no-tests=error \
+ctest --test-dir "build/$preset" -j "$(($(cores) + 1))" --output-on-failure --no-tests=error \
     ${labels[@]+"${labels[@]}"} ${passed_on[@]+"${passed_on[@]}"} </dev/null || status=$?
 
 # ctest names the skipped tests; their reasons stand in its log (GoogleTest's, and "skipped: ..." of scripts).

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Decks, folders and records with hostile names: job scripts under bash and under a real sbatch, and plain runs."""
 
+import concurrent.futures
 import os
 import pathlib
 import resource
@@ -85,6 +86,7 @@ class PlainRuns(Names):
 @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
 class Bash(Names):
     def test_job_scripts(self):
+        scripts = {}
         for name in NAMES + BROKEN:
             with self.subTest(name):
                 place, study = make(self.folder, name)
@@ -94,15 +96,23 @@ class Bash(Names):
                     self.assertIn("has a line break, and sbatch reads its options line by line", done.stderr)
                     continue
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.run_script(place, done.stdout)
+                scripts[name] = (place, study, done.stdout)
+        # A script looks twice a second whether its run has ended, so several wait at the same time.
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            all_done = pool.map(lambda one: self.call_script(one[0], one[2]), scripts.values())
+        for (name, (place, study, script)), done in zip(scripts.items(), all_done):
+            with self.subTest(name):
+                self.expect_script(script, done)
                 self.assertEqual(call(place, PROGRAM, "study", "status", study).returncode, 0)
         self.expect_unhurt()
 
-    def run_script(self, place, script):
+    def call_script(self, place, script):
         """Runs the script from another folder, as sbatch may do."""
-        path = self.folder / "script.sh"
+        path = pathlib.Path(place) / "script.sh"
         path.write_text(script, errors="surrogateescape")
-        done = call("/", "bash", path, env={**os.environ, "SLURM_ARRAY_TASK_ID": "0"})
+        return call("/", "bash", path, env={**os.environ, "SLURM_ARRAY_TASK_ID": "0"})
+
+    def expect_script(self, script, done):
         self.assertEqual((done.returncode, done.stderr.count("bash")), (0, 0), done.stderr)
         for line in script.split("\n"):
             self.assertTrue(line.isprintable() or "\udcff" in line or "\t" in line or "\x1b" in line or "\x07" in line, line)
@@ -117,7 +127,7 @@ class Bash(Names):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual([line for line in done.stdout.split("\n") if "touch" in line and line[:2] != "# "
                                   and "job-name" not in line and "run" not in line], [])
-                self.run_script(place, done.stdout)
+                self.expect_script(done.stdout, self.call_script(place, done.stdout))
         self.expect_unhurt()
 
 
