@@ -96,9 +96,12 @@ public:
         const Index first = part->slab()->first, size = Index(shape_.dof) * shape_.dof;
         shape_.pattern = part;
         b_ = Vector(context_, part->space(), shape_.dof, "right-hand side of the file");
-        std::copy_n(other.b_.data() + first * shape_.dof, b_.size(), b_.data());
+        const auto take = [&](const double* from, double* to, Index count) {
+            copy_between(other.context_, from, context_, to, count * Index(sizeof(double)));
+        };
+        take(other.b_.data() + first * shape_.dof, b_.data(), b_.size());
         matrix_ = std::make_unique<BsrMatrix>(context_, part, shape_.dof, shape_.symmetric, matrix_label);
-        std::copy_n(other.matrix_->values() + whole.row_begin()[first] * size, matrix_->nonzeros(), matrix_->values());
+        take(other.matrix_->values() + whole.row_begin()[first] * size, matrix_->values(), matrix_->nonzeros());
     }
 
     const SystemShape& shape() const override { return shape_; }
@@ -110,6 +113,7 @@ public:
     void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override { general(a).assign(*matrix_); }
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         if (!solution_is_one_) return {};
+        if (u.space().slab() && context_.backend() == Backend::cuda) return errors(of_all_ranks(u), 0.0);
         double most = 0.0;
         for (Index at = 0; at < u.size(); ++at) most = std::fmax(most, std::abs(u.data()[at] - 1.0));
         const double squares = sum_blocks(u, Walk::up, [&](Index first, Index count) {
@@ -134,6 +138,12 @@ public:
     }
 
 private:
+    /// The values of all rows in the host's memory: the cuts of GPUs are others than those that the host's sums follow.
+    static Vector of_all_ranks(const Vector& u) {
+        Vector all(u.context().alone(), IndexSpace::plain(u.space().all_block_rows()), u.dof(), matrix_label);
+        u.context().ranks()->all_gather({u.data(), std::size_t(u.size())}, {all.data(), std::size_t(all.size())});
+        return all;
+    }
     /// Whether A 1 is zero, to the rounding of the coefficients.
     static bool adds_up_to_nothing(const BsrMatrix& a, const Vector& product) {
         const Index values = a.pattern()->blocks() * a.dof() * a.dof();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problems/rows_of_rank.hpp"
 
-#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/row_cuts.hpp"
+#include "core/ranks/slab_ends.hpp"
 
 namespace hyperplane {
 namespace {
@@ -20,6 +21,8 @@ public:
           shape_(whole_->shape()),
           matrix_(context.alone(), shape_.pattern, shape_.dof, shape_.symmetric, rows_label) {
         const IndexSpace all = shape_.pattern->space();
+        for (const Index row : row_cuts(*shape_.pattern, shape_.dof, context.ranks()->size(), context.backend()))
+            begins_.push_back(row * shape_.dof);
         for (Vector* vector : {&u_, &other_}) *vector = Vector(context.alone(), all, shape_.dof, rows_label);
         if (shape_.regime != Regime::steady)
             for (Vector* vector : {&old_, &older_}) *vector = Vector(context.alone(), all, shape_.dof, rows_label);
@@ -59,9 +62,16 @@ public:
     std::vector<std::string> warnings() const override { return whole_->warnings(); }
 
 private:
+    void copy(const double* from, double* to, Index count) const {
+        copy_between(context_, from, context_, to, count * Index(sizeof(double)));
+    }
     /// The values of all ranks.
     void gather(const Vector& mine, Vector& all) const {
-        context_.ranks()->all_gather({mine.data(), std::size_t(mine.size())}, {all.data(), std::size_t(all.size())});
+        if (context_.backend() == Backend::cpu)
+            return context_.ranks()->all_gather({mine.data(), std::size_t(mine.size())},
+                                                {all.data(), std::size_t(all.size())});
+        copy(mine.data(), all.data() + begins_[context_.ranks()->rank()], mine.size());
+        gather_slots(context_, begins_, 1, all.data(), 0);
     }
     const Vector& all(const Vector& u) const {
         gather(u, u_);
@@ -72,12 +82,12 @@ private:
         if (level.older) gather(*level.older, older_), level.older = &older_;
         return level;
     }
-    static void take(const Vector& all, Vector& mine) {
-        std::copy_n(all.data() + mine.space().first_block_row() * mine.dof(), mine.size(), mine.data());
+    void take(const Vector& all, Vector& mine) const {
+        copy(all.data() + mine.space().first_block_row() * mine.dof(), mine.data(), mine.size());
     }
     void take(BsrMatrix& mine) const {
         const Index first = matrix_.pattern()->row_begin()[mine.space().first_block_row()] * mine.dof() * mine.dof();
-        std::copy_n(matrix_.values() + first, mine.nonzeros(), mine.values());
+        copy(matrix_.values() + first, mine.values(), mine.nonzeros());
     }
 
     std::shared_ptr<const Problem> whole_;
@@ -85,6 +95,7 @@ private:
     SystemShape shape_;
     mutable BsrMatrix matrix_;  ///< of all rows
     mutable Vector u_, other_, old_, older_;
+    std::vector<Index> begins_;  ///< [rank]: its first value in a vector of all rows; then the number of all values
 };
 
 }  // namespace

@@ -24,10 +24,6 @@ void check_ranks(const Parameters& parameters, Backend backend) {
         text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", parameters.where(section, key), what);
     };
     const bool general = has_general_matrix(parameters);
-    if (general && backend == Backend::cuda)
-        refuse("matrix", "format",
-               "a general matrix is not cut into the parts of several ranks on GPUs; give device.backend = cpu, take a "
-               "problem on a grid with matrix.format = auto or structured, or one rank");
     const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
     const auto works = [&](const PreconditionerRow& one) { return general ? one.on_general_ranks : one.on_ranks; };
     if (!works(row)) {
@@ -39,15 +35,18 @@ void check_ranks(const Parameters& parameters, Backend backend) {
                            general ? " that share the rows of a general matrix" : "", fmt::join(names, ", ")));
     }
     const bool on_gpus = backend == Backend::cuda;
-    if (on_gpus && row.on_ranks && !row.on_gpu_ranks) {
+    const auto works_on_gpus = [&](const PreconditionerRow& one) {
+        return general ? one.on_general_gpu_ranks : one.on_gpu_ranks;
+    };
+    if (on_gpus && works(row) && !works_on_gpus(row)) {
         std::vector<std::string> names;
         for (const PreconditionerRow& other : preconditioners())
-            if (other.on_gpu_ranks) names.push_back(other.name);
-        refuse(
-            "preconditioner", "name",
-            fmt::format("{} does not work on several ranks on GPUs{}; take {}, give device.backend = cpu, or take one "
-                        "rank",
-                        row.name, row.why_not_on_gpu_ranks, fmt::join(names, ", ")));
+            if (works_on_gpus(other)) names.push_back(other.name);
+        refuse("preconditioner", "name",
+               fmt::format("{} does not work on several ranks on GPUs{}; take {}, give device.backend = cpu, or take "
+                           "one rank",
+                           row.name, general ? " that share the rows of a general matrix" : row.why_not_on_gpu_ranks,
+                           fmt::join(names, ", ")));
     }
     const auto demand = [&](const std::vector<std::pair<std::string, std::string>>& only, const char* where,
                             const char* otherwise) {

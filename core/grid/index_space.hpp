@@ -46,12 +46,12 @@ public:
     }
     /// Number of slots with those of halos.
     Index slots_in_memory() const {
-        if (slab_) return slab_->rows_in_memory();
+        if (slab_) return slab_->padding() + slab_->rows_in_memory();
         return layout_ ? layout_->slots_in_memory() : block_rows_;
     }
     /// Number of slots of the halo before slot 0.
     Index halo_slots() const {
-        if (slab_) return slab_->before;
+        if (slab_) return slab_->padding() + slab_->before;
         return layout_ ? layout_->halo_slots() : 0;
     }
     /// The number of the first block row among those of all ranks.

@@ -8,12 +8,17 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "core/matrix/pattern_statistics.hpp"
 #include "core/types.hpp"
 
 namespace hyperplane {
+
+namespace cuda {
+struct RowsOnGpu;
+}
 
 struct RowSlab {
     /// Lists of columns, given by slots and ascending, of several rows.
@@ -35,6 +40,7 @@ struct RowSlab {
     std::vector<Neighbour> neighbours;  ///< by ascending rank
     Columns upper;            ///< of the halo's rows before the own ones: what has slots here above the diagonal
     PatternStatistics whole;  ///< of the whole matrix
+    std::shared_ptr<const cuda::RowsOnGpu> on_gpu;  ///< what a GPU needs to exchange halos (core/ranks/rows_cuda.hpp)
 
     /// Whether a row of the whole matrix is one of those in memory, and its slot if it is.
     bool has(Index row) const { return is_own(row) || std::binary_search(halo.begin(), halo.end(), row); }
@@ -45,6 +51,8 @@ struct RowSlab {
     }
     bool is_own(Index row) const { return row >= first && row < first + rows; }
     Index rows_in_memory() const { return rows + Index(halo.size()); }
+    /// Slots that vectors have before those of the halo, so that slot 0 lies at an even place.
+    Index padding() const { return before % 2; }
     /// The number in the whole matrix of the row at a slot.
     Index row(Index slot) const {
         if (slot < 0) return halo[slot + before];

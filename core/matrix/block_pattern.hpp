@@ -31,8 +31,11 @@ public:
 
     Index rows() const { return row_begin_.size() - 1; }
     Index blocks() const { return column_.size(); }
-    /// Blocks of a row on average; 0 without rows.
-    double mean() const { return rows() > 0 ? double(blocks()) / double(rows()) : 0.0; }
+    /// Blocks of a row of the whole matrix on average; 0 without rows.
+    double mean() const {
+        const Index all_rows = slab_ ? slab_->whole.rows : rows(), all_blocks = slab_ ? slab_->whole.blocks : blocks();
+        return all_rows > 0 ? double(all_blocks) / double(all_rows) : 0.0;
+    }
     const Context& context() const { return row_begin_.context(); }
     Backend backend() const { return row_begin_.backend(); }
     const Index* row_begin() const { return row_begin_.data(); }

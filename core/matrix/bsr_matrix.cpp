@@ -76,18 +76,18 @@ const BsrProductCuda& BsrMatrix::cuda() const {
 }
 
 void BsrMatrix::apply(const Vector& x, Vector& y) const {
+    if (pattern_->slab()) exchange_halo(x);
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().apply(*this, x, y);
-    if (pattern_->slab()) exchange_halo(x);
     for_each_part(context(), *pattern_, dof(), [&](Index first, Index last) {
         bsr::multiply(*pattern_, dof(), values(), x.data(), y.data(), first, last);
     });
 }
 
 void BsrMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
+    if (pattern_->slab()) exchange_halo(x);
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
-    if (pattern_->slab()) exchange_halo(x);
     for_each_part(context(), *pattern_, dof(), [&](Index first, Index last) {
         bsr::subtract_exactly(*pattern_, dof(), values(), b.data(), x.data(), r.data(), first, last);
     });

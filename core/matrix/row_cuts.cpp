@@ -7,7 +7,9 @@
 
 #include "core/counted.hpp"
 #include "core/error.hpp"
+#include "core/ranks/rows_cuda.hpp"
 #include "core/vector/plane_sums.hpp"
+#include "core/vector/sum_order.hpp"
 
 namespace hyperplane {
 namespace {
@@ -68,8 +70,10 @@ RowSlab slab_of(const BlockPattern& whole, const std::vector<Index>& cuts, int r
 
 }  // namespace
 
-std::vector<Index> row_cuts(const BlockPattern& whole, int dof, int ranks) {
-    const Index rows = whole.rows(), together = PlaneSums::rows_of_block(rows, dof);
+std::vector<Index> row_cuts(const BlockPattern& whole, int dof, int ranks, Backend backend) {
+    const Index rows = whole.rows();
+    const Index together =
+        backend == Backend::cuda ? cuda::SumOrder::rows_of_group(rows) : PlaneSums::rows_of_block(rows, dof);
     const Index groups = (rows + together - 1) / together;
     if (groups < ranks)
         throw UsageError(
@@ -91,7 +95,10 @@ std::vector<Index> row_cuts(const BlockPattern& whole, int dof, int ranks) {
 std::shared_ptr<const BlockPattern> rows_of_rank(const Context& context, const BlockPattern& whole, int dof,
                                                  const std::string& label) {
     const Communicator& ranks = *context.ranks();
-    auto slab = std::make_shared<const RowSlab>(slab_of(whole, row_cuts(whole, dof, ranks.size()), ranks.rank()));
+    auto slab =
+        std::make_shared<RowSlab>(slab_of(whole, row_cuts(whole, dof, ranks.size(), context.backend()), ranks.rank()));
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda) slab->on_gpu = cuda::rows_on_gpu(context, *slab, dof, label);
     const Context host = context.host();
     const Index first = slab->first, begin = whole.row_begin()[first];
     Buffer<Index> row_begin(host, label, slab->rows + 1);

@@ -13,6 +13,7 @@
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/offers_cuda.hpp"
 #include "core/ranks/planned.hpp"
+#include "core/ranks/rows_cuda.hpp"
 #include "core/ranks/slab_ends.hpp"
 #include "core/vector/sum_order.hpp"
 
@@ -173,6 +174,12 @@ void exchange_halos(const Context& context, const Layout& layout, int planes, co
 }
 
 void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values) {
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda) return cuda::exchange_rows(context, slab, dof, values);
+    exchange_rows_on_host(context, slab, dof, values);
+}
+
+void exchange_rows_on_host(const Context& context, const RowSlab& slab, int dof, double* values) {
     Communicator& ranks = *context.ranks();
     Index moved = Index(slab.halo.size());
     for (const RowSlab::Neighbour& other : slab.neighbours) moved += Index(other.sent.size());

@@ -2,7 +2,9 @@
 // The order of sums over a vector in a GPU's memory. Like those in the host's memory (core/vector/plane_sums.hpp) they
 // follow the grid: a plane is cut into pieces, each summed by one thread block, the pieces of a plane are added, and
 // then the planes. How many pieces a plane has and how many threads add them up depends on the whole grid alone, so
-// that ranks on GPUs of one kind get the bits that one GPU gets.
+// that ranks on GPUs of one kind get the bits that one GPU gets. Plain rows are cut into groups of equally many rows,
+// which follow from the number of all rows alone and take the place of planes; the last group may be shorter. Several
+// ranks have whole groups each (core/matrix/row_cuts.hpp).
 #pragma once
 
 #include <algorithm>
@@ -22,10 +24,11 @@ struct SumOrder {
     Index component = 0;  ///< the distance between their values
     int pieces = 1;       ///< of a plane
     Index length = 0;     ///< values of a piece in each component; the last one of a plane may have fewer
+    Index lacking = 0;    ///< values that this rank's last plane has fewer than the others
 
     /// For sums over `of_components` components of an index space, in pieces of about `least` values or more.
     SumOrder(const IndexSpace& space, int of_components, Index least = 2048) {
-        constexpr Index shortest = 2048, few = 128, many = 2048, together = 512;
+        constexpr Index shortest = 2048, few = 128, many = 2048;
         if (follows_planes(space)) {
             const Layout& layout = space.layout();
             plane = layout.slots_of_plane();
@@ -34,16 +37,27 @@ struct SumOrder {
             first_plane = layout.begin_plane();
             components = of_components;
             component = layout.slots_in_memory();
-        } else {
+        } else if (space.has_grid()) {
             plane = space.block_rows() * of_components;
+        } else {
+            const Index rows = rows_of_group(space.all_block_rows());
+            plane = rows * of_components;
+            planes = int(std::max<Index>(1, parts(space.block_rows(), rows)));
+            all_planes = int(std::max<Index>(1, parts(space.all_block_rows(), rows)));
+            first_plane = int(space.first_block_row() / rows);
+            lacking = planes * plane - space.block_rows() * of_components;
         }
-        const auto parts = [](Index whole, Index part) { return (whole + part - 1) / part; };
         const Index values = plane * components;
         // A GPU has more than a hundred multiprocessors, so fewer pieces are shorter, but not too short.
         Index count = std::max(parts(values, least), std::min(parts(few, all_planes), parts(values, shortest)));
         count = std::clamp<Index>(count, 1, std::max<Index>(1, many / all_planes));
         length = parts(parts(plane, count), together) * together;
         pieces = int(std::max<Index>(1, parts(plane, std::max<Index>(1, length))));
+    }
+    /// The rows of a group of plain rows, of which there are `all`.
+    static Index rows_of_group(Index all) {
+        constexpr Index most_groups = 256;
+        return std::max<Index>(1, parts(all, most_groups * together)) * together;
     }
     static bool follows_planes(const IndexSpace& space) {
         return space.has_grid() && space.layout().kind() == LayoutKind::natural &&
@@ -61,8 +75,8 @@ struct SumOrder {
     /// The first value of a block, in component 0, and the number of its values in each component.
     HYPERPLANE_HD Index first(Index block) const { return block / pieces * plane + block % pieces * length; }
     HYPERPLANE_HD Index count(Index block) const {
-        const Index left = plane - block % pieces * length;
-        return left < length ? left : length;
+        const Index left = plane - block % pieces * length - (block / pieces == planes - 1 ? lacking : 0);
+        return left < 0 ? 0 : left < length ? left : length;
     }
     /// The threads that add the pieces of a plane for one of `columns` sums, a power of two.
     HYPERPLANE_HD int lanes(int columns) const {
@@ -71,6 +85,10 @@ struct SumOrder {
         while (lanes < wanted && lanes < pieces && lanes < 256) lanes *= 2;
         return lanes;
     }
+
+private:
+    static constexpr Index together = 512;  ///< pieces and groups have multiples of so many values, and rows
+    static Index parts(Index whole, Index part) { return (whole + part - 1) / part; }
 };
 
 }  // namespace hyperplane::cuda

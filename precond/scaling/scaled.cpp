@@ -33,7 +33,7 @@ std::vector<int> with_halo(const BsrMatrix& a, const std::vector<int>& own) {
     std::vector<double> all(std::size_t(slab.rows_in_memory() * a.dof()));
     double* const first = all.data() + slab.before * a.dof();
     std::copy(own.begin(), own.end(), first);
-    exchange_rows(a.context(), slab, a.dof(), first);
+    exchange_rows_on_host(a.context(), slab, a.dof(), first);
     return {all.begin(), all.end()};
 }
 
@@ -121,6 +121,7 @@ private:
         BsrMatrix& rows = writable(*rows_, of_rows);
         const BlockPattern& p = *a.pattern();
         const int dof = a.dof();
+        const Index before = p.slab() ? p.slab()->before : 0;
 #pragma omp parallel for schedule(static) num_threads(context_.threads_for(a.nonzeros()))
         for (Index row = 0; row < p.rows(); ++row)
             for (int r = 0; r < dof; ++r) {
@@ -128,9 +129,8 @@ private:
                 rows.values()[(row * dof + r) * dof + r] = std::ldexp(1.0, left);
                 for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at)
                     for (int c = 0; c < dof; ++c) {
-                        const int right = scales.column.empty()
-                                              ? 0
-                                              : scales.column[(a.space().halo_slots() + p.column()[at]) * dof + c];
+                        const int right =
+                            scales.column.empty() ? 0 : scales.column[(before + p.column()[at]) * dof + c];
                         const Index place = (at * dof + r) * dof + c;
                         scaled.values()[place] = std::ldexp(a.values()[place], left + right);
                     }

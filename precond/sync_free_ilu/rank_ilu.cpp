@@ -181,8 +181,9 @@ SetupReport RankIlu::setup(const SystemMatrix& matrix) {
 void RankIlu::apply(const Vector& r, Vector& z) const {
     if (swept_) return swept_->apply(r, z);
     const int dof = factors_.dof;
-    const double* const from_r = r.data() - r.halo_values();
-    double* const values = z.data() - z.halo_values();
+    const Index before = served_->slab()->before * dof;
+    const double* const from_r = r.data() - before;
+    double* const values = z.data() - before;
     const auto size_of = [dof](const RankStages::Exchange&, Index) { return Index(dof); };
     const auto take = [&](const RankStages::Exchange& from, Index at, const double* message) {
         std::copy_n(message, dof, values + Index(from.rows[at]) * dof);
@@ -216,7 +217,8 @@ PreconditionerPlan RankIlu::plan(const SyncFreeOptions& options, const Precondit
     plan.bytes = blocks * dof * dof * Index(sizeof(double)) + BlockPattern::bytes(all, blocks) +
                  all * Index(sizeof(Index)) + a.blocks() * Index(sizeof(int)) + stages;
     if (options.fixed_point_sweeps > 0) plan.bytes += general_cpu::fixed_point_bytes(all, blocks, dof);
-    const Index own = blocks - slab.before - Index(slab.upper.column.size()), halo = Index(slab.halo.size());
+    const Index own = blocks - slab.before - Index(slab.upper.column.size());
+    const Index halo = plan.space.slots_in_memory() - slab.rows;
     if (options.sweeps) {
         Index lower = 0;
         for (Index row = 0; row < a.rows(); ++row)

@@ -43,7 +43,8 @@ PreconditionerRow sync_free_ilu_row() {
         "synchronization-free incomplete LU factorization for GPUs with level-set analysis; fill by Hysom and Pothen.";
     row.kinds = {MatrixKind::general};
     row.regular_splitting = true;
-    row.on_general_ranks = true;
+    row.on_general_ranks = row.on_general_gpu_ranks = true;
+    row.only_on_gpu_ranks = {{"scope", "rank"}};
     row.parameters = ilu_parameters();
     row.parameters.push_back(choice_key(
         "scope", "global",

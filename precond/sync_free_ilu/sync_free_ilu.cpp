@@ -56,8 +56,8 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
 }
 
 /// Whether the symbolic part may be found by a GPU alone: the host needs no places of diagonal blocks.
-[[maybe_unused]] bool may_have_the_pattern_of_a(const SyncFreeOptions& options) {
-    return options.fill_level == 0 && !options.parts && !options.sweeps;
+[[maybe_unused]] bool may_have_the_pattern_of_a(const SyncFreeOptions& options, const BsrMatrix& a) {
+    return options.fill_level == 0 && !options.parts && !options.sweeps && !a.pattern()->slab();
 }
 
 /// The sizes of the orders; a plan before may have found them.
@@ -83,7 +83,7 @@ Symbolic SyncFreeIlu::analysed_pattern(const BsrMatrix& a) {
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
             std::optional<Symbolic> symbolic = taken_if_kept(key);
-            if (!symbolic && may_have_the_pattern_of_a(options_)) {
+            if (!symbolic && may_have_the_pattern_of_a(options_, a)) {
                 gpu_pattern_ = std::make_unique<GpuPattern>(a, label);
                 if (gpu_pattern_->counts.missing == 0)
                     return {.parts = {},

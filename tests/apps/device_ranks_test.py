@@ -5,6 +5,7 @@ import json
 import sys
 import unittest
 
+import ranks_general_test as of_general
 from device_test import BLOCKS, why_no_gpu
 from program import POISSON, TRANSPORT, ProgramTest
 from ranks_test import DECKS as RANKS_DECKS
@@ -187,6 +188,8 @@ class GpuRanks(ProgramTest):
                                   ("preconditioner.name=subdomain_ildu0 --set preconditioner.triangular_solve=jacobi",
                                    "preconditioner.triangular_solve"),
                                   ("grid.periodic=z --set problem.right_hand_side=random", "grid.periodic"),
+                                  ("matrix.format=general --set preconditioner.name=par_ilu",
+                                   "take chebyshev, jacobi, sync_free_ilu, none, give device.backend = cpu"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
             refused = self.run_ranks(deck, 2, "refused.h5", "--set", *setting.split())
             self.assertEqual(refused.returncode, 2, refused.stderr)
@@ -200,6 +203,54 @@ class GpuRanks(ProgramTest):
                 refused = self.run_ranks(deck, 2, "refused.h5")
                 self.assertEqual(refused.returncode, 2, refused.stderr)
                 self.assertFalse((self.folder / "refused.h5").exists())
+
+    def general_matrices(self, decks, several):
+        """Runs decks with a general matrix on one and on several ranks: the same record."""
+        for name, text in decks.items():
+            with self.subTest(name):
+                deck = self.write("deck.ini", text)
+                one = self.run_ranks(deck, 1, "one.h5", "--set", "output.fields=false")
+                self.assertIn(one.returncode, (0, 3), one.stderr)
+                for ranks in several:
+                    done = self.run_ranks(deck, ranks, "several.h5", "--set", "output.fields=false")
+                    self.assertEqual(done.returncode, one.returncode, done.stderr)
+                    self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
+
+    def test_general_form_of_problems(self):
+        named = ("poisson_none", "poisson_jacobi", "poisson_chebyshev", "poisson_l1", "poisson_periodic", "poisson_neumann", "transport",
+                 "transport_bicgstab", "block")
+        # What is solved with sync_free_ilu on a CPU takes jacobi here, which every rank computes by itself.
+        self.general_matrices({name: of_general.ON_A_GRID[name].replace("sync_free_ilu", "jacobi") for name in named}, (2, 3))
+
+    def test_general_matrices_of_files(self):
+        of_general.RanksOfGeneralMatrices.write_matrix(self)
+        named = ("gmres_rcm", "blocks", "scaled", "scaled_blocks", "bicgstab")
+        decks = {name: of_general.OF_A_FILE[name].replace("sync_free_ilu\npivot_policy = boost", "jacobi").replace("sync_free_ilu", "jacobi")
+                 for name in named}
+        self.general_matrices(decks, (2, 3))
+
+    def test_general_matrices_are_cut_between_groups_of_rows(self):
+        of_general.RanksOfGeneralMatrices.write_matrix(self)
+        deck = self.write("deck.ini", of_general.OF_A_FILE["blocks_of_10"])
+        self.general_matrices({"ten unknowns": of_general.OF_A_FILE["blocks_of_10"]}, (2,))
+        refused = self.run_ranks(deck, 3, "refused.h5")
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("900 block rows in 2 blocks of 512", refused.stderr)
+        self.assertIn("give 2 ranks or fewer", refused.stderr)
+
+    def test_scope_of_general_matrices(self):
+        text = of_general.ON_A_GRID["poisson_ilu"]
+        deck = self.write("deck.ini", text)
+        refused = self.run_ranks(deck, 2, "refused.h5")
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("set preconditioner.scope = rank, give device.backend = cpu, or take one rank", refused.stderr)
+        words = ("--json", "--set", "preconditioner.scope=rank")
+        counts = {}
+        for ranks in (1, 3):
+            done = self.run_ranks(deck, ranks, "rank.h5", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            counts[ranks] = json.loads(done.stdout)["solves"][0]["iterations"]
+        self.assertGreater(counts[3], counts[1])
 
     def test_compare_gives_the_iterations_and_the_system_of_one_gpu(self):
         deck = self.write("deck.ini", POISSON.format(cells="17 15 19") + "[device]\nlayout = natural\n")

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -59,10 +61,56 @@ TEST(SumOrder, OfARankIsThatOfTheWholeGrid) {
     }
 }
 
-TEST(SumOrder, PlainRowsAndTheHyperplaneLayoutAreOnePlane) {
-    const SumOrder rows(IndexSpace::plain(1000), 3);
-    EXPECT_EQ(rows.plane, 3000);
-    EXPECT_EQ(rows.all_planes, 1);
+/// The part of `all` plain rows that lies between two groups.
+IndexSpace rows_between(Index all, Index begin, Index end) {
+    RowSlab slab;
+    slab.first = begin, slab.rows = end - begin, slab.all_rows = all;
+    return IndexSpace::plain(std::make_shared<const RowSlab>(slab));
+}
+
+TEST(SumOrder, GroupsOfPlainRowsHaveEveryValueOnce) {
+    for (const Index all : {1, 511, 512, 513, 9000, 131072, 131073, 1000000})
+        for (const int components : {1, 3, 5})
+            for (const Index least : {2048, 16384}) {
+                const SumOrder order(IndexSpace::plain(all), components, least);
+                Index next = 0;
+                for (Index block = 0; block < order.blocks(); ++block) {
+                    if (order.count(block) == 0) continue;
+                    EXPECT_EQ(order.first(block), next);
+                    next += order.count(block);
+                }
+                EXPECT_EQ(next, all * components);
+                EXPECT_FALSE(order.is_part());
+                EXPECT_LE(order.planes, 256);
+                EXPECT_LE(order.blocks(), SumOrder::most_planes);
+                EXPECT_TRUE(order.even());
+            }
+}
+
+TEST(SumOrder, OfARanksRowsIsThatOfAllRows) {
+    for (const Index all : {5000, 131073, 1000000}) {
+        const Index group = SumOrder::rows_of_group(all), groups = (all + group - 1) / group;
+        const SumOrder one(IndexSpace::plain(all), 3);
+        for (const auto& [begin, end] :
+             std::vector<std::pair<Index, Index>>{{0, 1}, {1, groups / 2}, {groups / 2, groups}}) {
+            const SumOrder part(rows_between(all, begin * group, std::min(all, end * group)), 3);
+            EXPECT_TRUE(part.is_part());
+            EXPECT_EQ(part.planes, end - begin);
+            EXPECT_EQ(part.first_plane, begin);
+            EXPECT_EQ(part.pieces, one.pieces);
+            EXPECT_EQ(part.length, one.length);
+            for (const int columns : {1, 5, 64}) EXPECT_EQ(part.lanes(columns), one.lanes(columns));
+            for (Index block = 0; block < part.blocks(); ++block) {
+                const Index whole = begin * one.pieces + block;
+                EXPECT_EQ(part.count(block), one.count(whole));
+                EXPECT_EQ(part.first(block) + begin * group * 3, one.first(whole));
+                EXPECT_EQ(part.head(block, 0), one.head(whole, 0));
+            }
+        }
+    }
+}
+
+TEST(SumOrder, TheHyperplaneLayoutIsOnePlane) {
     Grid grid;
     grid.nx = 7, grid.ny = 5, grid.nz = 9;
     const SumOrder levels(Layout(LayoutKind::hyperplane, grid, {1, 1}), 1);

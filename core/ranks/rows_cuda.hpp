@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How ranks on GPUs exchange the halos of plain rows (core/grid/row_slab.hpp). What another rank reads lies scattered
+// among a rank's rows, and together in the other one's halo. In a graph a kernel stores it there; of what is queued
+// once, a rank offers a copy, from which the others take it (core/ranks/links_cuda.hpp).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device/context.hpp"
+#include "core/grid/row_slab.hpp"
+
+namespace hyperplane::cuda {
+
+/// In the memory of a rank's GPU.
+struct RowsOnGpu {
+    Buffer<int> sent;            ///< the slots that each neighbour reads, neighbour after neighbour
+    std::vector<Index> begin;    ///< [neighbour]: the place of its first one; one value more than there are neighbours
+    mutable Buffer<double> out;  ///< a copy of the values at these slots
+};
+
+/// For vectors of up to `dof` values a row.
+std::shared_ptr<const RowsOnGpu> rows_on_gpu(const Context& context, const RowSlab& slab, int dof,
+                                             const std::string& label);
+
+/// Exchanges rows as hyperplane::exchange_rows does, in the memory of the context's GPU.
+void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values);
+
+}  // namespace hyperplane::cuda

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Preconditioners of general matrices on ranks on GPUs: those that keep every coupling have the bits of one GPU, queued
+// once and recorded as a graph; with scope = rank they are those of a matrix without couplings between the ranks' rows.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/matrix/row_cuts.hpp"
+#include "core/ranks/links_cuda.hpp"
+#include "core/vector/scalars.hpp"
+#include "on_device.hpp"
+#include "on_ranks.hpp"
+#include "precond/general_cases.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::BlockMatrix;
+
+struct GpuRowCase {
+    std::string preconditioner;
+    GeneralCase matrix;
+    Settings settings = {};
+};
+
+std::string name_of_rows(const testing::TestParamInfo<GpuRowCase>& info) {
+    const auto& [name, matrix, settings] = info.param;
+    std::string text = name + "_" + matrix.pattern + std::to_string(matrix.rows) + "x" + std::to_string(matrix.dof) +
+                       (matrix.symmetric ? "_spd" : "");
+    for (const auto& [key, value] : settings) text += "_" + key + value;
+    return text;
+}
+
+std::vector<GpuRowCase> cases_with_the_bits_of_one() {
+    std::vector<GpuRowCase> list;
+    for (const char* name : {"none", "jacobi"}) {
+        list.push_back({name, {"random", 8197, 1, 0}});
+        list.push_back({name, {"symmetric", 2111, 4, 0, true}});
+        list.push_back({name, {"random", 2101, 11, 0}});
+    }
+    list.push_back({"jacobi", {"symmetric", 8211, 1, 0, true}, {{"l1", "true"}}});
+    list.push_back({"chebyshev", {"symmetric", 8211, 1, 0, true}});
+    list.push_back({"chebyshev", {"symmetric", 2999, 3, 0, true}});
+    return list;
+}
+
+std::vector<GpuRowCase> cases_of_scope_rank() {
+    std::vector<GpuRowCase> list;
+    for (const char* level : {"0", "2"}) {
+        list.push_back({"sync_free_ilu", {"random", 8197, 1, 0}, {{"fill_level", level}}});
+        list.push_back({"sync_free_ilu", {"symmetric", 2999, 3, 0, true}, {{"fill_level", level}}});
+    }
+    list.push_back({"sync_free_ilu", {"symmetric", 8211, 1, 0, true}, {{"variant", "table"}}});
+    return list;
+}
+
+/// M^-1 r for a random r, and the same by replays of a graph.
+std::vector<double> applied_on_gpu(const Context& context, const GpuRowCase& c, const BlockMatrix& data,
+                                   const Settings& settings) {
+    const Context host = context.host();
+    const int dof = c.matrix.dof;
+    const BsrMatrix whole = reference::to_bsr_matrix(host.alone(), data, c.matrix.symmetric);
+    auto pattern = whole.pattern();
+    if (context.ranks()) pattern = rows_of_rank(context, *pattern, dof, "test");
+    BsrMatrix part(host, pattern, dof, c.matrix.symmetric), a(context, pattern, dof, c.matrix.symmetric);
+    const Index first = part.space().first_block_row();
+    std::copy_n(whole.values() + whole.pattern()->row_begin()[first] * dof * dof, part.nonzeros(), part.values());
+    a.assign(part);
+    const auto m = make_general(c.preconditioner, a, settings);
+    m->setup(a);
+    m->setup(a);
+    Vector r(context, a.space(), dof, "r"), z(context, a.space(), dof, "z");
+    from_natural(reference::Random(3).vector(c.matrix.rows * dof), r);
+    m->apply(r, z);
+    std::vector<double> found = to_natural(z);
+    Scalars rz(context, "r^T z", 1);
+    const auto step = [&] { m->apply_dot(r, z, rz.data()); };
+    step();
+    context.synchronize();
+    if (!context.ranks() || links_of(context).records()) {
+        const device::Recording recording(context.stream(), step);
+        for (int replay = 0; replay < 20; ++replay) {
+            if (context.ranks()) meet_ranks(context, true);
+            recording.queue();
+        }
+        context.synchronize();
+        EXPECT_EQ(to_natural(z), found);
+    }
+    found.push_back(rz.get(0, 1)[0]);
+    return found;
+}
+
+std::vector<double> on_first_gpu(int ranks, const GpuRowCase& c, const BlockMatrix& data, const Settings& settings) {
+    std::vector<double> found;
+    on_each_gpu_rank(ranks, [&](const Context& context) {
+        std::vector<double> mine = applied_on_gpu(context, c, data, settings);
+        if (is_first_rank(context)) found = std::move(mine);
+    });
+    return found;
+}
+
+class GeneralOnGpuRanks : public DeviceTest, public testing::WithParamInterface<GpuRowCase> {};
+INSTANTIATE_TEST_SUITE_P(OnDevice, GeneralOnGpuRanks, testing::ValuesIn(cases_with_the_bits_of_one()), name_of_rows);
+
+TEST_P(GeneralOnGpuRanks, HaveTheBitsOfOneGpu) {
+    const BlockMatrix data = data_of(GetParam().matrix);
+    const std::vector<double> one = applied_on_gpu(Context::cuda(), GetParam(), data, GetParam().settings);
+    for (int ranks = 2; ranks <= 4; ++ranks)
+        EXPECT_EQ(on_first_gpu(ranks, GetParam(), data, GetParam().settings), one) << ranks << " ranks";
+}
+
+class ScopeOfGeneralGpuRanks : public DeviceTest, public testing::WithParamInterface<GpuRowCase> {};
+INSTANTIATE_TEST_SUITE_P(OnDevice, ScopeOfGeneralGpuRanks, testing::ValuesIn(cases_of_scope_rank()), name_of_rows);
+
+TEST_P(ScopeOfGeneralGpuRanks, RankDropsTheCouplingsBetweenRanksAndNoOthers) {
+    const GpuRowCase& c = GetParam();
+    Settings settings = c.settings;
+    settings.push_back({"scope", "rank"});
+    const BlockMatrix data = data_of(c.matrix);
+    const auto whole = reference::to_bsr_matrix(Context::cpu(1), data).pattern();
+    for (int ranks = 2; ranks <= 4; ++ranks) {
+        const std::vector<Index> cuts = row_cuts(*whole, c.matrix.dof, ranks, Backend::cuda);
+        const auto rank_of = [&](int row) { return std::upper_bound(cuts.begin(), cuts.end(), row) - cuts.begin(); };
+        BlockMatrix cut = data;
+        for (int row = 0; row < c.matrix.rows; ++row)
+            std::erase_if(cut.rows[row], [&](const auto& entry) { return rank_of(entry.first) != rank_of(row); });
+        const std::vector<double> expected = applied_on_gpu(Context::cuda(), c, cut, c.settings);
+        EXPECT_LT(reference::relative_difference(on_first_gpu(ranks, c, data, settings), expected), 1e-13)
+            << ranks << " ranks";
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
