@@ -28,7 +28,7 @@ std::string name_of_rows(const testing::TestParamInfo<GpuRowCase>& info) {
     const auto& [name, matrix, settings] = info.param;
     std::string text = name + "_" + matrix.pattern + std::to_string(matrix.rows) + "x" + std::to_string(matrix.dof) +
                        (matrix.symmetric ? "_spd" : "");
-    for (const auto& [key, value] : settings) text += "_" + key + value;
+    for (const auto& [key, value] : settings) text.append("_").append(key).append(value);
     return text;
 }
 
