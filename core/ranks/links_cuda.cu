@@ -139,6 +139,18 @@ __global__ void __launch_bounds__(block_threads) exchange_halos(const __grid_con
     link.epochs[1] = epoch;
 }
 
+/// The flags are those that say whether ranks are ready for whole parts.
+__global__ void meet(const __grid_constant__ LinkView link) {
+    const unsigned epoch = *const_cast<volatile unsigned*>(link.epochs + 2) + 1;
+    __syncthreads();
+    for (int rank = threadIdx.x; rank < link.ranks; rank += blockDim.x) {
+        if (rank == link.rank) continue;
+        release(link.flags[rank] + link.ranks + flags_of_halos + link.rank, epoch);
+        wait_for(link.flags[link.rank] + link.ranks + flags_of_halos + rank, epoch);
+    }
+    if (threadIdx.x == 0) link.epochs[2] = epoch;
+}
+
 /// Queues the exchange of at most most_arrays arrays. Which addresses the neighbours store to is known when it is
 /// recorded.
 void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& high,
@@ -178,6 +190,11 @@ void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& h
 }
 
 }  // namespace
+
+void meet_in_stream(const Context& context) {
+    meet<<<1, 32, 0, stream(context)>>>(links_of(context).view());
+    launched(context, "meeting of ranks");
+}
 
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high,
                    const std::vector<double*>& arrays) {

@@ -16,11 +16,12 @@ namespace {
 
 constexpr int most_neighbours = 64;
 
+template <class Place>
 __global__ void __launch_bounds__(block_threads)
-    collect_rows(const int* sent, Index count, int dof, const double* values, double* out) {
+    collect_blocks(const Place* places, Index count, Index size, const double* values, double* out) {
     const Index stride = Index(gridDim.x) * block_threads;
-    for (Index at = Index(blockIdx.x) * block_threads + threadIdx.x; at < count * dof; at += stride)
-        out[at] = values[Index(sent[at / dof]) * dof + at % dof];
+    for (Index at = Index(blockIdx.x) * block_threads + threadIdx.x; at < count * size; at += stride)
+        out[at] = values[Index(places[at / size]) * size + at % size];
 }
 
 /// What a rank stores into the halo of another one.
@@ -104,6 +105,13 @@ void record_exchange(const Context& context, const RowSlab& slab, int dof, doubl
 
 }  // namespace
 
+void collect(const Context& context, const Buffer<Index>& places, Index size, const double* values, double* out) {
+    if (places.size() == 0) return;
+    collect_blocks<<<blocks_of(places.size() * size, 1024), block_threads, 0, stream(context)>>>(
+        places.data(), places.size(), size, values, out);
+    launched(context, "blocks that other ranks read");
+}
+
 std::shared_ptr<const RowsOnGpu> rows_on_gpu(const Context& context, const RowSlab& slab, int dof,
                                              const std::string& label) {
     std::vector<int> sent;
@@ -124,8 +132,8 @@ void exchange_rows(const Context& context, const RowSlab& slab, int dof, double*
     const RowsOnGpu& rows = *slab.on_gpu;
     const Index count = rows.begin.back();
     if (count > 0) {
-        collect_rows<<<blocks_of(count * dof, 1024), block_threads, 0, stream(context)>>>(rows.sent.data(), count, dof,
-                                                                                          values, rows.out.data());
+        collect_blocks<<<blocks_of(count * dof, 1024), block_threads, 0, stream(context)>>>(
+            rows.sent.data(), count, Index(dof), values, rows.out.data());
         launched(context, "rows that other ranks read");
     }
     for (std::size_t n = 0; n < slab.neighbours.size(); ++n)

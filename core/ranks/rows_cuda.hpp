@@ -27,4 +27,7 @@ std::shared_ptr<const RowsOnGpu> rows_on_gpu(const Context& context, const RowSl
 /// Exchanges rows as hyperplane::exchange_rows does, in the memory of the context's GPU.
 void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values);
 
+/// Copies blocks of `size` values, given by their places, behind one another.
+void collect(const Context& context, const Buffer<Index>& places, Index size, const double* values, double* out);
+
 }  // namespace hyperplane::cuda

@@ -14,6 +14,11 @@ struct alignas(16) RowRecord {
     unsigned long long epoch;
 };
 
+/// Where the records of a row lie.
+struct PlaceOfRow {
+    RowRecord* first;  ///< of component 0
+};
+
 /// The state of all launches of one kernel.
 struct TicketState {
     unsigned ticket, done;     ///< numbers of parts that have been taken, and that are complete
@@ -103,9 +108,11 @@ struct GeneralSolveArguments {
     RowRecord* records;          // [position][component]
     double* out;                 // of the upper solve
     TicketState* state;
-    unsigned count;  // slices
+    const int* sent_begin;      // [position]: where sent_to has the records of a row; on several ranks
+    const PlaceOfRow* sent_to;  // in other ranks' memory
+    unsigned count;             // slices
 };
 static_assert(sizeof(RowRecord) == 16 && sizeof(TicketState) == 16 && sizeof(SolveSlice) == 24);
-static_assert(sizeof(GeneralSolveArguments) == 96 && sizeof(SliceRow) == 16 && sizeof(SliceArguments) == 96);
+static_assert(sizeof(GeneralSolveArguments) == 112 && sizeof(SliceRow) == 16 && sizeof(SliceArguments) == 96);
 
 }  // namespace hyperplane

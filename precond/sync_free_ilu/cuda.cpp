@@ -45,21 +45,25 @@ SyncFreeShape SyncFreeShape::of(const RowCounts& counts, int dof, bool symmetric
     return shape;
 }
 
-SyncFreeCuda::Search::Search(const Context& context, Buffer<int> by_level, const SyncFreeShape& shape)
+SyncFreeCuda::Search::Search(const Context& context, Buffer<int> by_level, Index rows_of_pattern,
+                             const SyncFreeShape& shape)
     : order(std::move(by_level)),
-      finished(context, factor_label, order.size()),
+      finished(context, factor_label, rows_of_pattern),
       state(copied_to(context, factor_label, std::vector<TicketState>{{0, 0, 1}})),
       pivots(context, parts_of(order.size(), shape.rows())),
       kernel(context, sync_free_source(general_text), definitions(shape), "general_factor") {}
 
 SyncFreeCuda::SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape,
-                           Orders& orders)
-    : pattern_(pattern), shape_(shape), rows_(pattern.pattern->rows()) {
+                           Orders& orders, Index before)
+    : pattern_(pattern),
+      shape_(shape),
+      rows_(shape.table ? pattern.pattern->rows() : orders.by_level.size()),
+      before_(before) {
     if (shape_.table)
         table_ =
             std::make_unique<TableFactor>(context, pattern, *std::exchange(orders.table, std::nullopt), *shape_.table);
     else
-        search_ = std::make_unique<Search>(context, std::move(orders.by_level), shape_);
+        search_ = std::make_unique<Search>(context, std::move(orders.by_level), pattern.pattern->rows(), shape_);
 }
 
 void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values,
@@ -68,24 +72,29 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
     const bool same = pattern_.is_that_of_a();
     if (table_) return table_->factor(a, same ? nullptr : pattern_.place.data(), alpha, rules, values, inverter);
     search_->pivots.clear_log();
-    const GeneralFactorArguments arguments{.row_begin = as_pointers(pattern_.pattern->row_begin()),
-                                           .column = pattern_.pattern->column(),
-                                           .diagonal = as_pointers(pattern_.diagonal.data()),
-                                           .values = values,
-                                           .others = values,
-                                           .a_row_begin = as_pointers(a.here().row_begin()),
-                                           .a_values = a.values(),
-                                           .place = same ? nullptr : pattern_.place.data(),
-                                           .a_diagonal = same ? nullptr : as_pointers(pattern_.a_diagonal.data()),
-                                           .order = search_->order.data(),
-                                           .finished = search_->finished.data(),
-                                           .state = search_->state.data(),
-                                           .ratios = search_->pivots.ratios(),
-                                           .rule = rule_of(rules, shape_.symmetric),
-                                           .log = search_->pivots.log(),
-                                           .shift = alpha,
-                                           .rows = rows_,
-                                           .parts = parts_of(rows_, shape_.rows())};
+    ++launches_;  // the epoch of this one
+    if (const std::vector<unsigned long long> given(std::size_t(before_), launches_); before_ > 0)
+        search_->finished.context().stream().copy(given.data(), search_->finished.data(),
+                                                  before_ * Index(sizeof(launches_)));
+    const GeneralFactorArguments arguments{
+        .row_begin = as_pointers(pattern_.pattern->row_begin()),
+        .column = pattern_.pattern->column(),
+        .diagonal = as_pointers(pattern_.diagonal.data()),
+        .values = values,
+        .others = values,
+        .a_row_begin = as_pointers(a.here().row_begin()) - before_,
+        .a_values = a.values(),
+        .place = same ? nullptr : pattern_.place.data(),
+        .a_diagonal = same ? nullptr : as_pointers(pattern_.a_diagonal.data()) - before_,
+        .order = search_->order.data(),
+        .finished = search_->finished.data(),
+        .state = search_->state.data(),
+        .ratios = search_->pivots.ratios(),
+        .rule = rule_of(rules, shape_.symmetric),
+        .log = search_->pivots.log(),
+        .shift = alpha,
+        .rows = rows_,
+        .parts = parts_of(rows_, shape_.rows())};
     search_->kernel.launch({arguments.parts}, unsigned(32 * shape_.warps()), 0, arguments);
     search_->pivots.report(inverter);
 }

@@ -36,7 +36,10 @@ struct SyncFreeShape {
 class SyncFreeCuda {
 public:
     /// `pattern` must exist as long as this object. The orders of a table or by level are taken over.
-    SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape, Orders& orders);
+    /// The pattern may begin with `before` rows of other ranks, whose factors are there before those of the rows in the
+    /// orders are computed.
+    SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape, Orders& orders,
+                 Index before = 0);
 
     /// The factors of A + alpha diag(A) into `values`, and the pivots to `inverter`.
     void factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values, PivotInverter& inverter);
@@ -49,7 +52,7 @@ public:
 private:
     /// What the variant `search` needs.
     struct Search {
-        Search(const Context& context, Buffer<int> by_level, const SyncFreeShape& shape);
+        Search(const Context& context, Buffer<int> by_level, Index rows_of_pattern, const SyncFreeShape& shape);
 
         Buffer<int> order;
         Buffer<unsigned long long> finished;
@@ -60,7 +63,8 @@ private:
 
     const GpuPattern& pattern_;
     SyncFreeShape shape_;
-    Index rows_;
+    Index rows_, before_;
+    unsigned long long launches_ = 0;
     std::unique_ptr<Search> search_;
     std::unique_ptr<TableFactor> table_;
 };

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/rank_ilu.hpp"
+#include "precond/sync_free_ilu/rank_ilu_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 
@@ -169,14 +170,29 @@ bool couples_ranks(const SyncFreeOptions& options, const Parameters& parameters,
 
 std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                                  const PreconditionerSetting& setting) {
-    if (couples_ranks(options, parameters, setting)) return std::make_unique<RankIlu>(setting.context, options);
+    if (couples_ranks(options, parameters, setting)) {
+        if constexpr (cuda_built)
+            if (setting.context.backend() == Backend::cuda)
+                return std::make_unique<RankIluCuda>(setting.context, options);
+        return std::make_unique<RankIlu>(setting.context, options);
+    }
     return std::make_unique<SyncFreeIlu>(setting.context, options);
 }
 
 PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                     const PreconditionerSetting& setting) {
-    return couples_ranks(options, parameters, setting) ? RankIlu::plan(options, setting)
-                                                       : SyncFreeIlu::plan(options, setting);
+    if (!couples_ranks(options, parameters, setting)) return SyncFreeIlu::plan(options, setting);
+    if constexpr (cuda_built)
+        if (setting.context.backend() == Backend::cuda) return RankIluCuda::plan(options, setting);
+    return RankIlu::plan(options, setting);
+}
+
+std::vector<KernelSet> kernels_of_general_ilu([[maybe_unused]] const SyncFreeOptions& options,
+                                              [[maybe_unused]] const Parameters& parameters,
+                                              [[maybe_unused]] const PreconditionerSetting& setting) {
+    if constexpr (cuda_built)
+        if (couples_ranks(options, parameters, setting)) return RankIluCuda::kernels(setting);
+    return SyncFreeIlu::kernels(options, setting);
 }
 
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {

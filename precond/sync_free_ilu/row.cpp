@@ -44,7 +44,7 @@ PreconditionerRow sync_free_ilu_row() {
     row.kinds = {MatrixKind::general};
     row.regular_splitting = true;
     row.on_general_ranks = row.on_general_gpu_ranks = true;
-    row.only_on_gpu_ranks = {{"scope", "rank"}};
+    row.only_on_gpu_ranks.clear();
     row.parameters = ilu_parameters();
     row.parameters.push_back(choice_key(
         "scope", "global",
@@ -74,7 +74,7 @@ PreconditionerRow sync_free_ilu_row() {
         return plan_general_ilu(read_options(parameters, setting), parameters, setting);
     };
     row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return SyncFreeIlu::kernels(read_options(parameters, setting), setting);
+        return kernels_of_general_ilu(read_options(parameters, setting), parameters, setting);
     };
     return row;
 }

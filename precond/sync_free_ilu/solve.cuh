@@ -10,7 +10,11 @@
 // warp works on its slices in their order. So the first unfinished slice waits for finished ones alone: there is no
 // deadlock.
 //
-// Definitions: DOF, UPPER (U z = y, otherwise L y = r).
+// On several ranks (RANKS) the records of other ranks' rows lie behind the own ones, and the kernels of those ranks
+// store them there. In the lower solve a rank waits for earlier ones alone, in the upper solve for later ones, so the
+// ranks do not wait for each other in a circle.
+//
+// Definitions: DOF, UPPER (U z = y, otherwise L y = r), RANKS.
 
 #include "precond/sync_free_ilu/slice_lane.cuh"
 #include "precond/sync_free_ilu/waiting.cuh"
@@ -45,7 +49,9 @@ __device__ __forceinline__ double batch_sum(const Arguments& a, const SolveSlice
         Record seen[loads] = {};  // all are loaded before the first is looked at
 #pragma unroll
         for (int q = 0; q < loads; ++q)
-            if (left >> q & 1) seen[q] = load_record(from[q / chunk] + q % chunk);
+            if (left >> q & 1)
+                seen[q] =
+                    RANKS ? load_record_of_any(from[q / chunk] + q % chunk) : load_record(from[q / chunk] + q % chunk);
 #pragma unroll
         for (int q = 0; q < loads; ++q)
             if (left >> q & 1 && u64(seen[q] >> 64) == epoch) {
@@ -86,6 +92,9 @@ __device__ __forceinline__ void solve_slice(const Arguments& a, const SolveSlice
     }
     if (mine.group > 0) return;
     store_record(a.records + mine.position * DOF + mine.r, x, epoch);
+    if (RANKS)
+        for (int at = a.sent_begin[mine.position]; at < a.sent_begin[mine.position + 1]; ++at)
+            store_record_there(a.sent_to[at].first + mine.r, x, epoch);
     if (UPPER) a.out[to] = x;
 }
 

@@ -19,6 +19,17 @@ constexpr const char *slice_text = "precond/sync_free_ilu/slice.cuh", *solve_tex
 rtc::Definitions definitions(int dof, Side side) {
     return {{"DOF", std::to_string(dof)}, {"UPPER", std::to_string(side == Side::upper)}};
 }
+rtc::Definitions definitions_of_solve(int dof, Side side, bool of_ranks) {
+    rtc::Definitions made = definitions(dof, side);
+    made["RANKS"] = std::to_string(of_ranks);
+    return made;
+}
+
+std::vector<int> on_host(const Buffer<int>& values) {
+    std::vector<int> copy(static_cast<std::size_t>(values.size()));
+    values.context().stream().copy(values.data(), copy.data(), values.size() * Index(sizeof(int)));
+    return copy;
+}
 
 Index bytes_of(Index rows, const SlicedSizes& sliced, int dof) {
     return sliced.slices * Index(sizeof(SolveSlice)) +
@@ -28,7 +39,7 @@ Index bytes_of(Index rows, const SlicedSizes& sliced, int dof) {
 
 }  // namespace
 
-SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side side, int dof)
+SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side side, int dof, const RowSlab* slab)
     : count(sliced.slices.size()),
       places(sliced.places),
       slices(std::move(sliced.slices)),
@@ -36,24 +47,46 @@ SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side
       column(context, slices_label, places),
       rows(context, slices_label, order.size()),
       values(context, slices_label, places * dof * dof),
-      records(context, slices_label, order.size() * dof),
+      records(context, slices_label, (order.size() + (slab ? Index(slab->halo.size()) : 0)) * dof),
       slice(context, sync_free_source(slice_text), definitions(dof, side), "slice_factors"),
-      solve(context, sync_free_source(solve_text), definitions(dof, side), "general_solve"),
+      solve(context, sync_free_source(solve_text), definitions_of_solve(dof, side, slab != nullptr), "general_solve"),
       blocks(unsigned(std::min(slices::resident_blocks(context, solve.occupancy(threads, 0), count, sliced.levels),
                                slices::blocks_for(count)))) {}
 
 SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper,
                          int dof)
+    : SlicedSolve(context, pattern, std::move(lower), std::move(upper), dof, nullptr) {}
+
+SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper,
+                         int dof, const std::shared_ptr<const RowSlab>& slab)
     : pattern_(*pattern.pattern),
       diagonal_(pattern.diagonal),
-      rows_(pattern_.rows()),
-      lower_(context, std::move(lower), Side::lower, dof),
-      upper_(context, std::move(upper), Side::upper, dof),
-      lower_position_(positions_on_gpu(context, lower_.order, slices_label)),
-      upper_position_(positions_on_gpu(context, upper_.order, slices_label)),
+      ranks_(slab ? std::make_unique<const RowsBetweenRanks>(context, slab, dof) : nullptr),
+      rows_(lower.row.size()),
+      dof_(dof),
+      lower_(context, std::move(lower), Side::lower, dof, slab.get()),
+      upper_(context, std::move(upper), Side::upper, dof, slab.get()),
+      lower_position_(positions(context, lower_, Side::lower)),
+      upper_position_(positions(context, upper_, Side::upper)),
       from_(between_on_gpu(context, lower_position_, upper_.order, slices_label)),
       inverse_(context, slices_label, rows_ * dof * dof),
       states_(hyperplane::copied_to(context, slices_label, std::vector<TicketState>(2, {0, 0, 1}))) {}
+
+Buffer<int> SlicedSolve::positions(const Context& context, Triangle& triangle, Side side) const {
+    if (!ranks_) return positions_on_gpu(context, triangle.order, slices_label);
+    const std::vector<int> made = ranks_->positions(on_host(triangle.order));
+    triangle.sent = ranks_->sent(side, made, triangle.records.data(), slices_label);
+    return hyperplane::copied_to(context, slices_label, made);
+}
+
+void SlicedSolve::launch(const Context& context, Side side, const GeneralSolveArguments& arguments) const {
+    const bool upper = side == Side::upper;
+    const Index bytes = general_cpu::bytes_per_apply(rows_, pattern_.blocks(), dof_) / 2;
+    const ProfileScope scope(context, upper ? "upper" : "lower", bytes);
+    const Triangle& triangle = upper ? upper_ : lower_;
+    const auto queue = [&] { triangle.solve.launch_together({triangle.blocks}, threads, 0, arguments); };
+    ranks_ ? ranks_->solve(side, queue) : queue();
+}
 
 void SlicedSolve::take(Triangle& triangle, const double* values, const int* position) {
     const SliceArguments arguments{.slices = triangle.slices.data(),
@@ -81,37 +114,39 @@ void SlicedSolve::take(const double* values) {
 
 void SlicedSolve::solve(const Vector& r, Vector& z) const {
     if (rows_ == 0) return;
-    const GeneralSolveArguments lower{.slices = lower_.slices.data(),
-                                      .column = lower_.column.data(),
-                                      .values = lower_.values.data(),
-                                      .inverse = nullptr,
-                                      .from = lower_.order.data(),
-                                      .to = nullptr,
-                                      .in = r.data(),
-                                      .in_record = nullptr,
-                                      .records = lower_.records.data(),
-                                      .out = nullptr,
-                                      .state = states_.data(),
-                                      .count = unsigned(lower_.count)};
-    const Index bytes = general_cpu::bytes_per_apply(rows_, pattern_.blocks(), r.dof()) / 2;  // of one solve
-    {
-        const ProfileScope scope(r.context(), "lower", bytes);
-        lower_.solve.launch_together({lower_.blocks}, threads, 0, lower);
-    }
-    const GeneralSolveArguments upper{.slices = upper_.slices.data(),
-                                      .column = upper_.column.data(),
-                                      .values = upper_.values.data(),
-                                      .inverse = inverse_.data(),
-                                      .from = from_.data(),
-                                      .to = upper_.order.data(),
-                                      .in = nullptr,
-                                      .in_record = lower_.records.data(),
-                                      .records = upper_.records.data(),
-                                      .out = z.data(),
-                                      .state = states_.data() + 1,
-                                      .count = unsigned(upper_.count)};
-    const ProfileScope scope(r.context(), "upper", bytes);
-    upper_.solve.launch_together({upper_.blocks}, threads, 0, upper);
+    // Orders count a rank's rows from the first one in memory.
+    const Index before = ranks_ ? ranks_->slab().before * r.dof() : 0;
+    if (ranks_) ranks_->begin();
+    launch(r.context(), Side::lower,
+           {.slices = lower_.slices.data(),
+            .column = lower_.column.data(),
+            .values = lower_.values.data(),
+            .inverse = nullptr,
+            .from = lower_.order.data(),
+            .to = nullptr,
+            .in = r.data() - before,
+            .in_record = nullptr,
+            .records = lower_.records.data(),
+            .out = nullptr,
+            .state = states_.data(),
+            .sent_begin = lower_.sent.begin.data(),
+            .sent_to = lower_.sent.to.data(),
+            .count = unsigned(lower_.count)});
+    launch(r.context(), Side::upper,
+           {.slices = upper_.slices.data(),
+            .column = upper_.column.data(),
+            .values = upper_.values.data(),
+            .inverse = inverse_.data(),
+            .from = from_.data(),
+            .to = upper_.order.data(),
+            .in = nullptr,
+            .in_record = lower_.records.data(),
+            .records = upper_.records.data(),
+            .out = z.data() - before,
+            .state = states_.data() + 1,
+            .sent_begin = upper_.sent.begin.data(),
+            .sent_to = upper_.sent.to.data(),
+            .count = unsigned(upper_.count)});
 }
 
 Index SlicedSolve::bytes(Index rows, const OrderSizes& sizes, int dof) {
@@ -119,12 +154,12 @@ Index SlicedSolve::bytes(Index rows, const OrderSizes& sizes, int dof) {
            rows * Index(sizeof(int) + dof * dof * sizeof(double)) + 2 * Index(sizeof(TicketState));
 }
 
-rtc::Programs SlicedSolve::programs(int dof) {
+rtc::Programs SlicedSolve::programs(int dof, bool of_ranks) {
     rtc::Programs programs;
     for (const Side side : {Side::lower, Side::upper}) {
         const char* const title = side == Side::lower ? "lower" : "upper";
         programs.push_back({sync_free_source(slice_text), definitions(dof, side), title});
-        programs.push_back({sync_free_source(solve_text), definitions(dof, side), title});
+        programs.push_back({sync_free_source(solve_text), definitions_of_solve(dof, side, of_ranks), title});
     }
     return programs;
 }

@@ -2,10 +2,12 @@
 // The solves with a general matrix's factors on a GPU; slice.cuh and solve.cuh are the kernels' texts.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "core/device/rtc.hpp"
 #include "core/vector/vector.hpp"
+#include "precond/sync_free_ilu/between_ranks.hpp"
 #include "precond/sync_free_ilu/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/orders_cuda.hpp"
 
@@ -17,6 +19,10 @@ public:
     /// All in the context's memory; `pattern` must exist as long as this object. The orders of its triangles are taken
     /// over.
     SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof);
+    /// The same on several ranks that keep the couplings between them. The pattern has a rank's rows in memory, and the
+    /// orders have its own ones.
+    SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof,
+                const std::shared_ptr<const RowSlab>& slab);
 
     /// Copies factors to the slices; after each factorisation.
     void take(const double* values);
@@ -25,11 +31,11 @@ public:
 
     /// Bytes that it holds for so many rows.
     static Index bytes(Index rows, const OrderSizes& sizes, int dof);
-    static rtc::Programs programs(int dof);
+    static rtc::Programs programs(int dof, bool of_ranks = false);
 
 private:
     struct Triangle {
-        Triangle(const Context& context, SlicedOrder sliced, Side side, int dof);
+        Triangle(const Context& context, SlicedOrder sliced, Side side, int dof, const RowSlab* slab);
 
         Index count, places;
         Buffer<SolveSlice> slices;
@@ -37,15 +43,20 @@ private:
         Buffer<SliceRow> rows;
         Buffer<double> values;
         mutable Buffer<RowRecord> records;
+        RowsBetweenRanks::Sent sent;
         rtc::Kernel<SliceArguments> slice;
         rtc::Kernel<GeneralSolveArguments> solve;
         unsigned blocks;  ///< of a launch of `solve`
     };
     void take(Triangle& triangle, const double* values, const int* position);
+    Buffer<int> positions(const Context& context, Triangle& triangle, Side side) const;
+    void launch(const Context& context, Side side, const GeneralSolveArguments& arguments) const;
 
     const BlockPattern& pattern_;
     const Buffer<Index>& diagonal_;
+    std::unique_ptr<const RowsBetweenRanks> ranks_;  ///< on several ranks that keep the couplings between them
     Index rows_;
+    int dof_;
     Triangle lower_, upper_;
     Buffer<int> lower_position_, upper_position_;  ///< [row]; until the columns are in the slices
     Buffer<int> from_;                             ///< [position in the upper order]: that in the lower one

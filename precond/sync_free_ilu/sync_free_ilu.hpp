@@ -116,6 +116,9 @@ std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options,
                                                  const PreconditionerSetting& setting);
 PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                     const PreconditionerSetting& setting);
+/// What NVRTC compiles for it on a GPU.
+std::vector<KernelSet> kernels_of_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
+                                              const PreconditionerSetting& setting);
 
 /// The memory of factors (precond/counted.hpp).
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a);

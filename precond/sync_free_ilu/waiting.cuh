@@ -63,6 +63,16 @@ __device__ __forceinline__ Record load_record(const RowRecord* at) {
     asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
     return record;
 }
+/// The same between GPUs.
+__device__ __forceinline__ void store_record_there(RowRecord* at, double value, u64 epoch) {
+    const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
+    asm volatile("st.relaxed.sys.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
+}
+__device__ __forceinline__ Record load_record_of_any(const RowRecord* at) {
+    Record record;
+    asm volatile("ld.relaxed.sys.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
+    return record;
+}
 // NOLINTEND(misc-unused-parameters)
 
 }  // namespace hyperplane

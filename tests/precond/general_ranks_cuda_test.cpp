@@ -34,12 +34,16 @@ std::string name_of_rows(const testing::TestParamInfo<GpuRowCase>& info) {
 
 std::vector<GpuRowCase> cases_with_the_bits_of_one() {
     std::vector<GpuRowCase> list;
-    for (const char* name : {"none", "jacobi"}) {
+    for (const char* name : {"none", "jacobi", "sync_free_ilu"}) {
         list.push_back({name, {"random", 8197, 1, 0}});
         list.push_back({name, {"symmetric", 2111, 4, 0, true}});
         list.push_back({name, {"random", 2101, 11, 0}});
     }
     list.push_back({"jacobi", {"symmetric", 8211, 1, 0, true}, {{"l1", "true"}}});
+    for (const char* pattern : {"dense_row", "lower", "empty_rows"})
+        list.push_back({"sync_free_ilu", {pattern, 8300, 1, 0}});
+    list.push_back({"sync_free_ilu", {"symmetric", 8211, 1, 0, true}});
+    list.push_back({"sync_free_ilu", {"random", 2999, 3, 0}});
     list.push_back({"chebyshev", {"symmetric", 8211, 1, 0, true}});
     list.push_back({"chebyshev", {"symmetric", 2999, 3, 0, true}});
     return list;
