@@ -30,7 +30,7 @@ BenchCase parse_case(const std::string& text) {
         throw UsageError(
             fmt::format("--cases: '{}' is neither STENCIL:DOF:N or STENCIL:DOF:N:sym, nor a list (table3, table3-a100, "
                         "table3-small, "
-                        "figure9, levels, ablation), nor a file",
+                        "figure8, figure9, fgbilu-figure9, levels, ablation), nor a file",
                         text));
     BenchCase setting{Stencil::by_name(words[0]), parse_number(text, words[1]), parse_number(text, words[2]),
                       words.size() == 4};
@@ -72,6 +72,9 @@ std::vector<BenchCase> named_cases(const std::string& word) {
         return parse_bench_cases(
             "star13:2:32, star13:2:64, star13:2:128, star13:2:192, star13:2:256, star13:2:320, diamond13:2:32, "
             "diamond13:2:64, diamond13:2:128, diamond13:2:192, diamond13:2:256, diamond13:2:320");
+    if (word == "figure8") return parse_bench_cases("star13:2:336, diamond25:8:104, box27:8:104");
+    if (word == "fgbilu-figure9")
+        return parse_bench_cases("star7:6:15, star7:6:25, star7:6:35, star7:6:45, star7:6:55, star7:6:65");
     if (word == "levels") return parse_bench_cases("star7:1:64, star7:1:128, star7:1:256");
     if (word == "ablation")
         return parse_bench_cases(
@@ -110,8 +113,8 @@ std::vector<BenchCase> parse_bench_cases(const std::string& text) {
     }
     if (cases.empty())
         throw UsageError(
-            "--cases: no case is named; write STENCIL:DOF:N, table3, table3-a100, table3-small, figure9, levels or "
-            "ablation");
+            "--cases: no case is named; write STENCIL:DOF:N, table3, table3-a100, table3-small, figure8, figure9, "
+            "fgbilu-figure9, levels or ablation");
     return cases;
 }
 

@@ -24,7 +24,9 @@ struct BenchCase {
 ///
 ///   table3         the 25 cases of the StructILU paper's Table 3 (RTX 3090 sizes); table3:4 are those of 4 unknowns
 ///   table3-a100    the same cases in the sizes of the A100's column
+///   figure8        three of the four systems of that paper's Figure 8, in the sizes of the A100's column
 ///   figure9        star13 and diamond13 with two unknowns, sizes up, as in that paper's Figure 9
+///   fgbilu-figure9 star7 with six unknowns, sizes up, as in the FGBILU paper's Figure 9
 ///   table3-small   table3 with a fifth of the points a side ("quick" is another name for it)
 ///   levels         star7 on grids so small that levels, not bytes, are the limit
 ///   ablation       one case or two for each choice of struct_ilu

@@ -40,6 +40,7 @@ nlohmann::json PreconditionerTable::add_row(const PreconditionersResult& result,
     if (row.whole_setup) json["whole_setup"] = to_json(*row.whole_setup);
     json["setup"] = to_json(row.setup.again);
     json["apply"] = to_json(row.apply);
+    if (row.lower) json["lower"] = to_json(*row.lower);
     if (row.check.unchecked.empty())
         json["error"] = row.check.error;
     else
@@ -82,6 +83,7 @@ void PreconditionerTable::show(const PreconditionersResult& result, const Precon
     if (row.sweeps.setup > 0)
         fmt::print("{:<16} {:<34} a sweep of its set-up: {:.3f} ms, {:.2f} times its limit\n", "", "",
                    row.setup_sweep * 1e3, setup_sweep_over_limit(row));
+    if (row.lower) fmt::print("{:<16} {:<34} its lower solve alone: {:.4f} ms\n", "", "", row.lower->median * 1e3);
     if (row.whole_setup)
         fmt::print("{:<16} {:<34} a set-up with everything: {:.2f} ms\n", "", "", row.whole_setup->median * 1e3);
     if (!row.check.unchecked.empty())

@@ -241,6 +241,7 @@ void time_one(PreconditionedSystem& system, const Candidate& candidate, const Na
             result.bytes += of_rank;
         result.sweeps = ready.made.m->sweeps();
         result.apply = time_apply(context, repeats, *ready.made.m, r, z);
+        result.lower = time_lower_solve(context, repeats, *ready.made.m, r, z);
         result.setup = time_setup(context, repeats, *ready.made.m, *ready.a);
         if (result.sweeps.setup > 0)
             result.setup_sweep = seconds_of_setup_sweep(context, repeats, *ready.made.m, *ready.a);

@@ -27,9 +27,10 @@ struct PreconditionerResult {
     SetupTimes setup;
     SetupReport report;
     ApplicationCheck check;
-    Timing apply;        ///< seconds
-    double bytes = 0.0;  ///< fewest bytes that one application must move
-    Index held = 0;      ///< bytes of memory besides the matrix
+    Timing apply;                 ///< seconds
+    std::optional<Timing> lower;  ///< of the lower solve alone, where there is one
+    double bytes = 0.0;           ///< fewest bytes that one application must move
+    Index held = 0;               ///< bytes of memory besides the matrix
     SweepCounts sweeps;
     double setup_sweep = 0.0;  ///< seconds of one sweep of the set-up, if it consists of sweeps
 };

@@ -2,6 +2,7 @@
 #include "apps/bench/setup.hpp"
 
 #include "apps/bench/kernels.hpp"
+#include "core/interfaces/lower_solve.hpp"
 #include "core/ranks/links_cuda.hpp"
 
 namespace hyperplane {
@@ -20,6 +21,13 @@ Timing time_in_iterations(const Context& context, int repeats, const std::functi
         if (context.links() && !context.links()->records()) return time_calls(context, repeats, call);
     const device::Recording recording(context.stream(), call);
     return time_calls(context, repeats, [&] { recording.queue(); });
+}
+
+std::optional<Timing> time_lower_solve(const Context& context, int repeats, const Preconditioner& m, const Vector& r,
+                                       Vector& z) {
+    const auto* const solves = dynamic_cast<const HasLowerSolve*>(&m);
+    if (!solves || !solves->has_lower_solve()) return {};
+    return time_in_iterations(context, repeats, [&] { solves->lower_solve(r, z); });
 }
 
 Timing time_apply(const Context& context, int repeats, const Preconditioner& m, const Vector& r, Vector& z) {

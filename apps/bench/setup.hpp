@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "core/matrix/system_matrix.hpp"
 #include "core/timer.hpp"
@@ -15,6 +16,11 @@ struct SetupTimes {
     double analysis = 0.0;  ///< seconds of the rest, which is done once, if measured separately; not part of any sum
     Index work_bytes = 0;   ///< bytes of a library's buffers
 };
+
+/// Times the lower of an application's two solves alone (HasLowerSolve), with the vector of the last application; none
+/// if an application is not two solves.
+std::optional<Timing> time_lower_solve(const Context& context, int repeats, const Preconditioner& m, const Vector& r,
+                                       Vector& z);
 
 /// Sets up `m`, which must have been set up before, for `p` several times. Afterwards M can be applied.
 SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, const SystemMatrix& p);

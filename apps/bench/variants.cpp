@@ -76,7 +76,8 @@ std::vector<Variant> tunings(const std::string& part) {
     std::vector<Variant> list;
     const auto add = [&](std::string name, std::string what, StructIluTuning tuning,
                          FactorStorage factors = FactorStorage::double_precision) {
-        const bool factorises = tuning.factor_blocks > 0 || tuning.factor_j > 0 || tuning.factor_groups > 0;
+        const bool factorises =
+            tuning.factor_blocks > 0 || tuning.factor_j > 0 || tuning.factor_groups > 0 || !tuning.factor_ring;
         list.push_back({std::move(name),
                         std::move(what),
                         {.tuning = tuning},
@@ -99,6 +100,7 @@ std::vector<Variant> tunings(const std::string& part) {
     add("2 blocks", "of threads, resident on a multiprocessor in the solves", {.blocks = 2});
     add("1 factor block", "of threads, resident on a multiprocessor in the factorisation", {.factor_blocks = 1});
     add("2 factor blocks", "of threads, resident on a multiprocessor in the factorisation", {.factor_blocks = 2});
+    add("no factor ring", "neighbours' factors are read from global memory", {.factor_ring = false});
     add("factor tiles 7 x 1", "lines of a tile of the factorisation", {.factor_j = 7, .factor_k = 1});
     add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
     add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});

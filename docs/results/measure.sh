@@ -59,13 +59,29 @@ of_multigrid() {
         echo "multigrid-$n-single.json|15|$words --set grid.cells=$n --set preconditioner.storage=single --set preconditioner.vectors=single --json JSON"
     done
 }
+# Anzt, Chow and Dongarra's lap: a sweep of each kind beside exact solves, and FGMRES over the number of sweeps.
+sweeps_of_lap() {
+    local one=jacobi_sweeps:lower_sweeps=1:upper_sweeps=1 count numbers=''
+    echo "lap.json|10|bench preconditioners inputs/paper/lap.ini --backend cuda --preconditioners $one,$one:mode=block_async,jacobi_sweeps,jacobi_sweeps:mode=block_async,struct_ilu,cusparse_ilu --json JSON"
+    for count in 1 2 3 5; do
+        one=jacobi_sweeps:lower_sweeps=$count:upper_sweeps=$count
+        numbers+=$one,$one:mode=block_async,
+    done
+    echo "lap-times.txt|10|compare inputs/paper/lap.ini --backend cuda --preconditioners ${numbers}struct_ilu,cusparse_ilu --fresh --force --output RECORD"
+}
 measurements() {
     of_general_matrices
     of_multigrid
+    sweeps_of_lap
     cat <<LIST
 kernels-table3.json|260|bench kernels --device cuda --cases table3 --json JSON
 kernels-table3-a100.json|230|bench kernels --device cuda --cases table3-a100 --json JSON
 figure9.json|75|bench kernels --device cuda --cases figure9 --json JSON
+figure8.json|90|bench kernels --device cuda --cases figure8 --ablate --json JSON
+fgbilu-figure9.json|10|bench preconditioners --device cuda --cases fgbilu-figure9 --preconditioners fgbilu,fgbilu:style=kernels --json JSON
+fgbilu-table3-cpu.json|10|bench preconditioners --device cpu --threads 1 --cases star7:6:65 --preconditioners fgbilu --json JSON
+products.json|10|bench kernels --device cuda --cases star7:6:65,star7:3:128 --json JSON
+shares.json|30|bench solve inputs/paper/laplacian1.ini inputs/paper/laplacian2.ini --backend cuda --repeats 1 --set preconditioner.name=struct_ilu --json JSON
 levels.json|15|bench kernels --device cuda --cases levels,star7:1:64:sym,star7:1:128:sym --json JSON
 ablation.json|95|bench kernels --device cuda --cases ablation --ablate --json JSON
 vectors.json|35|bench vectors --device cuda --json JSON

@@ -161,22 +161,27 @@ def solves(data):
 
 def over_rivals(rows, what):
     """How many times as long cuSPARSE's better form takes for a preconditioner's `what`, for each row; or None."""
-    rivals = [row[what]["median"] for row in rows if row["preconditioner"].startswith("cusparse_ilu")]
-    return [min(rivals) / row[what]["median"] if rivals else None for row in rows]
+    rivals = [row[what]["median"] for row in rows if row["preconditioner"].startswith("cusparse_ilu") and what in row]
+    return [min(rivals) / row[what]["median"] if rivals and what in row else None for row in rows]
 
 
 def preconditioners(data):
     rows, setups = [], {}
+    with_lower = any("lower" in row for one in data["systems"] for row in one["preconditioners"])
     for one in data["systems"]:
         found = one["preconditioners"]
-        for row, over, setup in zip(found, over_rivals(found, "apply"), over_rivals(found, "setup")):
+        overs = (over_rivals(found, what) for what in ("apply", "setup", "lower"))
+        for row, over, setup, lower in zip(found, *overs):
             rows.append([pathlib.Path(one["system"]).stem, f"`{row['preconditioner']}`", ms(row["apply"]),
                          ratio(row["time_over_limit"]), ratio(over), ms(row["setup"]), ratio(setup)])
+            if with_lower:
+                rows[-1] += [ms(row["lower"]) if "lower" in row else MISSING, ratio(lower)]
             if setup and not row["preconditioner"].startswith("cusparse_ilu"):
                 setups.setdefault(row["preconditioner"], []).append(setup)
     made = {"applications": table(
         ["system", "preconditioner", "application, ms", "over its limit", "the better cuSPARSE over this",
-         "set-up, ms", "the better cuSPARSE over this"], rows)}
+         "set-up, ms", "the better cuSPARSE over this",
+         *(["lower solve alone, ms", "the better cuSPARSE over this"] if with_lower else [])], rows)}
     if len(data["systems"]) > 1 and setups:
         made["set-ups"] = table(
             ["preconditioner", "cuSPARSE's set-up over this, geometric mean", "least", "systems slower than cuSPARSE"],

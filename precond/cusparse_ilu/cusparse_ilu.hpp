@@ -17,6 +17,7 @@
 #include <string>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/lower_solve.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/cusparse_ilu/compressed_rows.hpp"
 #include "precond/row.hpp"
@@ -51,7 +52,7 @@ struct CusparseOptions {
     void require_factorisable(Index scalars) const;
 };
 
-class CusparseIlu : public Preconditioner {
+class CusparseIlu : public Preconditioner, public HasLowerSolve {
 public:
     CusparseIlu(const Context& context, const CusparseOptions& options);
     ~CusparseIlu() override;
@@ -75,6 +76,7 @@ public:
         lower_solve();
         upper_solve();
     }
+    void lower_solve(const Vector& /*r*/, Vector& /*y*/) const override { lower_solve(); }
 
     /// Fewest bytes that one application moves: the factors once, r, z, and the vector between the two solves.
     static Index fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage);

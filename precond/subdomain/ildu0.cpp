@@ -181,7 +181,14 @@ SetupReport SubdomainIldu0::setup(const SystemMatrix& matrix) {
 void SubdomainIldu0::apply(const Vector& r, Vector& z) const {
     if constexpr (cuda_built)
         if (cuda_) return cuda_->apply(*factors_, r, z);
-    solve_subdomains_cpu(*factors_, options_.variant == SubdomainVariant::level, r, z);
+    const bool fused = options_.variant == SubdomainVariant::level;
+    solve_subdomains_cpu(*factors_, fused ? SubdomainPasses::fused : SubdomainPasses::unfused, r, z);
+}
+
+void SubdomainIldu0::lower_solve(const Vector& r, Vector& y) const {
+    if constexpr (cuda_built)
+        if (cuda_) return cuda_->lower_solve(*factors_, r, y);
+    solve_subdomains_cpu(*factors_, SubdomainPasses::lower, r, y);
 }
 
 TriangleShape SubdomainIldu0::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {

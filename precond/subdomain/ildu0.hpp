@@ -29,6 +29,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/interfaces/lower_solve.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/row.hpp"
@@ -46,7 +47,7 @@ struct SubdomainOptions {
     Partition partition(const Grid& grid, int dof) const;
 };
 
-class SubdomainIldu0 : public Preconditioner, public ExportsFactors {
+class SubdomainIldu0 : public Preconditioner, public ExportsFactors, public HasLowerSolve {
 public:
     /// Throws UsageError for a variant that the context's backend does not have.
     SubdomainIldu0(const Context& context, const SubdomainOptions& options);
@@ -54,6 +55,8 @@ public:
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
+    bool has_lower_solve() const override { return options_.variant == SubdomainVariant::unfused; }
+    void lower_solve(const Vector& r, Vector& y) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
@@ -85,9 +88,11 @@ private:
     std::shared_ptr<SubdomainSolveCuda> cuda_;  ///< kernels, if the matrix is on a GPU
 };
 
-/// z = M^-1 r on a CPU. A thread performs both solves of a subdomain if `fused`; otherwise there are two passes over
-/// all subdomains. Factors must be stored by line; r and z may have any layout.
-void solve_subdomains_cpu(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z);
+/// Which solves a pass over all subdomains performs: both of a subdomain, one after the other in two passes, or only
+/// the lower ones.
+enum class SubdomainPasses { fused, unfused, lower };
+/// z = M^-1 r on a CPU, or (I + W)^-1 r. Factors must be stored by line; r and z may have any layout.
+void solve_subdomains_cpu(const SubdomainFactors& factors, SubdomainPasses passes, const Vector& r, Vector& z);
 
 /// Tunings of variant level that benchmarks compare, with their names.
 const std::vector<std::pair<std::string, SubdomainTuning>>& subdomain_tunings();

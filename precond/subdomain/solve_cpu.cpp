@@ -155,41 +155,42 @@ private:
 };
 
 template <class T, int m, int n>
-void solve_all(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
+void solve_all(const SubdomainFactors& factors, SubdomainPasses passes, const Vector& r, Vector& z) {
     const SubdomainCells cells(factors.partition(), factors.stencil());
     const Partition::Range held = factors.held();
 #pragma omp parallel num_threads(r.context().threads_for(r.size()))
     {
         LineSolver<T, m, n> solver(factors, cells);
 #pragma omp for schedule(static)
-        for (Index s = held.begin; s < held.end; ++s) fused ? solver.both(s, r, z) : solver.lower(s, r, z);
-        if (!fused)
+        for (Index s = held.begin; s < held.end; ++s)
+            passes == SubdomainPasses::fused ? solver.both(s, r, z) : solver.lower(s, r, z);
+        if (passes == SubdomainPasses::unfused)
 #pragma omp for schedule(static)
             for (Index s = held.begin; s < held.end; ++s) solver.upper(s, z, z);
     }
 }
 
 template <class T, int m>
-void solve_with_dof(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
+void solve_with_dof(const SubdomainFactors& factors, SubdomainPasses passes, const Vector& r, Vector& z) {
     switch (factors.partition().size.x) {
-        case 8: return solve_all<T, m, 8>(factors, fused, r, z);
-        case 16: return solve_all<T, m, 16>(factors, fused, r, z);
-        default: return solve_all<T, m, 0>(factors, fused, r, z);
+        case 8: return solve_all<T, m, 8>(factors, passes, r, z);
+        case 16: return solve_all<T, m, 16>(factors, passes, r, z);
+        default: return solve_all<T, m, 0>(factors, passes, r, z);
     }
 }
 
 template <class T>
-void solve_kept_in(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
-    with_known_dof<1, 2, 3, 4>(factors.order().dof, [&](auto m) { solve_with_dof<T, m.value>(factors, fused, r, z); });
+void solve_kept_in(const SubdomainFactors& factors, SubdomainPasses passes, const Vector& r, Vector& z) {
+    with_known_dof<1, 2, 3, 4>(factors.order().dof, [&](auto m) { solve_with_dof<T, m.value>(factors, passes, r, z); });
 }
 
 }  // namespace
 
-void solve_subdomains_cpu(const SubdomainFactors& factors, bool fused, const Vector& r, Vector& z) {
+void solve_subdomains_cpu(const SubdomainFactors& factors, SubdomainPasses passes, const Vector& r, Vector& z) {
     switch (factors.storage()) {
-        case FactorStorage::double_precision: return solve_kept_in<double>(factors, fused, r, z);
-        case FactorStorage::single_precision: return solve_kept_in<float>(factors, fused, r, z);
-        case FactorStorage::half_scaled: return solve_kept_in<Half>(factors, fused, r, z);
+        case FactorStorage::double_precision: return solve_kept_in<double>(factors, passes, r, z);
+        case FactorStorage::single_precision: return solve_kept_in<float>(factors, passes, r, z);
+        case FactorStorage::half_scaled: return solve_kept_in<Half>(factors, passes, r, z);
     }
 }
 

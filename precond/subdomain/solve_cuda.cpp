@@ -188,17 +188,27 @@ SubdomainSolveCuda::SubdomainSolveCuda(const Context& context, const SubdomainFa
 }
 
 void SubdomainSolveCuda::apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const {
-    Arguments a = arguments_of(factors.partition(), r.layout());
+    const Vector* in = &r;
+    for (const rtc::Kernel<Arguments>& kernel : kernels_) {
+        launch(kernel, factors, *in, z);
+        in = &z;
+    }
+}
+
+void SubdomainSolveCuda::lower_solve(const SubdomainFactors& factors, const Vector& r, Vector& y) const {
+    launch(kernels_.front(), factors, r, y);
+}
+
+void SubdomainSolveCuda::launch(const rtc::Kernel<Arguments>& kernel, const SubdomainFactors& factors, const Vector& in,
+                                Vector& out) const {
+    Arguments a = arguments_of(factors.partition(), in.layout());
     a.factors = factors.data();
     a.subdomain_values = factors.order().values;
     a.cells = cells_.data();
     a.graph = const_cast<int*>(graph_.data());
-    a.in = r.data();
-    a.out = z.data();
-    for (const rtc::Kernel<Arguments>& kernel : kernels_) {
-        kernel.launch({unsigned(factors.partition().subdomains())}, threads_, shared_, a);
-        a.in = z.data();
-    }
+    a.in = in.data();
+    a.out = out.data();
+    kernel.launch({unsigned(factors.partition().subdomains())}, threads_, shared_, a);
 }
 
 Index SubdomainSolveCuda::bytes(const Partition& partition, const Stencil& stencil, int dof, SubdomainVariant variant,

@@ -77,6 +77,8 @@ public:
     LayoutKind layout() const { return layout_; }
 
     void apply(const SubdomainFactors& factors, const Vector& r, Vector& z) const;
+    /// y = (I + W)^-1 r, by the first of variant unfused's kernels.
+    void lower_solve(const SubdomainFactors& factors, const Vector& r, Vector& y) const;
 
     /// Device memory held. `stencil` is Partition::within of the matrix's.
     static Index bytes(const Partition& partition, const Stencil& stencil, int dof, SubdomainVariant variant,
@@ -86,6 +88,9 @@ public:
                                   FactorStorage storage, const SubdomainTuning& tuning = {});
 
 private:
+    void launch(const rtc::Kernel<Arguments>& kernel, const SubdomainFactors& factors, const Vector& in,
+                Vector& out) const;
+
     LayoutKind layout_;
     unsigned threads_;
     Index shared_;

@@ -31,9 +31,18 @@ class Bench(ProgramTest):
         cases = self.bench("preconditioners", "--cases", "cases", "--preconditioners", "none")["systems"]
         self.assertEqual(len(cases), 26)
         self.assertEqual((cases[0]["system"], cases[-1]["system"]), ("star7:1:102", "star7:3:5"))
+        sizes = self.bench("preconditioners", "--cases", "fgbilu-figure9", "--preconditioners", "none")["systems"]
+        self.assertEqual([one["system"] for one in sizes], [f"star7:6:{n}" for n in range(15, 66, 10)])
         self.expect(2, "bench", "kernels", "--cases", "table3:5", says="1, 2, 4, 6 and 8")
-        self.expect(2, "bench", "kernels", "--cases", "table4", says=["table3-a100", "figure9"])
+        self.expect(2, "bench", "kernels", "--cases", "table4", says=["table3-a100", "figure8", "figure9"])
         self.expect(2, "bench", "kernels", "--cases", "levles", says="'levles'")
+
+    def test_lower_solve_alone(self):
+        systems = self.bench("preconditioners", "--cases", "star7:2:9", "--preconditioners",
+                             "subdomain_ildu0,subdomain_ildu0:variant=unfused")["systems"]
+        fused, unfused = systems[0]["preconditioners"]
+        self.assertNotIn("lower", fused)
+        self.assertLess(0.0, unfused["lower"]["median"])
 
     def test_keys_of_runs(self):
         """What only run does is refused on the command line, and said of a deck."""

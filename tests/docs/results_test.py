@@ -76,6 +76,13 @@ class Results(unittest.TestCase):
         self.assertIn("| b | `fgbilu` | 1000 | 1.00 | 1.00 | 6000 | 0.50 |", tables["applications"])
         self.assertIn("| `fgbilu` | 1.00 | 0.50 | 1 |", tables["set-ups"])
         self.assertNotIn("cusparse", tables["set-ups"])
+        self.assertNotIn("lower solve", tables["applications"])
+        one = system("c", cusparse_ilu=6.0, other=2.0, fgbilu=2.0)
+        one["preconditioners"][0]["lower"], one["preconditioners"][2]["lower"] = {"median": 3.0}, {"median": 1.0}
+        rows = TABLES.preconditioners({"systems": [one]})["applications"].splitlines()
+        self.assertTrue(rows[0].endswith("| lower solve alone, ms | the better cuSPARSE over this |"))
+        self.assertTrue(rows[3].endswith("| 3.00 |  |  |"))
+        self.assertTrue(rows[4].endswith("| 3.00 | 1000 | 3.00 |"))
         alone = TABLES.preconditioners({"systems": [system("a", fgbilu=2.0), system("b", fgbilu=2.0)]})
         self.assertNotIn("set-ups", alone)
 

@@ -32,15 +32,37 @@ void expect_reference(const Context& context, const SubdomainCase& c, std::span<
     }
 }
 
+/// Variant unfused has a lower solve by itself, the others do not.
+void expect_lower_solve(const Context& context, const SubdomainCase& c, std::span<const char* const> variants) {
+    const SweptSystem system(context, c);
+    const auto expected = reference::lower_solve(reference::subdomain_ilu(system.data, c.size), system.r);
+    for (const char* variant : variants) {
+        const auto m = make("subdomain_ildu0", system.a, {{"subdomain", text_of(c.size)}, {"variant", variant}});
+        m->setup(system.a);
+        Vector y = poisoned(context, system.a.layout(), c.dof);
+        const auto& solves = dynamic_cast<const HasLowerSolve&>(*m);
+        EXPECT_EQ(solves.has_lower_solve(), std::string(variant) == "unfused") << variant;
+        if (!solves.has_lower_solve()) continue;
+        solves.lower_solve(to_vector(context, system.a.layout(), c.dof, system.r), y);
+        EXPECT_LT(relative_difference(from_vector(y), expected), 1e-13);
+    }
+}
+
 class SubdomainIldu0Test : public testing::TestWithParam<SubdomainCase> {};
 TEST_P(SubdomainIldu0Test, IsIlu0OfTheDecoupledMatrix) {
     expect_reference(Context::cpu(1), GetParam(), subdomain_variants_on_cpu);
+}
+TEST_P(SubdomainIldu0Test, HasALowerSolveAlone) {
+    expect_lower_solve(Context::cpu(1), GetParam(), subdomain_variants_on_cpu);
 }
 INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0Test, testing::ValuesIn(subdomain_cases()), name_of_case);
 
 class SubdomainIldu0OnDevice : public DeviceTest, public testing::WithParamInterface<SubdomainCase> {};
 TEST_P(SubdomainIldu0OnDevice, IsIlu0OfTheDecoupledMatrix) {
     expect_reference(Context::cuda(), GetParam(), subdomain_variants);
+}
+TEST_P(SubdomainIldu0OnDevice, HasALowerSolveAlone) {
+    expect_lower_solve(Context::cuda(), GetParam(), subdomain_variants);
 }
 INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0OnDevice, testing::ValuesIn(subdomain_device_cases()), name_of_case);
 
