@@ -226,7 +226,15 @@ const std::vector<Verb>& verbs() {
          0,
          1,
          "Check symmetry, an easy convergence and repeatability on this machine",
-         {set, threads, backend, json, quiet, verbose},
+         {set,
+          threads,
+          backend,
+          {"ranks", "N",
+           "cut the grid along z into the parts of N ranks, threads of this process, on CPUs or a GPU each, which must "
+           "have the bits of one"},
+          json,
+          quiet,
+          verbose},
          selftest_verb},
     };
     return table;

@@ -120,7 +120,7 @@ void Comparison::warm_ups() {
 
 void Comparison::turns() {
     const std::size_t count = candidates_.size();
-    for (; turns_done_ < rules_.turns; ++turns_done_) {
+    while (turns_done_ < rules_.turns) {
         for (std::size_t shift = 0; shift < count; ++shift) {
             const std::size_t at = (shift + std::size_t(turns_done_)) % count;
             if (!trials_[at].converged() || (turns_done_ > 0 && !in_the_field(at))) continue;
@@ -128,7 +128,8 @@ void Comparison::turns() {
             progress_.show(fmt::format("turn {} of {}: {}", turns_done_ + 1, rules_.turns, candidates_[at].name));
             take_turn(at);
         }
-        progress_.note(fmt::format("turn {} of {} done", turns_done_ + 1, rules_.turns));
+        ++turns_done_;
+        progress_.note(fmt::format("turn {} of {} done", turns_done_, rules_.turns));
         progressed_();
     }
 }

@@ -47,20 +47,31 @@ class Comparisons(ProcessesTest):
         self.assertEqual([row["outcome"] for row in json.loads(done.stdout)["candidates"]], ["converged_rtol"] * 2)
         self.assertEqual([row["turns"] for row in json.loads(done.stdout)["candidates"]], [2, 2])
 
-    def test_a_signal_to_mpirun_stops_all_ranks_and_the_comparison_goes_on(self):
-        deck = self.write("deck.ini", POISSON.format(cells="40 40 40"))
-        words = ("--preconditioners", "struct_ilu,jacobi", "--reps", "40")
-        process = self.start_under_mpirun(2, "compare", deck, *OF_TEST, *words)
+    def stop_by_sigterm(self, deck, *words, patience):
+        """Sends SIGTERM to the mpirun of a comparison that has begun, which waits `patience` seconds and kills the ranks."""
+        process = self.start_under_mpirun(2, "compare", deck, *OF_TEST, *words, environment={"OMPI_MCA_odls_base_sigkill_timeout": str(patience)})
         self.wait_for("deck_compare.h5.part", process)
         ranks = mpirun.children(process.pid)
         process.send_signal(signal.SIGTERM)
         # Open MPI's mpirun ends with 1 after SIGTERM, whatever its processes say.
         self.assertNotEqual(process.wait(timeout=60), 0)
         self.assertEqual(mpirun.alive(ranks), [])
+
+    def test_a_signal_to_mpirun_stops_all_ranks_and_the_comparison_goes_on(self):
+        deck = self.write("deck.ini", POISSON.format(cells="40 40 40"))
+        words = ("--preconditioners", "struct_ilu,jacobi", "--reps", "40")
+        self.stop_by_sigterm(deck, *words, patience=5)
         before = json.loads(self.expect(0, "info", "deck_compare.h5", "--json").stdout)
         done = json.loads(self.compare(0, 2, deck, *words, "--json", "-").stdout)
         self.assertEqual([row["turns"] for row in done["candidates"]], [40, 40])
         self.assertLess(max(row["turns"] for row in before["candidates"]), 40)
+
+    def test_ranks_that_mpirun_kills_after_its_signal_lose_no_turn(self):
+        deck = self.write("deck.ini", POISSON.format(cells="40 40 40"))
+        words = ("--preconditioners", "struct_ilu,jacobi", "--reps", "40")
+        self.stop_by_sigterm(deck, *words, patience=0)
+        done = json.loads(self.compare(0, 2, deck, *words, "--json", "-").stdout)
+        self.assertEqual([row["turns"] for row in done["candidates"]], [40, 40])
 
     def test_errors_are_told_once_with_rank_host_and_reason(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
@@ -107,6 +118,14 @@ class Benches(ProcessesTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = json.loads(done.stdout)["systems"][0]["preconditioners"]  # one rank prints
         self.assertEqual([(row["preconditioner"], row["error"]) for row in rows], [("struct_ilu", 0.0), ("multicolor", 0.0)])
+
+    def test_selftest(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        done = self.under_mpirun(3, "selftest", deck, "--backend", "cpu", "--threads", "1", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)  # one rank prints
+        self.assertEqual(answer["device"], "cpu, 3 ranks of 1 thread")
+        self.assertIn("spread of the residual over repeats, threads, ranks", [check["name"] for check in answer["checks"]])
 
     def test_what_needs_one_rank_says_so(self):
         done = self.under_mpirun(2, "bench", "kernels", "--cases", "star7:1:8")

@@ -27,10 +27,10 @@ class ProcessesTest(ProgramTest):
         return self.under_mpirun(processes, "run", deck, "--backend", self.backend, "--threads", "1", "--quiet", "--set",
                                  f"output.file={output}", "--set", "output.fields=true", *words, environment=environment)
 
-    def start_under_mpirun(self, processes, *words):
+    def start_under_mpirun(self, processes, *words, environment=None):
         """The running mpirun."""
         process = subprocess.Popen([*mpirun.COMMAND, "-n", str(processes), PROGRAM, *words], cwd=self.folder,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
         return process

@@ -247,7 +247,7 @@ class Ranks(ProgramTest):
         self.expect(2, "run", "two.ini", "--set", "device.ranks=10", says="9 ranks or fewer")
         self.expect(0, "bench", "assembly", "two.ini", "--repeats", "1", says="device.ranks applies to hyperplane run; bench leaves it out")
         self.expect(0, "export", "two.ini", says="device.ranks applies to hyperplane run; export leaves it out")
-        for verb in (("bench", "assembly"), ("export",), ("selftest",)):
+        for verb in (("bench", "assembly"), ("export",)):
             self.expect(2, *verb, "two.ini", "--set", "device.ranks=2", says=f"{verb[0]} would ignore it")
 
         study = self.write("scaling.ini", deck + "[sweep]\nfolder = s\ndevice.ranks = 1, 2, 3\n")

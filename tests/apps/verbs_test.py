@@ -184,6 +184,22 @@ class SelfTest(ProgramTest):
         for deck in ("block_laplacian.ini", "convection_diffusion_steady.ini"):
             self.expect(0, "selftest", str(INPUTS / deck), "--set", "grid.cells=12")
 
+    def test_ranks_have_the_bits_of_one(self):
+        deck = self.write("a.ini", POISSON.format(cells="13 15 17"))
+        for words in ((), ("--set", "preconditioner.name=multigrid"),
+                      ("--set", "matrix.format=general", "--set", "preconditioner.name=sync_free_ilu")):
+            for ranks in (1, 2):
+                answer = json.loads(self.expect(0, "selftest", deck, "--backend", "cpu", "--threads", "1", "--ranks", str(ranks), "--json",
+                                                *words).stdout)
+                names = [check["name"] for check in answer["checks"]]
+                self.assertEqual(answer["device"], "cpu, 2 ranks of 1 thread" if ranks == 2 else "cpu, 1 thread")
+                self.assertEqual("spread of the residual over repeats, threads, ranks" in names, ranks == 2, names)
+                self.assertIn("iterations with an exaggerated diagonal", names)
+        dropped = ("--set", "preconditioner.name=struct_ilu", "--set", "preconditioner.scope=rank")
+        answer = json.loads(self.expect(0, "selftest", deck, "--backend", "cpu", "--ranks", "3", "--json", *dropped).stdout)
+        self.assertNotIn("spread of the residual over repeats, threads, ranks", [check["name"] for check in answer["checks"]])
+        self.expect(2, "selftest", deck, "--backend", "cpu", "--ranks", "18", says="give 17 ranks or fewer")
+
     def test_reports_a_check_that_fails(self):
         deck = self.write("a.ini", POISSON.format(cells=12).replace("cg", "richardson"))
         answer = json.loads(self.expect(8, "selftest", deck, "--set", "preconditioner.name=none", "--json").stdout)
