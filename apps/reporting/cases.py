@@ -2,10 +2,14 @@
 """Several runs as rows of a table: the swept keys and the results."""
 
 import math
+import re
 from dataclasses import dataclass, field
 
 # Keys that may differ between runs without making them different cases.
 ASIDE = ("output.", "expect.")
+
+# In the name of a device, such as "cpu, 2 ranks of 1 thread" or "cuda, 2 ranks on 2 GPUs, NVIDIA H200".
+RANKS_AND_THREADS = re.compile(r", \d+ ranks on \d+ GPUs?|, (\d+ ranks of )?\d+ threads?")
 
 
 @dataclass
@@ -93,13 +97,22 @@ def results(records):
         Column("memory [MiB]", each(lambda record: record.peak_total / 2**20)),
         Column("true residual", each(lambda record: finite(record.relative_residual))),
     ]
-    devices = each(lambda record: record.environment.get("device"))
+    devices = devices_of(records)
     if len(set(devices) - {None}) > 1:
         columns.insert(0, Column("device", devices, True))
     if any(record is not None and len(record.parts) > 1 for record in records):
         columns += [Column("parts", each(lambda record: len(record.parts))),
                     Column("ran on", each(lambda record: record.places))]
     return columns
+
+
+def devices_of(records):
+    """The device of each record. Where decks have several numbers of ranks, which are a column of their own, the device is
+    told without them and their threads, so that runs on several ranks are one series."""
+    found = [None if record is None else record.environment.get("device") for record in records]
+    if len({record.value("device.ranks") for record in records if record is not None}) > 1:
+        found = [device and RANKS_AND_THREADS.sub("", device) for device in found]
+    return found
 
 
 def of_records(records):

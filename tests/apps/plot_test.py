@@ -140,6 +140,17 @@ class Plot(ProgramTest):
                             (("p.h5", "--over", "cells"), "needs a study")):
             self.assertIn(says, self.script(2, *words, "-o", str(self.folder / "none.png")))
 
+    def test_times_over_ranks_are_one_line_a_preconditioner(self):
+        self.write("r.ini", POISSON.format(cells=6) + "[device]\nbackend = cpu\nthreads = 1\n[sweep]\n"
+                   "preconditioner.name = struct_ilu, jacobi\ndevice.ranks = 1, 2, 3\n")
+        self.expect(0, "study", "run", "r.ini", "--quiet")
+        self.expect(0, "study", "collect", "r.ini")
+        self.assertEqual(self.script(0, "r.h5", "--list").splitlines()[1], "--over: ranks")
+        drawn = self.letters("r.h5", "an_iteration", "--over", "ranks")
+        for words in ("an iteration [ms] over ranks", "struct_ilu", "jacobi"):
+            self.assertIn(words, drawn)
+        self.assertNotIn("cpu", drawn)  # the device, with a number of ranks each, would be a series for each run
+
     def test_a_comparison_that_swept_nothing(self):
         self.expect(0, "compare", "p.ini", "--preconditioners", "jacobi", "--reps", "1", "--quiet", "-o", "c.h5")
         self.assertIn("no number was swept", self.script(2, "c.h5", "-o", str(self.folder / "none.png")))
