@@ -207,6 +207,9 @@ const std::vector<Verb>& verbs() {
           {"layout", "natural|hyperplane",
            "kernels: layout of matrix and vectors (default natural; hyperplane on a GPU)"},
           {"ablate", "", "kernels: also time struct_ilu without each technique of its paper, in place of cuSPARSE"},
+          {"build-up", "",
+           "kernels on a GPU: also time struct_ilu with each technique of its paper added to those before, in place of "
+           "cuSPARSE"},
           {"tunings", "WORDS",
            "kernels: also time struct_ilu on a GPU with tunings that have this in their names (tiles, stages, blocks, "
            "...), or with all; preconditioners: subdomain_ildu0 (workers, rings)"},

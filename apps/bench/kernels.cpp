@@ -310,10 +310,10 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
                    setting.symmetric ? MatrixStorage::lower : MatrixStorage::full);
     fill_random(a);
     Vectors v(context, layout, setting.dof);
-    BenchResult result{setting, a.unknowns(), layout.level_count(), {}, {}, {}};
+    BenchResult result{setting, a.unknowns(), layout.level_count(), {}, {}, {}, {}};
     result.kernels = time_struct_ilu(context, setting, a, {}, all_kernels(), options.repeats, v);
 #if HYPERPLANE_CUSPARSE_BUILT
-    if (context.backend() == Backend::cuda && !options.ablate && options.tunings.empty()) {
+    if (context.backend() == Backend::cuda && !options.ablate && !options.build_up && options.tunings.empty()) {
         result.baselines.push_back(time_baseline(context, setting, a, RowFormat::csr, options.repeats, v));
         if (setting.dof > 1)
             result.baselines.push_back(time_baseline(context, setting, a, RowFormat::bsr, options.repeats, v));
@@ -325,6 +325,9 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
         for (Variant& tuning : tunings(options.tunings)) variants.push_back(std::move(tuning));
     for (const Variant& variant : variants)
         result.variants.push_back(time_variant(context, setting, a, variant, options.repeats, v));
+    if (options.build_up)
+        for (const Variant& variant : built_up(setting))
+            result.built_up.push_back(time_variant(context, setting, a, variant, options.repeats, v));
     return result;
 }
 

@@ -46,6 +46,7 @@ struct BenchResult {
     std::vector<KernelResult> kernels;
     std::vector<BaselineResult> baselines;  ///< on a GPU
     std::vector<VariantResult> variants;    ///< with --ablate or --tunings
+    std::vector<VariantResult> built_up;    ///< with --build-up
 
     /// The fastest time of cuSPARSE for a kernel; none without a baseline.
     std::optional<double> best_baseline(const std::string& kernel) const;
@@ -54,8 +55,9 @@ struct BenchResult {
 struct BenchOptions {
     LayoutKind layout = LayoutKind::natural;
     int repeats = 9;
-    bool ablate = false;  ///< time without each of the paper's choices, instead of cuSPARSE
-    std::string tunings;  ///< time these tunings instead of cuSPARSE; empty: none
+    bool ablate = false;    ///< time without each of the paper's choices, instead of cuSPARSE
+    bool build_up = false;  ///< time each of the paper's choices added to those before, instead of cuSPARSE
+    std::string tunings;    ///< time these tunings instead of cuSPARSE; empty: none
 };
 
 /// The rate of a large copy, read plus written bytes a second, which limits every kernel. Its memory is not in the

@@ -71,7 +71,8 @@ void KernelTable::add(const BenchResult& result) {
         if (print_) show_baseline(result, baseline);
     }
     for (const VariantResult& variant : result.variants) entry["variants"].push_back(to_json(variant));
-    if (print_ && !result.variants.empty()) show_variants(result);
+    for (const VariantResult& variant : result.built_up) entry["built_up"].push_back(to_json(variant));
+    if (print_) show_variants(result, "variant", result.variants), show_variants(result, "added", result.built_up);
     cases_.push_back(entry);
 }
 
@@ -114,10 +115,12 @@ void KernelTable::show_baseline(const BenchResult& result, const BaselineResult&
     fmt::print("{:<18} cuSPARSE {}, ms: {}\n", result.setting.name(), baseline.format, times);
 }
 
-void KernelTable::show_variants(const BenchResult& result) const {
-    fmt::print("  {:<32} {:>10} {:>14} {:>14} {:>14}   (ms, times the default's)\n", "variant", "spmv", "lower",
-               "upper", "factorise");
-    for (const VariantResult& variant : result.variants) {
+void KernelTable::show_variants(const BenchResult& result, const char* head,
+                                const std::vector<VariantResult>& variants) const {
+    if (variants.empty()) return;
+    fmt::print("  {:<32} {:>10} {:>14} {:>14} {:>14}   (ms, times the default's)\n", head, "spmv", "lower", "upper",
+               "factorise");
+    for (const VariantResult& variant : variants) {
         std::string row;
         for (const char* name : {"spmv", "lower", "upper", "factorise"}) {
             const KernelResult* kernel = find_kernel(variant.kernels, name);

@@ -32,7 +32,7 @@ private:
 
     nlohmann::json add_kernel(const BenchResult& result, const KernelResult& kernel);
     void show_baseline(const BenchResult& result, const BaselineResult& baseline) const;
-    void show_variants(const BenchResult& result) const;
+    void show_variants(const BenchResult& result, const char* head, const std::vector<VariantResult>& variants) const;
 
     double rate_;
     bool print_;

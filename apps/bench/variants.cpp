@@ -20,13 +20,28 @@ std::vector<std::string> all_kernels() {
     return {"spmv", "lower", "upper", "factorise"};
 }
 
+namespace {
+
+const std::vector<std::string> solves{"lower", "upper"}, factorisation{"factorise"};
+
+bool is_dilu(Backend backend, const BenchCase& setting) {
+    return !setting.stencil.eliminates_off_diagonal() && (backend == Backend::cpu || setting.dof == 1);
+}
+
+/// Whether the solves may sum terms a level ahead: there are terms of levels before the last one.
+bool may_pipeline(Backend backend, const BenchCase& setting) {
+    bool older = false;
+    for (int e = 0; e < setting.stencil.lower_size(); ++e)
+        older = older || setting.stencil.level_map().level(setting.stencil[e]) < -1;
+    return older && !is_dilu(backend, setting);
+}
+
+}  // namespace
+
 std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
     const Stencil& stencil = setting.stencil;
-    const bool cuda = backend == Backend::cuda,
-               dilu = !stencil.eliminates_off_diagonal() && (!cuda || setting.dof == 1);
-    bool older = false;  // whether there are terms of levels before the last one
-    for (int e = 0; e < stencil.lower_size(); ++e) older = older || stencil.level_map().level(stencil[e]) < -1;
-    const std::vector<std::string> all = all_kernels(), solves{"lower", "upper"}, factorisation{"factorise"};
+    const bool cuda = backend == Backend::cuda, dilu = is_dilu(backend, setting);
+    const std::vector<std::string> all = all_kernels();
     using enum Variant::Storage;
     std::vector<Variant> list{
         {"other layout",
@@ -41,7 +56,7 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
     if (!cuda) return list;
     list.push_back(
         {"by level", "a launch for each level instead of tiles that wait for each other (4.1)", {.by_level = true}});
-    if (older && !dilu) {  // one of these is the default
+    if (may_pipeline(backend, setting)) {  // one of these is the default
         list.push_back(
             {"not pipelined", "no terms are summed a level ahead (4.2.1)", {.tuning = {.pipelined = 0}}, own, solves});
         list.push_back({"pipelined",
@@ -69,6 +84,27 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
              {.tuning = {.in_registers = false}},
              own,
              factorisation});
+    return list;
+}
+
+std::vector<Variant> built_up(const BenchCase& setting) {
+    using enum Variant::Storage;
+    const StructIluTuning plain{.factor_ring = false, .in_registers = false, .pipelined = 0};
+    StructIluTuning pipelined = plain, in_registers = plain;
+    pipelined.pipelined = 1;
+    in_registers.in_registers = true;
+    std::vector<Variant> list{
+        {"a launch a level", "in the natural layout, a thread for each row (2)", {.by_level = true}, other_layout},
+        {"tiles", "that wait for each other, in one launch (4.1)", {.tuning = plain}, other_layout},
+        {"layout by levels", "of matrix, factors and vectors (4.4)", {.tuning = plain}}};
+    if (may_pipeline(Backend::cuda, setting))
+        list.push_back({"pipelined dot product", "of the solves (4.2.1)", {.tuning = pipelined}, own, solves});
+    if (setting.dof <= 8)
+        list.push_back({setting.dof > 2 ? "tensor cores" : "registers",
+                        "in which a point is factored (4.3)",
+                        {.tuning = in_registers},
+                        own,
+                        factorisation});
     return list;
 }
 

@@ -23,7 +23,7 @@ struct IluChoice {
     std::unique_ptr<IluPreconditioner> make(const Context& context, FactorStorage storage) const;
 };
 
-/// One way of running the kernels of struct_ilu, for --ablate and --tunings.
+/// One way of running the kernels of struct_ilu, for --ablate, --build-up and --tunings.
 struct Variant {
     /// The case's own; the other layout; both triangles of a symmetric matrix.
     enum class Storage { own, other_layout, both_triangles };
@@ -37,6 +37,9 @@ struct Variant {
 
 /// The variants that each leave out one of the paper's choices, as far as a case has it on a backend.
 std::vector<Variant> pieces(Backend backend, const BenchCase& setting);
+/// The paper's choices on a GPU, each added to those before, in the order of its Figure 8. What is still missing after
+/// the last one, the default has.
+std::vector<Variant> built_up(const BenchCase& setting);
 /// Other shapes of the kernels on a GPU, whose names contain `part`; "all" stands for all shapes.
 std::vector<Variant> tunings(const std::string& part);
 

@@ -60,6 +60,9 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     options.layout = read_layout(invocation, context.backend());
     options.repeats = repeats;
     options.ablate = invocation.has("ablate");
+    options.build_up = invocation.has("build-up");
+    if (options.build_up && context.backend() == Backend::cpu)
+        throw UsageError("--build-up: the pieces of the StructILU paper are those of a GPU; give --device cuda");
     options.tunings = invocation.value("tunings");
     if (invocation.has("tunings")) check_tunings(context, options.tunings, !tunings(options.tunings).empty());
     const auto cases = parse_bench_cases(invocation.value("cases", default_cases));

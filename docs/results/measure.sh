@@ -77,7 +77,7 @@ measurements() {
 kernels-table3.json|260|bench kernels --device cuda --cases table3 --json JSON
 kernels-table3-a100.json|230|bench kernels --device cuda --cases table3-a100 --json JSON
 figure9.json|75|bench kernels --device cuda --cases figure9 --json JSON
-figure8.json|90|bench kernels --device cuda --cases figure8 --ablate --json JSON
+figure8.json|60|bench kernels --device cuda --cases figure8 --build-up --json JSON
 fgbilu-figure9.json|10|bench preconditioners --device cuda --cases fgbilu-figure9 --preconditioners fgbilu,fgbilu:style=kernels --json JSON
 fgbilu-table3-cpu.json|10|bench preconditioners --device cpu --threads 1 --cases star7:6:65 --preconditioners fgbilu --json JSON
 products.json|10|bench kernels --device cuda --cases star7:6:65,star7:3:128 --json JSON

@@ -139,6 +139,26 @@ def ablation(data):
     return tables
 
 
+def build_up(data):
+    """Time with each piece added to those before; in parentheses how many times as fast as the step before."""
+    tables = {}
+    for kernel in ("lower", "upper", "factorise"):
+        rows, columns = [], []
+        for case in data["cases"]:
+            steps = [(step["name"], step["kernels"][kernel]) for step in case["built_up"] if kernel in step["kernels"]]
+            columns += [name for name, _ in steps if name not in columns]
+            rows.append((system(case), [*steps, ("the default", case["kernels"][kernel])]))
+        columns.append("the default")
+        cells = []
+        for name, steps in rows:
+            shown = {step: ms(timed["seconds"]) if before is None else
+                     f"{ms(timed['seconds'])} ({ratio(median(before) / median(timed))})"
+                     for (step, timed), before in zip(steps, [None, *(timed for _, timed in steps)])}
+            cells.append([name, *(shown.get(column, MISSING) for column in columns)])
+        tables[KERNELS[kernel]] = table([f"{KERNELS[kernel]}, ms", *columns], cells)
+    return tables
+
+
 def solves(data):
     """A deck's own method beside cuSPARSE's, in each of its formats and with the faster of its products."""
     decks = {}
@@ -220,6 +240,8 @@ def tables(path):
     data = json.loads(path.read_text(encoding="utf-8"))
     if data["kind"] == "kernels" and any("variants" in case for case in data["cases"]):
         return ablation(data)
+    if data["kind"] == "kernels" and any("built_up" in case for case in data["cases"]):
+        return build_up(data)
     if data["kind"] == "kernels" and path.stem == "levels":
         return levels(data)
     makers = {"kernels": kernels, "solve": solves, "preconditioners": preconditioners, "vectors": vectors,

@@ -37,6 +37,9 @@ class Bench(ProgramTest):
         self.expect(2, "bench", "kernels", "--cases", "table4", says=["table3-a100", "figure8", "figure9"])
         self.expect(2, "bench", "kernels", "--cases", "levles", says="'levles'")
 
+    def test_building_up_needs_a_gpu(self):
+        self.expect(2, "bench", "kernels", "--cases", "star7:1:9", "--build-up", says="--device cuda")
+
     def test_lower_solve_alone(self):
         systems = self.bench("preconditioners", "--cases", "star7:2:9", "--preconditioners",
                              "subdomain_ildu0,subdomain_ildu0:variant=unfused")["systems"]

@@ -174,6 +174,12 @@ class Device(ProgramTest):
             self.assertTrue({"other layout", "by level"} <= names)
             for variant in case["variants"]:
                 self.assertNotIn("refused", variant)
+        built = self.bench("kernels", *cuda, "--build-up", "--cases", "star7:1:24,star13:2:17,box27:4:9")["cases"]
+        self.assertEqual([len(case["built_up"]) for case in built], [4, 5, 5])
+        for case in built:
+            self.assertNotIn("cusparse", case)
+            for step in case["built_up"]:
+                self.assertNotIn("refused", step)
         tuned = self.bench("kernels", *cuda, "--tunings", "factor tiles", "--cases", "star7:4:12")["cases"][0]["variants"]
         self.assertEqual([variant["name"].rsplit(" ", 3)[0] for variant in tuned], ["factor tiles"] * 4)
         self.expect(2, "bench", "kernels", *cuda, "--tunings", "tilse", says="'tilse'")

@@ -66,6 +66,15 @@ class Results(unittest.TestCase):
         self.assertIn("| tiles that wait for each other | level sets within a row |", tables["factorisation"])
         self.assertIn("| star7:2:8 | 2.00 | 0.80 |", tables["factorisation"])
 
+    def test_pieces_added_one_after_the_other(self):
+        steps = [{"name": "a launch a level", "kernels": {"lower": timed(8.0), "upper": timed(8.0), "factorise": timed(9.0)}},
+                 {"name": "tiles", "kernels": {"lower": timed(2.0), "upper": timed(2.0), "factorise": timed(3.0)}},
+                 {"name": "registers", "kernels": {"factorise": timed(1.5)}}]
+        tables = TABLES.build_up({"cases": [{**case(8, 1.0), "built_up": steps}]})
+        self.assertIn("| lower solve, ms | a launch a level | tiles | the default |", tables["lower solve"])
+        self.assertIn("| star7:2:8 | 8000 | 2000 (4.00) | 1000 (2.00) |", tables["lower solve"])
+        self.assertIn("| star7:2:8 | 9000 | 3000 (3.00) | 1500 (2.00) | 1000 (1.50) |", tables["factorisation"])
+
     def test_set_ups_are_compared_with_cusparses_faster_format(self):
         def system(name, **setups):
             return {"system": name, "preconditioners": [
