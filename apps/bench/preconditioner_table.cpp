@@ -5,10 +5,37 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
+#include "apps/run/pay_off.hpp"
 #include "apps/run/verdict.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// A set-up with everything, if it was timed, and an application.
+std::optional<SetupAndSolve> costs_of(const PreconditionerResult& row) {
+    if (!row.refused.empty()) return {};
+    if (row.whole_setup) return SetupAndSolve{row.whole_setup->median, row.apply.median};
+    if (row.baseline) return SetupAndSolve{row.setup.analysis + row.setup.again.median, row.apply.median};
+    return {};
+}
+
+/// The first row of a system whose set-up with everything was timed; the others are compared with it.
+const PreconditionerResult* first_timed(const PreconditionersResult& result) {
+    for (const PreconditionerResult& row : result.rows)
+        if (costs_of(row)) return &row;
+    return nullptr;
+}
+
+/// The number of applications from which on a row takes less time in all than the first one.
+std::optional<Index> applications_to_pay_off(const PreconditionersResult& result, const PreconditionerResult& row) {
+    const PreconditionerResult* const first = first_timed(result);
+    if (&row == first || !costs_of(row)) return {};
+    return solves_to_pay_off(*costs_of(*first), *costs_of(row));
+}
+
+}  // namespace
 
 void PreconditionerTable::head() const {
     if (print_)
@@ -54,6 +81,8 @@ nlohmann::json PreconditionerTable::add_row(const PreconditionersResult& result,
         over_limit_[row.name].push_back(over_limit(row));
     }
     if (const auto best = result.best_baseline()) json["cusparse_over_this"] = *best / row.apply.median;
+    if (const auto applications = applications_to_pay_off(result, row))
+        json["pays_off_from_applications"] = *applications;
     if (row.baseline) json["analysis"] = row.setup.analysis;
     if (row.sweeps.apply > 0) {
         json["sweeps_of_apply"] = row.sweeps.apply;
@@ -86,6 +115,9 @@ void PreconditionerTable::show(const PreconditionersResult& result, const Precon
     if (row.lower) fmt::print("{:<16} {:<34} its lower solve alone: {:.4f} ms\n", "", "", row.lower->median * 1e3);
     if (row.whole_setup)
         fmt::print("{:<16} {:<34} a set-up with everything: {:.2f} ms\n", "", "", row.whole_setup->median * 1e3);
+    if (const auto applications = applications_to_pay_off(result, row); applications && *applications > 1)
+        fmt::print("{:<16} {:<34} pays off beside {} from {} applications with one set-up on\n", "", "",
+                   first_timed(result)->name, *applications);
     if (!row.check.unchecked.empty())
         fmt::print("{:<16} {:<34} its application was not checked: {}\n", "", "", row.check.unchecked);
     if (row.baseline && row.setup.analysis > 0.0)

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "apps/run/fingerprint.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/interfaces/given_order.hpp"
@@ -235,6 +236,7 @@ Comparison::Pass Comparison::recorded_pass(std::size_t at, History& history) {
     TimerTree timers;
     const Pass done = pass(at, history, &timers);
     timers.add("setup", done.setup_seconds);
+    add_parts_of_setup(timers, done.setup);
     timers.add("solve", done.solve_seconds);
     trials_[at].timers = std::move(timers);
     return done;

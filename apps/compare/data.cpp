@@ -96,7 +96,7 @@ std::vector<TimerRow> timers_of(const Trial& trial) {
     for (const TimerRow& row : trial.timers.rows())
         if (!row.name.starts_with(preparation_timers)) rows.push_back(row);
     for (TimerRow& row : rows) {
-        const bool setup = row.name == "setup", solve = row.name.starts_with("solve");
+        const bool setup = row.name.starts_with("setup"), solve = row.name.starts_with("solve");
         const double recorded = trial.timers.seconds(setup ? "setup" : "solve"),
                      median = setup ? trial.row.setup_seconds : trial.row.solve_seconds;
         if ((setup || solve) && recorded > 0.0) row.seconds *= median / recorded;

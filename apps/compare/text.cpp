@@ -11,6 +11,8 @@
 
 #include "apps/run/case.hpp"
 #include "apps/run/pattern_text.hpp"
+#include "apps/run/pay_off.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/run/verdict.hpp"
 #include "core/counted.hpp"
 
@@ -107,30 +109,29 @@ std::string preparations(const ComparisonData& c) {
     for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)
         if (const std::string text = preparation_text(c.records[at].timers); !text.empty())
             groups.add(text, c.rows[at].name);
-    return groups.text("before");
+    Grouped many;
+    for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)
+        if (const std::string text = long_preparation_text(c.records[at].timers, c.rows[at].per_iteration);
+            !text.empty())
+            many.add(text, c.rows[at].name);
+    return groups.text("before") + many.text("before");
 }
 
-/// The set-up of a candidate and what came before its first system.
-double seconds_before_solves(const ComparisonData& c, std::size_t at) {
-    double seconds = c.rows[at].setup.median;
+/// The set-up of a candidate with what came before its first system, and its solve.
+SetupAndSolve costs_of_solves(const ComparisonData& c, std::size_t at) {
+    double before = c.rows[at].setup.median;
     if (at < c.records.size())
         for (const TimerRow& timer : c.records[at].timers)
-            if (timer.name.starts_with(preparation_timers)) seconds += timer.seconds;
-    return seconds;
+            if (timer.name.starts_with(preparation_timers)) before += timer.seconds;
+    return {before, c.rows[at].solve.median};
 }
 
-/// The number of solves with one set-up from which on a candidate takes less time in all than the baseline; none if
-/// that never happens, or if one of them did not converge.
+/// Of a candidate beside the baseline; none if one of them did not converge.
 std::optional<Index> solves_to_pay_off(const ComparisonData& c, std::size_t at) {
     const auto found =
         std::find_if(c.rows.begin(), c.rows.end(), [&](const ComparisonRow& row) { return row.name == c.baseline; });
     if (found == c.rows.end() || !found->converged() || !c.rows[at].converged()) return {};
-    const double gained = found->solve.median - c.rows[at].solve.median;
-    const double spent = seconds_before_solves(c, at) - seconds_before_solves(c, std::size_t(found - c.rows.begin()));
-    if (gained <= 0.0) return {};
-    const double solves = std::floor(spent / gained) + 1.0;
-    if (solves > 1e9) return {};
-    return std::max<Index>(1, Index(solves));
+    return solves_to_pay_off(costs_of_solves(c, std::size_t(found - c.rows.begin())), costs_of_solves(c, at));
 }
 
 /// For candidates whose set-up takes longer than the baseline's, and whose solves do not.

@@ -10,6 +10,7 @@
 
 #include "apps/backend.hpp"
 #include "apps/run/pattern_text.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/run/profile.hpp"
 #include "apps/run/progress.hpp"
 #include "core/counted.hpp"
@@ -151,6 +152,8 @@ std::string info_text(const RecordData& record, bool all) {
     const Costs costs = costs_of(record);
     if (const std::string before = preparation_text(record.timers); !before.empty())
         text += info_line("before", before);
+    if (const std::string many = long_preparation_text(record.timers, costs.per_iteration()); !many.empty())
+        text += info_line("", many);
     text += info_line("time", time_text(costs));
     text += info_line("place", costs.parts > 1 ? fmt::format("{} parts: {}", costs.parts, costs.places) : costs.places);
     text += info_line("memory", fmt::format("{} at the peak, {} predicted", in_mib(record.peak_total),

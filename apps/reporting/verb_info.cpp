@@ -13,6 +13,7 @@
 #include "apps/environment.hpp"
 #include "apps/reporting/info_text.hpp"
 #include "apps/run/case.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/counted.hpp"
@@ -74,6 +75,8 @@ Json record_json(const RecordData& record) {
     for (const TimerRow& row : record.timers)
         json["timers"].push_back(
             Json{{"name", row.name}, {"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}});
+    if (const auto iterations = preparation_in_iterations(record.timers, costs_of(record).per_iteration()))
+        json["preparation_in_iterations"] = *iterations;
     for (const ProfileRow& row : record.profile)
         json["profile"].push_back(
             Json{{"name", row.name}, {"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}});

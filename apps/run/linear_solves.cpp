@@ -7,6 +7,7 @@
 
 #include "apps/log.hpp"
 #include "apps/run/linear_system.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/profile.hpp"
@@ -39,6 +40,7 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, const March& mar
                       case_.name("preconditioner"), task.setup.values_flushed, section,
                       case_.parameters.text(section, "storage"));
     }
+    if (task.refreshed) add_parts_of_setup(outcome_.timers, task.setup);
     const TimerTree& timers = outcome_.timers;
     setup_so_far_ = timers.seconds("setup") - std::exchange(setup_seen_, timers.seconds("setup")) +
                     std::exchange(setup_before_, 0.0);

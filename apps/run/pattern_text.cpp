@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "core/interfaces/problem.hpp"
-
 namespace hyperplane {
 
 std::string bandwidth_text(const PatternStatistics& s) {
@@ -20,15 +18,6 @@ std::string pattern_text(const PatternStatistics& s, int dof, bool symmetric) {
                        : s.symmetric ? "symmetric pattern"
                                      : "unsymmetric pattern",
                        s.missing_diagonals > 0 ? fmt::format(", {} rows without diagonal", s.missing_diagonals) : "");
-}
-
-std::string preparation_text(const std::vector<TimerRow>& timers) {
-    const std::string prefix = preparation_timers;
-    std::string text;
-    for (const TimerRow& row : timers)
-        if (row.name.starts_with(prefix))
-            text += fmt::format("{}{} {:.3g} s", text.empty() ? "" : ", ", row.name.substr(prefix.size()), row.seconds);
-    return text;
 }
 
 }  // namespace hyperplane

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "core/matrix/pattern_statistics.hpp"
-#include "core/timer.hpp"
 
 namespace hyperplane {
 
@@ -15,7 +13,5 @@ namespace hyperplane {
 std::string pattern_text(const PatternStatistics& statistics, int dof, bool symmetric = false);
 /// "bandwidth 30 below and 30 above, levels 59 below and 59 above (15.3 rows a level)"
 std::string bandwidth_text(const PatternStatistics& statistics);
-/// The times of Problem::preparation, from a run's timers: "reading 0.1 s, ordering 0.02 s".
-std::string preparation_text(const std::vector<TimerRow>& timers);
 
 }  // namespace hyperplane

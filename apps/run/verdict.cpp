@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/run/pattern_text.hpp"
+#include "apps/run/preparation.hpp"
 #include "core/counted.hpp"
 #include "io/atomic_file.hpp"
 
@@ -136,6 +137,8 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     for (const ErrorNorm& norm : outcome.errors) text += line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
     if (const std::string before = preparation_text(outcome.timers.rows()); !before.empty())
         text += line("before", before);
+    if (const std::string many = long_preparation_text(outcome.timers.rows(), costs.per_iteration()); !many.empty())
+        text += line("", many);
     text += line("time", time_text(outcome));
     if (costs.parts > 1) text += line("parts", fmt::format("{}: {}", costs.parts, costs.places));
     if (gigabytes_a_second(outcome.timers, "solve/preconditioner") > 0.0)  // on a GPU products are not timed singly
@@ -184,6 +187,8 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     if (shape.pattern) json["pattern"] = to_json(*shape.statistics());
     if (shape.order()) json["given_pattern"] = to_json(*shape.given_statistics());
     for (const auto& [name, seconds] : a_case.problem->preparation()) json["preparation"][name] = seconds;
+    if (const auto iterations = preparation_in_iterations(outcome.timers.rows(), costs.per_iteration()))
+        json["preparation_in_iterations"] = *iterations;
     for (const SolveRow& row : outcome.solves)
         json["solves"].push_back({{"step", row.step},
                                   {"newton", row.newton},

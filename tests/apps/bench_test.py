@@ -144,6 +144,22 @@ class Bench(ProgramTest):
         shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", "sync_free_ilu", "--repeats", "1").stdout
         self.assertIn("a set-up with everything", shown)
 
+    def test_applications_after_which_a_set_up_pays_off(self):
+        """Beside the first row that was timed. A refused row is passed over."""
+        deck = self.write("a.ini", POISSON.format(cells=12) + "[matrix]\nformat = general\n[ordering]\nname = random\n")
+        names = "struct_ilu,sync_free_ilu:fill_level=2,jacobi,sync_free_ilu,subdomain_ildu0"
+        refused, first, *others = self.bench("preconditioners", deck, "--preconditioners", names)["systems"][0]["preconditioners"]
+        self.assertIn("refused", refused)
+        self.assertNotIn("pays_off_from_applications", first)
+        for row in others:
+            gained = first["apply"]["median"] - row["apply"]["median"]
+            spent = row["whole_setup"]["median"] - first["whole_setup"]["median"]
+            expected = max(1, math.floor(spent / gained) + 1) if gained > 0.0 else None
+            self.assertEqual(row.get("pays_off_from_applications"), expected, row["preconditioner"])
+        self.assertEqual(others[0]["pays_off_from_applications"], 1)  # jacobi beside ILU(2)
+        costly = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", "par_ilu:sweeps=40,jacobi").stdout
+        self.assertNotIn("pays off", costly)  # from the first application on, which needs no words
+
     def test_solve_on_ranks(self):
         deck = self.write("a.ini", POISSON.format(cells="15 13 11") + "[device]\nranks = 3\nthreads = 1\n")
         one, three = (self.bench("solve", deck, *words) for words in (("--ranks", "1"), ()))

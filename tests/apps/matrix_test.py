@@ -70,6 +70,33 @@ class Matrix(ProgramTest):
         self.assertIn("bandwidth", text)
         self.assertIn("reading", text)
 
+    def test_a_long_preparation_is_told(self):
+        """In a run, its record and a comparison."""
+        answer = self.solve(INPUTS / "data" / "blocks.mtx", "ordering.name=rcm")
+        timers = {name: row["seconds"] for name, row in answer["timers"].items()}
+        parts = [timers["preparation/reading"], timers["preparation/ordering"], timers["setup"]]
+        self.assertLessEqual(timers["setup/symbolic"] + timers["setup/numeric"], timers["setup"])
+        iterations = sum(answer["preparation"].values()) + timers["setup"]
+        iterations /= answer["costs"]["seconds_per_iteration"]
+        self.assertAlmostEqual(answer["preparation_in_iterations"] / iterations, 1.0, places=6)
+        self.assertGreater(min(parts), 0.0)
+        self.assertGreater(iterations, 10.0)  # reading a file takes longer than iterations with 1,000 entries
+        says = "reading, blocks, ordering and set-up (symbolic "
+        self.write("long.ini", (self.folder / "a.ini").read_text() + "[ordering]\nname = rcm\n")
+        self.assertIn(says, self.expect(0, "run", "long.ini", "--force").stdout)
+        record = json.loads(self.expect(0, "info", "long.h5", "--json").stdout)
+        self.assertGreater(record["preparation_in_iterations"], 10.0)
+        self.assertIn(says, self.expect(0, "info", "long.h5").stdout)
+        compared = self.expect(0, "compare", "long.ini", "--preconditioners", "sync_free_ilu", "--force")
+        self.assertRegex(compared.stdout, r"reading, blocks, ordering and set-up \(.*\) took as long as [0-9]+ iterations")
+
+    def test_a_short_preparation_is_not_told(self):
+        """On a grid nothing is read or ordered, and the set-up is not that of a general matrix."""
+        answer = self.run_json(0, "run", self.write("b.ini", "[problem]\nname = poisson\n[grid]\ncells = 9 8 7\n"
+                                                             "[solver]\nname = cg\n"))
+        self.assertNotIn("preparation_in_iterations", answer)
+        self.assertNotIn("took as long", self.expect(0, "run", "b.ini", "--force").stdout)
+
     def test_a_zero_filled_block_is_the_same_system(self):
         self.write("a.mtx", coordinate(60, tridiagonal(60)))
         for block in ("1", "2", "3", "5"):

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What reading, ordering and setting up a general matrix took, in seconds and in iterations.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/interfaces/linear_operator.hpp"
+#include "core/timer.hpp"
+
+namespace hyperplane {
+
+/// Adds the parts of a set-up that a preconditioner has told: the timers setup/symbolic and setup/numeric.
+void add_parts_of_setup(TimerTree& timers, const SetupReport& setup);
+
+/// The times of Problem::preparation, from a run's timers: "reading 0.1 s, ordering 0.02 s".
+std::string preparation_text(const std::vector<TimerRow>& timers);
+
+/// How many iterations of `seconds_per_iteration` take as long as Problem::preparation and one set-up. None if no
+/// general matrix was prepared or analysed, or if that time is not known.
+std::optional<double> preparation_in_iterations(const std::vector<TimerRow>& timers, double seconds_per_iteration);
+
+/// "reading, ordering and set-up (symbolic 0.1 s, numeric 0.02 s) took as long as 35 iterations", where these are more
+/// than ten; otherwise empty.
+std::string long_preparation_text(const std::vector<TimerRow>& timers, double seconds_per_iteration);
+
+}  // namespace hyperplane
