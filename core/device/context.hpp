@@ -132,13 +132,18 @@ private:
 /// Throws Error (internal).
 [[noreturn]] const Context& no_context();
 
-/// Owns `size` values of T in a context's memory, initially zero. Movable, not copyable. On a GPU the addresses
-/// are the device's, and the host cannot read through them.
+/// What a buffer holds before something is written to it. `anything`: on a GPU whatever the memory held before, for
+/// values that are all written before any is read; a host's memory is set to zero all the same, by the threads that
+/// will use it.
+enum class Initially { zero, anything };
+
+/// Owns `size` values of T in a context's memory, initially zero if nothing else is asked for. Movable, not copyable.
+/// On a GPU the addresses are the device's, and the host cannot read through them.
 template <class T>
 class Buffer {
 public:
     Buffer() = default;
-    Buffer(const Context& context, std::string label, Index size);
+    Buffer(const Context& context, std::string label, Index size, Initially holds = Initially::zero);
     Buffer(Buffer&& other) noexcept { swap(other); }
     Buffer& operator=(Buffer&& other) noexcept {
         swap(other);
@@ -183,19 +188,19 @@ void fill_zero(const Context& context, T* data, Index size) {
 }
 
 template <class T>
-Buffer<T>::Buffer(const Context& context, std::string label, Index size)
+Buffer<T>::Buffer(const Context& context, std::string label, Index size, Initially holds)
     : context_(std::make_shared<const Context>(context)), label_(std::move(label)), size_(size) {
     data_ = static_cast<T*>(context.allocate(label_, size * Index(sizeof(T))));
-    if (context.backend() == Backend::cuda)
-        context.stream().zero(data_, size_ * Index(sizeof(T)));
-    else
+    if (context.backend() == Backend::cpu)
         fill_zero(context, data_, size_);
+    else if (holds == Initially::zero)
+        context.stream().zero(data_, size_ * Index(sizeof(T)));
 }
 
 /// A copy of `values` in a context's memory.
 template <class T>
 Buffer<T> copied_to(const Context& context, const std::string& label, const std::vector<T>& values) {
-    Buffer<T> copy(context, label, Index(values.size()));
+    Buffer<T> copy(context, label, Index(values.size()), Initially::anything);
     if (context.backend() == Backend::cuda)
         context.stream().copy(values.data(), copy.data(), copy.size() * Index(sizeof(T)));
     else
@@ -210,7 +215,7 @@ void copy_between(const Context& of_source, const void* from, const Context& of_
 template <class T>
 Buffer<T> moved_to(const Context& context, const std::string& label, Buffer<T> made) {
     if (made.context().is(context)) return made;
-    Buffer<T> moved(context, label, made.size());
+    Buffer<T> moved(context, label, made.size(), Initially::anything);
     copy_between(made.context(), made.data(), context, moved.data(), made.size() * Index(sizeof(T)));
     return moved;
 }

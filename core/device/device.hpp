@@ -83,7 +83,8 @@ public:
     Chunks* chunks() const { return chunks_.get(); }
     /// Queued after all earlier work.
     void zero(void* memory, Index bytes) const;
-    /// Copies between host and device, or within either. If one side is the host's, the copy is finished on return.
+    /// Copies between host and device, or within either. What is copied to the host is there on return, and what is
+    /// copied from it may be changed then; a copy to the device is otherwise queued like all work.
     void copy(const void* from, void* to, Index bytes) const;
     /// Waits for all queued work. Throws if any of it failed; the message names the last kernel launched.
     void synchronize() const;

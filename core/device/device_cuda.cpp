@@ -273,7 +273,11 @@ void Stream::copy(const void* from, void* to, Index bytes) const {
     cudaPointerAttributes a{}, b{};
     cuda::check(cudaPointerGetAttributes(&a, from), "cudaPointerGetAttributes");
     cuda::check(cudaPointerGetAttributes(&b, to), "cudaPointerGetAttributes");
-    if (a.type != cudaMemoryTypeDevice || b.type != cudaMemoryTypeDevice) synchronize();
+    // What the driver does not know as pinned has been read when the call returns. Other ranks read the memory without
+    // waiting for this stream.
+    const bool sent =
+        readers_ == Readers::none && a.type == cudaMemoryTypeUnregistered && b.type == cudaMemoryTypeDevice;
+    if (!sent && (a.type != cudaMemoryTypeDevice || b.type != cudaMemoryTypeDevice)) synchronize();
 }
 
 void Stream::synchronize() const {

@@ -81,15 +81,13 @@ void subtract_terms(const std::vector<SingleTerm>& terms, const float* b, double
 
 }  // namespace
 
-SingleMatrix::SingleMatrix(const StructMatrix& a, const std::string& label)
+SingleMatrix::SingleMatrix(const StructMatrix& a, const std::string& label, int /*without values*/)
     : layout_(a.layout()),
       stencil_(a.stencil()),
       dof_(a.dof()),
       storage_(a.storage()),
       stride_(a.stride()),
-      values_(a.context(), label, a.stored()) {
-    assign(a);
-}
+      values_(a.context(), label, a.stored()) {}
 
 void SingleMatrix::assign(const StructMatrix& a) {
     narrow(a.context(), a.values(0), values_.data(), values_.size());

@@ -16,7 +16,9 @@ class SingleMatrixCuda;
 
 class SingleMatrix {
 public:
-    explicit SingleMatrix(const StructMatrix& a, const std::string& label);
+    explicit SingleMatrix(const StructMatrix& a, const std::string& label) : SingleMatrix(like(a, label)) { assign(a); }
+    /// Memory for a copy of such a matrix.
+    static SingleMatrix like(const StructMatrix& a, const std::string& label) { return {a, label, 0}; }
 
     /// Rounds the coefficients of a matrix of the same shape.
     void assign(const StructMatrix& a);
@@ -36,6 +38,11 @@ public:
     Index bytes() const { return values_.size() * Index(sizeof(float)); }
     /// Bytes of the copy of a matrix that takes so many.
     static Index bytes(Index of_matrix) { return of_matrix / Index(sizeof(double) / sizeof(float)); }
+    /// All values, for a writer of the whole copy.
+    float* values() {
+        lines_.reset();
+        return values_.data();
+    }
     const float* values(int entry, int row = 0, int col = 0) const {
         return values_.data() + (Index(entry * dof_ + row) * dof_ + col) * stride_;
     }
@@ -52,6 +59,8 @@ public:
     void subtract_product(const SingleVector& b, const SingleVector& x, SingleVector& r) const;
 
 private:
+    SingleMatrix(const StructMatrix& a, const std::string& label, int);
+
     Layout layout_;
     Stencil stencil_;
     int dof_;

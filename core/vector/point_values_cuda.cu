@@ -20,19 +20,20 @@ struct Candidate {
 /// A candidate for each block, then the smallest, lie in a stream's scratch.
 static_assert((most_candidates + 1) * sizeof(Candidate) <= device::Scratch::sums * sizeof(double));
 
-__device__ Candidate first_of(const Layout& layout, Candidate a, Candidate b) {
+__device__ Candidate first_of(const Layout& layout, bool natural, Candidate a, Candidate b) {
     if (a.slot < 0 || b.slot < 0) return a.slot < 0 ? b : a;
+    if (a.value == b.value && natural) return b.slot < a.slot ? b : a;  // without the divisions that find a point
     return comes_before(layout, b.value, b.slot, a.value, a.slot) ? b : a;
 }
 
 /// The first of the candidates of a block's threads, in the order of comes_before; valid in thread 0.
-__device__ Candidate block_first(const Layout& layout, Candidate mine) {
+__device__ Candidate block_first(const Layout& layout, bool natural, Candidate mine) {
     __shared__ Candidate of_thread[block_threads];
     of_thread[threadIdx.x] = mine;
     for (int half = block_threads / 2; half > 0; half /= 2) {
         __syncthreads();
         if (threadIdx.x < half)
-            of_thread[threadIdx.x] = first_of(layout, of_thread[threadIdx.x], of_thread[threadIdx.x + half]);
+            of_thread[threadIdx.x] = first_of(layout, natural, of_thread[threadIdx.x], of_thread[threadIdx.x + half]);
     }
     return of_thread[0];
 }
@@ -40,16 +41,17 @@ __device__ Candidate block_first(const Layout& layout, Candidate mine) {
 __global__ void find_smallest(const __grid_constant__ Layout layout, const double* values, Candidate* found,
                               unsigned* arrived) {
     const Index stride = Index(gridDim.x) * block_threads;
+    const bool natural = layout.step().x == 1;
     Candidate best{0.0, -1};
     for (Index at = Index(blockIdx.x) * block_threads + threadIdx.x; at < layout.slots(); at += stride)
-        best = first_of(layout, best, {values[at], at});
-    best = block_first(layout, best);
+        best = first_of(layout, natural, best, {values[at], at});
+    best = block_first(layout, natural, best);
     if (threadIdx.x == 0) found[blockIdx.x] = best;
     if (!is_last_block(arrived)) return;
     best = {0.0, -1};
     for (int block = threadIdx.x; block < gridDim.x; block += block_threads)
-        best = first_of(layout, best, {__ldcg(&found[block].value), __ldcg(&found[block].slot)});
-    best = block_first(layout, best);
+        best = first_of(layout, natural, best, {__ldcg(&found[block].value), __ldcg(&found[block].slot)});
+    best = block_first(layout, natural, best);
     if (threadIdx.x == 0) found[most_candidates] = best;
 }
 

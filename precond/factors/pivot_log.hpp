@@ -65,6 +65,50 @@ HYPERPLANE_HD HYPERPLANE_APART static void record_apart(PivotLog* log, bool boos
 }
 #undef HYPERPLANE_APART
 
+/// Events of rounding. All threads share one log.
+struct RoundingLog {
+    PivotLog overflows;  ///< its failures are rows with a value that is not finite or too large
+    unsigned long long flushed;
+};
+
+/// The events of rounding one row of W, D^-1 or G.
+class RowEvents {
+public:
+    /// Records that a value does not fit, or that something computed from it would not.
+    HYPERPLANE_HD void refuse(double value) {
+        if (!overflows_) bad_ = value;
+        overflows_ = true;
+    }
+    HYPERPLANE_HD void flush(bool flushed) { flushed_ += flushed; }
+    /// Rounds a value to single precision; what does not fit becomes zero.
+    HYPERPLANE_HD float single(double value) {
+        constexpr double most = 3.4028234663852886e38;
+        if (!(fabs(value) <= most)) {
+            refuse(value);
+            return 0.0f;
+        }
+        const float result = float(value);
+        flush(value != 0.0 && result == 0.0f);
+        return result;
+    }
+    /// `row` is a number unique to the row; of all overflows the log keeps the one whose row has the smallest number.
+    HYPERPLANE_HD void tell(RoundingLog& log, unsigned long long row) const {
+        if (overflows_) record_apart(&log.overflows, false, row, bad_);
+        if (flushed_ == 0) return;
+#ifdef __CUDA_ARCH__
+        atomicAdd(&log.flushed, flushed_);
+#else
+#pragma omp atomic
+        log.flushed += flushed_;
+#endif
+    }
+
+private:
+    double bad_ = 0.0;
+    unsigned long long flushed_ = 0;
+    bool overflows_ = false;
+};
+
 /// The rule for one factorisation, and the log of the pivots that cannot be used.
 struct PivotJudge : PivotRule {
     PivotLog* log;

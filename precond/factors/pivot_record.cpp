@@ -15,6 +15,7 @@ void copy_to(const std::vector<T>& from, Buffer<T>& to) {
 template <class T>
 std::vector<T> copy_of(const Buffer<T>& from) {
     std::vector<T> to(from.size());
+    if (to.empty()) return to;
     if (from.backend() == Backend::cuda)
         from.context().stream().copy(from.data(), to.data(), from.size() * Index(sizeof(T)));
     else

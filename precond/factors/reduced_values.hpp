@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "precond/factors/pivot_log.hpp"
 
@@ -77,16 +76,10 @@ inline void widen(const Half* from, const RowExponent* exponents, int count, dou
     for (int t = 0; t < count; ++t) to[t] = widened(from[t]) * scale_of(exponents[t]);
 }
 
-/// Events of rounding. All threads share one log.
-struct RoundingLog {
-    PivotLog overflows;  ///< its failures are rows with a value that is not finite or too large for T
-    unsigned long long flushed;
-};
-
 /// Rounds one row in four steps: `see` is called with every value, `settle` chooses the row's scale, `rounded` rounds
 /// each value, and `tell` adds the row's events to a log. Without scales the first two steps can be left out.
 template <class T>
-class RowRounding {
+class RowRounding : public RowEvents {
 public:
     static constexpr bool scales = sizeof(T) < sizeof(float);
 
@@ -104,44 +97,25 @@ public:
         return RowExponent(exponent + 127);
     }
     HYPERPLANE_HD T rounded(double value) {
-        const double scaled = scales ? value * inverse_scale_ : value;
-        const double most = scales ? 65504.0 : double(std::numeric_limits<float>::max());
-        if (!(fabs(scaled) <= most)) {
-            refuse(value);
-            return T{};
-        }
-        const T result = narrowed(scaled, T{});
-        flushed_ += value != 0.0 && widened(result) == 0.0;
-        return result;
-    }
-    /// Records an overflow although the value itself fits, because something computed from it would not.
-    HYPERPLANE_HD void refuse(double value) {
-        if (!overflows_) bad_ = value;
-        overflows_ = true;
-    }
-    /// `row` is a number unique to the row; of all overflows the log keeps the one whose row has the smallest number.
-    HYPERPLANE_HD void tell(RoundingLog& log, unsigned long long row) const {
-        if (overflows_) record_apart(&log.overflows, false, row, bad_);
-        if (flushed_ == 0) return;
-#ifdef __CUDA_ARCH__
-        atomicAdd(&log.flushed, flushed_);
-#else
-#pragma omp atomic
-        log.flushed += flushed_;
-#endif
+        if constexpr (scales)
+            return half(value);
+        else
+            return single(value);
     }
 
 private:
-    HYPERPLANE_HD static float narrowed(double x, float) {
-        return float(x);
-    }
-    HYPERPLANE_HD static Half narrowed(double x, Half) {
-        return half_of(x);
+    HYPERPLANE_HD Half half(double value) {
+        const double scaled = value * inverse_scale_;
+        if (!(fabs(scaled) <= 65504.0)) {
+            refuse(value);
+            return {};
+        }
+        const Half result = half_of(scaled);
+        flush(value != 0.0 && widened(result) == 0.0);
+        return result;
     }
 
-    double largest_ = 0.0, inverse_scale_ = 1.0, bad_ = 0.0;
-    unsigned long long flushed_ = 0;
-    bool overflows_ = false;
+    double largest_ = 0.0, inverse_scale_ = 1.0;
 };
 
 }  // namespace hyperplane

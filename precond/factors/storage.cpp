@@ -51,6 +51,14 @@ FactorStorage factor_storage(const Parameters& parameters) {
     return FactorStorage::double_precision;
 }
 
+void clear(const Context& context, RoundingLog* log) {
+    const RoundingLog empty{empty_pivot_log(), 0};
+    if (context.backend() == Backend::cuda)
+        context.stream().copy(&empty, log, sizeof empty);
+    else
+        *log = empty;
+}
+
 Rounding rounding_by(const Context& context, const Grid& grid, int dof, int parts,
                      const std::function<void(RoundingLog*)>& round) {
     RoundingLog met{empty_pivot_log(), 0};

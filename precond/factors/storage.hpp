@@ -58,6 +58,8 @@ Rounding rounding_by(const Context& context, const Grid& grid, int dof, int part
 /// Does the same for the points of a layout. Where it is a part of the grid, all ranks get the events of all of them.
 Rounding rounding_by(const Context& context, const Layout& layout, int dof, int parts,
                      const std::function<void(RoundingLog*)>& round);
+/// Removes the events of a log in the context's memory.
+void clear(const Context& context, RoundingLog* log);
 /// Enters the number of flushed values in a report. Throws SetupError if a value did not fit; `name` is the
 /// preconditioner's name in its message, and `takes_half` says whether the message may suggest half_scaled.
 void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report,

@@ -30,8 +30,10 @@ constexpr int most_colour_entries = 38, most_colour_products = most_colour_entri
 struct ColourFactorArguments {
     const double* a;  // A's coefficients [entry][row][col][a_stride]; slots are those of the layout
     double* values;
+    float* rounded;  // the same coefficients in single precision, if factors are kept in it; else null
     double* ratios;  // of the layout's points in natural order
     PivotLog* log;
+    RoundingLog* roundings;  // the rows of W, D^-1 and G are 3 times the matrix row, plus 0, 1 and 2
     double alpha, tolerance, boost;
     long long a_stride, pitch, inverse;          // from one coefficient to the next; first coefficient of D^-1
     long long base, first_row;                   // the number at place 0 of colour 0; the first row of the layout
@@ -39,6 +41,7 @@ struct ColourFactorArguments {
     int nx, ny, nz, line, plane, colours, colour;
     int first, last;  // places that are factored
     int a_diagonal, entries, products, definite;
+    int keeps_doubles;  // whether a later colour reads `values`, or nothing is rounded
     ColourEntry entry[most_colour_entries];
     ColourProduct product[most_colour_products];  // the products of a lower entry follow each other
 };

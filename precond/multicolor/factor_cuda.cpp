@@ -52,8 +52,10 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
     const ColouredPoints::Range owned = points.owned(layout, colour);
     ColourFactorArguments all{.a = a.values(0),
                               .values = values,
+                              .rounded = rounded,
                               .ratios = ratios,
                               .log = log,
+                              .roundings = roundings,
                               .alpha = alpha,
                               .tolerance = rule.tolerance,
                               .boost = rule.boost,
@@ -79,6 +81,7 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
                               .entries = view.entries,
                               .products = 0,
                               .definite = rule.definite,
+                              .keeps_doubles = !rounded || colour + 1 < points.colours(),
                               .entry = {},
                               .product = {}};
     for (int e = 0; e < view.entries; ++e) {

@@ -8,6 +8,7 @@
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/storage.hpp"
 #include "precond/multicolor/coloured_points.hpp"
 #include "precond/multicolor/factor_arguments.hpp"
 
@@ -23,6 +24,8 @@ struct ColourFactorisation {
     bool eliminates;
     PivotLog* log;
     double *ratios, *values;
+    float* rounded = nullptr;  ///< the factors in single precision, in place of `values` where no colour reads those
+    RoundingLog* roundings = nullptr;
 
     static constexpr int places = 8, threads = 32 * places;  ///< of a thread block
     ColourFactorArguments arguments(int colour) const;
@@ -36,6 +39,16 @@ public:
         const bool on_tensor_cores = !symmetric && dof >= 5 && dof <= 8;
         return shape.is_linear() && (dof == 1 || on_tensor_cores) && shape.entries() <= most_colour_entries;
     }
+    /// Whether the kernel rounds factors, and keeps in double precision those alone that later colours read.
+    static bool rounds(const Layout& layout, int dof, FactorStorage storage) {
+        return storage == FactorStorage::single_precision && writes_all(layout, dof);
+    }
+    /// Number of the coefficients that later colours read: all but those of the last colour, which keeps every entry.
+    static Index read_by_later(const ColouredShape& shape, int dof, bool symmetric) {
+        return shape.coefficients(dof, symmetric) - (shape.entries() + 1) * shape.stride * dof * dof;
+    }
+    /// Whether the kernel writes all places of all coefficients, so that nobody has to fill their memory before.
+    static bool writes_all(const Layout& layout, int dof) { return dof == 1 && !layout.is_part(); }
     /// Computes the factors, colour by colour, as multicolor::factor does (precond/multicolor/by_point.hpp).
     void factor(const ColourFactorisation& all) const;
 

@@ -6,6 +6,9 @@
 // AT_ONCE at a time, and the next ones before the last ones are used: a thread waits for memory once for as many
 // products, not for each.
 //
+// If factors are kept in single precision, they are rounded here, and those in double precision are stored for later
+// colours alone. Empty places get zeros, so that nobody has to fill the memory before.
+//
 // Definitions: THREADS, SYMMETRIC.
 
 #include "precond/factors/pivot_log.hpp"
@@ -35,9 +38,21 @@ struct RightOperands {
     }
 };
 
+/// Stores a coefficient, rounded or not, as the arguments say.
+__device__ __forceinline__ void store(const Arguments& a, long long at, double value, RowEvents& row) {
+    if (a.rounded) a.rounded[at] = row.single(value);
+    if (a.keeps_doubles) a.values[at] = value;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) factor_points_of_colour(const __grid_constant__ Arguments a) {
     const PlacedPoint p(a, a.first + int(blockIdx.x * THREADS + threadIdx.x));
-    if (!p.exists) return;
+    if (p.place >= a.last) return;
+    RowEvents of_w, of_inverse, of_g;
+    if (!p.exists) {
+        for (int e = 0; e < a.entries; ++e)
+            if (a.entry[e].kept >= 0) store(a, a.entry[e].kept + p.place, 0.0, of_w);
+        return store(a, a.inverse + p.place, 0.0, of_inverse);
+    }
     double* const x = shared + threadIdx.x;
     unsigned long long coupled = 1ull << a.entries;  // a bit for each entry, and one for the diagonal
     const long long slot = p.slot(a);
@@ -82,14 +97,22 @@ extern "C" __global__ void __launch_bounds__(THREADS) factor_points_of_colour(co
     const long long row = p.row(a);
     const double pivot = judge.usable(diagonal, own, fmax(fabs(own), fabs(diagonal)), (unsigned long long)row, true);
     const double inverse = pivot == 0.0 ? 0.0 : 1.0 / pivot;
-    a.values[a.inverse + p.place] = inverse;
+    store(a, a.inverse + p.place, inverse, of_inverse);
     a.ratios[row] = fmin(1.0, judge.ratio(diagonal, own));
     for (int e = 0; e < a.entries; ++e) {
         const ColourEntry& entry = a.entry[e];
         if (entry.kept < 0) continue;
         const double value = x[e * THREADS];
-        a.values[entry.kept + p.place] = entry.later && coupled >> e & 1 ? inverse * value : value;
+        if (SYMMETRIC || !entry.later)
+            store(a, entry.kept + p.place, value, of_w);
+        else
+            store(a, entry.kept + p.place, coupled >> e & 1 ? inverse * value : value, of_g);
     }
+    if (!a.rounded) return;
+    const unsigned long long of_matrix = 3 * (unsigned long long)p.number(a);
+    of_w.tell(*a.roundings, of_matrix);
+    of_inverse.tell(*a.roundings, of_matrix + 1);
+    of_g.tell(*a.roundings, of_matrix + 2);
 }
 
 }  // namespace hyperplane

@@ -90,9 +90,15 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
     plan.bytes = factor_bytes(shape, setting.matrix.dof(), setting.matrix.symmetric(), options.storage) +
                  doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index)) +
                  (by_points ? PivotRecord::bytes(0) : 0);
-    if (is_reduced(options.storage))
-        plan.setup_bytes =
-            factor_bytes(shape, setting.matrix.dof(), setting.matrix.symmetric(), FactorStorage::double_precision);
+    if (is_reduced(options.storage)) {
+        const int dof = setting.matrix.dof();
+        const bool symmetric = setting.matrix.symmetric();
+        plan.setup_bytes = factor_bytes(shape, dof, symmetric, FactorStorage::double_precision);
+        if constexpr (cuda_built)
+            if (setting.context.backend() == Backend::cuda && MulticolorFactorCuda::serves(shape, dof, symmetric) &&
+                MulticolorFactorCuda::rounds(layout, dof, options.storage))
+                plan.setup_bytes = MulticolorFactorCuda::read_by_later(shape, dof, symmetric) * Index(sizeof(double));
+    }
     plan.bytes_per_apply = fewest_bytes(shape, setting.matrix.dof(), options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};
     return plan;
@@ -105,8 +111,7 @@ void Multicolor::prepare(const StructMatrix& a) {
     const bool served = points_ && a.layout() == layout_ && a.stencil().offsets() == stencil_.offsets() &&
                         a.dof() == dof_ && a.symmetric() == symmetric_;
     if (served) {
-        if (factors_.size() == 0)
-            factors_ = Buffer<double>(context_, "factor", points_->shape().coefficients(dof_, symmetric_));
+        provide_factors();
         return;
     }
     for (Buffer<double>* memory : {&factors_, &v_, &w_}) *memory = {};
@@ -122,13 +127,15 @@ void Multicolor::prepare(const StructMatrix& a) {
         ratios_ = std::make_unique<PointValues>(context_, a.layout(), "factor");
         record_ = std::make_unique<PivotRecord>(context_, 0);
     }
-    v_ = Buffer<double>(context_, "coloured vectors", shape.slots * a.dof());
-    w_ = Buffer<double>(context_, "coloured vectors", shape.slots * a.dof());
+    // A solve on a GPU by threads that have a whole point writes all places of v and w before it reads them.
+    const bool writes_all = a.backend() == Backend::cuda && shape.is_linear() && a.dof() == 1 && !a.layout().is_part();
+    for (Buffer<double>* memory : {&v_, &w_})
+        *memory = Buffer<double>(context_, "coloured vectors", shape.slots * a.dof(),
+                                 writes_all ? Initially::anything : Initially::zero);
     layout_ = a.layout();
     stencil_ = a.stencil();
     dof_ = a.dof();
     symmetric_ = a.symmetric();
-    factors_ = Buffer<double>(context_, "factor", shape.coefficients(dof_, symmetric_));
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && options_.colours == ColourRule::stencil)
             cuda_ = std::make_shared<MulticolorCuda>(context_, *points, layout_, dof_, symmetric_, options_.storage);
@@ -136,36 +143,54 @@ void Multicolor::prepare(const StructMatrix& a) {
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && MulticolorFactorCuda::serves(shape, dof_, symmetric_))
             factor_cuda_ = std::make_shared<MulticolorFactorCuda>(context_, dof_, symmetric_);
-    points_ = std::move(points);  // last: it shows that everything is allocated
+    points_ = std::move(points);
+    provide_factors();
+}
+
+void Multicolor::provide_factors() {
+    const ColouredShape& shape = points_->shape();
+    const FactorStorage storage = options_.storage;
+    const Initially holds =
+        factor_cuda_ && MulticolorFactorCuda::writes_all(layout_, dof_) ? Initially::anything : Initially::zero;
+    if (factors_.size() == 0)
+        factors_ = Buffer<double>(context_, "factor",
+                                  rounds_at_once() ? MulticolorFactorCuda::read_by_later(shape, dof_, symmetric_)
+                                                   : shape.coefficients(dof_, symmetric_),
+                                  holds);
+    if (is_reduced(storage) && reduced_.size() == 0)
+        reduced_ = Buffer<std::uint32_t>(context_, "factor", reduced_words(shape, dof_, symmetric_, storage), holds);
+    if (is_scaled(storage) && exponents_.size() == 0)
+        exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
 }
 
 SetupReport Multicolor::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
     prepare(a);
-    SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "multicolor",
-                                            [&](double alpha, PivotInverter& inverter) { factor(a, alpha, inverter); });
+    SetupReport report;
+    const auto factorise = [&](RoundingLog* roundings) {
+        report =
+            factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "multicolor",
+                               [&](double alpha, PivotInverter& inverter) { factor(a, alpha, inverter, roundings); });
+    };
+    if (!rounds_at_once()) factorise(nullptr);
+    if (is_reduced(options_.storage)) {
+        const Rounding met = rounding_by(context_, layout_, dof_, 3, [&](RoundingLog* log) {
+            rounds_at_once() ? factorise(log) : round_factors(log);
+        });
+        judge(met, options_.storage, "multicolor", report);
+        factors_ = {};
+    }
     report.factor_bytes = factor_bytes(points_->shape(), dof_, symmetric_, options_.storage);
-    if (is_reduced(options_.storage)) round_factors(report);
     return report;
 }
 
-void Multicolor::round_factors(SetupReport& report) {
-    const ColouredShape& shape = points_->shape();
-    const FactorStorage storage = options_.storage;
-    if (reduced_.size() == 0)
-        reduced_ = Buffer<std::uint32_t>(context_, "factor", reduced_words(shape, dof_, symmetric_, storage));
-    if (is_scaled(storage) && exponents_.size() == 0)
-        exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
-    const Rounding met = rounding_by(context_, layout_, dof_, 3, [&](RoundingLog* log) {
-        const auto round = [&](auto* rounded) {
-            multicolor::round(context_, layout_, *points_, dof_, symmetric_, factors_.data(), rounded,
-                              exponents_.data(), log);
-        };
-        is_scaled(storage) ? round(reinterpret_cast<Half*>(reduced_.data()))
-                           : round(reinterpret_cast<float*>(reduced_.data()));
-    });
-    judge(met, storage, "multicolor", report);
-    factors_ = {};
+void Multicolor::round_factors(RoundingLog* log) {
+    const auto round = [&](auto* rounded) {
+        multicolor::round(context_, layout_, *points_, dof_, symmetric_, factors_.data(), rounded, exponents_.data(),
+                          log);
+    };
+    is_scaled(options_.storage) ? round(reinterpret_cast<Half*>(reduced_.data()))
+                                : round(reinterpret_cast<float*>(reduced_.data()));
 }
 
 multicolor::Kept Multicolor::kept() const {
@@ -179,7 +204,7 @@ multicolor::Kept Multicolor::kept() const {
     return kept;
 }
 
-void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inverter) {
+void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inverter, RoundingLog* roundings) {
     if (!by_point(points_->shape(), a.backend()))
         return multicolor::factor_pieces(a, *points_, a_entry_.data(), alpha, inverter, !options_.gauss_seidel,
                                          factors_.data());
@@ -188,9 +213,12 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
     record_->clear_log();
     double* const ratios = ratios_->view(natural).values;
     if constexpr (cuda_built)
-        if (factor_cuda_)
+        if (factor_cuda_) {
+            if (roundings) clear(context_, roundings);
             factor_cuda_->factor({a, *points_, alpha, rule_of(options_.pivots.rules, symmetric_),
-                                  !options_.gauss_seidel, record_->log(), ratios, factors_.data()});
+                                  !options_.gauss_seidel, record_->log(), ratios, factors_.data(),
+                                  roundings ? reinterpret_cast<float*>(reduced_.data()) : nullptr, roundings});
+        }
     if (!factor_cuda_)
         multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
                            !options_.gauss_seidel, ratios, factors_.data());

@@ -80,10 +80,16 @@ public:
 
 private:
     void prepare(const StructMatrix& a);
-    /// Computes the factors of A + alpha diag(A).
-    void factor(const StructMatrix& a, double alpha, PivotInverter& inverter);
-    /// Rounds the factors and releases those in double precision.
-    void round_factors(SetupReport& report);
+    /// Allocates what a factorisation writes, unless it is there from an earlier one.
+    void provide_factors();
+    /// Whether the factorisation rounds each factor when it has computed it.
+    bool rounds_at_once() const {
+        return factor_cuda_ && MulticolorFactorCuda::rounds(layout_, dof_, options_.storage);
+    }
+    /// Computes the factors of A + alpha diag(A); a log is given if it rounds them, too.
+    void factor(const StructMatrix& a, double alpha, PivotInverter& inverter, RoundingLog* roundings);
+    /// Rounds all factors.
+    void round_factors(RoundingLog* log);
     multicolor::Kept kept() const;
 
     void apply_cpu(const Vector& r, Vector& z) const;

@@ -33,9 +33,11 @@ struct PlacedPoint {
         if (a.natural) return x + a.nx * (y + (long long)a.ny * (z - a.begin_plane));
         return ((long long)((x + a.level_y * y + a.level_z * z) % a.nx) * a.nz + z) * a.ny + y;
     }
-    __device__ __forceinline__ long long row(const ColourFactorArguments& a) const {
-        return x + a.nx * (y + (long long)a.ny * z) - a.first_row;
+    /// The number of the point in the whole grid.
+    __device__ __forceinline__ long long number(const ColourFactorArguments& a) const {
+        return x + a.nx * (y + (long long)a.ny * z);
     }
+    __device__ __forceinline__ long long row(const ColourFactorArguments& a) const { return number(a) - a.first_row; }
 };
 
 }  // namespace hyperplane

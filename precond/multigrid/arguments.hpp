@@ -19,6 +19,8 @@ struct GridStep {
     int begin;               // the first plane whose coarse points are taken, in natural order; else 0
     int columns;             // threads of a block along the first coordinate; the others lie along the second one
     int tiles;               // blocks along the first coordinate
+    int chunk;               // values of the last coordinate that are taken before the next ones of the second
+    int lines;               // blocks along the second coordinate
     int own_begin, own_end;  // the planes of the fine grid that this rank has
     int fine_slots, coarse_slots, order_slots;  // in memory
 };
@@ -41,22 +43,30 @@ struct SetupArguments {
     const double* own[most_setup_entries];       // of each stored entry's coefficient: that of the fine point itself
     const double* mirrored[most_setup_entries];  // and the transposed one, for a point whose neighbour stores it
     double* weight[26];                          // of each child
+    float* single_weight[26];                    // the same in single precision, if `rounds`
     double* coarse[most_setup_entries];          // of each stored entry
     long long a_stride;                          // from one coefficient to the next one
     GridStep step;
     int on_diagonal;                    // of the blocks
+    int rounds;                         // whether weights are stored in single precision, too
     int position[most_positions];       // from the fine slot of a coarse point
     int coupled[most_setup_entries];    // from a coarse point to the one that an entry couples it to, among weights
     int offset[3][most_setup_entries];  // to the same point
 };
 
+/// What a block counts of its points: axes' sums, rows that are not those of an M-matrix, and rows whose couplings
+/// jump.
+constexpr int coupling_counts = 5;
+
 struct CouplingArguments {
     const double* a;  // [entry][row][col][a_stride]
-    double* sums;     // [block][axis]
+    double* sums;     // [block][axis, and what rows are counted (coupling_counts)]
+    float* single;    // receives the coefficients in single precision, as in `a`; or null
     GridSlots grid;
     int begin, pieces;    // the first plane that this rank has, and the blocks of a plane
     int slots, a_stride;  // in memory
     int candidates;       // the axes that can be coarsened, as bits
+    int examines;         // whether rows are examined, of a symmetric matrix with one unknown
     int delta[1000];      // of the entries, core/grid/slots.hpp
 };
 

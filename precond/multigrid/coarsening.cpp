@@ -147,7 +147,7 @@ void gather_lines(const StructMatrix& a, Vector& sums) {
 }
 
 /// Sums of c_id / max_e c_ie over all points.
-std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
+std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates, [[maybe_unused]] Survey& survey) {
     std::array<double, 3> total{0.0, 0.0, 0.0};
     if (a.backend() == Backend::cpu && a.dof() == 1 && a.layout().kind() == LayoutKind::natural &&
         !a.grid().any_periodic()) {
@@ -167,7 +167,7 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates) {
         return total;
     }
     if constexpr (cuda_built)
-        if (a.backend() == Backend::cuda && !a.grid().any_periodic()) return summed_ratios_cuda(a, candidates);
+        if (a.backend() == Backend::cuda && !a.grid().any_periodic()) return summed_ratios_cuda(a, candidates, survey);
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     Vector sums(a.context(), parts_of_lines(a.layout()), 3, "multigrid: tables");
     for_each_point(a.context(), sums.layout(), "couplings",
@@ -232,11 +232,16 @@ bool is_last(const Grid& grid, const Stencil& stencil, const CoarseningOptions& 
 }
 
 Axes strong_axes(const StructMatrix& a, double threshold) {
+    Survey survey;
+    return strong_axes(a, threshold, survey);
+}
+
+Axes strong_axes(const StructMatrix& a, double threshold, Survey& survey) {
     Axes candidates;
     for (int axis = 0; axis < 3; ++axis) candidates[axis] = can_coarsen(a.grid(), axis, a.stencil().radius());
     const int count = candidates[0] + candidates[1] + candidates[2];
     if (count < 2) return candidates;
-    const std::array<double, 3> ratios = summed_ratios(a, candidates);
+    const std::array<double, 3> ratios = summed_ratios(a, candidates, survey);
     const double most = *std::max_element(ratios.begin(), ratios.end());
     Axes strong;
     for (int axis = 0; axis < 3; ++axis) strong[axis] = candidates[axis] && ratios[axis] >= threshold * most;

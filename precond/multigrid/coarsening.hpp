@@ -122,6 +122,18 @@ struct CoarseningOptions {
     bool single(int grid) const { return single_vectors && rounds(grid); }
 };
 
+/// Whether a matrix is symmetric with coefficients of an M-matrix, and whether its couplings jump.
+struct MatrixKind {
+    bool m_matrix = false, jumps = false;
+};
+
+/// What a set-up needs to know of a matrix besides its strong axes.
+struct Survey {
+    float* copy = nullptr;  ///< if given, receives the coefficients in single precision, as in SingleMatrix
+    bool copied = false;    ///< whether it has
+    std::optional<MatrixKind> kind;
+};
+
 /// Whether a grid can be made coarser along an axis: it has three points or more there, and the coarse operator, whose
 /// stencil has a radius of at most `radius`, fits on a periodic axis.
 bool can_coarsen(const Grid& grid, int axis, int radius);
@@ -137,6 +149,8 @@ Stencil coarse_stencil(const Stencil& stencil, const Coarsening& coarsening);
 /// being over the axes that can be coarsened. Axis d is strong if r_d >= threshold max_e r_e.
 /// Where the grid is cut into the parts of ranks, the means are those of one rank, to the last bit.
 Axes strong_axes(const StructMatrix& a, double threshold);
+/// The same, and whatever of a survey can be found where coefficients are read for the couplings.
+Axes strong_axes(const StructMatrix& a, double threshold, Survey& survey);
 
 /// Whether a grid, the one of this number, is the last one.
 bool is_last(const Grid& grid, const Stencil& stencil, const CoarseningOptions& options, int number);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums of c_id / max_e c_ie over the points of a grid without periodic axes (coarsening.hpp), on a GPU.
+// Sums of c_id / max_e c_ie over the points of a grid without periodic axes (coarsening.hpp), on a GPU. The
+// coefficients are loaded for that, so what else a set-up needs to know of each row is found here, too: whether it is
+// that of an M-matrix, and whether its couplings jump (examined_row.hpp); and a copy in single precision is made of
+// them.
 //
 // Each block sums some tiles of 16 x 16 points of one plane, and the host adds the sums of the blocks. Which points a
 // block has, and the order of its sum, depend on the whole grid alone: not on the layout, on the GPU, nor on the planes
@@ -8,6 +11,7 @@
 // Definitions: THREADS, DOF, ENTRIES, STORED, OFFSET_X, OFFSET_Y, OFFSET_Z.
 
 #include "core/grid/slots.hpp"
+#include "precond/multigrid/examined_row.hpp"
 #include "precond/multigrid/grid_slots.cuh"
 
 namespace hyperplane::multigrid {
@@ -22,8 +26,8 @@ static_assert(tile * tile == THREADS);
 constexpr int unroll_entries = DOF <= 2 ? ENTRIES : 1;
 
 extern "C" __global__ void __launch_bounds__(THREADS) couplings(const __grid_constant__ CouplingArguments a) {
-    __shared__ double all[3][THREADS];
-    double total[3] = {0.0, 0.0, 0.0};
+    __shared__ double all[coupling_counts][THREADS];
+    double total[coupling_counts] = {};
     const int one = threadIdx.x % tile, other = threadIdx.x / tile;
     const int of_tile_x = a.grid.natural ? one : other, of_tile_y = a.grid.natural ? other : one;
     const int across = (a.grid.nx + tile - 1) / tile, tiles = across * ((a.grid.ny + tile - 1) / tile);
@@ -37,6 +41,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) couplings(const __grid_con
         for (int at = 0; at < DOF * DOF; ++at) {
             const int transposed = at % DOF * DOF + at / DOF;
             double sum[3] = {0.0, 0.0, 0.0};
+            ExaminedRow<ENTRIES> traits;
 #pragma unroll(unroll_entries)
             for (int e = 0; e < ENTRIES; ++e) {
                 const double value =
@@ -46,6 +51,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) couplings(const __grid_con
                 if (offset_x[e] != 0) sum[0] += value;
                 if (offset_y[e] != 0) sum[1] += value;
                 if (offset_z[e] != 0) sum[2] += value;
+                if (DOF == 1) traits.add(e, value);
+                if (e < STORED && a.single)
+                    a.single[(long long)(e * DOF * DOF + at) * a.a_stride + slot] = float(value);
+            }
+            if (DOF == 1 && a.examines) {
+                total[3] += traits.is_other();
+                total[4] += traits.jumps();
             }
 #pragma unroll
             for (int d = 0; d < 3; ++d) square[d] += sum[d] * sum[d];
@@ -59,14 +71,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) couplings(const __grid_con
             if ((a.candidates >> d & 1) && most > 0.0) total[d] += sqrt(square[d] / most);
     }
 #pragma unroll
-    for (int d = 0; d < 3; ++d) all[d][of_tile_x + tile * of_tile_y] = total[d];
+    for (int d = 0; d < coupling_counts; ++d) all[d][of_tile_x + tile * of_tile_y] = total[d];
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();
         if (threadIdx.x < half)
 #pragma unroll
-            for (int d = 0; d < 3; ++d) all[d][threadIdx.x] += all[d][threadIdx.x + half];
+            for (int d = 0; d < coupling_counts; ++d) all[d][threadIdx.x] += all[d][threadIdx.x + half];
     }
-    if (threadIdx.x < 3) a.sums[3 * blockIdx.x + threadIdx.x] = all[threadIdx.x][0];
+    if (threadIdx.x < coupling_counts) a.sums[coupling_counts * blockIdx.x + threadIdx.x] = all[threadIdx.x][0];
 }
 
 }  // namespace hyperplane::multigrid

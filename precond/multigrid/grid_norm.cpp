@@ -5,11 +5,13 @@
 #include <cmath>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/vector/blas1.hpp"
 
 #ifdef __CUDACC__
 #include "core/device/cuda.hpp"
 #include "core/matrix/views.hpp"
+#include "core/vector/reduce_cuda.cuh"
 #endif
 
 namespace hyperplane::multigrid {
@@ -20,9 +22,10 @@ namespace {
 constexpr int tile = 16, threads = tile * tile, blocks_of_grid = 1024;
 
 /// Squares of x summed over some tiles of one plane. Threads are numbered so that neighbouring ones have neighbouring
-/// slots, and their sums are added by the place of their points in a tile, in any layout.
-__global__ void __launch_bounds__(threads)
-    sum_squares(const __grid_constant__ ConstVectorView x, int dof, int pieces, double* sums) {
+/// slots, and their sums are added by the place of their points in a tile, in any layout. If `norm` is given, the last
+/// block to finish adds the sums of all of them in order, as the host does.
+__global__ void __launch_bounds__(threads) sum_squares(const __grid_constant__ ConstVectorView x, int dof, int pieces,
+                                                       double* sums, unsigned* arrived, double* norm) {
     __shared__ double all[threads];
     const Grid& grid = x.layout.grid();
     const bool natural = x.layout.step().x == 1;
@@ -43,37 +46,52 @@ __global__ void __launch_bounds__(threads)
         if (int(threadIdx.x) < half) all[threadIdx.x] += all[threadIdx.x + half];
     }
     if (threadIdx.x == 0) sums[blockIdx.x] = all[0];
+    if (!norm || !cuda::is_last_block(arrived)) return;
+    double sum = 0.0;
+    for (int first = 0; first < int(gridDim.x); first += threads) {
+        const int count = min(threads, int(gridDim.x) - first);
+        __syncthreads();
+        if (int(threadIdx.x) < count) all[threadIdx.x] = __ldcg(sums + first + threadIdx.x);
+        __syncthreads();
+        if (threadIdx.x == 0)
+#pragma unroll 8
+            for (int at = 0; at < count; ++at) sum += all[at];
+    }
+    if (threadIdx.x == 0) *norm = sqrt(sum);
 }
 
-double norm_on_gpu(const Vector& x) {
+void norm_on_gpu(const Vector& x, double* norm) {
     const Layout& layout = x.layout();
     const Grid& grid = layout.grid();
     const Context& context = x.context();
+    const device::Stream& stream = context.stream();
     const auto tiles = [](int extent) { return (extent + tile - 1) / tile; };
     const int pieces = std::clamp(blocks_of_grid / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
-    Buffer<double> sums(context, "multigrid: tables", Index(layout.planes()) * pieces);
-    sum_squares<<<unsigned(sums.size()), threads, 0, cuda::stream(context)>>>(view(x), x.dof(), pieces, sums.data());
+    const Index blocks = Index(layout.planes()) * pieces;
+    double* const sums = stream.scratch().partial;
+    if (blocks > device::Scratch::sums)
+        throw Error(ExitCode::internal, "multigrid: a norm of more planes than there is room for sums");
+    sum_squares<<<unsigned(blocks), threads, 0, cuda::stream(context)>>>(
+        view(x), x.dof(), pieces, sums, stream.scratch().arrived, layout.is_part() ? nullptr : norm);
     cuda::launched(context, "norm");
-    std::vector<double> host(std::size_t(sums.size()));
-    context.stream().copy(sums.data(), host.data(), sums.size() * Index(sizeof(double)));
-    if (layout.is_part()) {
-        std::vector<double> of_ranks(std::size_t(pieces) * grid.nz);
-        context.ranks()->all_gather(host, of_ranks);
-        host = std::move(of_ranks);
-    }
+    if (!layout.is_part()) return;
+    std::vector<double> mine(static_cast<std::size_t>(blocks)), of_ranks(std::size_t(pieces) * grid.nz);
+    stream.copy(sums, mine.data(), blocks * Index(sizeof(double)));
+    context.ranks()->all_gather(mine, of_ranks);
     double sum = 0.0;
-    for (const double of_block : host) sum += of_block;
-    return std::sqrt(sum);
+    for (const double of_block : of_ranks) sum += of_block;
+    sum = std::sqrt(sum);
+    stream.copy(&sum, norm, sizeof sum);
 }
 
 }  // namespace
 #endif
 
-double grid_norm(const Vector& x) {
+void grid_norm(const Vector& x, double* norm) {
 #ifdef __CUDACC__
-    if (x.backend() == Backend::cuda) return norm_on_gpu(x);
+    if (x.backend() == Backend::cuda) return norm_on_gpu(x, norm);
 #endif
-    return norm2(x);
+    *norm = norm2(x);
 }
 
 }  // namespace hyperplane::multigrid

@@ -6,9 +6,9 @@
 
 namespace hyperplane::multigrid {
 
-/// ||x||_2. On a GPU the order of its sum follows from the grid alone, so that it has the same bits in every layout and
-/// for any number of ranks. On a CPU it is norm2, which has the same bits for any number of ranks in the natural
-/// layout, the only one that ranks have there.
-double grid_norm(const Vector& x);
+/// *norm = ||x||_2, where `norm` lies in the memory of x's backend. On a GPU the order of its sum follows from the grid
+/// alone, so that it has the same bits in every layout and for any number of ranks. On a CPU it is norm2, which has the
+/// same bits for any number of ranks in the natural layout, the only one that ranks have there.
+void grid_norm(const Vector& x, double* norm);
 
 }  // namespace hyperplane::multigrid

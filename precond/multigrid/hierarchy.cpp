@@ -83,7 +83,10 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
     for (int grid = 0;; ++grid) {
         const StructMatrix& a = matrix(grid);
         const bool last = is_last(a.grid(), a.stencil(), options, grid);
-        const Coarsening grids(a.grid(), last ? Axes{false, false, false} : strong_axes(a, options.strength));
+        parts_[grid].survey = {};
+        if (options.single(grid) && !last) provide_copy(grid);
+        const Coarsening grids(
+            a.grid(), last ? Axes{false, false, false} : strong_axes(a, options.strength, parts_[grid].survey));
         std::optional<Interpolation>& p = parts_[grid].interpolation;
         const bool same = p && p->grids().axes == grids.axes;
         if (!same) {
@@ -106,9 +109,9 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
         {
             const ProfileScope scope(a.context(), "interpolation");
             if (same)
-                p->compute(sources);
+                p->compute(sources, options.rounds(grid));
             else
-                p.emplace(sources, grids, cut.layout(whole, stencil));
+                p.emplace(sources, grids, cut.layout(whole, stencil), options.rounds(grid));
         }
         if (!same) {
             parts_.emplace_back();
@@ -215,11 +218,16 @@ void Hierarchy::provide_singles(int grid, bool smoothed) {
         return;
     }
     provide(single.r), provide(single.t);
+    if (!single.matrix) provide_copy(grid);
+    if (single.matrix && !parts_[grid].survey.copied) single.matrix->assign(a);
+}
+
+void Hierarchy::provide_copy(int grid) {
+    const StructMatrix& a = matrix(grid);
+    std::optional<SingleMatrix>& copy = parts_[grid].single.matrix;
     if (!SingleMatrix::serves(a.layout(), a.backend())) return;
-    if (single.matrix)
-        single.matrix->assign(a);
-    else
-        single.matrix.emplace(a, "multigrid: matrices");
+    if (!copy) copy.emplace(SingleMatrix::like(a, "multigrid: matrices"));
+    parts_[grid].survey.copy = copy->values();
 }
 
 SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& options, const SmootherChoices& smoothers,
@@ -256,7 +264,8 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
         try {
             add_report(grid,
                        parts.smoother.setup(own, damped ? smoothers.on(grid) : *smoothers.coarsest,
-                                            damped ? smoothing : SmootherOptions{.damping = 1.0}, parts.r, parts.t),
+                                            damped ? smoothing : SmootherOptions{.damping = 1.0}, parts.survey.kind,
+                                            parts.r, parts.t),
                        all);
         } catch (const SetupError& error) {
             throw SetupError(fmt::format("multigrid: the smoother of grid {}, {} x {} x {} points: {}", grid,

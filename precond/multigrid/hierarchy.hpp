@@ -39,6 +39,7 @@ struct SingleParts {
 /// and b of its own, unless ranks have parts of it that are too thin for its set-up, so that each needs it as a whole.
 struct GridParts {
     std::optional<StructMatrix> matrix;  ///< the Galerkin product; empty on grid 0, but for a copy of the whole grid
+    Survey survey;
     std::optional<Interpolation> interpolation;
     Smoother smoother;
     Vector x, b, r, t;
@@ -103,6 +104,8 @@ private:
 
     /// Vectors and copies of matrices of a grid that has them.
     void provide_singles(int grid, bool smoothed);
+    /// Gives a survey a copy of the matrix to make, if a grid with a smoother has one.
+    void provide_copy(int grid);
     Smoother::SingleScratch single_scratch(int grid);
     void begin(const StructMatrix& a, const CoarseningOptions& options);
     void gather_finest_matrix(const CoarseningOptions& options);

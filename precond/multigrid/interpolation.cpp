@@ -213,7 +213,7 @@ Places::Places(const Coarsening& grids) {
     }
 }
 
-Interpolation::Interpolation(const Sources& sources, const Coarsening& grids, const Layout& coarse)
+Interpolation::Interpolation(const Sources& sources, const Coarsening& grids, const Layout& coarse, bool rounds)
     : grids_(grids),
       fine_(sources.matrix().layout()),
       coarse_(coarse),
@@ -229,15 +229,20 @@ Interpolation::Interpolation(const Sources& sources, const Coarsening& grids, co
         if (has_kernels_ && SetupCuda::takes(shape, grids))
             setup_ = std::make_shared<SetupCuda>(context_, shape, grids);
     }
-    compute(sources);
+    compute(sources, rounds);
 }
 
-void Interpolation::compute(const Sources& sources) {
-    singles_ = {};
+void Interpolation::compute(const Sources& sources, bool rounds) {
+    rounds_at_once_ = rounds && kernels_write_all();
+    rounded_ = false;
+    const Initially holds = kernels_write_all() ? Initially::anything : Initially::zero;
+    if (!rounds_at_once_) singles_ = {};
+    if (rounds_at_once_ && singles_.size() == 0)
+        singles_ = Buffer<float>(context_, "multigrid: interpolation", places_.count * stride_, holds);
     single_ones_ = {};
     lines_.reset();
     if (weights_.size() == 0) {
-        weights_ = Buffer<double>(context_, "multigrid: interpolation", places_.count * stride_);
+        weights_ = Buffer<double>(context_, "multigrid: interpolation", places_.count * stride_, holds);
         ones_ = Buffer<double>(context_, "multigrid: interpolation", on_host_ ? grids_.coarse.nx : 0);
         if (on_host_) std::fill(ones_.begin(), ones_.end(), 1.0);
     }
@@ -250,11 +255,18 @@ void Interpolation::compute(const Sources& sources) {
 
 void Interpolation::compute_weights(const Source& source) {
     if constexpr (cuda_built)
-        if (setup_) return setup_->interpolate(*source.a, source.planes, view_of(first(weights_)));
+        if (setup_)
+            return setup_->interpolate(*source.a, source.planes, view_of(first(weights_)),
+                                       rounds_at_once_ ? first(singles_) : nullptr);
     by_lines() ? compute_by_lines(source) : compute_by_points(*source.a, source.planes);
 }
 
 void Interpolation::round() {
+    rounded_ = true;
+    if (rounds_at_once_) {
+        weights_ = {};
+        return;
+    }
     singles_ = Buffer<float>(context_, "multigrid: interpolation", weights_.size());
     single_ones_ = Buffer<float>(context_, "multigrid: interpolation", ones_.size());
     if (on_host_) std::fill(single_ones_.begin(), single_ones_.end(), 1.0f);

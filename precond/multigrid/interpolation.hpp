@@ -70,12 +70,13 @@ class Interpolation {
 public:
     /// Computes the weights for a matrix on the fine grid; `coarse` is the layout of the coarse one. If it is that of a
     /// rank's part, weights get its halo, from the other ranks.
-    Interpolation(const Sources& sources, const Coarsening& grids, const Layout& coarse);
+    /// `rounds`: round() will be called, so that kernels may round each weight when they have computed it.
+    Interpolation(const Sources& sources, const Coarsening& grids, const Layout& coarse, bool rounds = false);
     Interpolation(const StructMatrix& a, const Coarsening& grids, const Layout& coarse)
         : Interpolation(Sources(a, grids, coarse), grids, coarse) {}
 
     /// Computes the weights anew for a matrix of the same shape.
-    void compute(const Sources& sources);
+    void compute(const Sources& sources, bool rounds = false);
     void compute(const StructMatrix& a) { compute(Sources(a, grids_, coarse_)); }
 
     const Coarsening& grids() const { return grids_; }
@@ -149,7 +150,9 @@ private:
     void restrict_in(const AnyVector& fine, AnyVector& coarse) const;
     template <class T, class AnyVector>
     void add_in(AnyVector& fine, const AnyVector& coarse) const;
-    bool rounded() const { return singles_.size() > 0; }
+    bool rounded() const { return rounded_; }
+    /// Whether kernels write all weights, without halos, so that nobody has to fill their memory before.
+    bool kernels_write_all() const { return setup_ && !order_.is_part(); }
     static const double* of(const Buffer<double>& doubles, const Buffer<float>&, double) { return doubles.data(); }
     static const float* of(const Buffer<double>&, const Buffer<float>& singles, float) { return singles.data(); }
     bool by_lines() const { return can_follow_lines(fine_) && coarse_.kind() == LayoutKind::natural && on_host_; }
@@ -164,6 +167,8 @@ private:
     std::optional<EqualLines> lines_;
     Buffer<double> weights_, ones_;
     Buffer<float> singles_, single_ones_;  ///< the same after round()
+    bool rounded_ = false;                 ///< by round(): the weights are those in single precision
+    bool rounds_at_once_ = false;          ///< kernels have written them already
     std::shared_ptr<const SetupCuda> setup_;
     mutable std::shared_ptr<const TransferCuda> transfer_, single_transfer_;  ///< loaded at first use
 };

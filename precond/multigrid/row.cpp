@@ -66,7 +66,10 @@ public:
                 const PreconditionerPlan own = smoothers.on(grid).plan(at.setting);
                 const Index p = at.interpolation_bytes(grids, next(at, grids), options.coarsening.rounds(grid));
                 sum.bytes += own.bytes + p + 2 * vector;
-                sum.setup_bytes = std::max({sum.setup_bytes, own.setup_bytes, multigrid::copy_bytes(at.setting)});
+                const bool rounds = options.coarsening.rounds(grid);  // a later set-up has weights in both precisions
+                const Index unrounded = rounds ? at.interpolation_bytes(grids, next(at, grids), false) : 0;
+                sum.setup_bytes =
+                    std::max({sum.setup_bytes, own.setup_bytes, unrounded, multigrid::copy_bytes(at.setting)});
                 const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
                 sum.bytes_per_apply += (options.pre_smoothing + options.post_smoothing) * (m + product) + 2 * p;
             });

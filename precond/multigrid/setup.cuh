@@ -40,7 +40,8 @@ __device__ __forceinline__ double scalar(const Arguments& a, const CoarsePoint& 
     sigma -= b;                                                                \
     own = sigma > 0.0 && fabs(own - sigma) <= 1e-10 * magnitude ? sigma : own; \
     w[place] = own == 0.0 || !p.has_fine(a.step, x, y, z) ? 0.0 : sum / own;   \
-    a.weight[place][p.slot] = w[place];
+    a.weight[place][p.slot] = w[place];                                        \
+    if (a.rounds) a.single_weight[place][p.slot] = float(w[place]);
 
 extern "C" __global__ void __launch_bounds__(THREADS, 4) interpolate(const __grid_constant__ Arguments a) {
     const CoarsePoint p(a.step);

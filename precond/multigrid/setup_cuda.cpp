@@ -16,7 +16,7 @@ namespace hyperplane::multigrid {
 namespace {
 
 constexpr int most_terms = 3000;
-constexpr int setup_threads = 128, coupling_threads = 256, coupling_blocks = 1024, coupling_tile = 16;
+constexpr int setup_threads = 128, setup_chunk = 32, coupling_threads = 256, coupling_blocks = 1024, coupling_tile = 16;
 
 rtc::Source setup_source() {
     return {rtc::precond_texts(), "precond/multigrid/setup.cuh"};
@@ -156,7 +156,7 @@ auto* in_memory(Matrix& a, int entry, int row = 0, int col = 0) {
 }
 
 StepLaunch launch_for(const StructMatrix& a, const Layout& planes, const Layout& coarse, const Layout& order) {
-    return {a.layout(), coarse, order, planes.begin_plane(), planes.end_plane(), setup_threads};
+    return {a.layout(), coarse, order, planes.begin_plane(), planes.end_plane(), setup_threads, setup_chunk};
 }
 
 rtc::Definitions couplings_definitions(const SetupShape& shape) {
@@ -184,10 +184,14 @@ bool SetupCuda::takes(const SetupShape& shape, const Coarsening& grids) {
     return !grids.fine.any_periodic() && Terms(shape, grids).fits();
 }
 
-void SetupCuda::interpolate(const StructMatrix& a, const Layout& planes, const WeightsView<double>& weights) const {
+void SetupCuda::interpolate(const StructMatrix& a, const Layout& planes, const WeightsView<double>& weights,
+                            float* singles) const {
     const StepLaunch launch = launch_for(a, planes, weights.coarse, weights.order);
     SetupArguments all = arguments(a, weights, launch.step(), positions_);
     for (int e = 0; e < a.stored_entries(); ++e) all.own[e] = in_memory(a, e);
+    all.rounds = singles != nullptr;
+    for (int place = 0; singles && place < weights.places.count; ++place)
+        all.single_weight[place] = singles - weights.order.halo_slots() + place * weights.stride;
     interpolate_.launch(launch.blocks(), setup_threads, 0, all);
 }
 
@@ -213,7 +217,7 @@ void SetupCuda::product(const StructMatrix& a, const Layout& planes, const Weigh
         }
 }
 
-std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates) {
+std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates, Survey& survey) {
     const rtc::Kernel<CouplingArguments> kernel(
         a.context(), couplings_source(), couplings_definitions({a.stencil(), a.dof(), a.storage()}), "couplings");
     const Layout& layout = a.layout();
@@ -221,28 +225,33 @@ std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates)
     const auto tiles = [](int extent) { return (extent + coupling_tile - 1) / coupling_tile; };
     const int pieces = std::clamp(coupling_blocks / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
     const Index blocks = Index(layout.planes()) * pieces;
-    Buffer<double> sums(a.context(), "multigrid: tables", 3 * blocks);
+    Buffer<double> sums(a.context(), "multigrid: tables", coupling_counts * blocks, Initially::anything);
+    const bool examines = a.dof() == 1 && a.symmetric();
     CouplingArguments all{.a = in_memory(a, 0),
                           .sums = sums.data(),
+                          .single = survey.copy,
                           .grid = slots_of(layout),
                           .begin = layout.begin_plane(),
                           .pieces = pieces,
                           .slots = int(layout.slots_in_memory()),
                           .a_stride = int(a.stride()),
                           .candidates = candidates[0] + 2 * candidates[1] + 4 * candidates[2],
+                          .examines = examines,
                           .delta = {}};
     slot_deltas(layout, a.stencil().offsets(), all.delta);
     kernel.launch({unsigned(blocks)}, coupling_threads, 0, all);
     std::vector<double> host(static_cast<std::size_t>(sums.size()));
     kernel.stream().copy(sums.data(), host.data(), sums.size() * Index(sizeof(double)));
     if (layout.is_part()) {
-        std::vector<double> of_ranks(std::size_t(3) * pieces * grid.nz);
+        std::vector<double> of_ranks(std::size_t(coupling_counts) * pieces * grid.nz);
         a.context().ranks()->all_gather(host, of_ranks);
         host = std::move(of_ranks);
     }
-    std::array<double, 3> total{0.0, 0.0, 0.0};
-    for (std::size_t at = 0; at < host.size(); ++at) total[at % 3] += host[at];
-    return total;
+    std::array<double, coupling_counts> total{};
+    for (std::size_t at = 0; at < host.size(); ++at) total[at % coupling_counts] += host[at];
+    survey.copied = survey.copy != nullptr;
+    if (examines) survey.kind = MatrixKind{.m_matrix = total[3] == 0.0, .jumps = total[4] > 0.0};
+    return {total[0], total[1], total[2]};
 }
 
 rtc::Programs setup_programs(const SetupShape& shape, const Coarsening& grids) {

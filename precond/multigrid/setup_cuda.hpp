@@ -28,8 +28,9 @@ public:
     static bool takes(const SetupShape& shape, const Coarsening& grids);
 
     /// The weights and the rows of the coarse points in some planes. `a` may be a copy of the fine planes near these
-    /// (sources.hpp).
-    void interpolate(const StructMatrix& a, const Layout& planes, const WeightsView<double>& weights) const;
+    /// (sources.hpp). `singles`: if given, receives the weights in single precision, too.
+    void interpolate(const StructMatrix& a, const Layout& planes, const WeightsView<double>& weights,
+                     float* singles) const;
     void product(const StructMatrix& a, const Layout& planes, const WeightsView<const double>& weights,
                  StructMatrix& coarse) const;
 
@@ -39,8 +40,9 @@ private:
     rtc::Kernel<SetupArguments> interpolate_, product_;
 };
 
-/// The sums of c_id / max_e c_ie over all points for the axes that can be coarsened, on a grid without periodic axes.
-std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates);
+/// The sums of c_id / max_e c_ie over all points for the axes that can be coarsened, on a grid without periodic axes;
+/// and all of a survey but for the kind of matrices that are not symmetric or have several unknowns.
+std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates, Survey& survey);
 
 /// What NVRTC compiles for the set-up of a step from a grid without periodic axes to the next one.
 rtc::Programs setup_programs(const SetupShape& shape, const Coarsening& grids);

@@ -11,8 +11,10 @@
 #include "core/random.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
+#include "core/vector/scalars.hpp"
 #include "precond/fused_step.hpp"
 #include "precond/multigrid/copied_lines.hpp"
+#include "precond/multigrid/examined_row.hpp"
 #include "precond/multigrid/grid_norm.hpp"
 #include "precond/single_solve.hpp"
 #include "precond/walks/coefficients.hpp"
@@ -21,7 +23,7 @@ namespace hyperplane::multigrid {
 namespace {
 
 constexpr double margin = 1.7, largest_lambda = 3.0;
-constexpr double large_ratio = 10.0, damping_of_jumps = 0.95;
+constexpr double damping_of_jumps = 0.95;
 constexpr double shifts[] = {0.01, 0.03, 0.1, 0.3, 1.0};
 
 /// Values that depend on point and component alone, not on the layout.
@@ -35,23 +37,26 @@ struct RandomStart {
     }
 };
 
-/// ||M^-1 A x|| / ||x|| after some steps x = M^-1 A x; infinite or NaN where a step overflows.
+/// ||M^-1 A x|| / ||x|| after some steps x = M^-1 A x; infinite or NaN where a step overflows. On a GPU the host waits
+/// once, for the norms of all steps; those after one that is not usable mean nothing.
 double power_method(const StructMatrix& a, const LinearOperator& m, int steps, Vector& x, Vector& y) {
+    const auto ends = [](double norm) { return !std::isfinite(norm) || norm == 0.0; };
     for_each_point(x.context(), x.layout(), "random vector", RandomStart{x.layout().grid(), view(x), x.dof()});
-    double lambda = 0.0, size = grid_norm(x);
+    Scalars norms(x.context(), "multigrid: tables", steps + 1);
+    grid_norm(x, norms.data());
     for (int step = 0; step < steps; ++step) {
         a.apply(x, y);
-        scale(1.0 / size, y);
+        scale(Ratio(1.0, nullptr, norms.data() + step), y);
         m.apply(y, x);
-        lambda = size = grid_norm(x);
-        if (!std::isfinite(lambda) || lambda == 0.0) break;
+        grid_norm(x, norms.data() + step + 1);
+        if (x.backend() == Backend::cpu && ends(norms.data()[step + 1])) break;
+    }
+    double lambda = 0.0;
+    for (const double norm : norms.get(1, steps)) {
+        lambda = norm;
+        if (ends(norm)) break;
     }
     return lambda;
-}
-
-/// Whether the couplings of a point to either side of it, both of which exist, differ much.
-HYPERPLANE_HD bool is_jump(double one, double other) {
-    return one < 0.0 && other < 0.0 && (one < large_ratio * other || other < large_ratio * one);
 }
 
 /// flags(i) = 1 where row i is not that of an M-matrix: a coefficient beside the diagonal is positive, or the row's sum
@@ -140,13 +145,8 @@ RowTraits traits_of(const StructMatrix& a) {
     return {!on_all_ranks(a, !positive), !on_all_ranks(a, !jump), !on_all_ranks(a, !negative_sum)};
 }
 
-/// Whether a matrix is symmetric with coefficients of an M-matrix, and whether its couplings jump.
-struct Kind {
-    bool m_matrix = false, jumps = false;
-};
-
 /// Overwrites a vector.
-Kind kind_of(const StructMatrix& a, Vector& sums) {
+MatrixKind kind_of(const StructMatrix& a, Vector& sums) {
     if (a.dof() > 1 || !a.symmetric()) return {};
     if (a.backend() == Backend::cuda || a.grid().any_periodic()) {
         const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
@@ -162,7 +162,7 @@ Kind kind_of(const StructMatrix& a, Vector& sums) {
 }  // namespace
 
 SetupReport Smoother::setup(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options,
-                            Vector& r, Vector& t) {
+                            const std::optional<MatrixKind>& known, Vector& r, Vector& t) {
     a_ = &a;
     if (!m_ || shifted_) m_ = choice.make(a, 0.0);
     shifted_ = false;
@@ -174,7 +174,8 @@ SetupReport Smoother::setup(const StructMatrix& a, const SmootherChoice& choice,
         omega_ = *options.damping;
         return report;
     }
-    if (const Kind kind = choice.regular_splitting ? kind_of(a, t) : Kind{}; kind.m_matrix) {
+    const MatrixKind kind = !choice.regular_splitting ? MatrixKind{} : known ? *known : kind_of(a, t);
+    if (kind.m_matrix) {
         if (kind.jumps) omega_ = damping_of_jumps;
         return report;
     }

@@ -18,6 +18,7 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/single_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
+#include "precond/multigrid/coarsening.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -41,9 +42,10 @@ struct SmootherChoice {
 
 class Smoother {
 public:
-    /// Keeps M, but for its values, from one set-up to the next. r and t are overwritten.
-    SetupReport setup(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options, Vector& r,
-                      Vector& t);
+    /// Keeps M, but for its values, from one set-up to the next. `known`: the matrix's kind, if it has been found
+    /// already. r and t are overwritten.
+    SetupReport setup(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options,
+                      const std::optional<MatrixKind>& known, Vector& r, Vector& t);
     /// x = omega M^-1 b, the step from x = 0
     void from_zero(const Vector& b, Vector& x) const;
     /// r and t are overwritten.

@@ -3,6 +3,8 @@
 // factors, pivots and events are those of the loop over points.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "on_device.hpp"
 #include "precond/multicolor/by_point.hpp"
 #include "precond/multicolor/factor_cuda.hpp"
@@ -76,16 +78,20 @@ TEST_P(MulticolorFactorPointText, FactorsAsALoopOverPointsDoes) {
     if (given.boosts) rules.policy = PivotPolicy::boost, rules.tolerance = 0.1;
     multicolor::factor(a, points, a_entry.data(), alpha, rules, &log, given.eliminates, expected_ratios.data(),
                        expected.data());
-    const ColourFactorisation all{
-        a, points, alpha, rule_of(rules, given.symmetric), given.eliminates, &text_log, ratios.data(), values.data()};
-    for (int colour = 0; colour < points.colours(); ++colour) {
-        const ColourFactorArguments arguments = all.arguments(colour);
-        const int blocks = (arguments.last - arguments.first + THREADS - 1) / THREADS;
-        ASSERT_TRUE(emulated_warps::launch(unsigned(blocks), 1, THREADS, [&] {
-            given.symmetric ? emulated_symmetric_point_factors::hyperplane::factor_points_of_colour_symmetric(arguments)
-                            : emulated_point_factors::hyperplane::factor_points_of_colour(arguments);
-        }));
-    }
+    const auto factor = [&](const ColourFactorisation& all) {
+        for (int colour = 0; colour < points.colours(); ++colour) {
+            const ColourFactorArguments arguments = all.arguments(colour);
+            const int blocks = (arguments.last - arguments.first + THREADS - 1) / THREADS;
+            ASSERT_TRUE(emulated_warps::launch(unsigned(blocks), 1, THREADS, [&] {
+                given.symmetric
+                    ? emulated_symmetric_point_factors::hyperplane::factor_points_of_colour_symmetric(arguments)
+                    : emulated_point_factors::hyperplane::factor_points_of_colour(arguments);
+            }));
+        }
+    };
+    ColourFactorisation all{a,         points,        alpha,        rule_of(rules, given.symmetric), given.eliminates,
+                            &text_log, ratios.data(), values.data()};
+    factor(all);
     double worst = 0.0, largest = 0.0, worst_ratio = 0.0;
     for (std::size_t at = 0; at < values.size(); ++at) {
         worst = std::max(worst, std::abs(values[at] - expected[at]));
@@ -99,6 +105,51 @@ TEST_P(MulticolorFactorPointText, FactorsAsALoopOverPointsDoes) {
     EXPECT_EQ(text_log.failures, log.failures);
     EXPECT_EQ(given.boosts, log.boosts > 0);
     for (int at = 0; at < log.boosted_size; ++at) EXPECT_EQ(text_log.boosted[at], log.boosted[at]);
+
+    // Rounded at once, in memory that holds anything, of which there is as much as later colours read.
+    constexpr double anything = std::numeric_limits<double>::quiet_NaN();
+    std::vector<float> rounded(values.size(), float(anything));
+    std::vector<double> read(std::size_t(MulticolorFactorCuda::read_by_later(shape, 1, given.symmetric)), anything);
+    PivotLog other_log = empty_pivot_log();
+    RoundingLog roundings{empty_pivot_log(), 0};
+    all.log = &other_log, all.roundings = &roundings, all.rounded = rounded.data(), all.values = read.data();
+    factor(all);
+    for (std::size_t at = 0; at < values.size(); ++at) ASSERT_EQ(rounded[at], float(values[at])) << at;
+    for (std::size_t at = 0; at < read.size(); ++at) ASSERT_EQ(read[at], values[at]) << at;
+    EXPECT_EQ(other_log.boosts, log.boosts);
+    EXPECT_EQ(roundings.overflows.failures, 0u);
+    EXPECT_EQ(roundings.flushed, 0u);
+}
+
+TEST(MulticolorFactorPointTextOfSingles, LogsWhatSinglePrecisionCannotHold) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "AddressSanitizer does not know fibers";
+#endif
+    const Stencil stencil = Stencil::by_name("star7");
+    const Grid grid{4, 3, 2};
+    const Context cpu = Context::cpu(1);
+    StructMatrix a(cpu, Layout(LayoutKind::natural, grid, stencil.level_map()), stencil, 1, MatrixStorage::lower);
+    for (Index at = 0; at < grid.points(); ++at) a.values(stencil.diagonal())[at] = 1.0;
+    a.values(stencil.diagonal())[5] = 1e-60;  // the inverse is too large
+    a.values(stencil.diagonal())[7] = 1e50;   // the inverse becomes zero
+    const ColouredShape shape(a.layout(), stencil, ColourRule::stencil);
+    const ColouredPoints points(cpu, shape, 1, true);
+    std::vector<double> values(std::size_t(shape.coefficients(1, true))), ratios(std::size_t(grid.points()));
+    std::vector<float> rounded(values.size());
+    PivotLog log = empty_pivot_log();
+    RoundingLog roundings{empty_pivot_log(), 0};
+    const ColourFactorisation all{a,    points,        0.0,           rule_of({}, true), true,
+                                  &log, ratios.data(), values.data(), rounded.data(),    &roundings};
+    for (int colour = 0; colour < points.colours(); ++colour) {
+        const ColourFactorArguments arguments = all.arguments(colour);
+        ASSERT_TRUE(emulated_warps::launch(1, 1, THREADS, [&] {
+            emulated_symmetric_point_factors::hyperplane::factor_points_of_colour_symmetric(arguments);
+        }));
+    }
+    EXPECT_EQ(roundings.overflows.failures, 1u);
+    EXPECT_EQ(roundings.overflows.failed[0], 3u * 5u + 1u);  // the row of D^-1 at point 5
+    EXPECT_EQ(roundings.overflows.failed_value[0], 1e60);
+    EXPECT_EQ(roundings.flushed, 1u);
 }
 INSTANTIATE_TEST_SUITE_P(
     All, MulticolorFactorPointText,

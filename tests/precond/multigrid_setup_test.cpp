@@ -2,6 +2,10 @@
 // Set-ups of multigrid: memory, damping, and what is refused.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
+
+#include "precond/multigrid/examined_row.hpp"
 #include "precond/multigrid_cases.hpp"
 #include "precond/support.hpp"
 #include "reference/multigrid.hpp"
@@ -13,6 +17,25 @@ namespace {
 using namespace testing_support;
 using reference::Box;
 using reference::StencilMatrix;
+
+TEST(MultigridSetup, TellsRowsOfMMatricesAndJumpsFromTheirCoefficients) {
+    const auto examined = [](const std::array<double, 5>& row) {
+        multigrid::ExaminedRow<5> of;
+        for (int e = 0; e < 5; ++e) of.add(e, row[std::size_t(e)]);
+        return of;
+    };
+    EXPECT_FALSE(examined({-1, -2, 6, -2, -1}).is_other());
+    EXPECT_FALSE(examined({-1, -2, 6, -2, -1}).jumps());
+    EXPECT_FALSE(examined({-1, -2, 6.0 * (1.0 - 1e-13), -2, -1}).is_other()) << "rounding";
+    EXPECT_TRUE(examined({-1, -2, 5.9, -2, -1}).is_other()) << "the sum is negative";
+    EXPECT_TRUE(examined({-1, 0.1, 6, -2, -1}).is_other()) << "a coupling is positive";
+    EXPECT_TRUE(examined({-1, -2, 6, -2, 0.1}).is_other()) << "a coupling is positive";
+    EXPECT_TRUE(examined({std::nan(""), -2, 6, -2, -1}).is_other());
+    EXPECT_TRUE(examined({-11, -2, 20, -2, -1}).jumps());
+    EXPECT_TRUE(examined({-1, -2, 30, -21, -1}).jumps());
+    EXPECT_FALSE(examined({-10, -2, 20, -2, -1}).jumps());
+    EXPECT_FALSE(examined({-11, 0, 20, -2, 0}).jumps()) << "a neighbour is missing";
+}
 
 TEST(MultigridSetup, HoldsWhatIsPlannedWhereAllAxesAreCoarsened) {
     for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev", "multicolor", "single", "coarse", "coarsest"})
