@@ -5,12 +5,19 @@
 //     2. run[position] = where the rows with the level and group of this position begin: a scan by the maximum
 //     3. a slice begins wherever (position - run) is a multiple of the group's most rows; a scan of these heads numbers
 //        the slices
-//     4. each head makes its slice and its sums; a scan of the sums gives each slice its place
+//     4. each head makes its slice and its sums, mostly from its key alone; a scan of the sums gives each slice its
+//     place
+//
+// The host waits for the GPU twice in all: for the numbers of slices of all orders, and for their sums.
 #include "precond/sync_free_ilu/orders_cuda.hpp"
 
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <array>
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <limits>
 #include <utility>
 
 #include "core/device/cuda.hpp"
@@ -19,7 +26,6 @@ namespace hyperplane {
 namespace {
 
 constexpr int order_threads = 256;
-using Key = unsigned long long;
 
 __device__ Index own_index() {
     return Index(blockIdx.x) * order_threads + threadIdx.x;
@@ -42,24 +48,32 @@ struct Sums {
 
 /// Rows by level alone.
 struct LevelRule {
+    using Slice = int;  // it has none
     static constexpr int classes = 1;
     __device__ int class_of(const RowEntries&) const { return 0; }
 };
 
-__device__ SolveSlice slice_of(const SolveRule& rule, const Rows& rows, const int* order, int first, int count,
-                               Sums& sums) {
-    SolveSlice slice = {0, first, 0, count, 1 << rule.lanes_exponent(rows[order[first]])};
-    for (int at = first; at < first + count; ++at)
-        slice.width = max(slice.width, rule.width_of(rows[order[at]], slice.lanes));
+/// The slice that begins at a position with a row of a class.
+__device__ SolveSlice slice_of(const SolveRule& rule, const Rows& rows, const int* order, int of_class, int first,
+                               int count, Sums& sums) {
+    SolveSlice slice = {0, first, SolveRule::least_width(of_class), count, SolveRule::lanes_of_class(of_class)};
+    if (slice.width == SolveRule::widths - 1)  // or wider
+        for (int at = first; at < first + count; ++at)
+            slice.width = max(slice.width, rule.width_of(rows[order[at]], slice.lanes));
     sums = {{Index(slice.width) * count * slice.lanes, 0, 0}};
     return slice;
 }
-__device__ TableSlice slice_of(const TableRule& rule, const Rows& rows, const int* order, int first, int count,
+__device__ TableSlice slice_of(const TableRule&, const Rows& rows, const int* order, int of_class, int first, int count,
                                Sums& sums) {
-    const RowEntries row = rows[order[first]];
-    const TableSlice slice = {0, 0, first, row.below, count, rule.lanes_of(row)};
-    const Index pivots = Index(row.below) * count;
-    sums = {{pivots, pivots * slice.lanes, slice.lanes > 0 ? 0 : row.all()}};
+    TableSlice slice = {0, 0, first, TableRule::steps_of_class(of_class), count, TableRule::lanes_of_class(of_class)};
+    Index long_row = 0;
+    if (slice.lanes == 0) {
+        const RowEntries row = rows[order[first]];
+        slice.width = row.below;
+        long_row = row.all();
+    }
+    const Index pivots = Index(slice.width) * count;
+    sums = {{pivots, pivots * slice.lanes, long_row}};
     return slice;
 }
 __device__ void put(SolveSlice& slice, const Sums& before) {
@@ -70,43 +84,52 @@ __device__ void put(TableSlice& slice, const Sums& before) {
     slice.offsets = before.values[slice.lanes > 0 ? 1 : 2];
 }
 
-template <class Rule>
+template <class Rule, class Key>
 __global__ void make_keys(Rule rule, Rows rows, const int* depth, Index count, Key* keys, int* order) {
     const Index row = own_index();
     if (row >= count) return;
-    keys[row] = Key(depth[row] - 1) * Rule::classes + rule.class_of(rows[row]);
+    keys[row] = Key(depth[row] - 1) * Key(Rule::classes) + Key(rule.class_of(rows[row]));
     order[row] = int(row);
 }
 
-/// The level and the group of a key as one number.
-template <class Rule>
-__device__ Key group_of(Key key) {
-    return key / Rule::classes * Rule::groups + Rule::group_of(int(key % Rule::classes));
-}
+/// Where a run begins, if it begins at this position, otherwise 0. A run has one level and one group.
+template <class Rule, class Key>
+struct RunBegin {
+    const Key* keys;
 
-template <class Rule>
-__global__ void begin_runs(const Key* keys, Index count, int* run) {
-    const Index at = own_index();
-    if (at >= count) return;
-    run[at] = at > 0 && group_of<Rule>(keys[at]) != group_of<Rule>(keys[at - 1]) ? int(at) : 0;
-}
+    __device__ Key run_of(Key key) const {
+        return key / Key(Rule::classes) * Key(Rule::groups) + Key(Rule::group_of(int(key % Key(Rule::classes))));
+    }
+    __device__ int operator()(int at) const { return at > 0 && run_of(keys[at]) != run_of(keys[at - 1]) ? at : 0; }
+};
 
-template <class Rule>
-__global__ void mark_heads(Rule rule, const Key* keys, const int* run, Index count, int* head) {
-    const Index at = own_index();
-    if (at >= count) return;
-    head[at] = (at - run[at]) % rule.most_rows(Rule::group_of(int(keys[at] % Rule::classes))) == 0;
-}
+/// 1 where a slice begins.
+template <class Rule, class Key>
+struct SliceBegin {
+    const Key* keys;
+    const int* run;  // [position]: where it begins
+
+    __device__ int operator()(int at) const {
+        return (at - run[at]) % rule.most_rows(Rule::group_of(int(keys[at] % Key(Rule::classes)))) == 0;
+    }
+    Rule rule;
+};
 
 /// `number`: of the slice, from 1.
-template <class Rule>
-__global__ void make_slices(Rule rule, Rows rows, const int* order, const int* number, Index count,
+template <class Rule, class Key>
+__global__ void make_slices(Rule rule, Rows rows, const Key* keys, const int* order, const int* number, Index count,
                             typename Rule::Slice* slices, Sums* sums) {
     const Index at = own_index();
     if (at >= count || (at > 0 && number[at] == number[at - 1])) return;
     int size = 1;
     while (at + size < count && number[at + size] == number[at]) ++size;
-    slices[number[at] - 1] = slice_of(rule, rows, order, int(at), size, sums[number[at] - 1]);
+    slices[number[at] - 1] =
+        slice_of(rule, rows, order, int(keys[at] % Key(Rule::classes)), int(at), size, sums[number[at] - 1]);
+}
+
+template <class T>
+__global__ void keep(const T* from, T* to) {
+    *to = *from;
 }
 
 template <class Slice>
@@ -123,60 +146,85 @@ struct Add {
     }
 };
 
+/// An order while it is made.
+template <class Rule, class Key>
+struct Draft {
+    Rule rule;
+    const RowDepths* depths;
+    Buffer<int> row = {};  // [position]
+    Buffer<Key> keys = {};
+    Buffer<int> number = {};
+    Buffer<typename Rule::Slice> slices = {};
+};
+
 /// Makes orders of rows; what it needs meanwhile is shared by all of them.
+template <class Key>
 class Maker {
 public:
+    static constexpr int most_orders = 3;
+
     Maker(const Context& gpu, const Rows& rows, Index count, const std::string& label)
         : gpu_(gpu),
           rows_(rows),
           count_(count),
           label_(label),
-          keys_{buffer<Key>(count), buffer<Key>(count)},
-          other_order_(buffer<int>(count)) {}
+          other_keys_(buffer<Key>(count)),
+          other_order_(buffer<int>(count)),
+          counts_(buffer<int>(most_orders)),
+          sums_(buffer<Sums>(most_orders)) {}
 
-    /// Sorts all rows; the keys are at current_ afterwards.
     template <class Rule>
-    Buffer<int> sorted(const Rule& rule, const RowDepths& depths) {
-        Buffer<int> order = buffer<int>(count_);
-        launch("make keys", count_, make_keys<Rule>, rule, rows_, depths.depth.data(), count_, keys_[0].data(),
-               order.data());
-        cub::DoubleBuffer<Key> keys(keys_[0].data(), keys_[1].data());
-        cub::DoubleBuffer<int> values(order.data(), other_order_.data());
-        const int bits = std::bit_width(Key(depths.levels) * Rule::classes);
+    void sort(Draft<Rule, Key>& draft) {
+        draft.row = buffer<int>(count_);
+        draft.keys = buffer<Key>(count_);
+        launch("make keys", count_, make_keys<Rule, Key>, draft.rule, rows_, draft.depths->depth.data(), count_,
+               draft.keys.data(), draft.row.data());
+        cub::DoubleBuffer<Key> keys(draft.keys.data(), other_keys_.data());
+        cub::DoubleBuffer<int> values(draft.row.data(), other_order_.data());
+        const int bits = std::bit_width(std::uint64_t(draft.depths->levels) * Rule::classes);
         call("sort rows", [&](void* temporary, std::size_t& bytes) {
             return cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, values, int(count_), 0, bits, stream());
         });
-        current_ = keys.selector;
-        if (values.selector == 1) std::swap(order, other_order_);
-        return order;
+        if (keys.selector == 1) std::swap(draft.keys, other_keys_);
+        if (values.selector == 1) std::swap(draft.row, other_order_);
     }
 
-    /// The slices of the rows in this order, and the sums of all of them.
+    /// Numbers the slices of a sorted order, the at-th.
     template <class Rule>
-    std::pair<Buffer<typename Rule::Slice>, Sums> slices(const Rule& rule, const Buffer<int>& order) {
-        const Key* const keys = keys_[current_].data();
-        int* const run = reinterpret_cast<int*>(keys_[1 - current_].data());
-        int* const number = run + count_;
-        launch("find runs", count_, begin_runs<Rule>, keys, count_, run);
+    void number(Draft<Rule, Key>& draft, int at) {
+        draft.number = buffer<int>(count_);
+        int* const run = other_order_.data();
+        const thrust::counting_iterator<int> position(0);
+        const auto begins = thrust::make_transform_iterator(position, RunBegin<Rule, Key>{draft.keys.data()});
         call("find runs", [&](void* temporary, std::size_t& bytes) {
-            return cub::DeviceScan::InclusiveScan(temporary, bytes, run, run, Largest{}, int(count_), stream());
+            return cub::DeviceScan::InclusiveScan(temporary, bytes, begins, run, Largest{}, int(count_), stream());
         });
-        launch("mark slices", count_, mark_heads<Rule>, rule, keys, run, count_, number);
+        const auto heads =
+            thrust::make_transform_iterator(position, SliceBegin<Rule, Key>{draft.keys.data(), run, draft.rule});
         call("number slices", [&](void* temporary, std::size_t& bytes) {
-            return cub::DeviceScan::InclusiveSum(temporary, bytes, number, number, int(count_), stream());
+            return cub::DeviceScan::InclusiveSum(temporary, bytes, heads, draft.number.data(), int(count_), stream());
         });
-        const Index count = read(number + count_ - 1);
-        Buffer<typename Rule::Slice> made = buffer<typename Rule::Slice>(count);
+        launch("keep a number of slices", 1, keep<int>, draft.number.data() + count_ - 1, counts_.data() + at);
+    }
+    /// Those of all orders that have been numbered.
+    std::array<int, most_orders> numbers_of_slices() const { return read<std::array<int, most_orders>>(counts_); }
+
+    /// Makes the slices of the at-th order.
+    template <class Rule>
+    void slice(Draft<Rule, Key>& draft, int at, int count) {
+        draft.slices = buffer<typename Rule::Slice>(count);
         Buffer<Sums> sums = buffer<Sums>(count + 1);  // the last one is zero, so that the last result is the total
-        launch("make slices", count_, make_slices<Rule>, rule, rows_, order.data(), number, count_, made.data(),
-               sums.data());
+        launch("make slices", count_, make_slices<Rule, Key>, draft.rule, rows_, draft.keys.data(), draft.row.data(),
+               draft.number.data(), count_, draft.slices.data(), sums.data());
         call("sum slices", [&](void* temporary, std::size_t& bytes) {
             return cub::DeviceScan::ExclusiveScan(temporary, bytes, sums.data(), sums.data(), Add{}, Sums{}, count + 1,
                                                   stream());
         });
-        launch("place slices", count, put_slices<typename Rule::Slice>, made.data(), sums.data(), count);
-        return {std::move(made), read(sums.data() + count)};
+        launch("place slices", count, put_slices<typename Rule::Slice>, draft.slices.data(), sums.data(), count);
+        launch("keep sums of slices", 1, keep<Sums>, sums.data() + count, sums_.data() + at);
     }
+    /// Those of all orders whose slices have been made.
+    std::array<Sums, most_orders> sums() const { return read<std::array<Sums, most_orders>>(sums_); }
 
 private:
     template <class T>
@@ -184,15 +232,15 @@ private:
         return Buffer<T>(gpu_, label_, size);
     }
     cudaStream_t stream() const { return cuda::stream(gpu_); }
-    template <class T>
-    T read(const T* from) const {
-        T value;
-        gpu_.stream().copy(from, &value, Index(sizeof(T)));
-        return value;
+    template <class Values, class T>
+    Values read(const Buffer<T>& from) const {
+        Values values;
+        gpu_.stream().copy(from.data(), values.data(), Index(sizeof(values)));
+        return values;
     }
     template <class... Parameters, class... Arguments>
     void launch(const char* name, Index work, void (*kernel)(Parameters...), const Arguments&... arguments) const {
-        kernel<<<cuda::blocks_for(work, order_threads), order_threads, 0, stream()>>>(arguments...);
+        kernel<<<cuda::blocks_for(work, order_threads), work == 1 ? 1 : order_threads, 0, stream()>>>(arguments...);
         cuda::launched(gpu_, name);
     }
     /// Calls one of CUB's functions with the temporary memory that it asks for.
@@ -210,11 +258,49 @@ private:
     Rows rows_;
     Index count_;
     std::string label_;
-    Buffer<Key> keys_[2];
+    Buffer<Key> other_keys_;
     Buffer<int> other_order_;
-    int current_ = 0;
+    Buffer<int> counts_;
+    Buffer<Sums> sums_;
     Buffer<unsigned char> temporary_;
 };
+
+/// The orders, with keys that have enough bits for all of them.
+template <class Key>
+void make_orders(const Context& gpu, const BlockPattern& pattern, const Buffer<Index>& diagonal,
+                 const OrderNeeds& needs, const BothDepths& depths, const std::string& label, Orders& orders) {
+    Maker<Key> maker(gpu, {pattern.row_begin(), diagonal.data()}, pattern.rows(), label);
+    if (needs.by_level) {
+        Draft<LevelRule, Key> draft{{}, &depths.lower};
+        maker.sort(draft);
+        orders.by_level = std::move(draft.row);
+    }
+    Draft<SolveRule, Key> lower{{needs.dof, false}, &depths.lower}, upper{{needs.dof, true}, &depths.upper};
+    Draft<TableRule, Key> table{{needs.table && needs.table->symmetric}, &depths.lower};
+    const auto for_each = [&](const auto& step) {
+        if (needs.slices) step(lower, 0), step(upper, 1);
+        if (needs.table) step(table, 2);
+    };
+    for_each([&](auto& draft, int at) {
+        maker.sort(draft);
+        maker.number(draft, at);
+    });
+    const auto counts = maker.numbers_of_slices();
+    for_each([&](auto& draft, int at) { maker.slice(draft, at, counts[at]); });
+    const auto sums = maker.sums();
+    if (needs.slices) {
+        orders.lower = {std::move(lower.row), std::move(lower.slices), sums[0].values[0], depths.lower.levels};
+        orders.upper = {std::move(upper.row), std::move(upper.slices), sums[1].values[0], depths.upper.levels};
+    }
+    if (needs.table) {
+        const Index slices = table.slices.size();
+        const Sums& all = sums[2];
+        orders.table = {std::move(table.row),
+                        std::move(table.slices),
+                        {slices, all.values[0], all.values[1], all.values[2]},
+                        depths.lower.levels};
+    }
+}
 
 __global__ void invert(const int* order, Index count, int* position) {
     if (const Index at = own_index(); at < count) position[order[at]] = int(at);
@@ -227,34 +313,17 @@ __global__ void gather(const int* position, const int* order, Index count, int* 
 
 Orders orders_on_gpu(const Context& gpu, const BlockPattern& pattern, const Buffer<Index>& diagonal,
                      const OrderNeeds& needs, const std::string& label) {
-    const Index count = pattern.rows();
     Orders orders;
     if (needs.slices) orders.lower.emplace(), orders.upper.emplace();
     if (needs.table) orders.table.emplace();
-    if (count == 0 || !needs.any()) return orders;
+    if (pattern.rows() == 0 || !needs.any()) return orders;
     const BothDepths depths = depths_on_gpu(gpu, pattern, label);
-    Maker maker(gpu, {pattern.row_begin(), diagonal.data()}, count, label);
-    for (const Side side : {Side::lower, Side::upper}) {
-        if (!needs.slices) break;
-        const SolveRule rule{needs.dof, side == Side::upper};
-        const RowDepths& own = side == Side::lower ? depths.lower : depths.upper;
-        SlicedOrder& order = side == Side::lower ? *orders.lower : *orders.upper;
-        order.row = maker.sorted(rule, own);
-        auto [slices, sums] = maker.slices(rule, order.row);
-        order.slices = std::move(slices);
-        order.places = sums.values[0];
-        order.levels = own.levels;
-    }
-    if (needs.table) {
-        const TableRule rule{needs.table->symmetric};
-        TableOrder& order = *orders.table;
-        order.row = maker.sorted(rule, depths.lower);
-        auto [slices, sums] = maker.slices(rule, order.row);
-        order.slices = std::move(slices);
-        order.sizes = {order.slices.size(), sums.values[0], sums.values[1], sums.values[2]};
-        order.levels = depths.lower.levels;
-    }
-    if (needs.by_level) orders.by_level = maker.sorted(LevelRule{}, depths.lower);
+    const Index levels = std::max(depths.lower.levels, depths.upper.levels);
+    const Index most_keys = levels * std::max(SolveRule::classes, TableRule::classes);
+    if (most_keys <= std::numeric_limits<unsigned>::max())
+        make_orders<unsigned>(gpu, pattern, diagonal, needs, depths, label, orders);
+    else
+        make_orders<unsigned long long>(gpu, pattern, diagonal, needs, depths, label, orders);
     return orders;
 }
 

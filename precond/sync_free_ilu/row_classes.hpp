@@ -42,6 +42,9 @@ struct SolveRule {
         const int exponent = lanes_exponent(row), width = width_of(row, 1 << exponent);
         return classes - 1 - exponent * widths - (width < widths ? width : widths - 1);
     }
+    /// What a row's class tells of it: its lanes, and its width, which is the least one of the widest.
+    HYPERPLANE_HD static int lanes_of_class(int of_class) { return 1 << (groups - 1 - group_of(of_class)); }
+    HYPERPLANE_HD static int least_width(int of_class) { return widths - 1 - of_class % widths; }
     /// Blocks of a lane.
     HYPERPLANE_HD int width_of(const RowEntries& row, int lanes) const {
         return int((blocks(row) + lanes - 1) / lanes);
@@ -75,6 +78,13 @@ struct TableRule {
     }
     HYPERPLANE_HD static int group_of(int of_class) {
         return of_class == 0 ? 0 : 1 + (of_class - 1) / (most_steps + 1);
+    }
+    /// What the class of a short row tells of it; those of a long row are 0.
+    HYPERPLANE_HD static int lanes_of_class(int of_class) {
+        return of_class == 0 ? 0 : warp >> (group_of(of_class) - 1);
+    }
+    HYPERPLANE_HD static int steps_of_class(int of_class) {
+        return of_class == 0 ? 0 : most_steps - (of_class - 1) % (most_steps + 1);
     }
     HYPERPLANE_HD static int most_rows(int group) { return group == 0 ? 1 : 1 << (group - 1); }
 };

@@ -64,7 +64,6 @@ void TableFactor::make(const Context& context, const Buffer<int>& order, const T
                                         .offset = offset_.data(),
                                         .count = count_};
     maker.launch({unsigned(blocks_for(count_))}, threads, 0, arguments);
-    context.synchronize();  // `order` is released then
 }
 
 void TableFactor::factor(const BsrMatrix& a, const int* place, double alpha, const PivotRules& rules, double* values,

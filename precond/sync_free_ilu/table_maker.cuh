@@ -9,6 +9,8 @@
 
 namespace hyperplane {
 
+constexpr int batch = 4;  // steps of a row whose searches go on together
+
 __device__ __forceinline__ void make_short(const TableMakerArguments& a, const TableSlice& slice, int lane) {
     const int r = lane / slice.lanes, l = lane % slice.lanes;
     if (r >= slice.rows) return;
@@ -25,16 +27,51 @@ __device__ __forceinline__ void make_short(const TableMakerArguments& a, const T
         a.rows[position] = made;
     }
     const int mine = l < lanes ? __ldg(a.column + home + l) : -1;
-    for (int s = 0; s < slice.width; ++s) {
-        const int at = s * slice.rows + r;
-        const int k = s < below ? __ldg(a.column + begin + s) : -1;
-        const long long first = k < 0 ? 0 : __ldg(a.diagonal + k);
-        if (l == 0) a.pivot[slice.pivots + at] = (unsigned)first;
-        long long found = -1;
-        if (k >= 0 && mine >= 0 && (SYMMETRIC || l > s))
-            found = find(a.column, first + 1, __ldg(a.row_begin + k + 1), mine);
-        static_cast<OFFSET*>(a.offset)[slice.offsets + at * slice.lanes + l] =
-            static_cast<OFFSET>(found < 0 ? 0 : found - first);
+    // The searches of a batch of steps go on together, because each of their looks waits for memory.
+    for (int first = 0; first < slice.width; first += batch) {
+        long long pivot[batch], from[batch], to[batch], last[batch];
+        int k[batch];
+#pragma unroll
+        for (int b = 0; b < batch; ++b) k[b] = first + b < below ? __ldg(a.column + begin + first + b) : -1;
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            pivot[b] = k[b] < 0 ? 0 : __ldg(a.diagonal + k[b]);
+            last[b] = k[b] < 0 ? 0 : __ldg(a.row_begin + k[b] + 1);
+        }
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            const bool searches = k[b] >= 0 && mine >= 0 && (SYMMETRIC || l > first + b);
+            from[b] = pivot[b] + 1;
+            if (!searches) last[b] = from[b];
+            to[b] = last[b];
+        }
+        for (bool more = true; more;) {
+            int there[batch];
+            more = false;
+#pragma unroll
+            for (int b = 0; b < batch; ++b)
+                there[b] = from[b] < to[b] ? __ldg(a.column + from[b] + (to[b] - from[b]) / 2) : 0;
+#pragma unroll
+            for (int b = 0; b < batch; ++b) {
+                if (from[b] >= to[b]) continue;
+                const long long middle = from[b] + (to[b] - from[b]) / 2;
+                if (there[b] < mine)
+                    from[b] = middle + 1;
+                else if (there[b] > mine)
+                    to[b] = middle;
+                else
+                    from[b] = to[b] = middle, last[b] = -1;  // found
+                if (from[b] < to[b]) more = true;
+            }
+        }
+#pragma unroll
+        for (int b = 0; b < batch; ++b) {
+            if (first + b >= slice.width) continue;
+            const int at = (first + b) * slice.rows + r;
+            if (l == 0) a.pivot[slice.pivots + at] = (unsigned)pivot[b];
+            static_cast<OFFSET*>(a.offset)[slice.offsets + at * slice.lanes + l] =
+                static_cast<OFFSET>(last[b] < 0 ? from[b] - pivot[b] : 0);
+        }
     }
 }
 

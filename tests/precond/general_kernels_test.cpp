@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels that find levels and that sweep long rows, their text compiled for the host (emulated_threads.hpp).
+#include <cstdlib>
 #include <numeric>
 
 #include "precond/emulated_threads.hpp"
@@ -61,14 +62,31 @@ namespace {
 
 using namespace testing_support;
 
+/// Rows in natural order: each depends on 13 before it, so chains pass through warps and between them, and a row waits
+/// more than once for rows of its own warp.
+std::shared_ptr<const BlockPattern> chained_pattern(const Context& host, int rows) {
+    std::vector<Index> row_begin{0};
+    std::vector<int> column;
+    for (int row = 0; row < rows; ++row) {
+        for (int distance = -41; distance <= 41; ++distance)
+            if (std::abs(distance % 10) <= 1 && row + distance >= 0 && row + distance < rows)
+                column.push_back(row + distance);
+        row_begin.push_back(Index(column.size()));
+    }
+    return std::make_shared<const BlockPattern>(host, row_begin, column, "test");
+}
+
 TEST(LevelsText, FindsTheLevelsOfTheHost) {
     const Context host = Context::cpu(1);
-    for (const char* name : {"random", "arrow", "dense_row", "no_diagonal"})
+    for (const std::string name : {"random", "arrow", "dense_row", "no_diagonal", "chained"})
         for (const int rows : {1, 150}) {
-            SCOPED_TRACE(std::string(name) + " " + std::to_string(rows));
-            const auto pattern = reference::to_bsr_matrix(
-                                     host, reference::random_blocks(reference::pattern_named(name, rows, 4, 43), 1, 1))
-                                     .pattern();
+            SCOPED_TRACE(name + " " + std::to_string(rows));
+            const auto pattern =
+                name == "chained"
+                    ? chained_pattern(host, rows)
+                    : reference::to_bsr_matrix(
+                          host, reference::random_blocks(reference::pattern_named(name, rows, 4, 43), 1, 1))
+                          .pattern();
             const BothLevels expected = levels_of_both(host, *pattern, "test");
             std::vector<int> depths[2] = {std::vector<int>(std::size_t(rows), 0),
                                           std::vector<int>(std::size_t(rows), 0)};

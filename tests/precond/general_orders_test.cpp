@@ -160,5 +160,27 @@ TEST(GeneralOrders, AreTheSameForAnyNumberOfThreads) {
     }
 }
 
+/// A GPU takes lanes, widths and steps of slices from the classes of their first rows.
+TEST(RowClasses, TellLanesWidthsAndSteps) {
+    for (int below = 0; below < 150; ++below)
+        for (int from = 1; from < 150; ++from) {
+            const RowEntries row{below, from};
+            for (const int dof : {1, 2, 3, 5, 32})
+                for (const bool upper : {false, true}) {
+                    const SolveRule rule{dof, upper};
+                    const int of_class = rule.class_of(row), lanes = 1 << rule.lanes_exponent(row);
+                    ASSERT_EQ(SolveRule::lanes_of_class(of_class), lanes);
+                    ASSERT_EQ(SolveRule::least_width(of_class),
+                              std::min(rule.width_of(row, lanes), SolveRule::widths - 1));
+                }
+            for (const bool symmetric : {false, true}) {
+                const TableRule rule{symmetric};
+                const int of_class = rule.class_of(row), lanes = rule.lanes_of(row);
+                ASSERT_EQ(TableRule::lanes_of_class(of_class), lanes);
+                ASSERT_EQ(TableRule::steps_of_class(of_class), lanes > 0 ? below : 0);
+            }
+        }
+}
+
 }  // namespace
 }  // namespace hyperplane
