@@ -16,15 +16,22 @@ struct ColourEntry {
 
 /// A product with E_l(p): X_e(p) -= E_l(p) G_u(q) or, if e is negative, W_l(p) = E_l(p) D^-1(q), where q = p + l.
 struct ColourProduct {
-    enum { of_pivot = -1, of_pivot_and_diagonal = -2 };  // the latter: X_0(p) -= W_l(p) E_l(p), too
+    enum {
+        of_pivot = -1,
+        of_pivot_and_diagonal = -2,  ///< X_0(p) -= W_l(p) E_l(p), too
+        nothing = -3,                ///< fills up products that are computed together
+    };
+    /// On tensor cores: products whose right operands a thread block requests together, and products with one E_l whose
+    /// operands a warp loads together.
+    static constexpr int group = 4, together = 2;
 
     long long from;  ///< first coefficient of G_u or of D^-1 at place 0, plus the place where it is read minus p's
     short l, e;      ///< e of the diagonal: the number of entries
 };
 
 /// The largest number of entries for which the blocks of a thread block's points fit shared memory, and of products at
-/// the points of one colour.
-constexpr int most_colour_entries = 38, most_colour_products = most_colour_entries * most_colour_entries;
+/// the points of one colour: with each entry there are products for all others at most, W, and what fills them up.
+constexpr int most_colour_entries = 38, most_colour_products = most_colour_entries * (most_colour_entries + 2);
 
 /// The argument for the points of one colour.
 struct ColourFactorArguments {
@@ -42,6 +49,7 @@ struct ColourFactorArguments {
     int first, last;  // places that are factored
     int a_diagonal, entries, products, definite;
     int keeps_doubles;  // whether a later colour reads `values`, or nothing is rounded
+    int stages;  // groups of products in shared memory, two or three
     ColourEntry entry[most_colour_entries];
     ColourProduct product[most_colour_products];  // the products of a lower entry follow each other
 };

@@ -6,21 +6,34 @@
 namespace hyperplane {
 namespace {
 
-// Those of the kernel.
-constexpr int places = ColourFactorisation::places;
 constexpr int threads_of_points = 128;  // with one unknown
-constexpr Index stages_bytes = Index(3) * 4 * places * 66 * Index(sizeof(double));
 
-Index shared_bytes(int entries) {
-    return (Index(places) * ((entries + 1) * 64 + 2)) * Index(sizeof(double)) + stages_bytes + places * (entries + 1);
+/// Shared memory of a thread block on tensor cores.
+Index shared_bytes(int entries, int products, int stages) {
+    constexpr Index places = ColourFactorisation::places, stage = Index(ColourProduct::group) * places * 66;
+    return (places * (Index(entries + 1) * 64 + 2) + stages * stage) * Index(sizeof(double)) +
+           products * Index(sizeof(ColourProduct));
+}
+
+/// The number of groups of products in shared memory: two if a multiprocessor then has several thread blocks, else
+/// three. The rest of its memory is the first-level cache, through which copies go, and which a third group would take
+/// from several thread blocks.
+int stages_of(int entries, int products) {
+    constexpr Index multiprocessor = 228 * 1024, reserved = 1024;
+    const bool several = 2 * (shared_bytes(entries, products, 2) + reserved) <= multiprocessor;
+    return several || shared_bytes(entries, products, 3) + reserved > multiprocessor ? 2 : 3;
 }
 
 /// The products at the points of a colour, lower entries in the order of the colours that they lead to. For a symmetric
 /// matrix G_u(q) is what q + u stores, and E_l(p) G(p - q) is W_l(p) E_l(p).
-int list_products(const ColouredView& points, int colour, bool eliminates, bool symmetric, ColourProduct* to) {
+int list_products(const ColouredView& points, int colour, bool eliminates, bool symmetric, int together,
+                  ColourProduct* to) {
     const int entries = points.entries;
     const auto at = [&](int of_colour, int e) { return Index(of_colour) * entries + e; };
     int count = 0;
+    const auto fill_up = [&](int size, int l) {
+        while (count % size > 0) to[count++] = {0, short(l), ColourProduct::nothing};
+    };
     for (int earlier = 0; earlier < colour; ++earlier)
         for (int l = 0; l < entries; ++l) {
             if (points.next[at(colour, l)] != earlier) continue;
@@ -36,7 +49,9 @@ int list_products(const ColouredView& points, int colour, bool eliminates, bool 
             }
             add(points.inverse[earlier] + shift,
                 eliminates && symmetric ? ColourProduct::of_pivot_and_diagonal : ColourProduct::of_pivot);
+            fill_up(together, l);
         }
+    if (together > 1) fill_up(ColourProduct::group, 0);
     return count;
 }
 
@@ -82,6 +97,7 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
                               .products = 0,
                               .definite = rule.definite,
                               .keeps_doubles = !rounded || colour + 1 < points.colours(),
+                              .stages = 0,
                               .entry = {},
                               .product = {}};
     for (int e = 0; e < view.entries; ++e) {
@@ -89,7 +105,9 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
         const Int3 o = view.offsets[e];
         all.entry[e] = {view.block[at], o.x, o.y, o.z, int(a.stencil().find(o)), view.next[at] > colour};
     }
-    all.products = list_products(view, colour, eliminates, a.symmetric(), all.product);
+    all.products =
+        list_products(view, colour, eliminates, a.symmetric(), a.dof() == 1 ? 1 : ColourProduct::together, all.product);
+    all.stages = stages_of(all.entries, all.products);
     return all;
 }
 
@@ -97,12 +115,13 @@ void MulticolorFactorCuda::factor(const ColourFactorisation& all) const {
     const ColouredPoints& points = all.points;
     const bool by_threads = all.a.dof() == 1;
     const int entries = points.host().entries;
-    const Index shared = by_threads ? entries * threads_of_points * Index(sizeof(double)) : shared_bytes(entries);
     const unsigned threads = unsigned(by_threads ? threads_of_points : ColourFactorisation::threads);
     const Index places = by_threads ? threads_of_points : ColourFactorisation::places;
-    kernel_.allow_shared(shared);
     for (int colour = 0; colour < points.colours(); ++colour) {
         const ColourFactorArguments arguments = all.arguments(colour);
+        const Index shared = by_threads ? entries * threads_of_points * Index(sizeof(double))
+                                        : shared_bytes(entries, arguments.products, arguments.stages);
+        kernel_.allow_shared(shared);
         if (const Index count = arguments.last - arguments.first; count > 0)
             kernel_.launch({unsigned((count + places - 1) / places)}, threads, shared, arguments);
         points.exchange(all.a.context(), all.a.layout(), colour, points.coefficients(colour, all.a.dof(), all.values));
