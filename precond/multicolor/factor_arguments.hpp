@@ -49,7 +49,7 @@ struct ColourFactorArguments {
     int first, last;  // places that are factored
     int a_diagonal, entries, products, definite;
     int keeps_doubles;  // whether a later colour reads `values`, or nothing is rounded
-    int stages;  // groups of products in shared memory, two or three
+    int stages;         // groups of products in shared memory, two or three
     ColourEntry entry[most_colour_entries];
     ColourProduct product[most_colour_products];  // the products of a lower entry follow each other
 };
