@@ -148,8 +148,8 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
         return fits(shared, groups * consumer_threads);
     };
     // With few eliminations, loading a neighbour's values again costs less than keeping them in shared memory. With two
-    // for each lower entry, as star13 has, and two unknowns it does so where levels are large.
-    const bool large = points_a_level(system) > 30000.0,
+    // for each lower entry, as star13 has, and two unknowns it does so where levels are large, of 30,000 points.
+    const bool large = points_a_level(system) > 230.0,
                two_each = Eliminations(system.stencil, false, false).count() <= 2 * g.lower;
     const bool few = !system.shares && (g.lower < 6 ? dof <= 2 : dof == 2 && !system.symmetric && two_each && large);
     if (tuning.factor_ring && !few && try_tiles(true))

@@ -8,6 +8,7 @@
 
 #include "precond/registry.hpp"
 #include "precond/row.hpp"
+#include "precond/struct_ilu/factor_cuda.hpp"
 
 namespace hyperplane {
 namespace {
@@ -92,6 +93,22 @@ TEST(KernelLists, FgbiluFactorsInEveryStorage) {
         EXPECT_EQ(of_text(all, "precond/fgbilu/factor.cuh"), 1) << to_string(storage);
         EXPECT_EQ(of_text(all, "precond/fgbilu/solve.cuh"), 1) << to_string(storage);
     }
+}
+
+/// Where neighbours' factors in shared memory cost a factorisation more than they save (docs/log/struct_ilu_factor.md).
+TEST(FactorShape, HasNoRingWhereLevelsOfStar13AreLarge) {
+    using namespace wavefront_cuda;
+    const auto ring = [](const char* name, int dof, int n) {
+        const Stencil stencil = Stencil::by_name(name);
+        const Layout layout(LayoutKind::hyperplane, {n, n, n}, stencil.level_map());
+        const IluPattern pattern = ilu_pattern(layout, stencil, 0, dof, false, Backend::cuda);
+        return FactorShape(pattern, Geometry(pattern), {}).ring;
+    };
+    EXPECT_EQ(ring("star13", 2, 336), 0);
+    EXPECT_GT(ring("star13", 2, 272), 0);
+    EXPECT_GT(ring("star13", 1, 432), 0);
+    EXPECT_GT(ring("diamond13", 2, 336), 0);
+    EXPECT_GT(ring("box27", 2, 336), 0);
 }
 
 }  // namespace
