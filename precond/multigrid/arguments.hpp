@@ -19,8 +19,6 @@ struct GridStep {
     int begin;               // the first plane whose coarse points are taken, in natural order; else 0
     int columns;             // threads of a block along the first coordinate; the others lie along the second one
     int tiles;               // blocks along the first coordinate
-    int chunk;               // values of the last coordinate that are taken before the next ones of the second
-    int lines;               // blocks along the second coordinate
     int own_begin, own_end;  // the planes of the fine grid that this rank has
     int fine_slots, coarse_slots, order_slots;  // in memory
 };

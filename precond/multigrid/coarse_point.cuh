@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The coarse point of a thread, in the order of GridStep: neighbouring threads have neighbouring weights, and fine
-// points whose slots lie two apart. Blocks along the last coordinate follow each other, a chunk of them at a time, so
-// that what they read in common with those beside them on either coordinate is still in the caches.
+// points whose slots lie two apart. Blocks along the last coordinate follow each other, so that what they read in
+// common is still in the caches.
 //
 // Definitions: THREADS (of a block), AXIS_X, AXIS_Y, AXIS_Z (1 where the axis is coarsened), DOF.
 #pragma once
@@ -20,10 +20,8 @@ struct CoarsePoint {
         unsigned block = blockIdx.x;
         const int u = block % s.tiles * s.columns + threadIdx.x % s.columns;
         block /= s.tiles;
-        const int of_chunk = s.chunk * s.lines, first = int(block) / of_chunk * s.chunk;
-        const int planes = min(s.chunk, s.extent[2] - first), rest = int(block) % of_chunk;
-        const int w = first + rest % planes;
-        const int v = rest / planes * (THREADS / s.columns) + threadIdx.x / s.columns;
+        const int w = block % s.extent[2];
+        const int v = block / s.extent[2] * (THREADS / s.columns) + threadIdx.x / s.columns;
         exists = u < s.extent[0] && v < s.extent[1];
         slot = ((w + s.begin - s.order.first) * s.extent[1] + v) * s.extent[0] + u;
         i = u, j = v, k = w + s.begin;

@@ -25,7 +25,7 @@ static_assert(tile * tile == THREADS);
 
 constexpr int unroll_entries = DOF <= 2 ? ENTRIES : 1;
 
-extern "C" __global__ void __launch_bounds__(THREADS) couplings(const __grid_constant__ CouplingArguments a) {
+extern "C" __global__ void __launch_bounds__(THREADS, 3) couplings(const __grid_constant__ CouplingArguments a) {
     __shared__ double all[coupling_counts][THREADS];
     double total[coupling_counts] = {};
     const int one = threadIdx.x % tile, other = threadIdx.x / tile;

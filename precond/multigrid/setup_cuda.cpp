@@ -16,7 +16,7 @@ namespace hyperplane::multigrid {
 namespace {
 
 constexpr int most_terms = 3000;
-constexpr int setup_threads = 128, setup_chunk = 32, coupling_threads = 256, coupling_blocks = 1024, coupling_tile = 16;
+constexpr int setup_threads = 128, coupling_threads = 256, coupling_blocks = 1024, coupling_tile = 16;
 
 rtc::Source setup_source() {
     return {rtc::precond_texts(), "precond/multigrid/setup.cuh"};
@@ -156,7 +156,7 @@ auto* in_memory(Matrix& a, int entry, int row = 0, int col = 0) {
 }
 
 StepLaunch launch_for(const StructMatrix& a, const Layout& planes, const Layout& coarse, const Layout& order) {
-    return {a.layout(), coarse, order, planes.begin_plane(), planes.end_plane(), setup_threads, setup_chunk};
+    return {a.layout(), coarse, order, planes.begin_plane(), planes.end_plane(), setup_threads};
 }
 
 rtc::Definitions couplings_definitions(const SetupShape& shape) {

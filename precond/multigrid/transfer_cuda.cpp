@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multigrid/transfer_cuda.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "precond/kernel_set.hpp"
@@ -21,8 +20,7 @@ GridSlots slots_of(const Layout& layout) {
             layout.begin_plane() - layout.halo()};
 }
 
-StepLaunch::StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int begin, int end, int threads,
-                       int chunk)
+StepLaunch::StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int begin, int end, int threads)
     : step_{}, blocks_{} {
     const Grid& grid = order.grid();
     const bool natural = order.kind() == LayoutKind::natural;
@@ -41,9 +39,7 @@ StepLaunch::StepLaunch(const Layout& fine, const Layout& coarse, const Layout& o
     step_.columns = step_.extent[1] >= threads / 32 ? 32 : threads;
     step_.tiles = (step_.extent[0] + step_.columns - 1) / step_.columns;
     const int rows = threads / step_.columns;
-    step_.lines = (step_.extent[1] + rows - 1) / rows;
-    step_.chunk = chunk > 0 ? chunk : std::max(1, step_.extent[2]);
-    blocks_.x = unsigned(step_.tiles) * unsigned(step_.extent[2]) * unsigned(step_.lines);
+    blocks_.x = unsigned(step_.tiles) * unsigned(step_.extent[2]) * unsigned((step_.extent[1] + rows - 1) / rows);
 }
 
 rtc::Definitions StepLaunch::definitions(const Coarsening& grids, int dof, int threads) {

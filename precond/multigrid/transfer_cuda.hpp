@@ -14,10 +14,8 @@ GridSlots slots_of(const Layout& layout);
 /// What kernels with a thread for each coarse point need to know of two grids.
 class StepLaunch {
 public:
-    /// For the coarse points in the planes [begin, end); in hyperplane layout these are all planes. `chunk`: that of
-    /// GridStep; 0: all.
-    StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int begin, int end, int threads,
-               int chunk = 0);
+    /// For the coarse points in the planes [begin, end); in hyperplane layout these are all planes.
+    StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int begin, int end, int threads);
 
     const GridStep& step() const { return step_; }
     rtc::Blocks blocks() const { return blocks_; }
