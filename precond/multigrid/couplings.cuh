@@ -78,6 +78,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3) couplings(const __grid_
 #pragma unroll
             for (int d = 0; d < coupling_counts; ++d) all[d][threadIdx.x] += all[d][threadIdx.x + half];
     }
+    __syncthreads();
     if (threadIdx.x < coupling_counts) a.sums[coupling_counts * blockIdx.x + threadIdx.x] = all[threadIdx.x][0];
 }
 
