@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -242,6 +243,30 @@ bool on_ranks_too(const std::string& kind) {
     return kind == "solve" || kind == "preconditioners";
 }
 
+/// Options that not every kind has, and the kinds that have them; a kind refuses the others.
+const std::map<std::string, std::vector<std::string>> options_of_kinds = {
+    {"cases", {"kernels", "preconditioners"}},
+    {"device", {"kernels", "preconditioners", "vectors", "hpcg"}},
+    {"preconditioners", {"preconditioners"}},
+    {"layout", {"kernels"}},
+    {"ablate", {"kernels"}},
+    {"build-up", {"kernels"}},
+    {"tunings", {"kernels", "preconditioners"}},
+    {"unknowns", {"vectors"}},
+    {"set", {"preconditioners", "solve", "assembly", "multigrid"}},
+    {"backend", {"preconditioners", "solve", "assembly", "multigrid"}},
+};
+
+void refuse_options_of_others(const Invocation& invocation, const std::string& kind) {
+    for (const auto& [option, kinds] : options_of_kinds) {
+        if (!invocation.has(option) || std::ranges::find(kinds, kind) != kinds.end()) continue;
+        if (option == "device") refuse_device(invocation, kind);
+        if (option == "backend") throw UsageError(fmt::format("bench {}: --backend is for decks; give --device", kind));
+        throw UsageError(fmt::format("bench {}: --{} is an option of bench {} alone; leave it out", kind, option,
+                                     fmt::join(kinds, ", ")));
+    }
+}
+
 int bench(const Invocation& invocation, const RankOrNone& launched) {
     const std::string kind = invocation.arguments.empty() ? "kernels" : invocation.arguments.front();
     const int repeats = parse_count("repeats", invocation.value("repeats", "9"), 1);
@@ -251,6 +276,7 @@ int bench(const Invocation& invocation, const RankOrNone& launched) {
             launched->size(), kinds_on_ranks));
     if (invocation.has("ranks") && !on_ranks_too(kind))
         throw UsageError(fmt::format("bench {} runs on one rank; leave --ranks out ({})", kind, kinds_on_ranks));
+    refuse_options_of_others(invocation, kind);
     if (is_first_process(launched)) guard_json(invocation.value("json"), invocation.overwrite());
     if (kind == "solve") return bench_solves(invocation, repeats, launched);
     if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats, launched);

@@ -81,7 +81,7 @@ figure8.json|60|bench kernels --device cuda --cases figure8 --build-up --json JS
 fgbilu-figure9.json|10|bench preconditioners --device cuda --cases fgbilu-figure9 --preconditioners fgbilu,fgbilu:style=kernels --json JSON
 fgbilu-table3-cpu.json|10|bench preconditioners --device cpu --threads 1 --cases star7:6:65 --preconditioners fgbilu --json JSON
 products.json|10|bench kernels --device cuda --cases star7:6:65,star7:3:128 --json JSON
-shares.json|30|bench solve inputs/paper/laplacian1.ini inputs/paper/laplacian2.ini --backend cuda --repeats 1 --set preconditioner.name=struct_ilu --json JSON
+shares.json|60|bench solve inputs/block_laplacian_bicgstab.ini --backend cuda --repeats 1 --set problem.coupling=full --set grid.cells=128 --json JSON
 levels.json|15|bench kernels --device cuda --cases levels,star7:1:64:sym,star7:1:128:sym --json JSON
 ablation.json|95|bench kernels --device cuda --cases ablation --ablate --json JSON
 vectors.json|35|bench vectors --device cuda --json JSON
@@ -97,7 +97,7 @@ solves.json|150|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic
 fgbilu.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --json JSON
 fgbilu-kernels.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --set preconditioner.style=kernels --json JSON
 assembly.json|40|bench assembly inputs/paper/poisson_ic0.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON
-hpcg.json|30|bench hpcg 512 512 288 --backend cuda --repeats 3 --json JSON
+hpcg.json|30|bench hpcg 512 512 288 --device cuda --repeats 3 --json JSON
 orderings.txt|60|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --preconditioners struct_ilu:fill_level=1,struct_ilu,par_ilu,multicolor:colours=hashed,multicolor --fresh --force --output RECORD
 LIST
 }

@@ -206,6 +206,17 @@ class Bench(ProgramTest):
             self.expect(2, "bench", *words, "--ranks", "2", says="runs on one rank; leave --ranks out")
         self.expect(2, "bench", "assembly", deck, "--set", "device.ranks=2", says="bench would ignore it")
 
+    def test_options_of_other_kinds(self):
+        deck = self.write("one.ini", POISSON.format(cells=4))
+        for words, told in ((("hpcg", "16", "16", "16", "--backend", "cuda"), "bench hpcg: --backend is for decks; give --device"),
+                            (("vectors", "--backend", "cpu"), "bench vectors: --backend is for decks"),
+                            (("kernels", "--set", "grid.cells=4"), "--set is an option of bench preconditioners, solve"),
+                            (("solve", deck, "--unknowns", "8"), "--unknowns is an option of bench vectors alone"),
+                            (("assembly", deck, "--cases", "star7:1:8"), "--cases is an option of bench kernels, preconditioners"),
+                            (("multigrid", deck, "--device", "cpu"), "--device is for cases; give --backend")):
+            with self.subTest(words[0]):
+                self.expect(2, "bench", *words, says=told)
+
     def test_hpcg(self):
         found = self.bench("hpcg", "32", "16", "48")
         self.assertTrue(found["unofficial"] and found["passed"] and found["same_bits"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/results/h100/README.md: its tables are those that docs/results/tables.py makes of the files beside it."""
+"""Pages of docs/results: their tables are those that docs/results/tables.py makes of the files beside them."""
 
 import json
 import pathlib
@@ -11,8 +11,7 @@ import unittest
 from scripts import module_of
 
 RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs/results"
-FOLDER = RESULTS / "h100"
-PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
+PAGES = {RESULTS / card: (RESULTS / card / "README.md").read_text(encoding="utf-8") for card in ("h100", "h200")}
 TABLES = module_of(RESULTS / "tables.py")
 
 
@@ -31,22 +30,26 @@ def case(n, own, **cusparse):
 
 class Results(unittest.TestCase):
     def test_page_is_what_the_script_prints(self):
-        printed = {table for path in FOLDER.glob("*.json") for table in TABLES.tables(path).values()}
-        shown = {table.strip() for table in re.findall(r"(?:^\|.*\n)+", PAGE, re.M)}
-        files = {table for table in shown if table.startswith("| file |")}
-        self.assertEqual(len(files), 1)
-        self.assertEqual(shown - files, printed)
+        for folder, page in PAGES.items():
+            with self.subTest(folder.name):
+                printed = {table for path in folder.glob("*.json") for table in TABLES.tables(path).values()}
+                shown = {table.strip() for table in re.findall(r"(?:^\|.*\n)+", page, re.M)}
+                files = {table for table in shown if table.startswith("| file |")}
+                self.assertEqual(len(files), 1)
+                self.assertEqual(shown - files, printed)
 
     def test_page_names_each_file_and_no_other(self):
-        self.assertEqual(sorted(re.findall(r"^\| `([\w-]+\.json)` \|", PAGE, re.M)),
-                         sorted(path.name for path in FOLDER.glob("*.json")))
+        for folder, page in PAGES.items():
+            self.assertEqual(sorted(re.findall(r"^\| `([\w-]+\.json)` \|", page, re.M)),
+                             sorted(path.name for path in folder.glob("*.json")))
 
     def test_files_are_of_the_commit_and_card_of_the_page(self):
-        for path in FOLDER.glob("*.json"):
-            data = json.loads(path.read_text(encoding="utf-8"))
-            self.assertIn(f"commit {data['git_sha'][:7]}", PAGE, path.name)
-            self.assertNotIn("dirty", data["git_sha"], path.name)
-            self.assertIn(data["device"], PAGE, path.name)
+        for folder, page in PAGES.items():
+            for path in folder.glob("*.json"):
+                data = json.loads(path.read_text(encoding="utf-8"))
+                self.assertIn(f"commit {data['git_sha'][:7]}", page, path.name)
+                self.assertNotIn("dirty", data["git_sha"], path.name)
+                self.assertIn(data["device"], page, path.name)
 
     def test_cusparses_faster_format_counts(self):
         cases = [case(8, 2.0, csr=12.0, bsr=4.0), case(9, 2.0, csr=16.0, bsr=17.0), case(7, 2.0)]
