@@ -95,6 +95,7 @@ def print_tables(times):
             print(f"{'x'.join(map(str, cells)):13} {name:10} {scope:6} {gpus} GPUs {1e3 * seconds:7.3f} {1e3 * model:7.3f} {model / seconds - 1:+.0%}")
     print("model: GPUs, ms an iteration with scope = global and rank, their ratio, speed-up with global")
     for title, cells_of, counts, reference in (("512^3", lambda gpus: (512, 512, 512), (2, 4, 8, 16, 64), (512, 512, 512)),
+                                               ("768^3", lambda gpus: (768, 768, 768), (4, 8), (768, 768, 768)),
                                                ("512 x 512 x 256 a GPU", slab, (2, 4, 8, 16), slab(1)),
                                                ("1024 x 1024 x 4096", lambda gpus: (1024, 1024, 4096), (64, 256, 1024), (512, 512, 512))):
         one = OneGpu(reference, "struct_ilu", times["struct_ilu", "global"][*reference, 1])
