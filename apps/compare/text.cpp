@@ -126,7 +126,7 @@ SetupAndSolve costs_of_solves(const ComparisonData& c, std::size_t at) {
     return {before, c.rows[at].solve.median};
 }
 
-/// Of a candidate beside the baseline; none if one of them did not converge.
+/// From how many solves on a candidate takes less time than the baseline; none if one of them did not converge.
 std::optional<Index> solves_to_pay_off(const ComparisonData& c, std::size_t at) {
     const auto found =
         std::find_if(c.rows.begin(), c.rows.end(), [&](const ComparisonRow& row) { return row.name == c.baseline; });

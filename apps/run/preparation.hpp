@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What reading, ordering and setting up a general matrix took, in seconds and in iterations.
+// This reports how long reading, ordering and setting up a general matrix took, in seconds and in iterations.
 #pragma once
 
 #include <optional>

@@ -105,8 +105,8 @@ bool keeps_all_couplings(const Parameters& parameters) {
     });
 }
 
-/// The same solve on one rank. On GPUs several ranks have the natural layout, whose sums have another order than those
-/// of the hyperplane layout.
+/// Solves the same system on one rank. On GPUs several ranks have the natural layout, whose sums have another order
+/// than those of the hyperplane layout.
 SolveReport solve_on_one_rank(AskedDeck asked, bool natural) {
     asked.overrides.emplace_back("device.ranks=1");
     if (natural) asked.overrides.emplace_back("device.layout=natural");

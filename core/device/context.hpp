@@ -132,9 +132,9 @@ private:
 /// Throws Error (internal).
 [[noreturn]] const Context& no_context();
 
-/// What a buffer holds before something is written to it. `anything`: on a GPU whatever the memory held before, for
-/// values that are all written before any is read; a host's memory is set to zero all the same, by the threads that
-/// will use it.
+/// The values that a buffer holds before anything is written to it. With `anything` they are, on a GPU, whatever the
+/// memory held before, for values that are all written before any is read; a host's memory is set to zero all the same,
+/// by the threads that will use it.
 enum class Initially { zero, anything };
 
 /// Owns `size` values of T in a context's memory, initially zero if nothing else is asked for. Movable, not copyable.

@@ -273,7 +273,7 @@ void Stream::copy(const void* from, void* to, Index bytes) const {
     cudaPointerAttributes a{}, b{};
     cuda::check(cudaPointerGetAttributes(&a, from), "cudaPointerGetAttributes");
     cuda::check(cudaPointerGetAttributes(&b, to), "cudaPointerGetAttributes");
-    // What the driver does not know as pinned has been read when the call returns. Other ranks read the memory without
+    // The driver has read memory that is not pinned when the call returns. Other ranks read the destination without
     // waiting for this stream.
     const bool sent =
         readers_ == Readers::none && a.type == cudaMemoryTypeUnregistered && b.type == cudaMemoryTypeDevice;

@@ -22,7 +22,7 @@ Layout part_of(const Context& context, const Layout& whole, int halo);
 void exchange_halos(const Context& context, const Layout& layout, int planes, const std::vector<double*>& arrays);
 /// Fills the halo of plain rows that ranks share with the neighbours' rows, of `dof` values each. `values`: slot 0.
 void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values);
-/// The same for values in the host's memory, on a rank of any backend.
+/// Does the same for values in the host's memory, on a rank of any backend.
 void exchange_rows_on_host(const Context& context, const RowSlab& slab, int dof, double* values);
 /// Fills a vector's whole halo in the same way. The halo is no part of the vector's value, so x may be const.
 void exchange_halo(const Vector& x);

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(block_threads)
         out[at] = values[Index(places[at / size]) * size + at % size];
 }
 
-/// What a rank stores into the halo of another one.
+/// The values that a rank stores into the halo of another one.
 struct RowPush {
     const int* sent;
     double* to;

@@ -52,8 +52,8 @@ struct SetupArguments {
     int offset[3][most_setup_entries];  // to the same point
 };
 
-/// What a block counts of its points: axes' sums, rows that are not those of an M-matrix, and rows whose couplings
-/// jump.
+/// The sums that a thread block makes over its points: one for each axis, the number of rows that are not those of an
+/// M-matrix, and the number of rows whose couplings jump.
 constexpr int coupling_counts = 5;
 
 struct CouplingArguments {

@@ -63,7 +63,7 @@ __device__ __forceinline__ Record load_record(const RowRecord* at) {
     asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
     return record;
 }
-/// The same between GPUs.
+/// These two store and load a record that another GPU may read or may have written.
 __device__ __forceinline__ void store_record_there(RowRecord* at, double value, u64 epoch) {
     const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
     asm volatile("st.relaxed.sys.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
