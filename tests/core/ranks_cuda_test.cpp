@@ -12,6 +12,7 @@
 #include "core/vector/point_values.hpp"
 #include "on_device.hpp"
 #include "on_ranks.hpp"
+#include "replays.hpp"
 
 namespace hyperplane {
 namespace {
@@ -19,18 +20,6 @@ namespace {
 using testing_support::DeviceTest;
 
 struct RanksOnDevice : DeviceTest {};
-
-/// Calls step() once directly and then `replays` times as a graph.
-template <class Step>
-void run_and_replay(const Context& context, int replays, const Step& step) {
-    step();
-    const device::Recording recording(context.stream(), step);
-    for (int replay = 0; replay < replays; ++replay) {
-        meet_ranks(context, true);
-        recording.queue();
-    }
-    context.synchronize();
-}
 
 std::vector<double> random_values(Index count, std::uint64_t seed) {
     reference::Random random(seed);

@@ -12,6 +12,7 @@
 #include "on_device.hpp"
 #include "on_ranks.hpp"
 #include "reference/general_matrices.hpp"
+#include "replays.hpp"
 
 namespace hyperplane {
 namespace {
@@ -25,17 +26,6 @@ struct GpuRowsCase {
 
 /// One replay more than there are parities of epochs.
 constexpr int replays = 5;
-
-template <class Step>
-void run_and_replay(const Context& context, const Step& step) {
-    step();
-    const device::Recording recording(context.stream(), step);
-    for (int replay = 0; replay < replays; ++replay) {
-        meet_ranks(context, true);
-        recording.queue();
-    }
-    context.synchronize();
-}
 
 class RowsOfGpuRanks : public testing_support::DeviceTest, public testing::WithParamInterface<GpuRowsCase> {
 protected:
@@ -118,7 +108,7 @@ TEST_P(RowsOfGpuRanks, SumsProductsAndResidualsHaveTheBitsOfOneGpu) {
         const std::vector<const Vector*> few(columns.begin(), columns.begin() + 3);
         Scalars scalars(context, "scalars", 60);
         double* const s = scalars.data();
-        run_and_replay(context, [&] {
+        run_and_replay(context, replays, [&] {
             a.apply_dot(x, y, s);
             axpy_norm2_dot(1.0 / 64, y, x, b, s + 1, s + 2);
             dot_norm2(x, b, s + 3, s + 4);
