@@ -224,7 +224,8 @@ int compare_asked(const Invocation& invocation, const RankOrNone& launched) {
 
 int compare_verb(const Invocation& invocation) {
     catch_stop_signals();
-    return on_launched([&](const RankOrNone& launched) { return compare_asked(invocation, launched); });
+    return on_launched(invocation.has("json"),
+                       [&](const RankOrNone& launched) { return compare_asked(invocation, launched); });
 }
 
 }  // namespace hyperplane

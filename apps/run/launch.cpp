@@ -10,8 +10,8 @@
 
 namespace hyperplane {
 
-int on_launched(const std::function<int(const RankOrNone&)>& body) {
-    return launched_processes() > 1 ? run_launched_rank(body) : body(nullptr);
+int on_launched(bool json, const std::function<int(const RankOrNone&)>& body) {
+    return launched_processes() > 1 ? run_launched_rank(json, body) : body(nullptr);
 }
 
 int on_ranks(const RankOrNone& launched, int ranks, const std::function<int(const RankOrNone&)>& body) {

@@ -14,8 +14,8 @@ using RankOrNone = std::shared_ptr<Communicator>;
 
 /// Calls body(launched) on every process that mpirun or srun has started together with this one, with the communicator
 /// of all of them, or body(nullptr) if there is this one alone. Returns the exit status that body returns; an error of
-/// one process ends all, as run_launched_rank says.
-int on_launched(const std::function<int(const RankOrNone&)>& body);
+/// one process ends all, as run_launched_rank says; `json` asks for it as an object on standard output, too.
+int on_launched(bool json, const std::function<int(const RankOrNone&)>& body);
 
 /// Calls body(rank) on each of the ranks that a deck asks for by device.ranks: on the launched processes, whose number
 /// it must then be unless it is 1; otherwise in as many threads, or on one rank with none. The exit status of the first

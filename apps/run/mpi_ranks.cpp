@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <list>
+#include <new>
 #include <string>
 #include <vector>
+
+#include "apps/guard.hpp"
 
 namespace hyperplane {
 namespace {
@@ -173,25 +176,25 @@ private:
 
 }  // namespace
 
-int run_launched_rank(const std::function<int(const std::shared_ptr<Communicator>&)>& body) {
+int run_launched_rank(bool json, const std::function<int(const std::shared_ptr<Communicator>&)>& body) {
     const auto ranks = std::make_shared<MpiCommunicator>();
-    if (ranks->rank() > 0) spdlog::set_level(spdlog::level::off);
-    const auto end_all = [&](ExitCode code, const std::string& reason) {
-        ranks->abort(code, reason);
-        return ranks->rank() > 0;
-    };
-    try {
-        return body(ranks);
-    } catch (const Error& error) {
-        if (!end_all(error.code(), error.what())) throw;
-        return int(error.code());
-    } catch (const std::bad_alloc&) {
-        if (!end_all(ExitCode::out_of_memory, "out of memory")) throw;
-        return int(ExitCode::out_of_memory);
-    } catch (const std::exception& error) {
-        if (!end_all(ExitCode::internal, error.what())) throw;
-        return int(ExitCode::internal);
-    }
+    const bool first = ranks->rank() == 0;
+    if (!first) spdlog::set_level(spdlog::level::off);
+    // All is said before MPI is finalised: then the other ranks end, and mpirun kills what has not ended yet.
+    return guarded(json && first, [&] {
+        try {
+            return body(ranks);
+        } catch (const Error& error) {
+            ranks->abort(error.code(), error.what());
+            throw;
+        } catch (const std::bad_alloc&) {
+            ranks->abort(ExitCode::out_of_memory, "out of memory");
+            throw;
+        } catch (const std::exception& error) {
+            ranks->abort(ExitCode::internal, error.what());
+            throw;
+        }
+    });
 }
 
 }  // namespace hyperplane

@@ -7,7 +7,7 @@
 
 namespace hyperplane {
 
-int run_launched_rank(const std::function<int(const std::shared_ptr<Communicator>&)>& /*body*/) {
+int run_launched_rank(bool /*json*/, const std::function<int(const std::shared_ptr<Communicator>&)>& /*body*/) {
     throw UsageError(
         fmt::format("{} processes were started together, by mpirun or srun, but this program was built without MPI; "
                     "install libopenmpi-dev and build it again, or start it once, with --ranks {}",

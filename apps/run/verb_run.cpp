@@ -239,7 +239,8 @@ int run_asked(const Invocation& invocation, const RankOrNone& launched) {
 
 int run_verb(const Invocation& invocation) {
     catch_stop_signals();
-    return on_launched([&](const RankOrNone& launched) { return run_asked(invocation, launched); });
+    return on_launched(invocation.has("json"),
+                       [&](const RankOrNone& launched) { return run_asked(invocation, launched); });
 }
 
 }  // namespace hyperplane

@@ -239,7 +239,8 @@ int selftest(const Invocation& invocation, const RankOrNone& launched) {
 }  // namespace
 
 int selftest_verb(const Invocation& invocation) {
-    return on_launched([&](const RankOrNone& launched) { return selftest(invocation, launched); });
+    return on_launched(invocation.has("json"),
+                       [&](const RankOrNone& launched) { return selftest(invocation, launched); });
 }
 
 }  // namespace hyperplane

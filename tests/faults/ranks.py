@@ -26,17 +26,21 @@ def start(program, *words, errors=subprocess.DEVNULL):
 
 
 def ended_soon(launcher, ranks):
-    """mpirun's exit status, and a complaint if it or a rank was left for too long."""
+    """mpirun's exit status, None where it hangs though its ranks have ended, and a complaint if a rank was left for too long.
+
+    Open MPI 4.1.4 at times waits for ever for a lock of its own (in PMIx_server_finalize) when a rank was killed during MPI_Init.
+    """
     begin = time.monotonic()
-    try:
-        status = launcher.wait(timeout=60)
-    except subprocess.TimeoutExpired:
-        launcher.kill()
-        return None, "mpirun did not end"
-    while mpirun.alive(ranks) and time.monotonic() - begin < 30:
+    while mpirun.alive(ranks) and time.monotonic() - begin < 60:
         time.sleep(0.02)
     seconds = time.monotonic() - begin
-    return status, f"ranks were left for {seconds:.1f} s" if seconds > SECONDS_TO_END else None
+    complaint = f"ranks were left for {seconds:.1f} s" if seconds > SECONDS_TO_END else None
+    try:
+        return launcher.wait(timeout=20), complaint
+    except subprocess.TimeoutExpired:
+        launcher.kill()
+        launcher.wait()
+        return None, complaint
 
 
 def disturbed(program, count, choose, disturb):
@@ -65,7 +69,9 @@ def disturbed(program, count, choose, disturb):
             yield "says success", "mpirun ended with 0 without a record"
             continue
         outcome, complaint = interruptions.again(program, whole, ("--ranks", "2", "--backend", "cpu"))
-        yield ("the same bits" if outcome == "ok" else outcome), complaint
+        if outcome == "ok":
+            outcome = "the same bits" if status is not None else "the same bits, though mpirun hung after its ranks"
+        yield outcome, complaint
 
 
 def killed(program, count, choose):
