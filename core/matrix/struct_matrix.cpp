@@ -186,11 +186,36 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
     }
 }
 
+/// What all lines read of one coefficient: its addresses for slot 0.
+struct StructMatrix::LineTerm {
+    const double *a, *x;
+    Int3 o;       ///< to the neighbour
+    Index ahead;  ///< slots to the neighbour
+    bool own;     ///< the coefficient is stored at the point itself, not at the neighbour
+};
+
+std::vector<StructMatrix::LineTerm> StructMatrix::line_terms(const Vector& x, int row) const {
+    std::vector<LineTerm> list;
+    for (int e = 0; e < stencil_.size(); ++e) {
+        const Int3 o = stencil_[e];
+        const Index ahead = layout().distance(o);
+        for (int col = 0; col < dof(); ++col)
+            list.push_back({stores(e) ? values(e, row, col) : values(stencil_.mirror(e), col, row) + ahead,
+                            x.component(col) + ahead, o, ahead, stores(e)});
+    }
+    return list;
+}
+
 template <class Done>
 void StructMatrix::apply_lines(const EqualLines& lines, const Vector& x, Vector& y, const Done& done) const {
     const Layout& l = layout();
     const int nx = grid().nx, ny = grid().ny;
     const int lowest = std::max(0, l.begin_plane() - l.halo()), highest = std::min(grid().nz, l.end_plane() + l.halo());
+    // The slots of these planes.
+    const Index low = (lowest - l.begin_plane()) * l.slots_of_plane();
+    const Index high = (highest - l.begin_plane()) * l.slots_of_plane();
+    std::vector<std::vector<LineTerm>> all;
+    for (int row = 0; row < dof(); ++row) all.push_back(line_terms(x, row));
     const PlaneSums order(space(), 1);
 #pragma omp parallel for schedule(static, 1) num_threads(context().threads_for(unknowns()))
     for (Index at = 0; at < order.blocks(); ++at) {
@@ -199,21 +224,22 @@ void StructMatrix::apply_lines(const EqualLines& lines, const Vector& x, Vector&
         for (Index slot = first; slot < last;) {
             const Index line = slot / nx;
             const Int3 p{int(slot % nx), int(line % ny), l.begin_plane() + int(line / ny)};
-            const Run run{p, int(std::min<Index>(nx - p.x, last - slot)), slot};
+            const int count = int(std::min<Index>(nx - p.x, last - slot));
             for (int row = 0; row < dof(); ++row) {
                 terms.clear();
-                for (int e = 0; e < stencil_.size(); ++e) {
-                    const Int3 o = stencil_[e], q{p.x + o.x, p.y + o.y, p.z + o.z};
-                    if (q.y < 0 || q.y >= ny || q.z < lowest || q.z >= highest) continue;
-                    const RunNeighbours near{std::max(0, -q.x), std::min(run.count, nx - q.x), slot + l.distance(o)};
-                    const Index shift = stores(e) ? lines.shift(p.y, p.z) : lines.shift(q.y, q.z);
-                    for (int col = 0; col < dof(); ++col)
-                        terms.push_back({along(run, near, e, row, col) + shift, x.component(col) + near.slot,
-                                         near.begin, near.end});
+                for (const LineTerm& term : all[row]) {
+                    const int qx = p.x + term.o.x, qy = p.y + term.o.y, qz = p.z + term.o.z;
+                    if (qy < 0 || qy >= ny || qz < lowest || qz >= highest) continue;
+                    const Index shift = term.own ? lines.shift(p.y, p.z) : lines.shift(qy, qz);
+                    terms.push_back({term.a + slot + shift, term.x + slot, 0, count});
+                    // Beyond the line's ends the coefficient is zero, and multiplies some value that lies in memory.
+                    const Index of_x = slot + term.ahead, of_a = (term.own ? slot : of_x) + shift;
+                    if (qx < 0 && std::min(of_x, of_a) < low) terms.back().begin = -qx;
+                    if (qx + count > nx && std::max(of_x, of_a) + count > high) terms.back().end = nx - qx;
                 }
-                accumulate<+1>(terms, nullptr, y.component(row) + slot, run.count);
+                accumulate<+1>(terms, nullptr, y.component(row) + slot, count);
             }
-            slot += run.count;
+            slot += count;
         }
         done(at, first, int(last - first));
     }

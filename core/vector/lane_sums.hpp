@@ -11,11 +11,9 @@
 #include <cstring>
 
 #include "core/types.hpp"
+#include "core/vector/quad.hpp"
 
 namespace hyperplane {
-
-/// Four values, of which a processor with shorter vectors needs two registers or four.
-typedef double Quad __attribute__((vector_size(4 * sizeof(double))));
 
 /// Loads and stores of a double or of a Quad.
 template <class T>

@@ -2,75 +2,66 @@
 #include "core/vector/run_kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
+
+#include "core/vector/lanes.hpp"
 
 namespace hyperplane {
 namespace {
 
+using detail::Lanes, detail::lanes, detail::ValidLanes;
+
 // Products are fused where the code says so, not where the compiler likes to: positions near the ends of a run, and
 // near the cuts between ranks, are computed by another loop and must have the same bits.
 
-/// Number of terms summed in one pass, so that `out` is loaded and stored once for all of them.
-constexpr int group_size = 8;
-
-/// Positions [begin, end), where all G terms are valid.
-template <int sign, int G, bool from_zero>
-void pass(const RunTerm* terms, const double* in, double* out, int begin, int end) {
-    const double* a[G];
-    const double* x[G];
-    for (int g = 0; g < G; ++g) a[g] = terms[g].a, x[g] = terms[g].x;
-#pragma omp simd
-    for (int t = begin; t < end; ++t) {
-        double value = from_zero ? 0.0 : in[t];
-#pragma GCC unroll 8
-        for (int g = 0; g < G; ++g) value = std::fma(sign * a[g][t], x[g][t], value);
-        out[t] = value;
-    }
-}
-
-template <int sign, bool from_zero, int... G>
-void pass_of(int size, std::integer_sequence<int, G...>, const RunTerm* terms, const double* in, double* out, int begin,
-             int end) {
-    ((size == G + 1 ? pass<sign, G + 1, from_zero>(terms, in, out, begin, end) : void()), ...);
-}
-
-/// Positions [begin, end), where some of the terms are not valid.
 template <int sign>
-void edge(std::span<const RunTerm> terms, const double* in, double* out, int begin, int end) {
-    for (int t = begin; t < end; ++t) {
-        double value = in ? in[t] : 0.0;
-        for (const RunTerm& term : terms)
-            if (t >= term.begin && t < term.end) value = std::fma(sign * term.a[t], term.x[t], value);
-        out[t] = value;
+HYPERPLANE_INLINE Lanes added(const Lanes& a, const Lanes& x, const Lanes& sum) {
+    return detail::fused(sign > 0 ? a : -a, x, sum);
+}
+
+/// The sums of `blocks` times eight positions from t on, where all terms are valid, in registers.
+template <int sign, int blocks>
+void inner(std::span<const RunTerm> terms, const double* in, double* out, int t) {
+    Lanes sum[blocks];
+#pragma GCC unroll 4
+    for (int n = 0; n < blocks; ++n) sum[n] = in ? detail::load(in + t + n * lanes) : Lanes{};
+    for (const RunTerm& term : terms) {
+        const double *const a = term.a + t, *const x = term.x + t;
+#pragma GCC unroll 4
+        for (int n = 0; n < blocks; ++n)
+            sum[n] = added<sign>(detail::load(a + n * lanes), detail::load(x + n * lanes), sum[n]);
     }
+#pragma GCC unroll 4
+    for (int n = 0; n < blocks; ++n) detail::store(sum[n], out + t + n * lanes);
+}
+
+/// Those of up to eight positions from t on, where some of the terms are not valid, or some positions do not exist.
+template <int sign>
+void edge(std::span<const RunTerm> terms, const double* in, double* out, int t, int count) {
+    const ValidLanes exist(t, 0, count);
+    Lanes sum = in ? exist.load(in + t) : Lanes{};
+    for (const RunTerm& term : terms) {
+        const double *const a = term.a + t, *const x = term.x + t;
+        if (term.begin <= t && t + lanes <= term.end) {
+            sum = added<sign>(detail::load(a), detail::load(x), sum);
+        } else {
+            const ValidLanes valid(t, term.begin, term.end);
+            sum = valid.choose(added<sign>(valid.load(a), valid.load(x), sum), sum);
+        }
+    }
+    exist.store(sum, out + t);
 }
 
 }  // namespace
 
 template <int sign>
 void accumulate(std::span<const RunTerm> terms, const double* in, double* out, int count) {
-    if (terms.empty()) {
-        if (in != out)
-            for (int t = 0; t < count; ++t) out[t] = in ? in[t] : 0.0;
-        return;
-    }
-    while (!terms.empty()) {
-        const auto group = terms.first(std::min<std::size_t>(terms.size(), group_size));
-        int begin = 0, end = count;
-        for (const RunTerm& term : group) begin = std::max(begin, term.begin), end = std::min(end, term.end);
-        begin = std::min(begin, count);
-        end = std::max(begin, end);
-        edge<sign>(group, in, out, 0, begin);
-        constexpr auto sizes = std::make_integer_sequence<int, group_size>{};
-        if (in)
-            pass_of<sign, false>(int(group.size()), sizes, group.data(), in, out, begin, end);
-        else
-            pass_of<sign, true>(int(group.size()), sizes, group.data(), in, out, begin, end);
-        edge<sign>(group, in, out, end, count);
-        in = out;
-        terms = terms.subspan(group.size());
-    }
+    int begin = 0, end = count;  // where all terms are valid
+    for (const RunTerm& term : terms) begin = std::max(begin, term.begin), end = std::min(end, term.end);
+    int t = 0;
+    for (; t < begin && t < count; t += lanes) edge<sign>(terms, in, out, t, count);
+    for (; t + 4 * lanes <= end; t += 4 * lanes) inner<sign, 4>(terms, in, out, t);
+    for (; t + lanes <= end; t += lanes) inner<sign, 1>(terms, in, out, t);
+    for (; t < count; t += lanes) edge<sign>(terms, in, out, t, count);
 }
 
 template void accumulate<+1>(std::span<const RunTerm>, const double*, double*, int);

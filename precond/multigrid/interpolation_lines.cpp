@@ -188,10 +188,7 @@ void Interpolation::find_equal_lines() {
 
 namespace {
 
-using detail::LaneMask, detail::Lanes, detail::lanes;
-
-constexpr LaneMask even_lanes{0, 2, 4, 6, 8, 10, 12, 14}, odd_lanes{1, 3, 5, 7, 9, 11, 13, 15};
-constexpr LaneMask first_pairs{0, 8, 1, 9, 2, 10, 3, 11}, last_pairs{4, 12, 5, 13, 6, 14, 7, 15};
+using detail::Lanes, detail::lanes;
 
 /// Weights of a line of coarse points to the children below, at and above them along x, and the values that these
 /// multiply: of a line of children in a restriction, of the parents themselves in a prolongation.
@@ -211,9 +208,9 @@ HYPERPLANE_INLINE Lanes sum_of_children(const Take& take, std::span<const LineOf
     for (const LineOfWeights<T, Real>& line : lines) {
         const Lanes first = take(line.x, 2 * t, 0, fine), last = take(line.x, 2 * t + lanes, 0, fine);
         const Lanes before = take(line.x, 2 * t - 1, 0, fine), after = take(line.x, 2 * t - 1 + lanes, 0, fine);
-        sum += detail::load(line.below + t) * __builtin_shuffle(before, after, even_lanes);
-        sum += detail::load(line.own + t) * __builtin_shuffle(first, last, even_lanes);
-        sum += detail::load(line.above + t) * __builtin_shuffle(first, last, odd_lanes);
+        sum += detail::load(line.below + t) * detail::even_of(before, after);
+        sum += detail::load(line.own + t) * detail::even_of(first, last);
+        sum += detail::load(line.above + t) * detail::odd_of(first, last);
     }
     return sum;
 }
@@ -259,8 +256,8 @@ void add_parents(std::span<const LineOfWeights<T, Real>> lines, int count, int p
                 odd += detail::shifted<1, true>(detail::load(line.below + t) * x, Lanes{});
             odd += detail::load(line.above + t) * x;
         }
-        const Lanes first = detail::load(fine + 2 * t) + __builtin_shuffle(even, odd, first_pairs);
-        const Lanes last = detail::load(fine + 2 * t + lanes) + __builtin_shuffle(even, odd, last_pairs);
+        const Lanes first = detail::load(fine + 2 * t) + detail::first_pairs(even, odd);
+        const Lanes last = detail::load(fine + 2 * t + lanes) + detail::last_pairs(even, odd);
         detail::store(first, fine + 2 * t);
         detail::store(last, fine + 2 * t + lanes);
     }

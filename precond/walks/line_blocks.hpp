@@ -25,16 +25,11 @@ struct TakeAll {
     }
 };
 
-/// Loads eight positions from t on, with zeros for those outside [begin, end), which are not read. At least eight
-/// positions are valid.
+/// Loads eight positions from t on, with zeros for those outside [begin, end), which are not read.
 struct TakeValid {
     template <class T>
     HYPERPLANE_INLINE detail::Lanes operator()(const T* from, int t, int begin, int end) const {
-        using namespace detail;
-        if (t >= begin && t + lanes <= end) return load(from + t);
-        constexpr LaneMask lane{0, 1, 2, 3, 4, 5, 6, 7};
-        const int valid = std::clamp(t, begin, end - lanes), ahead = std::clamp(t - valid, -lanes, lanes);
-        return __builtin_shuffle(load(from + valid), Lanes{}, lane + long(ahead));  // lanes modulo 16: 8 to 15 are zero
+        return detail::ValidLanes(t, begin, end).load(from + t);
     }
 };
 
@@ -118,7 +113,7 @@ void solve_line_of(const BasicRunTerm<T>* list, const T* in, const Line& line, i
         const int t = lanes * (descending ? first + last - 1 - at : at);
         const LineBlock block = line_block<descending, sign>(TakeAll{}, terms, in, line, t, count, next);
         store(block.y, y + t);
-        if (sums) std::memcpy(sums + t, &block.s, sizeof block.s);
+        if (sums) store(block.s, sums + t);
         next = block.y[descending ? 0 : lanes - 1];
     }
     before = next;

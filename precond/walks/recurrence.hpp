@@ -6,48 +6,10 @@
 // wait for eight elements.
 #pragma once
 
-#include <cstring>
-
-/// Vectors of eight doubles that pass through memory, in calls, take longer than what is computed with them.
-#define HYPERPLANE_INLINE inline __attribute__((always_inline))
+#include "core/vector/lanes.hpp"
 
 namespace hyperplane {
 namespace detail {
-
-constexpr int lanes = 8;
-typedef double Lanes __attribute__((vector_size(lanes * sizeof(double))));
-typedef long LaneMask __attribute__((vector_size(lanes * sizeof(long))));
-
-HYPERPLANE_INLINE Lanes load(const double* from) {
-    Lanes v;
-    std::memcpy(&v, from, sizeof v);
-    return v;
-}
-
-typedef float Singles __attribute__((vector_size(lanes * sizeof(float))));
-
-/// Written out, this is one instruction; gcc 12 converts a vector of floats by halves, which it takes apart and joins.
-HYPERPLANE_INLINE Lanes load(const float* from) {
-    return Lanes{from[0], from[1], from[2], from[3], from[4], from[5], from[6], from[7]};
-}
-HYPERPLANE_INLINE void store(const Lanes& v, double* to) {
-    std::memcpy(to, &v, sizeof v);
-}
-HYPERPLANE_INLINE void store(const Lanes& v, float* to) {
-    const Singles rounded = __builtin_convertvector(v, Singles);
-    std::memcpy(to, &rounded, sizeof rounded);
-}
-
-/// Lane i of the result is lane i - by of `v` (i + by if descending), or lane i of `edge` if `v` has no such lane.
-template <int by, bool descending>
-HYPERPLANE_INLINE Lanes shifted(Lanes v, Lanes edge) {
-    LaneMask mask;
-    for (int i = 0; i < lanes; ++i) {
-        const int from = descending ? i + by : i - by;
-        mask[i] = from >= 0 && from < lanes ? from : lanes + i;
-    }
-    return __builtin_shuffle(v, edge, mask);
-}
 
 /// Composes the map y -> c + a y of each lane with that of the lane `by` before it.
 template <int by, bool descending>
@@ -78,7 +40,7 @@ void solve_recurrence(const Coefficients& coefficients, int begin, int end, doub
         compose<2, descending>(a, c);
         compose<4, descending>(a, c);
         const Lanes result = c + a * before;
-        std::memcpy(y + t, &result, sizeof result);
+        store(result, y + t);
         before = result[descending ? 0 : lanes - 1];
     }
     const int rest = end - begin - blocks * lanes;

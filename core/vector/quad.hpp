@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace hyperplane {
+
+/// Four doubles, of which a processor with shorter vectors needs two registers or four.
+typedef double Quad __attribute__((vector_size(4 * sizeof(double))));
+
+}  // namespace hyperplane
