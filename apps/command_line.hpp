@@ -30,6 +30,8 @@ struct Invocation {
     std::string value(const std::string& option, const std::string& fallback = "") const;
     /// All values of a repeatable option.
     std::vector<std::string> values(const std::string& option) const;
+    /// Whether standard output holds one JSON object: after --json, which may be told to write to a file instead.
+    bool prints_json() const { return has("json") && (value("json").empty() || value("json") == "-"); }
     /// What --force allows.
     Overwrite overwrite() const { return has("force") ? Overwrite::any : Overwrite::own; }
 };

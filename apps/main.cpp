@@ -47,8 +47,7 @@ int run_program(const std::vector<std::string>& words) {
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     start_log();
-    const bool json = std::find(words.begin(), words.end(), "--json") != words.end();
-    return guarded(json, [&] { return dispatch(words); });
+    return guarded(ask_for_json(words), [&] { return dispatch(words); });
 }
 
 /// A file that is opened while a standard stream is closed gets that stream's number, and then what is printed goes

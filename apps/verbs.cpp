@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/error.hpp"
@@ -255,6 +256,17 @@ const Verb& find_verb(const std::string& name) {
     const std::string near = nearest(name, known);
     throw UsageError(fmt::format("no verb is called '{}'{} (hyperplane --help)", name,
                                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+}
+
+bool ask_for_json(const std::vector<std::string>& words) {
+    const auto at = std::find(words.begin(), words.end(), "--json");
+    if (at == words.end()) return std::find(words.begin(), words.end(), "--json=-") != words.end();
+    const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& v) { return v.name == words[0]; });
+    if (verb == verbs().end()) return true;
+    const auto option = std::find_if(verb->options.begin(), verb->options.end(),
+                                     [](const Option& known) { return known.name == "json"; });
+    const bool takes_file = option != verb->options.end() && !option->value.empty();
+    return !takes_file || at + 1 == words.end() || at[1].starts_with("-");
 }
 
 std::string program_usage() {

@@ -2,6 +2,7 @@
 // The verbs. Each is in a file of its own, verb_NAME.cpp.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "apps/command_line.hpp"
@@ -12,6 +13,8 @@ namespace hyperplane {
 const std::vector<Verb>& verbs();
 /// The verb of that name. Throws a UsageError that suggests the nearest one.
 const Verb& find_verb(const std::string& name);
+/// Whether the words of a command line ask for one JSON object on standard output. They may have errors.
+bool ask_for_json(const std::vector<std::string>& words);
 /// What `hyperplane --help` prints.
 std::string program_usage();
 

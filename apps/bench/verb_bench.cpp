@@ -294,7 +294,8 @@ int bench(const Invocation& invocation, const RankOrNone& launched) {
 }  // namespace
 
 int bench_verb(const Invocation& invocation) {
-    return on_launched(invocation.has("json"), [&](const RankOrNone& launched) { return bench(invocation, launched); });
+    return on_launched(invocation.prints_json(),
+                       [&](const RankOrNone& launched) { return bench(invocation, launched); });
 }
 
 }  // namespace hyperplane

@@ -224,7 +224,7 @@ int compare_asked(const Invocation& invocation, const RankOrNone& launched) {
 
 int compare_verb(const Invocation& invocation) {
     catch_stop_signals();
-    return on_launched(invocation.has("json"),
+    return on_launched(invocation.prints_json(),
                        [&](const RankOrNone& launched) { return compare_asked(invocation, launched); });
 }
 

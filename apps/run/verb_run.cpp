@@ -239,7 +239,7 @@ int run_asked(const Invocation& invocation, const RankOrNone& launched) {
 
 int run_verb(const Invocation& invocation) {
     catch_stop_signals();
-    return on_launched(invocation.has("json"),
+    return on_launched(invocation.prints_json(),
                        [&](const RankOrNone& launched) { return run_asked(invocation, launched); });
 }
 

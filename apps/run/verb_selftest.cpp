@@ -239,7 +239,7 @@ int selftest(const Invocation& invocation, const RankOrNone& launched) {
 }  // namespace
 
 int selftest_verb(const Invocation& invocation) {
-    return on_launched(invocation.has("json"),
+    return on_launched(invocation.prints_json(),
                        [&](const RankOrNone& launched) { return selftest(invocation, launched); });
 }
 

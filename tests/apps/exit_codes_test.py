@@ -23,6 +23,16 @@ class Usage(ProgramTest):
         self.expect(2, "help", "solver.rtoll", says="did you mean solver.rtol?")
         self.expect(2, "list", "things", says="problems")
 
+    def test_failure_as_json(self):
+        for words in (("run", "--json"), ("compare", "--json", "-"), ("compare", "--json=-"), ("bench", "solve", "--json", "-")):
+            with self.subTest(words):
+                self.assertEqual(json.loads(self.run_program(words[0], "none.ini", *words[1:]).stdout)["status"], "failed")
+        for words in (("compare", "--json", "c.json"), ("bench", "solve", "--json", "c.json"), ("compare", "--json=c.json")):
+            with self.subTest(words):  # JSON goes to the file alone
+                done = self.run_program(*words, "none.ini")
+                self.assertNotEqual(done.returncode, 0)
+                self.assertNotIn("exit_code", done.stdout)
+
     def test_a_deck_instead_of_a_verb(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
         self.expect(2, deck, says="did you mean hyperplane run a.ini?")
