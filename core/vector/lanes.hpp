@@ -43,6 +43,13 @@ HYPERPLANE_INLINE Lanes fused(const Lanes& a, const Lanes& x, const Lanes& v) {
     return _mm512_fmadd_pd(a, x, v);
 }
 
+/// The values with these numbers, where those of `b` are counted on from those of `a`.
+template <long... numbers>
+HYPERPLANE_INLINE Lanes picked(const Lanes& a, const Lanes& b) {
+    constexpr LaneMask mask{numbers...};
+    return __builtin_shuffle(a, b, mask);
+}
+
 /// Lane i of the result is lane i - by of `v` (i + by if descending), or lane i of `edge` if `v` has no such lane.
 template <int by, bool descending>
 HYPERPLANE_INLINE Lanes shifted(const Lanes& v, const Lanes& edge) {
@@ -56,17 +63,17 @@ HYPERPLANE_INLINE Lanes shifted(const Lanes& v, const Lanes& edge) {
 
 /// Of sixteen values, the lanes of `a` and then those of `b`, the even ones and the odd ones.
 HYPERPLANE_INLINE Lanes even_of(const Lanes& a, const Lanes& b) {
-    return __builtin_shuffle(a, b, LaneMask{0, 2, 4, 6, 8, 10, 12, 14});
+    return picked<0, 2, 4, 6, 8, 10, 12, 14>(a, b);
 }
 HYPERPLANE_INLINE Lanes odd_of(const Lanes& a, const Lanes& b) {
-    return __builtin_shuffle(a, b, LaneMask{1, 3, 5, 7, 9, 11, 13, 15});
+    return picked<1, 3, 5, 7, 9, 11, 13, 15>(a, b);
 }
 /// The first and the last eight of the sixteen values a_0, b_0, a_1, b_1, ...
 HYPERPLANE_INLINE Lanes first_pairs(const Lanes& a, const Lanes& b) {
-    return __builtin_shuffle(a, b, LaneMask{0, 8, 1, 9, 2, 10, 3, 11});
+    return picked<0, 8, 1, 9, 2, 10, 3, 11>(a, b);
 }
 HYPERPLANE_INLINE Lanes last_pairs(const Lanes& a, const Lanes& b) {
-    return __builtin_shuffle(a, b, LaneMask{4, 12, 5, 13, 6, 14, 7, 15});
+    return picked<4, 12, 5, 13, 6, 14, 7, 15>(a, b);
 }
 
 #else
@@ -126,34 +133,34 @@ HYPERPLANE_INLINE Lanes fused(const Lanes& a, const Lanes& x, const Lanes& v) {
 #endif
 }
 
+template <long... numbers>
+HYPERPLANE_INLINE Quad picked(const Quad& a, const Quad& b) {
+    constexpr QuadMask mask{numbers...};
+    return __builtin_shuffle(a, b, mask);
+}
+
 template <int by, bool descending>
 HYPERPLANE_INLINE Lanes shifted(const Lanes& v, const Lanes& edge) {
     static_assert(by == 1 || by == 2 || by == 4);
     if constexpr (by == 4) return descending ? Lanes{v.high, edge.high} : Lanes{edge.low, v.low};
     if constexpr (by == 1 && descending)
-        return {__builtin_shuffle(v.low, v.high, QuadMask{1, 2, 3, 4}),
-                __builtin_shuffle(v.high, edge.high, QuadMask{1, 2, 3, 7})};
+        return {picked<1, 2, 3, 4>(v.low, v.high), picked<1, 2, 3, 7>(v.high, edge.high)};
     if constexpr (by == 2 && descending)
-        return {__builtin_shuffle(v.low, v.high, QuadMask{2, 3, 4, 5}),
-                __builtin_shuffle(v.high, edge.high, QuadMask{2, 3, 6, 7})};
+        return {picked<2, 3, 4, 5>(v.low, v.high), picked<2, 3, 6, 7>(v.high, edge.high)};
     if constexpr (by == 1 && !descending)
-        return {__builtin_shuffle(edge.low, v.low, QuadMask{0, 4, 5, 6}),
-                __builtin_shuffle(v.low, v.high, QuadMask{3, 4, 5, 6})};
+        return {picked<0, 4, 5, 6>(edge.low, v.low), picked<3, 4, 5, 6>(v.low, v.high)};
     if constexpr (by == 2 && !descending)
-        return {__builtin_shuffle(edge.low, v.low, QuadMask{0, 1, 4, 5}),
-                __builtin_shuffle(v.low, v.high, QuadMask{2, 3, 4, 5})};
+        return {picked<0, 1, 4, 5>(edge.low, v.low), picked<2, 3, 4, 5>(v.low, v.high)};
 }
 
 HYPERPLANE_INLINE Lanes even_of(const Lanes& a, const Lanes& b) {
-    constexpr QuadMask even{0, 2, 4, 6};
-    return {__builtin_shuffle(a.low, a.high, even), __builtin_shuffle(b.low, b.high, even)};
+    return {picked<0, 2, 4, 6>(a.low, a.high), picked<0, 2, 4, 6>(b.low, b.high)};
 }
 HYPERPLANE_INLINE Lanes odd_of(const Lanes& a, const Lanes& b) {
-    constexpr QuadMask odd{1, 3, 5, 7};
-    return {__builtin_shuffle(a.low, a.high, odd), __builtin_shuffle(b.low, b.high, odd)};
+    return {picked<1, 3, 5, 7>(a.low, a.high), picked<1, 3, 5, 7>(b.low, b.high)};
 }
 HYPERPLANE_INLINE Lanes pairs(const Quad& a, const Quad& b) {
-    return {__builtin_shuffle(a, b, QuadMask{0, 4, 1, 5}), __builtin_shuffle(a, b, QuadMask{2, 6, 3, 7})};
+    return {picked<0, 4, 1, 5>(a, b), picked<2, 6, 3, 7>(a, b)};
 }
 HYPERPLANE_INLINE Lanes first_pairs(const Lanes& a, const Lanes& b) {
     return pairs(a.low, b.low);
