@@ -6,6 +6,7 @@
 #include <metis.h>
 
 #include <limits>
+#include <mutex>
 #include <string>
 
 #include "core/error.hpp"
@@ -13,6 +14,8 @@
 
 namespace hyperplane {
 
+/// One at a time exists in a process: METIS draws from the random numbers of the C library, which all threads share, so
+/// that ranks in several threads would find different answers.
 class MetisGraph {
 public:
     /// Throws UsageError if the graph has more edges than METIS's indices count. `key`: what asked for METIS, such as
@@ -49,6 +52,12 @@ public:
     static constexpr const char* label = "row order";
 
 private:
+    static std::mutex& only_one() {
+        static std::mutex mutex;
+        return mutex;
+    }
+
+    std::unique_lock<std::mutex> lock_{only_one()};
     std::string key_, instead_;
     idx_t vertices_, options_[METIS_NOPTIONS];
     Buffer<idx_t> begin_, neighbour_;
