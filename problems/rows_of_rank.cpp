@@ -102,7 +102,7 @@ private:
 
 std::shared_ptr<const Problem> rows_of_rank(std::shared_ptr<const Problem> whole, const Context& context) {
     const SystemShape& shape = whole->shape();
-    auto part = rows_of_rank(context, *shape.pattern, shape.dof, rows_label);
+    auto part = rows_of_rank(context, shape.pattern, shape.dof, rows_label);
     if (auto made = whole->of_rank(context, part)) return made;
     return std::make_shared<RowsOfRank>(std::move(whole), context, std::move(part));
 }

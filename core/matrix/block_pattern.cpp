@@ -27,8 +27,12 @@ Index count_levels(const BlockPattern& p, const RowAt& row_at, const Before& bef
 }  // namespace
 
 BlockPattern::BlockPattern(Buffer<Index> row_begin, Buffer<int> column, std::shared_ptr<const RowOrder> order,
-                           std::shared_ptr<const RowSlab> slab)
-    : row_begin_(std::move(row_begin)), column_(std::move(column)), order_(std::move(order)), slab_(std::move(slab)) {
+                           std::shared_ptr<const RowSlab> slab, std::shared_ptr<const BlockPattern> whole)
+    : row_begin_(std::move(row_begin)),
+      column_(std::move(column)),
+      order_(std::move(order)),
+      slab_(std::move(slab)),
+      whole_(std::move(whole)) {
     if (backend() == Backend::cpu) check();
 }
 
@@ -72,7 +76,7 @@ std::shared_ptr<const BlockPattern> BlockPattern::copied_to(const Context& conte
     };
     copy(row_begin_, row_begin);
     copy(column_, column);
-    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), order_, slab_);
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), order_, slab_, whole_);
 }
 
 Index BlockPattern::first_row(int part, int parts) const {

@@ -23,8 +23,9 @@ public:
     /// Takes arrays of one backend: row_begin has one value more than there are rows, and begins with 0. `order`: the
     /// order in which the rows are; null for the given one. Throws Error (internal) if the host can read the arrays
     /// and they are no compressed rows with ascending columns.
+    /// `whole`: for a rank's rows, the pattern of all rows.
     BlockPattern(Buffer<Index> row_begin, Buffer<int> column, std::shared_ptr<const RowOrder> order = nullptr,
-                 std::shared_ptr<const RowSlab> slab = nullptr);
+                 std::shared_ptr<const RowSlab> slab = nullptr, std::shared_ptr<const BlockPattern> whole = nullptr);
     /// Copies arrays to a context's memory. Throws UsageError if there are more than 2^31 - 1 rows.
     BlockPattern(const Context& context, const std::vector<Index>& row_begin, const std::vector<int>& column,
                  const std::string& label);
@@ -44,6 +45,9 @@ public:
     const std::shared_ptr<const RowOrder>& order() const { return order_; }
     /// The part of the rows that this pattern has, where several ranks share them; otherwise null.
     const std::shared_ptr<const RowSlab>& slab() const { return slab_; }
+    /// The pattern of all rows, in the host's memory, where several ranks share those of a problem's matrix; otherwise
+    /// null. It is for what needs the graph of the whole matrix.
+    const std::shared_ptr<const BlockPattern>& whole() const { return whole_; }
     /// The index space of vectors that a matrix with this pattern is multiplied with.
     IndexSpace space() const { return slab_ ? IndexSpace::plain(slab_) : IndexSpace::plain(rows()); }
     /// The number that a row or column has in the given order.
@@ -79,6 +83,7 @@ private:
     Buffer<int> column_;
     std::shared_ptr<const RowOrder> order_;
     std::shared_ptr<const RowSlab> slab_;
+    std::shared_ptr<const BlockPattern> whole_;
 };
 
 /// The largest number of block rows.

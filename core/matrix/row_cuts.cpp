@@ -68,6 +68,19 @@ RowSlab slab_of(const BlockPattern& whole, const std::vector<Index>& cuts, int r
     return slab;
 }
 
+/// The rows of `slab`, in the host's memory; they keep `kept`.
+std::shared_ptr<const BlockPattern> cut(const Context& host, const BlockPattern& whole, std::shared_ptr<RowSlab> slab,
+                                        const std::string& label, std::shared_ptr<const BlockPattern> kept = nullptr) {
+    const Index first = slab->first, begin = whole.row_begin()[first];
+    Buffer<Index> row_begin(host, label, slab->rows + 1);
+    for (Index row = 0; row <= slab->rows; ++row) row_begin[row] = whole.row_begin()[first + row] - begin;
+    Buffer<int> column(host, label, row_begin[slab->rows]);
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(column.size()))
+    for (Index at = 0; at < column.size(); ++at) column[at] = slab->slot(whole.column()[begin + at]);
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), whole.order(), std::move(slab),
+                                                std::move(kept));
+}
+
 }  // namespace
 
 std::vector<Index> row_cuts(const BlockPattern& whole, int dof, int ranks, Backend backend) {
@@ -92,22 +105,20 @@ std::vector<Index> row_cuts(const BlockPattern& whole, int dof, int ranks, Backe
     return cuts;
 }
 
-std::shared_ptr<const BlockPattern> rows_of_rank(const Context& context, const BlockPattern& whole, int dof,
+std::shared_ptr<const BlockPattern> rows_of_rank(const Context& context,
+                                                 const std::shared_ptr<const BlockPattern>& whole, int dof,
                                                  const std::string& label) {
     const Communicator& ranks = *context.ranks();
-    auto slab =
-        std::make_shared<RowSlab>(slab_of(whole, row_cuts(whole, dof, ranks.size(), context.backend()), ranks.rank()));
+    auto slab = std::make_shared<RowSlab>(
+        slab_of(*whole, row_cuts(*whole, dof, ranks.size(), context.backend()), ranks.rank()));
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda) slab->on_gpu = cuda::rows_on_gpu(context, *slab, dof, label);
-    const Context host = context.host();
-    const Index first = slab->first, begin = whole.row_begin()[first];
-    Buffer<Index> row_begin(host, label, slab->rows + 1);
-    for (Index row = 0; row <= slab->rows; ++row) row_begin[row] = whole.row_begin()[first + row] - begin;
-    Buffer<int> column(host, label, row_begin[slab->rows]);
-#pragma omp parallel for schedule(static) num_threads(host.threads_for(column.size()))
-    for (Index at = 0; at < column.size(); ++at) column[at] = slab->slot(whole.column()[begin + at]);
-    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), whole.order(),
-                                                std::move(slab));
+    return cut(context.host(), *whole, std::move(slab), label, whole);
+}
+
+std::shared_ptr<const BlockPattern> rows_between(const Context& context, const BlockPattern& whole,
+                                                 const std::vector<Index>& cuts, const std::string& label) {
+    return cut(context.host(), whole, std::make_shared<RowSlab>(slab_of(whole, cuts, context.ranks()->rank())), label);
 }
 
 }  // namespace hyperplane

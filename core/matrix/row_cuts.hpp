@@ -19,7 +19,13 @@ namespace hyperplane {
 std::vector<Index> row_cuts(const BlockPattern& whole, int dof, int ranks, Backend backend = Backend::cpu);
 
 /// The rows of the context's rank, of a pattern that the host can read and that has all rows, in the host's memory.
-std::shared_ptr<const BlockPattern> rows_of_rank(const Context& context, const BlockPattern& whole, int dof,
+/// They keep the whole pattern.
+std::shared_ptr<const BlockPattern> rows_of_rank(const Context& context,
+                                                 const std::shared_ptr<const BlockPattern>& whole, int dof,
                                                  const std::string& label);
+
+/// The same with the cuts of another pattern, for ranks on CPUs; the whole pattern is not kept.
+std::shared_ptr<const BlockPattern> rows_between(const Context& context, const BlockPattern& whole,
+                                                 const std::vector<Index>& cuts, const std::string& label);
 
 }  // namespace hyperplane

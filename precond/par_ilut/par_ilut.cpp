@@ -11,6 +11,7 @@
 #include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/par_ilut/candidates.hpp"
+#include "precond/par_ilut/rank_par_ilut.hpp"
 #include "precond/sync_free_ilu/check.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
 #include "precond/sync_free_ilu/solve_cuda.hpp"
@@ -42,14 +43,19 @@ ParIlutOptions read_options(const Parameters& parameters) {
     return options;
 }
 
-/// The limits of both triangles without the diagonal, where `a` is A's pattern with all diagonal blocks.
-par_ilut::FillLimits limits_of(const FilledPattern& a, double fill_limit) {
-    const Index rows = a.pattern->rows(), most = rows * (rows - 1) / 2;
+/// The limits of both triangles without the diagonal, where A's triangles have so many blocks beside it.
+par_ilut::FillLimits limits_of(Index rows, Index lower, Index upper, double fill_limit) {
+    const Index most = rows * (rows - 1) / 2;
     const auto of = [&](Index beside) {
         const double limit = std::floor(fill_limit * double(beside + rows)) - double(rows);
         return std::max(beside, limit < double(most) ? Index(limit) : most);
     };
-    return {of(a.lower), of(a.pattern->blocks() - rows - a.lower)};
+    return {of(lower), of(upper)};
+}
+/// The same, where `a` is A's pattern with all diagonal blocks.
+par_ilut::FillLimits limits_of(const FilledPattern& a, double fill_limit) {
+    const Index rows = a.pattern->rows();
+    return limits_of(rows, a.lower, a.pattern->blocks() - rows - a.lower, fill_limit);
 }
 
 /// Bytes of X on a pattern that is not A's.
@@ -214,11 +220,11 @@ void ParIlut::apply(const Vector& r, Vector& z) const {
     general_cpu::upper_solve(factors_, upper_, z.data());
 }
 
-SweepCounts ParIlut::sweeps() const {
+SweepCounts ParIlut::sweep_counts(const ParIlutOptions& options, const GeneralFactors& factors) {
     SweepCounts counts;
-    if (options_.sweeps > 0) {
-        counts.setup = options_.sweeps;
-        counts.bytes_of_setup_sweep = 2 * factors_.values.size() * Index(sizeof(double)) + factors_.pattern().bytes();
+    if (options.sweeps > 0) {
+        counts.setup = options.sweeps;
+        counts.bytes_of_setup_sweep = 2 * factors.values.size() * Index(sizeof(double)) + factors.pattern().bytes();
     }
     return counts;
 }
@@ -234,6 +240,19 @@ ApplicationCheck ParIlut::check_application(const SystemMatrix& /*a*/, const Vec
 
 LduFactors ParIlut::ldu() const {
     return ldu_of(factors_, factors_.filled.diagonal);
+}
+
+Index ParIlut::most_blocks(const ParIlutOptions& options, const BlockPattern& a) {
+    Index lower = 0, diagonal = 0;
+    for (Index row = 0; row < a.rows(); ++row)
+        for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at) {
+            lower += a.column()[at] < row;
+            diagonal += a.column()[at] == row;
+        }
+    const Index upper = a.blocks() - diagonal - lower;
+    if (options.rounds == 0) return a.rows() + lower + upper;
+    const par_ilut::FillLimits limits = limits_of(a.rows(), lower, upper, options.fill_limit);
+    return a.rows() + limits.lower + limits.upper;
 }
 
 PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const PreconditionerSetting& setting) {
@@ -317,10 +336,13 @@ PreconditionerRow par_ilut_row() {
         "ParILUT, of symmetric matrices ParICT: each round adds the entries of A - L U to the pattern, makes a "
         "fixed-point sweep, keeps the largest entries of each triangle, and makes another sweep. On the last pattern "
         "the factors are found by an elimination, or by fixed-point sweeps. Blocks are compared by their Frobenius "
-        "norm. On a GPU, the host finds the factors, and the GPU makes the solves. Source: Anzt, Chow, "
+        "norm. On a GPU, the host finds the factors, and the GPU makes the solves. On several ranks, each finds all "
+        "factors "
+        "and keeps those of its rows. Source: Anzt, Chow, "
         "Dongarra, ParILUT: a new parallel threshold ILU factorization, "
         "SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};
+    row.on_general_ranks = true;
     row.parameters = {
         {section, "fill_limit", real, "2",
          "the most entries of a triangle of the factors, as a multiple of those of the matrix's triangle; both with "
@@ -349,10 +371,13 @@ PreconditionerRow par_ilut_row() {
         row.parameters.push_back(std::move(spec));
     }
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (setting.matrix.pattern()->slab())
+            return std::unique_ptr<Preconditioner>(new RankParIlut(setting.context, read_options(parameters)));
         return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, read_options(parameters)));
     };
     row.kernels = [](const Parameters&, const PreconditionerSetting& setting) { return ParIlut::kernels(setting); };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (setting.matrix.pattern()->slab()) return RankParIlut::plan(read_options(parameters), setting);
         return ParIlut::plan(read_options(parameters), setting);
     };
     return row;

@@ -46,7 +46,7 @@ public:
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = factors_.symmetric}; }
-    SweepCounts sweeps() const override;
+    SweepCounts sweeps() const override { return sweep_counts(options_, factors_); }
     void set_setup_sweeps(int count) override {
         if (options_.sweeps > 0) options_.sweeps = count;
     }
@@ -59,6 +59,10 @@ public:
     /// The number of rounds of the last set-up.
     int rounds() const { return rounds_; }
 
+    /// The most blocks that factors of a matrix with the pattern can have, which the host can read.
+    static Index most_blocks(const ParIlutOptions& options, const BlockPattern& a);
+    /// The sweeps of a set-up that has found these factors.
+    static SweepCounts sweep_counts(const ParIlutOptions& options, const GeneralFactors& factors);
     static PreconditionerPlan plan(const ParIlutOptions& options, const PreconditionerSetting& setting);
     /// What NVRTC compiles on a GPU.
     static std::vector<KernelSet> kernels(const PreconditionerSetting& setting);

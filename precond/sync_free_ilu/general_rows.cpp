@@ -60,7 +60,7 @@ ParameterTable part_parameters() {
     return {choice_key("parts", "metis",
                        "of a general matrix, how its rows are divided into subdomains; metis: parts of the graph with "
                        "few couplings between them; consecutive: rows that follow each other, in the order of "
-                       "[ordering]",
+                       "[ordering]. They do not depend on the number of ranks",
                        {"metis", "consecutive"}),
             {.section = "preconditioner",
              .key = "part_rows",
@@ -151,16 +151,16 @@ CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& con
 
 namespace {
 
-/// Whether rows depend on rows of other ranks.
+/// Whether rows depend on rows of other ranks. On GPUs fill between the rows of ranks is refused.
 bool couples_ranks(const SyncFreeOptions& options, const Parameters& parameters, const PreconditionerSetting& setting) {
     const std::string section = "preconditioner";
     if (!setting.matrix.pattern()->slab()) return false;
     const bool has_scope = parameters.has(section, "scope");
     if (has_scope && parameters.text(section, "scope") == "rank") return false;
-    if (options.fill_level > 0)
+    if (options.fill_level > 0 && setting.context.backend() == Backend::cuda)
         throw UsageError(fmt::format(
-            "{}: on several ranks {} has no fill between the rows of ranks; set preconditioner.fill_level = 0{}, or "
-            "take one rank",
+            "{}: on several ranks on GPUs {} has no fill between the rows of ranks; set preconditioner.fill_level = "
+            "0{}, give device.backend = cpu, or take one rank",
             parameters.where(section, "fill_level"), options.name,
             has_scope ? ", or preconditioner.scope = rank, with fill within each rank" : ""));
     return true;
@@ -210,6 +210,7 @@ PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
 }
 
 PreconditionerRow with_general_parts(PreconditionerRow subdomain_ildu0) {
+    subdomain_ildu0.on_general_ranks = true;
     const ParameterTable keys = part_parameters();
     subdomain_ildu0.parameters.insert(subdomain_ildu0.parameters.begin() + 1, keys.begin(), keys.end());
     subdomain_ildu0.plan = [on_grid = subdomain_ildu0.plan](const Parameters& parameters,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factors of sync_free_ilu, jacobi_sweeps and par_ilu without fill on several ranks, each of which has some rows of
-// a general matrix: with every coupling between them, so that factors and solves have the bits of one rank.
+// The factors of sync_free_ilu, jacobi_sweeps, par_ilu and subdomain_ildu0 on several ranks, each of which has some
+// rows of a general matrix: with every coupling between them, also those of fill, so that factors and solves have the
+// bits of one rank.
 //
-// A rank's factors lie in the order of the slots in memory: of earlier ranks' rows that its own rows depend on, it has
-// a copy of the diagonal block and of what is above the diagonal in its columns; then come its own rows. Later ranks'
-// rows are there without blocks. So the loops of one rank compute them. An elimination and exact solves go stage by
-// stage (rank_stages.hpp); sweeps exchange between them what the next one reads.
+// A rank's factors lie in the order of the slots in memory (rank_pattern.hpp): of earlier ranks' rows that its own rows
+// depend on, it has a copy of the diagonal block and of what is above the diagonal in its columns; then come its own
+// rows. So the loops of one rank compute them. An elimination and exact solves go stage by stage (rank_stages.hpp);
+// sweeps exchange between them what the next one reads. Parts of subdomain_ildu0 that lie on one rank exchange nothing.
 #pragma once
 
 #include <memory>
 
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/row.hpp"
-#include "precond/sync_free_ilu/rank_stages.hpp"
-#include "precond/sync_free_ilu/staged_triangle.hpp"
+#include "precond/sync_free_ilu/rank_solve.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {
@@ -44,9 +44,7 @@ private:
     std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
     GeneralFactors factors_;
     general_cpu::FixedPointScratch scratch_;
-    RankStages lower_, upper_;
-    StagedTriangle l_, u_;  ///< unless there are sweeps
-    std::unique_ptr<SweptFactors> swept_;
+    std::unique_ptr<RankSolve> solve_;
 };
 
 }  // namespace hyperplane

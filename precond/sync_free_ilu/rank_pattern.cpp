@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/matrix/row_cuts.hpp"
+
 namespace hyperplane {
 
 Index blocks_of_rank(const BlockPattern& a) {
@@ -49,6 +51,50 @@ FilledPattern pattern_of_rank(const Context& host, const BlockPattern& a, const 
     }
     std::fill(row_begin.begin() + before + a.rows() + 1, row_begin.end(), next);
     made.pattern = std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column));
+    return made;
+}
+
+RankPattern cut_to_rank(const Context& context, const BlockPattern& a, const BlockPattern& whole, int dof,
+                        const std::string& label) {
+    const RowSlab& of_a = *a.slab();
+    const auto part = rows_between(context, whole, row_cuts(*a.whole(), dof, context.ranks()->size()), label);
+    RankPattern made{pattern_of_rank(context, *part, label), part->slab()};
+    FilledPattern& filled = made.filled;
+    Buffer<int> place(context, label, a.blocks());
+    for (Index row = 0; row < a.rows(); ++row)
+        for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at) {
+            const Index column = of_a.row(a.column()[at]);
+            const Index found =
+                made.slab->has(column)
+                    ? filled.pattern->find(filled.first + row, made.slab->slot(column) + int(filled.first))
+                    : -1;
+            place[at] = found < 0 ? -1 : int(found - filled.pattern->row_begin()[filled.first + row]);
+        }
+    made.peak = part->bytes() + filled.bytes() + place.size() * Index(sizeof(int));
+    filled.place = std::move(place);
+    return made;
+}
+
+RankPattern pattern_across_ranks(const Context& context, const BlockPattern& a, int dof, int fill_level,
+                                 const std::optional<PartOptions>& parts, const std::string& label) {
+    if (!parts && fill_level == 0) return {pattern_of_rank(context, a, label), a.slab()};
+    const std::shared_ptr<const BlockPattern>& all = a.whole();
+    const Index rows = all->rows();
+    std::shared_ptr<const BlockPattern> whole;
+    Index finding = 0;
+    if (parts) {
+        const Decoupled decoupled = decoupled_pattern(context, all, *parts, label);
+        whole = decoupled.filled.pattern;
+        // METIS copies the graph, and makes coarser ones.
+        finding = 4 * BlockPattern::bytes(rows, 2 * all->blocks()) + 2 * decoupled.parts.bytes();
+    } else {
+        const FilledPattern filled = filled_pattern(context, all, fill_level, label);
+        whole = filled.pattern;
+        // Beside the pattern there are the transpose of A and the rows of both triangles as lists.
+        finding = filled.bytes() + all->bytes() + 2 * whole->bytes();
+    }
+    RankPattern made = cut_to_rank(context, a, *whole, dof, label);
+    made.peak = std::max(finding, whole->bytes() + made.peak);
     return made;
 }
 

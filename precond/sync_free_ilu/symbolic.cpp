@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "precond/sync_free_ilu/rank_pattern.hpp"
+
 namespace hyperplane {
 namespace {
 
@@ -26,6 +28,13 @@ std::shared_ptr<KeptSymbolic> found(const SymbolicKey& key) {
 Symbolic made(const Context& host, const SymbolicKey& key, const std::string& label) {
     const std::shared_ptr<const BlockPattern> pattern = key.pattern.lock();
     Symbolic symbolic;
+    if (key.across_ranks) {
+        RankPattern found = pattern_across_ranks(host, *pattern, key.dof, key.fill_level, key.parts, label);
+        symbolic.filled = std::move(found.filled);
+        symbolic.slab = std::move(found.slab);
+        symbolic.peak = found.peak;
+        return symbolic;
+    }
     if (!key.parts) {
         symbolic.filled = pattern->slab() ? filled_within_rank(host, *pattern, key.fill_level, label)
                                           : filled_pattern(host, pattern, key.fill_level, label);
@@ -43,12 +52,12 @@ bool SymbolicKey::operator==(const SymbolicKey& other) const {
     // By owner: no other pattern has it, not even one that begins at the same address later.
     const bool same_pattern = !pattern.owner_before(other.pattern) && !other.pattern.owner_before(pattern);
     return same_pattern && dof == other.dof && fill_level == other.fill_level && parts == other.parts &&
-           symmetric == other.symmetric;
+           symmetric == other.symmetric && across_ranks == other.across_ranks;
 }
 
 Index KeptSymbolic::bytes() const {
     if (!symbolic) return 0;
-    return symbolic->filled.bytes() + (key.parts ? symbolic->parts.bytes() : 0);
+    return symbolic->filled.bytes() + (key.parts && !key.across_ranks ? symbolic->parts.bytes() : 0);
 }
 
 std::shared_ptr<KeptSymbolic> kept_symbolic(const Context& host, const SymbolicKey& key, const std::string& label) {

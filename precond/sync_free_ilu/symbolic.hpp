@@ -18,6 +18,8 @@ struct Symbolic {
     FilledPattern filled;                   ///< the same
     std::optional<PlannedOrders> planned;   ///< what a plan for a GPU has asked for last
     std::optional<PartTables> part_tables;  ///< once a plan or a set-up for a GPU has asked for them; as `parts`
+    std::shared_ptr<const RowSlab> slab;    ///< the rows of the factors on a rank, where couplings cross ranks
+    Index peak = 0;                         ///< bytes held at most while they were found; 0 where that is not needed
 };
 
 /// What a symbolic part is for.
@@ -27,6 +29,7 @@ struct SymbolicKey {
     int fill_level;
     std::optional<PartOptions> parts;
     bool symmetric;
+    bool across_ranks = false;  ///< with the couplings between ranks
 
     bool operator==(const SymbolicKey& other) const;
 };

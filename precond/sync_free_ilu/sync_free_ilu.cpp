@@ -92,7 +92,9 @@ Symbolic SyncFreeIlu::analysed_pattern(const BsrMatrix& a) {
                                        .place = {},
                                        .lower = gpu_pattern_->counts.lower},
                             .planned = {},
-                            .part_tables = {}};
+                            .part_tables = {},
+                            .slab = {},
+                            .peak = 0};
                 gpu_pattern_.reset();
             }
             if (!symbolic) symbolic = taken_symbolic(context_.host(), key, label);

@@ -17,6 +17,8 @@ class Mpi(ProcessesTest):
         general = POISSON.format(cells="21 23 19") + "[matrix]\nformat = general\n[preconditioner]\nname = sync_free_ilu\n"
         multigrid = "[preconditioner]\nname = multigrid\ncoarsest_points = 12\nreplicated_points = 0\n"
         for name, text in (("poisson", POISSON), ("multigrid", POISSON + multigrid), ("transport", TRANSPORT.replace("{steps}", "2")), ("general", general),
+                           ("filled", general + "fill_level = 1\n"), ("parts", general.replace("sync_free_ilu", "subdomain_ildu0\npart_rows = 900")),
+                           ("par_ilut", general.replace("sync_free_ilu", "par_ilut\nrounds = 1")),
                            ("navier_stokes", navier_stokes), ("half", POISSON + "[preconditioner]\nstorage = half_scaled\n"),
                            ("periodic", POISSON.replace("[grid]", "right_hand_side = random\n[grid]\nperiodic = z"))):
             deck = self.write(f"{name}.ini", text.format(cells="7 5 9"))

@@ -27,6 +27,10 @@ ON_A_GRID = {
     "poisson_random_order": POISSON + "[preconditioner]\nname = sync_free_ilu\n[ordering]\nname = random\n",
     "poisson_sweeps": POISSON.replace("name = cg", "name = fgmres") + "[preconditioner]\nname = jacobi_sweeps\n",
     "poisson_par_ilu": POISSON + "[preconditioner]\nname = par_ilu\n[ordering]\nname = multicolor\n",
+    "poisson_filled": POISSON + "[preconditioner]\nname = sync_free_ilu\nfill_level = 2\n",
+    "poisson_filled_dissected": POISSON + "[preconditioner]\nname = sync_free_ilu\nfill_level = 1\n[ordering]\nname = nested_dissection\n",
+    "poisson_parts": POISSON + "[preconditioner]\nname = subdomain_ildu0\npart_rows = 900\n",
+    "poisson_par_ilut": POISSON + "[preconditioner]\nname = par_ilut\nrounds = 2\n",
     "poisson_box27": POISSON.replace("name = poisson", "name = poisson\nstencil = box27").replace("21 23 19", "21 23 19\nlengths = 20 22 18")
     + "[preconditioner]\nname = sync_free_ilu\n",
     "poisson_periodic": POISSON.replace("21 23 19", "21 23 19\nperiodic = x z").replace("name = poisson", "name = poisson\nright_hand_side = random")
@@ -37,6 +41,10 @@ ON_A_GRID = {
     "transport_bicgstab": TRANSPORT.format(steps=1).replace("gmres", "bicgstab") + "[preconditioner]\nname = jacobi\n",
     "block": "[problem]\nname = block_laplacian\n[grid]\ncells = 14 15 16\n[solver]\nname = fgmres\n" + GENERAL
     + "[preconditioner]\nname = sync_free_ilu\n",
+    "filled_block": "[problem]\nname = block_laplacian\n[grid]\ncells = 14 15 16\n[solver]\nname = fgmres\n" + GENERAL
+    + "[preconditioner]\nname = sync_free_ilu\nfill_level = 1\n",
+    "transport_parts": TRANSPORT.format(steps=2) + "[preconditioner]\nname = subdomain_ildu0\n[ordering]\nname = rcm\n",
+    "transport_par_ilut": TRANSPORT.format(steps=2) + "[preconditioner]\nname = par_ilut\nrounds = 1\n",
     "cavity": "[problem]\nname = artificial_compressibility\n[grid]\ncells = 13 14 15\n[time]\nsteps = 2\n" + GENERAL
     + "[preconditioner]\nname = sync_free_ilu\n",
     "euler": "[problem]\nname = euler\n[grid]\ncells = 13 14 12\n[time]\nsteps = 2\n" + GENERAL
@@ -51,6 +59,15 @@ OF_A_FILE = {
     "scaled": FILE + "[preconditioner]\nname = sync_free_ilu\n[scaling]\nname = row\n",
     "scaled_sweeps": FILE.replace("gmres", "fgmres") + "[preconditioner]\nname = jacobi_sweeps\n[scaling]\nname = symmetric\n",
     "scaled_blocks": FILE.replace("a.mtx", "a.mtx\nblock = 5") + "[preconditioner]\nname = none\n[scaling]\nname = symmetric\n",
+    "filled": FILE + "[preconditioner]\nname = sync_free_ilu\nfill_level = 3\n",
+    "filled_blocks": FILE.replace("a.mtx", "a.mtx\nblock = 3") + "[preconditioner]\nname = sync_free_ilu\nfill_level = 1\npivot_policy = boost\n",
+    "filled_scaled_rcm": FILE + "[preconditioner]\nname = sync_free_ilu\nfill_level = 1\n[scaling]\nname = row\n[ordering]\nname = rcm\n",
+    "filled_par_ilu": FILE + "[preconditioner]\nname = par_ilu\nfill_level = 1\n",
+    "parts": FILE + "[preconditioner]\nname = subdomain_ildu0\npart_rows = 500\n",
+    "parts_of_blocks": FILE.replace("a.mtx", "a.mtx\nblock = 4") + "[preconditioner]\nname = subdomain_ildu0\nparts = consecutive\npart_rows = 333\npivot_policy = boost\n",
+    "swept_parts": FILE.replace("a.mtx", "a.mtx\nblock = 2") + "[preconditioner]\nname = subdomain_ildu0\ntriangular_solve = jacobi\npivot_policy = boost\n",
+    "par_ilut": FILE + "[preconditioner]\nname = par_ilut\n",
+    "par_ilut_of_blocks": FILE.replace("a.mtx", "a.mtx\nblock = 3") + "[preconditioner]\nname = par_ilut\nrounds = 2\nsweeps = 3\npivot_policy = boost\n",
     "par_ilu": FILE + "[preconditioner]\nname = par_ilu\n",
     "swept_par_ilu": FILE.replace("a.mtx", "a.mtx\nblock = 2") + "[preconditioner]\nname = par_ilu\ntriangular_solve = jacobi\n",
     "bicgstab": FILE.replace("gmres", "bicgstab").replace("a.mtx", "a.mtx\nright_hand_side = random")
@@ -141,6 +158,9 @@ class RanksOfGeneralMatrices(ProgramTest):
         poisson, transport = (text.replace(" 21 23 19", " 16 16 32").replace(" 21 19 23", " 16 16 32") for text in (POISSON, TRANSPORT))
         for name, text in (("file", FILE + "[preconditioner]\nname = sync_free_ilu\npivot_policy = boost\n"),
                            ("dropped", FILE + "[preconditioner]\nname = sync_free_ilu\npivot_policy = boost\nscope = rank\n"),
+                           ("filled", FILE + "[preconditioner]\nname = sync_free_ilu\npivot_policy = boost\nfill_level = 2\n"),
+                           ("parts", FILE + "[preconditioner]\nname = subdomain_ildu0\npivot_policy = boost\npart_rows = 700\n"),
+                           ("par_ilut", FILE + "[preconditioner]\nname = par_ilut\npivot_policy = boost\n"),
                            ("jacobi", poisson + "[preconditioner]\nname = jacobi\n"),
                            ("grid", transport.format(steps=1) + "[preconditioner]\nname = sync_free_ilu\n")):
             with self.subTest(name):
@@ -150,18 +170,18 @@ class RanksOfGeneralMatrices(ProgramTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 memory = json.loads(done.stdout)["memory"]
                 self.assertLessEqual(memory["predicted"], plan["predicted"])
-                self.assertGreaterEqual(memory["predicted"], 0.95 * plan["predicted"])
-                self.assertLess(memory["peak"] - memory["predicted"], 1300)  # a few scalars
+                # The first rank's rows may have other fill than those of the rank that check has found to need the most.
+                self.assertGreaterEqual(memory["predicted"], (0.8 if name == "filled" else 0.95) * plan["predicted"])
+                bound = plan["most"] if plan["most"] > plan["predicted"] else memory["predicted"]
+                self.assertLess(memory["peak"] - bound, 1300)  # a few scalars
 
     def test_refusals_name_key_reason_and_remedy(self):
         deck = self.write("deck.ini", POISSON + "[preconditioner]\nname = jacobi\n")
         for words, expected in (
             (("--ranks", "6", "--set", "preconditioner.name=jacobi"), ("device.ranks = 6", "give 5 ranks or fewer")),
             (("--ranks", "2", "--set", "preconditioner.name=jacobi", "--set", "grid.cells=9"), ("run it on one rank",)),
-            (("--ranks", "2", "--set", "preconditioner.name=par_ilut"), ("preconditioner.name", "sync_free_ilu")),
             (("--ranks", "2", "--set", "preconditioner.name=struct_ilu"), ("preconditioner.name", "jacobi")),
-            (("--ranks", "2", "--set", "preconditioner.name=sync_free_ilu", "--set", "preconditioner.fill_level=1"),
-             ("preconditioner.fill_level", "preconditioner.scope = rank")),
+            (("--ranks", "2", "--set", "preconditioner.name=cusparse_ilu"), ("preconditioner.name", "par_ilut")),
         ):
             with self.subTest(words):
                 self.expect(2, "run", deck, "--backend", "cpu", *words, says=expected)

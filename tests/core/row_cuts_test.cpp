@@ -31,7 +31,7 @@ protected:
     /// The rank's part of a matrix, the matrix itself without ranks.
     BsrMatrix part_of_rank(const Context& context, const BsrMatrix& whole) const {
         if (!context.ranks()) return reference::to_bsr_matrix(context, data());
-        const auto part = rows_of_rank(context, *whole.pattern(), dof, "test");
+        const auto part = rows_of_rank(context, whole.pattern(), dof, "test");
         BsrMatrix a(context, part, dof, false);
         const Index first = whole.pattern()->row_begin()[part->slab()->first] * dof * dof;
         std::copy_n(whole.values() + first, a.nonzeros(), a.values());
@@ -89,7 +89,7 @@ TEST_P(RowsOfRanks, HaveTheirBlocksAndKnowTheRowsThatTheyRead) {
 TEST_P(RowsOfRanks, ExchangeTheValuesThatTheyRead) {
     on_each_rank(4, [&](const Context& context) {
         const BsrMatrix whole = reference::to_bsr_matrix(context.alone(), data());
-        const auto part = rows_of_rank(context, *whole.pattern(), dof, "test");
+        const auto part = rows_of_rank(context, whole.pattern(), dof, "test");
         const RowValues all = reference::Random(3).vector(GetParam().rows * dof);
         const Vector x = vector(context, part->space(), 3);
         exchange_halo(x);

@@ -36,7 +36,7 @@ protected:
         const Context host = context.host();
         const BsrMatrix whole = reference::to_bsr_matrix(host.alone(), data());
         auto pattern = whole.pattern();
-        if (context.ranks()) pattern = rows_of_rank(context, *pattern, dof, "test");
+        if (context.ranks()) pattern = rows_of_rank(context, pattern, dof, "test");
         BsrMatrix on_host(host, pattern, dof, false);
         const Index first = on_host.space().first_block_row();
         std::copy_n(whole.values() + whole.pattern()->row_begin()[first] * dof * dof, on_host.nonzeros(),
@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(OnDevice, RowsOfGpuRanks,
 TEST_P(RowsOfGpuRanks, ExchangeTheValuesThatTheyRead) {
     on_each_gpu_rank(4, [&](const Context& context) {
         const auto pattern = reference::to_bsr_matrix(context.host().alone(), data()).pattern();
-        const auto part = rows_of_rank(context, *pattern, dof, "test");
+        const auto part = rows_of_rank(context, pattern, dof, "test");
         const RowSlab& slab = *part->slab();
         EXPECT_EQ(slab.first, row_cuts(*pattern, dof, 4, Backend::cuda)[context.ranks()->rank()]);
         const auto expect = [&](const Vector& x, std::uint64_t seed) {

@@ -66,7 +66,7 @@ std::vector<double> applied_on_gpu(const Context& context, const GpuRowCase& c, 
     const int dof = c.matrix.dof;
     const BsrMatrix whole = reference::to_bsr_matrix(host.alone(), data, c.matrix.symmetric);
     auto pattern = whole.pattern();
-    if (context.ranks()) pattern = rows_of_rank(context, *pattern, dof, "test");
+    if (context.ranks()) pattern = rows_of_rank(context, pattern, dof, "test");
     BsrMatrix part(host, pattern, dof, c.matrix.symmetric), a(context, pattern, dof, c.matrix.symmetric);
     const Index first = part.space().first_block_row();
     std::copy_n(whole.values() + whole.pattern()->row_begin()[first] * dof * dof, part.nonzeros(), part.values());
