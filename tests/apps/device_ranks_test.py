@@ -190,6 +190,11 @@ class GpuRanks(ProgramTest):
                                   ("grid.periodic=z --set problem.right_hand_side=random", "grid.periodic"),
                                   ("matrix.format=general --set preconditioner.name=par_ilu",
                                    "take chebyshev, jacobi, sync_free_ilu, none, give device.backend = cpu"),
+                                  ("matrix.format=general --set preconditioner.name=par_ilut", "par_ilut does not work on several ranks on GPUs"),
+                                  ("matrix.format=general --set preconditioner.name=subdomain_ildu0",
+                                   "subdomain_ildu0 does not work on several ranks on GPUs"),
+                                  ("matrix.format=general --set grid.cells=17 --set preconditioner.name=sync_free_ilu --set "
+                                   "preconditioner.fill_level=1", "no fill between the rows of ranks"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
             refused = self.run_ranks(deck, 2, "refused.h5", "--set", *setting.split())
             self.assertEqual(refused.returncode, 2, refused.stderr)
