@@ -56,6 +56,10 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
     column("peak", "B", "most memory a run of it alone holds, measured", &Row::peak);
     column("predicted", "B", "the same, as `hyperplane check` predicts it", &Row::predicted);
     column("ratio", "1", "median of the total / the baseline's, 0 if either failed", &Row::ratio);
+    if (g.writing() || g.has("pays_off_from_solves"))
+        column("pays_off_from_solves", "1",
+               "solves with one set-up from which on it takes less time in all than the baseline, 0: never",
+               &Row::pays_off_from);
     column("beaten", "1", "turns in which the best was faster", &Row::beaten);
     column("repeatable", "1", "0: passes differed in iterations or residual", &Row::repeatable);
 }

@@ -24,8 +24,9 @@ struct ComparisonRow {
     double preconditioner_share = 0.0;  ///< share of the solve's time in the recording pass; NaN: not timed
     Index peak = 0, predicted = 0;      ///< bytes of a run of this candidate alone
     double ratio = 0.0;                 ///< total.median / the baseline's; 0 if one of them failed
-    Index beaten = 0;                   ///< number of turns in which the best candidate was faster
-    int repeatable = 1;                 ///< 0: its passes differed in iterations or residual
+    Index pays_off_from = 0;  ///< solves from which on it beats the baseline (apps/compare/text.hpp); 0: never
+    Index beaten = 0;         ///< number of turns in which the best candidate was faster
+    int repeatable = 1;       ///< 0: its passes differed in iterations or residual
 
     bool converged() const { return exit_code == 0; }
 };

@@ -151,6 +151,10 @@ void RecordWriter::set_performance(const TimerTree& timers, const std::map<std::
     impl_->data.predicted_total = predicted_total;
 }
 
+void RecordWriter::set_long_preparation(const std::string& sentence) {
+    impl_->data.long_preparation = sentence;
+}
+
 void RecordWriter::set_profile(const std::vector<ProfileRow>& rows) {
     impl_->data.profile = rows;
 }

@@ -353,6 +353,8 @@ void transfer_record(const Group& root, RecordData& r) {
         r.parts = {only_part(r)};
     const Group perf = root.group("perf");
     transfer_timers(perf.group("timers"), r.timers);
+    if (root.writing() ? !r.long_preparation.empty() : perf.has_attribute("long_preparation"))
+        perf.attribute("long_preparation", r.long_preparation);
     if (root.writing() ? !r.profile.empty() : perf.has_group("profile"))
         transfer_profile(perf.group("profile"), r.profile);
     transfer_memory(perf.group("memory"), r);

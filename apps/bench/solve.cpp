@@ -6,7 +6,10 @@
 #include <limits>
 
 #include "apps/bench/kernels.hpp"
+#include "apps/run/fingerprint.hpp"
 #include "apps/run/linear_system.hpp"
+#include "apps/run/preparation.hpp"
+#include "core/random.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/cusparse_ilu/cusparse_ilu.hpp"
@@ -204,8 +207,9 @@ void time_whole_setups(const Case& a_case, const LinearSystem& system, int repea
         made = create_scaled(row, a_case.parameters, setting);
         a_case.context.synchronize();
     };
+    SetupReport report;
     const auto once = [&] {
-        set_up(*made, system);
+        report = set_up(*made, system);
         a_case.context.synchronize();
     };
     make();
@@ -213,17 +217,34 @@ void time_whole_setups(const Case& a_case, const LinearSystem& system, int repea
     once();
     bench.first_setup = largest_of_ranks(a_case.context, seconds_since(begin));
     bench.whole_setup = time_calls(a_case.context, repeats, once, make);
+    TimerTree timers;
+    for (const Preparation& part : a_case.problem->preparation()) timers.add(timer_of(part), part.seconds);
+    timers.add("setup", bench.whole_setup.median);
+    add_parts_of_setup(timers, report);
+    bench.before = timers.rows();
+}
+
+std::uint64_t fingerprint_of(const Case& a_case, const LinearSystem& system) {
+    return scramble(fingerprint(*system.a)) + fingerprint(system.b, a_case.shape().order());
 }
 
 }  // namespace
 
-SolveBench bench_solve(Case& a_case, int repeats) {
+SetupAndSolve SolveBench::costs() const {
+    double preparation = 0.0;
+    for (const TimerRow& row : before)
+        if (row.name.starts_with(preparation_timers)) preparation += row.seconds;
+    return {preparation + whole_setup.median, solve_seconds()};
+}
+
+SolveBench bench_solve(Case& a_case, int repeats, bool fingerprints) {
     LinearSystem system = make_system(a_case);
     {
         Vector u = a_case.make_vector("state: u");
         assemble_first(a_case, u, system);
     }
     SolveBench bench;
+    if (fingerprints) bench.system = fingerprint_of(a_case, system);
     a_case.plan.kept.reset();
     time_whole_setups(a_case, system, repeats, bench);
     set_up(*a_case.preconditioner, system);

@@ -2,10 +2,13 @@
 // Times of a whole solve, divided as in Figure 10 of the StructILU paper: factorise, triangular solves, SpMV, other.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "apps/bench/setup.hpp"
 #include "apps/run/case.hpp"
+#include "apps/run/pay_off.hpp"
 #include "core/interfaces/solver.hpp"
 
 namespace hyperplane {
@@ -17,6 +20,10 @@ struct SolveBench {
     /// kernels, and later ones. What a plan has found out before is thrown away.
     double first_setup = 0.0;
     Timing whole_setup;
+    /// What came before the first system, the whole set-up and its parts: preparation/reading, preparation/ordering,
+    /// setup, setup/symbolic, setup/numeric.
+    std::vector<TimerRow> before;
+    std::uint64_t system = 0;                              ///< fingerprint of A and b; 0: not asked for
     Timing solve;                                          ///< seconds
     double spmv = 0.0, preconditioner = 0.0, other = 0.0;  ///< seconds in the iterations of one solve
     double ends = 0.0;                                     ///< seconds before the first and after the last of these
@@ -30,6 +37,9 @@ struct SolveBench {
 
     double solve_seconds() const { return solve.median - conversions; }
     double total() const { return factorise.again.median + solve_seconds(); }
+    double per_iteration() const { return report.iterations > 0 ? solve_seconds() / double(report.iterations) : 0.0; }
+    /// Reading, ordering and a whole set-up, and a solve.
+    SetupAndSolve costs() const;
 };
 
 /// Assembles the deck's first linear system once, then factors and solves it `repeats` times after warm-ups. With
@@ -41,6 +51,8 @@ struct SolveBench {
 /// A x and M^-1 r are timed separately and multiplied by how often the method computes them; the rest of the difference
 /// is `other`, which is scaled to the whole solve by its bytes; what remains of the whole solve's time is `ends`.
 /// Throws SetupError. A solve that does not converge is reported as such.
-SolveBench bench_solve(Case& a_case, int repeats);
+///
+/// `fingerprints`: whether `system` is needed, for which the host reads all coefficients once.
+SolveBench bench_solve(Case& a_case, int repeats, bool fingerprints = false);
 
 }  // namespace hyperplane

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -18,6 +19,7 @@
 #include "apps/deck/named_deck.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/launch.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/run/verdict.hpp"
 #include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
@@ -25,11 +27,21 @@
 namespace hyperplane {
 namespace {
 
+/// Reading, ordering and the parts of a set-up of a general matrix, and how many iterations they take.
+void show_preparation(const SolveBench& bench) {
+    std::string parts = preparation_text(bench.before);
+    if (const std::string setup = setup_parts_text(bench.before); !setup.empty())
+        parts += fmt::format("{}set-up: {}", parts.empty() ? "" : "; ", setup);
+    if (!parts.empty()) fmt::print("{:<28} before the solve: {}\n", "", parts);
+    if (const std::string many = long_preparation_text(bench.before, bench.per_iteration()); !many.empty())
+        fmt::print("{:<28} {}\n", "", many);
+}
+
 /// Prints a line of the table of solves and returns its JSON; `rate` is that of a copy, in bytes a second.
 nlohmann::json add_solve(const std::string& deck, const Case& a_case, const SolveBench& bench, double rate,
                          bool print) {
     const SolveReport& report = bench.report;
-    const double per_iteration = report.iterations > 0 ? bench.solve_seconds() / double(report.iterations) : 0.0;
+    const double per_iteration = bench.per_iteration();
     const double limit = bench.other_bytes / rate, fewest = bench.fewest_bytes / rate;
     const std::string& preconditioner = a_case.name("preconditioner");
     nlohmann::json json{{"deck", deck},
@@ -59,6 +71,9 @@ nlohmann::json add_solve(const std::string& deck, const Case& a_case, const Solv
         json["product_format"] = bench.product_format;
         json["conversions"] = bench.conversions;
     }
+    for (const TimerRow& row : bench.before) json["before"][row.name] = row.seconds;
+    const auto preparation = preparation_in_iterations(bench.before, per_iteration);
+    if (preparation) json["preparation_in_iterations"] = *preparation;
     if (print)
         fmt::print(
             "{:<28} {:<12} {:<14} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>10.2f} {:>9.2f} {:>6.2f} {:>6.2f} {:>8.2f} "
@@ -68,6 +83,7 @@ nlohmann::json add_solve(const std::string& deck, const Case& a_case, const Solv
             bench.factorise.again.median * 1e3, bench.spmv * 1e3, bench.preconditioner * 1e3, bench.other * 1e3,
             limit > 0 ? bench.other / limit : 0.0, fewest > 0 ? bench.other / fewest : 0.0, bench.ends * 1e3,
             per_iteration * 1e3, bench.total() * 1e3);
+    if (print && preparation) show_preparation(bench);
     std::fflush(stdout);
     return json;
 }
@@ -159,7 +175,7 @@ public:
                 CopyRates rates{gathered(a_case.context, {copy_rate(a_case.context, repeats_)})};
                 if (launched_ || is_first_rank(a_case.context)) rates_ = std::move(rates);
             }
-            const SolveBench bench = bench_solve(a_case, repeats_);
+            const SolveBench bench = bench_solve(a_case, repeats_, several_decks());
             const double mine = double(a_case.space.block_rows()) * a_case.shape().dof;
             const std::vector<double> unknowns = gathered(a_case.context, {mine});
             if (is_first_rank(a_case.context)) keep(name, a_case, bench, unknowns);
@@ -191,6 +207,7 @@ private:
             row["copy_rates_of_ranks"] = rates_.of_ranks;
             add_rates(a_case, bench, unknowns, print_, row);
         }
+        add_pay_off(name, bench, row);
         json_["solves"].push_back(std::move(row));
         add_clocks(json_, a_case.context);
         ours_ = bench.total();
@@ -199,12 +216,34 @@ private:
                            !invocation_.has("ranks") && a_case.name("preconditioner") == "struct_ilu";
     }
 
+    bool several_decks() const { return invocation_.arguments.size() > 2; }  // the first argument is "solve"
+
+    /// From how many solves with one set-up on the deck takes less time than the first one with the same system.
+    void add_pay_off(const std::string& name, const SolveBench& bench, nlohmann::json& row) {
+        if (!several_decks() || !converged(bench.report.reason)) return;
+        const auto [first, is_first] = first_of_systems_.try_emplace(bench.system, First{name, bench.costs()});
+        if (is_first) return;
+        const auto solves = solves_to_pay_off(first->second.costs, bench.costs());
+        if (!solves) return;
+        row["pays_off_from_solves"] = *solves;
+        if (print_ && *solves > 1)
+            fmt::print("{:<28} pays off beside {} from {} solves with one set-up on\n", "", first->second.deck,
+                       *solves);
+    }
+
+    /// The first deck with a system, and its costs.
+    struct First {
+        std::string deck;
+        SetupAndSolve costs;
+    };
+
     const Invocation& invocation_;
     int repeats_;
     RankOrNone launched_;
     bool print_;
     nlohmann::json json_;
-    CopyRates rates_;  ///< of the last number of ranks
+    std::map<std::uint64_t, First> first_of_systems_;  ///< by fingerprint
+    CopyRates rates_;                                  ///< of the last number of ranks
     ExitCode code_ = ExitCode::ok;
     // The members below belong to the deck that was added last.
     bool beside_cusparse_ = false;

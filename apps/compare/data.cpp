@@ -12,6 +12,7 @@
 #include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
 #include "apps/run/fingerprint.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/run/verdict.hpp"
 
 namespace hyperplane {
@@ -196,6 +197,10 @@ ComparisonData summarise(const Comparison& comparison, const Deck& deck, const s
     }
     for (ComparisonRow& row : data.rows)
         if (row.converged() && baseline > 0.0) row.ratio = row.total.median / baseline;
+    for (std::size_t at = 0; at < data.rows.size(); ++at) {
+        data.rows[at].pays_off_from = solves_to_pay_off(data, at).value_or(0);
+        data.records[at].long_preparation = long_preparation_text(data.records[at].timers, data.rows[at].per_iteration);
+    }
     const bool any = !data.rows.empty() && data.rows.front().converged();
     if (any && data.rows.front().turns > 0) data.best = data.rows.front().name;
     data.exit_code = int(!data.complete ? ExitCode::checkpointed : any ? ExitCode::ok : ExitCode::not_converged);

@@ -126,14 +126,6 @@ SetupAndSolve costs_of_solves(const ComparisonData& c, std::size_t at) {
     return {before, c.rows[at].solve.median};
 }
 
-/// From how many solves on a candidate takes less time than the baseline; none if one of them did not converge.
-std::optional<Index> solves_to_pay_off(const ComparisonData& c, std::size_t at) {
-    const auto found =
-        std::find_if(c.rows.begin(), c.rows.end(), [&](const ComparisonRow& row) { return row.name == c.baseline; });
-    if (found == c.rows.end() || !found->converged() || !c.rows[at].converged()) return {};
-    return solves_to_pay_off(costs_of_solves(c, std::size_t(found - c.rows.begin())), costs_of_solves(c, at));
-}
-
 /// For candidates whose set-up takes longer than the baseline's, and whose solves do not.
 std::string solves_that_pay(const ComparisonData& c) {
     Grouped groups;
@@ -201,6 +193,13 @@ nlohmann::json row_json(const ComparisonRow& row) {
 }
 
 }  // namespace
+
+std::optional<Index> solves_to_pay_off(const ComparisonData& c, std::size_t at) {
+    const auto found =
+        std::find_if(c.rows.begin(), c.rows.end(), [&](const ComparisonRow& row) { return row.name == c.baseline; });
+    if (found == c.rows.end() || !found->converged() || !c.rows[at].converged()) return {};
+    return solves_to_pay_off(costs_of_solves(c, std::size_t(found - c.rows.begin())), costs_of_solves(c, at));
+}
 
 std::string comparison_text(const ComparisonData& c, bool bold, bool all) {
     const Widths widths = widths_of(c);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "io/comparison.hpp"
@@ -14,6 +15,10 @@ namespace hyperplane {
 /// says so.
 std::string comparison_text(const ComparisonData& comparison, bool bold, bool all = true);
 nlohmann::json comparison_json(const ComparisonData& comparison);
+
+/// From how many solves with one set-up on candidate `at` takes less time than the baseline, with reading, ordering and
+/// set-up; none if that never happens or one of them did not converge.
+std::optional<Index> solves_to_pay_off(const ComparisonData& comparison, std::size_t at);
 
 /// Recommends a candidate and gives the evidence: how much faster than the next it is, whether that is more than the
 /// spread of the turns, and its memory.

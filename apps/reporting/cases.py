@@ -78,6 +78,19 @@ def norms(records):
     return list(dict.fromkeys(name for record in records if record is not None for name in record.verification))
 
 
+def preparations(records):
+    """(name, title) of the timers of reading, ordering and the parts of a set-up that any of the records has."""
+    names = dict.fromkeys(name for record in records if record is not None for name in record.timers.name)
+    words = [(name, name.removeprefix("preparation/")) for name in names if name.startswith("preparation/")]
+    words += [(name, f"{name.removeprefix('setup/')} set-up") for name in names if name in ("setup/symbolic", "setup/numeric")]
+    return [(name, f"{title} [s]") for name, title in words]
+
+
+def timer(record, name):
+    """The seconds of a timer of that very name; NaN if the record does not have it."""
+    return next((float(row.seconds) for row in record.timers.rows() if row.name == name), float("nan"))
+
+
 def results(records):
     """The results of each record as columns, those that matter most first; cells are empty for records that are
     None."""
@@ -91,6 +104,7 @@ def results(records):
         *(Column(f"error, {norm}", each(lambda record, norm=norm: finite(record.verification.get(norm))))
           for norm in norms(records)),
         Column("unknowns", each(lambda record: record.unknowns or None)),
+        *(Column(title, each(lambda record, name=name: finite(timer(record, name)))) for name, title in preparations(records)),
         Column("set-up [s]", each(lambda record: record.seconds("setup"))),
         Column("solve [s]", each(lambda record: record.seconds("solve"))),
         Column("an iteration [ms]", each(lambda record: finite(1e3 * record.seconds_per_iteration))),
@@ -156,6 +170,8 @@ def of_comparison(comparison):
     def scaled(name, factor):
         return [finite(factor * value) for value in rows[name]]
 
+    records = [comparison.records[name] for name in rows.name]
+    pays_off = rows["pays_off_from_solves"] if "pays_off_from_solves" in rows else [0] * len(records)
     spread = [100.0 * (most - least) / total if turns and total else None for turns, total, least, most
               in zip(rows.turns, rows.total_seconds, rows.total_least, rows.total_most)]
     return Sheet(relate([
@@ -165,8 +181,11 @@ def of_comparison(comparison):
         Column("total [ms]", scaled("total_seconds", 1e3)),
         Column("ratio", [float(value) if value > 0.0 else None for value in rows.ratio]),
         Column("spread [%]", spread),
+        *(Column(title.replace("[s]", "[ms]"), [finite(1e3 * timer(record, name)) for record in records])
+          for name, title in preparations(records)),
         Column("set-up [ms]", scaled("setup_seconds", 1e3)),
         Column("solve [ms]", scaled("solve_seconds", 1e3)),
+        Column("pays off from solves", [int(count) or None for count in pays_off]),
         Column("an iteration [ms]", scaled("per_iteration", 1e3)),
         Column("preconditioner [%]", scaled("preconditioner_share", 100.0)),
         Column("memory [MiB]", scaled("peak", 2.0**-20)),

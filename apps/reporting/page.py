@@ -53,6 +53,12 @@ def verdicts(records):
     return "".join(parts)
 
 
+def long_preparations(records):
+    """A paragraph for each run whose general matrix took as long to read, order and set up as many iterations."""
+    return "".join(f'<p><strong>{escape(record.label)}</strong>: {escape(record.long_preparation)}.</p>'
+                   for record in records if record.long_preparation)
+
+
 def summary(records):
     """What was run, and the results; residuals are those of the last solve."""
 
@@ -79,6 +85,8 @@ def summary(records):
         ("recurrence residual / ‖b‖", residual("rel_res_recurrence")),
         *((f"error, {norm}", lambda record, norm=norm: number(record.verification.get(norm, math.nan)))
           for norm in cases.norms(records)),
+        *((words, lambda record, name=name: number(cases.timer(record, name)))
+          for name, words in cases.preparations(records)),
         ("assembly [s]", lambda record: number(record.seconds("assemble"))),
         ("set-up [s]", lambda record: number(record.seconds("setup"))),
         ("solve [s]", lambda record: number(record.seconds("solve"))),
@@ -298,7 +306,7 @@ def comparison_head(comparison):
         if row.exit_code != 0 and row.outcome != "not_tried":
             parts.append(f'<p class="verdict bad"><strong>{escape(row.name)}</strong> {escape(row.outcome)}: '
                          f"{escape(row.reason)}</p>")
-    return "".join(parts)
+    return "".join(parts) + long_preparations(comparison.records.values())
 
 
 def comparison_tail(comparison):
@@ -344,11 +352,11 @@ def beginning(files, records):
         for record in records:
             record.label = cases.short_name(record.label)
         return (f"{files[0].study}: a study of {problems or 'nothing yet'}, {len(sheet.good)} cases",
-                study_head(files[0], sheet) + cases_table(sheet) + march.section(records), sheet)
+                study_head(files[0], sheet) + long_preparations(records) + cases_table(sheet) + march.section(records), sheet)
     sheet = cases.of_records(records)
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
     rows = cases_table(sheet) if len(records) > MOST_COLUMNS else ""
-    return f"{problems}: {runs}", (verdicts(records) + march.section(records) + summary(records) + rows
+    return f"{problems}: {runs}", (verdicts(records) + long_preparations(records) + march.section(records) + summary(records) + rows
                                       + (fields.section(records) if len(records) <= MOST_COLUMNS else "")), sheet
 
 

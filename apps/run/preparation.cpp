@@ -33,6 +33,10 @@ std::string preparation_text(const std::vector<TimerRow>& timers) {
     return times_text(timers, preparation_timers);
 }
 
+std::string setup_parts_text(const std::vector<TimerRow>& timers) {
+    return times_text(timers, std::string(setup_timer) + "/");
+}
+
 std::optional<double> preparation_in_iterations(const std::vector<TimerRow>& timers, double seconds_per_iteration) {
     double before = 0.0, setups = 0.0, symbolic = 0.0;
     Index times = 1;
@@ -50,7 +54,7 @@ std::optional<double> preparation_in_iterations(const std::vector<TimerRow>& tim
 std::string long_preparation_text(const std::vector<TimerRow>& timers, double seconds_per_iteration) {
     const std::optional<double> iterations = preparation_in_iterations(timers, seconds_per_iteration);
     if (!iterations || *iterations <= many_iterations) return "";
-    std::string setup = times_text(timers, std::string(setup_timer) + "/");
+    std::string setup = setup_parts_text(timers);
     if (!setup.empty()) setup = fmt::format(" ({})", setup);
     std::string parts;
     const std::string prefix = preparation_timers;

@@ -12,12 +12,14 @@
 #include "apps/run/blow_up.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/kernels.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/interfaces/given_order.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
+#include "io/costs.hpp"
 #include "precond/factors/pivot_error.hpp"
 
 namespace hyperplane {
@@ -105,6 +107,9 @@ void Simulation::keep_costs() {
         outcome_.peak_by_label = ledger.peak_by_label();
     }
     record_.set_performance(outcome_.timers, outcome_.peak_by_label, outcome_.peak, outcome_.predicted);
+    const std::vector<TimerRow> timers = outcome_.timers.rows_so_far();
+    record_.set_long_preparation(
+        long_preparation_text(timers, costs_of(timers, outcome_.solves, 0, {}).per_iteration()));
     if (Profile* profile = case_.context.profile()) record_.set_profile(profile->rows());
 }
 

@@ -160,6 +160,43 @@ class Bench(ProgramTest):
         costly = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", "par_ilu:sweeps=40,jacobi").stdout
         self.assertNotIn("pays off", costly)  # from the first application on, which needs no words
 
+    def general(self, name, words=""):
+        return self.write(name, POISSON.format(cells=24) + "[matrix]\nformat = general\n" + words)
+
+    def test_parts_before_a_solve_and_solves_that_pay_off(self):
+        """A general matrix's reading, ordering, symbolic and numeric set-up apart; the first deck of a system is what others
+        of the same system are compared with, in whichever order their rows are."""
+        decks = [self.general("a.ini", "[preconditioner]\nname = jacobi\n"),
+                 self.write("other.ini", POISSON.format(cells=9)),
+                 self.general("b.ini", "[ordering]\nname = rcm\n[preconditioner]\nname = sync_free_ilu\nfill_level = 1\n")]
+        first, other, ilu = self.bench("solve", *decks)["solves"]
+        self.assertEqual(set(ilu["before"]), {"preparation/ordering", "setup", "setup/symbolic", "setup/numeric"})
+        self.assertEqual(set(other["before"]), {"setup"})
+        self.assertNotIn("preparation_in_iterations", other)
+        seconds = ilu["before"]
+        self.assertGreater(min(seconds.values()), 0.0)
+        self.assertEqual(seconds["setup"], ilu["whole_setup"]["median"])
+        prepared = (seconds["preparation/ordering"] + seconds["setup"]) / (ilu["solve"]["median"] / ilu["iterations"])
+        self.assertAlmostEqual(ilu["preparation_in_iterations"] / prepared, 1.0)
+        costs = [(sum(row["before"].get(name, 0.0) for name in ("preparation/ordering", "setup")), row["solve"]["median"])
+                 for row in (first, ilu)]
+        gained, spent = costs[0][1] - costs[1][1], costs[1][0] - costs[0][0]
+        expected = max(1, math.floor(spent / gained) + 1) if gained > 0.0 else None
+        self.assertEqual(ilu.get("pays_off_from_solves"), expected)
+        for row in (first, other):
+            self.assertNotIn("pays_off_from_solves", row)
+
+    def test_preparation_in_words(self):
+        """Two solves that are so different that the words do not depend on the machine."""
+        slow = self.general("slow.ini", "[preconditioner]\nname = none\n")
+        fast = self.general("fast.ini", "[ordering]\nname = rcm\n[preconditioner]\nname = sync_free_ilu\nfill_level = 2\n")
+        words = ("--set", "solver.rtol=1e-12", "--threads", "1", "--repeats", "1")
+        shown = self.expect(0, "bench", "solve", slow, fast, *words).stdout
+        self.assertRegex(shown, r"before the solve: ordering [\d.e-]+ s; set-up: symbolic [\d.e-]+ s, numeric [\d.e-]+ s\n")
+        self.assertRegex(shown, r"ordering and set-up \(symbolic .* s, numeric .* s\) took as long as \d+ iterations\n")
+        alone = self.expect(0, "bench", "solve", fast, *words).stdout
+        self.assertNotIn("pays off", alone)
+
     def test_solve_on_ranks(self):
         deck = self.write("a.ini", POISSON.format(cells="15 13 11") + "[device]\nranks = 3\nthreads = 1\n")
         one, three = (self.bench("solve", deck, *words) for words in (("--ranks", "1"), ()))

@@ -2,6 +2,7 @@
 """General matrices: problem = matrix, and matrix.format = general for problems on a grid."""
 
 import gzip
+import importlib.util
 import json
 import os
 import pathlib
@@ -87,6 +88,9 @@ class Matrix(ProgramTest):
         record = json.loads(self.expect(0, "info", "long.h5", "--json").stdout)
         self.assertGreater(record["preparation_in_iterations"], 10.0)
         self.assertIn(says, self.expect(0, "info", "long.h5").stdout)
+        if importlib.util.find_spec("matplotlib") and importlib.util.find_spec("h5py"):
+            self.expect(0, "report", "long.h5", "-o", "long.html")
+            self.assertTrue(says in (self.folder / "long.html").read_text(encoding="utf-8"))
         compared = self.expect(0, "compare", "long.ini", "--preconditioners", "sync_free_ilu", "--force")
         self.assertRegex(compared.stdout, r"reading, blocks, ordering and set-up \(.*\) took as long as [0-9]+ iterations")
 

@@ -39,6 +39,7 @@ ComparisonData sample_comparison(const std::string& path) {
     row.peak = 3000000000;
     row.predicted = 3000000001;
     row.ratio = 0.75;
+    row.pays_off_from = 17;
     row.beaten = 4;
     row.repeatable = 0;
     ComparisonRow failed;
@@ -89,6 +90,7 @@ TEST(Comparison, ComesBackAsItWas) {
     EXPECT_EQ(row.peak, 3000000000);
     EXPECT_EQ(row.predicted, 3000000001);
     EXPECT_EQ(row.ratio, 0.75);
+    EXPECT_EQ(row.pays_off_from, 17);
     EXPECT_EQ(row.beaten, 4);
     EXPECT_EQ(row.repeatable, 0);
     EXPECT_FALSE(c.rows[1].converged());

@@ -37,7 +37,7 @@ def make_record(path, **options):
 
 def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,), rate=0.7, status="ok", exit_code=0,
             message="converged", schema=1, cells=64, limit=None, gpu=False, march=None, device=None,
-            profile=()):
+            profile=(), prepared=None):
     file.attrs.update(schema_version=schema, code_version="0.1.0", git_sha="0123456789ab", status=status,
                       exit_code=exit_code, message=message)
     file["deck/source"] = "[problem]\nname = poisson\n"
@@ -58,6 +58,10 @@ def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,)
     if not gpu:  # on a GPU the parts of iterations are not timed
         rows[2:2] = [("solve/spmv", 0.4 * solve, sum(iterations), 18_000_000 * sum(iterations)),
                      ("solve/preconditioner", 0.45 * solve, sum(iterations), 21_000_000 * sum(iterations))]
+    if prepared is not None:  # a general matrix from a file
+        rows += [("preparation/reading", 0.25, 1, 0), ("preparation/ordering", 0.125, 1, 0), ("setup/symbolic", 0.003, 1, 0),
+                 ("setup/numeric", 0.0011, 1, 0)]
+        file["perf"].attrs["long_preparation"] = prepared
     for name, column in zip(("name", "seconds", "calls", "bytes"), zip(*rows)):
         timers[name] = list(column)
     for name, column in zip(("name", "seconds", "calls", "bytes"), zip(*profile)):
@@ -99,8 +103,9 @@ def write_march(file, steps, newton=False, cfl=False, courant=None, conserved=Fa
     file["diagnostics/mass"] = 3.0 + (1e-12 if conserved else 0.1) * np.arange(count + 1)
 
 
-def make_comparison(path, candidates, failed=()):
-    """Writes a comparison of {name: iterations}, the first the best; `failed` did not converge."""
+def make_comparison(path, candidates, failed=(), pays_off=None, prepared=None):
+    """Writes a comparison of {name: iterations}, the first the best; `failed` did not converge. `pays_off` are the numbers
+    of solves from which on candidates pay off, 0: never; without it the file is one of an earlier program."""
     names = [*candidates, *failed]
     with h5py.File(path, "w") as file:
         file.attrs.update(contents="comparison", schema_version=1, code_version="0.1.0", git_sha="0123456789ab",
@@ -118,13 +123,15 @@ def make_comparison(path, candidates, failed=()):
         table |= {"total_seconds": 2e-3 * count, "total_least": 1.9e-3 * count, "total_most": 2.1e-3 * count}
         table |= {"relative_residual": 1e-9 * count, "preconditioner_share": np.full(len(names), 0.5),
                   "peak": np.full(len(names), 2**20)}
+        if pays_off is not None:
+            table["pays_off_from_solves"] = np.array(pays_off)
         for name, values in table.items():
             file[f"table/{name}"] = values
         file["left_out/name"], file["left_out/reason"] = ["cg+wobbly"], ["it is not symmetric"]
         for name in names:
             solver, preconditioner = name.split("+")
             fill_record(file.create_group(f"candidates/{name}"), solver=solver, preconditioner=preconditioner,
-                        iterations=(candidates.get(name, 7),))
+                        iterations=(candidates.get(name, 7),), prepared=prepared)
 
 
 def make_study(path, cases, waiting=()):

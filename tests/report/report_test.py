@@ -187,6 +187,40 @@ class ReportTest(unittest.TestCase):
             self.assertIn(words, text)
         self.assertIn("cg+jacobi:a=1 ends at", outline.pictures()[0]["aria-label"])
 
+    LONG = "reading, ordering and set-up (symbolic 0.003 s, numeric 0.0011 s) took as long as 190 iterations"
+
+    @staticmethod
+    def cells(page, title):
+        """The column of the table of cases with this title."""
+        table = re.search(r'<table class="cases".*?</table>', page, re.S).group()
+        head, *rows = re.findall(r"<tr.*?</tr>", table, re.S)
+        columns = [[re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)] for row in (head, *rows)]
+        return [row[columns[0].index(title)] for row in columns[1:]]
+
+    def test_parts_of_a_preparation(self):
+        """Reading, ordering, symbolic and numeric set-up apart; the sentence, if a general matrix took long."""
+        long = self.record("long.h5", prepared=self.LONG)
+        text = " ".join(Outline(self.page(long)).texts)
+        for words in ("reading [s] 0.25", "ordering [s] 0.125", "symbolic set-up [s] 0.003", "numeric set-up [s] 0.0011", self.LONG + "."):
+            self.assertTrue(words in text, words)
+        text = " ".join(Outline(self.page(self.record("a.h5"))).texts)
+        for words in ("reading [s]", "symbolic", "took as long"):
+            self.assertFalse(words in text, words)
+        both = " ".join(Outline(self.page(long, self.path("a.h5"))).texts)
+        self.assertTrue("0.003" in both)
+        self.assertEqual(both.count("took as long"), 1)
+
+    def test_solves_after_which_candidates_pay_off(self):
+        names = {"cg+jacobi": 60, "cg+struct_ilu": 20, "cg+none": 90}
+        make_comparison(self.path("c.h5"), names, pays_off=[0, 17, 1], prepared=self.LONG)
+        page = self.page(self.path("c.h5"))
+        self.assertEqual(self.cells(page, "pays off from solves"), ["", "17", "1"])
+        self.assertEqual(self.cells(page, "reading [ms]"), ["250"] * 3)
+        self.assertEqual(self.cells(page, "numeric set-up [ms]"), ["1.1"] * 3)
+        self.assertTrue(self.LONG + "." in " ".join(Outline(page).texts))
+        make_comparison(self.path("c.h5"), names)  # of a program that did not write the numbers
+        self.assertEqual(self.cells(self.page(self.path("c.h5")), "pays off from solves"), [""] * 3)
+
     def test_comparison_and_run_together(self):
         make_comparison(self.path("c.h5"), {"cg+struct_ilu": 20, "cg+jacobi": 60})
         text = " ".join(Outline(self.page(self.path("c.h5"), self.record("a.h5"))).texts)
