@@ -13,14 +13,22 @@ void multiply_single(const BlockPattern& pattern, const double* values, const do
     const Index* const begin = pattern.row_begin();
     const int* const column = pattern.column();
     for (Index row = first; row < last; ++row) {
-        // Four sums, so that one addition need not wait for the one before.
-        double sum[4] = {};
+        // Four sums, so that one addition need not wait for the one before. What is left of a row is written out: a
+        // loop over it would choose among the sums by a number, and so keep them in memory in place of registers.
+        double sum0 = 0.0, sum1 = 0.0, sum2 = 0.0, sum3 = 0.0;
         Index at = begin[row];
         const Index end = begin[row + 1];
-        for (; at + 4 <= end; at += 4)
-            for (int lane = 0; lane < 4; ++lane) sum[lane] += values[at + lane] * x[column[at + lane]];
-        for (int lane = 0; at < end; ++at, ++lane) sum[lane] += values[at] * x[column[at]];
-        y[row] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+        for (; at + 4 <= end; at += 4) {
+            sum0 += values[at] * x[column[at]];
+            sum1 += values[at + 1] * x[column[at + 1]];
+            sum2 += values[at + 2] * x[column[at + 2]];
+            sum3 += values[at + 3] * x[column[at + 3]];
+        }
+        const Index left = end - at;
+        if (left > 0) sum0 += values[at] * x[column[at]];
+        if (left > 1) sum1 += values[at + 1] * x[column[at + 1]];
+        if (left > 2) sum2 += values[at + 2] * x[column[at + 2]];
+        y[row] = (sum0 + sum1) + (sum2 + sum3);
     }
 }
 

@@ -8,6 +8,9 @@
 //                                         and four supply nodes with long rows
 //     large_families reservoir N FILE     three unknowns a cell of N^3 in natural order: flow with a permeability that
 //                                         jumps by up to 10^4, and full 3 x 3 blocks that are not symmetric
+//     large_families star7 N FILE         Poisson's equation on N^3 points, 7 points a row, in natural order;
+//     large_families box27 N FILE         or 27, with 26 and -1
+//     large_families star7-random N FILE, box27-random N FILE   the same with rows in random order
 //
 // Standard output names rows and entries. general_families.py makes small matrices of the same kinds.
 #include <algorithm>
@@ -17,6 +20,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 #include <random>
 #include <string>
@@ -178,6 +182,34 @@ Rows tetrahedra(std::int32_t n) {
     return made;
 }
 
+/// On n^3 points, with the neighbours that differ in one coordinate, or with all of them.
+Rows laplacian(std::int32_t n, bool all, bool random) {
+    const std::int32_t rows = n * n * n;
+    std::mt19937_64 source(7);
+    std::vector<std::int32_t> order(static_cast<std::size_t>(rows)), back(order.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t at = order.size() - 1; random && at > 0; --at) std::swap(order[at], order[source() % (at + 1)]);
+    for (std::int32_t point = 0; point < rows; ++point) back[order[point]] = point;
+    Rows made{{0}, {}, {}};
+    std::vector<std::int32_t> columns;
+    for (const std::int32_t point : back) {
+        const int i = point % n, j = point / n % n, k = point / n / n;
+        columns.clear();
+        for (int c = std::max(k - 1, 0); c <= std::min(k + 1, n - 1); ++c)
+            for (int b = std::max(j - 1, 0); b <= std::min(j + 1, n - 1); ++b)
+                for (int a = std::max(i - 1, 0); a <= std::min(i + 1, n - 1); ++a)
+                    if (all || std::abs(a - i) + std::abs(b - j) + std::abs(c - k) <= 1)
+                        columns.push_back(order[(c * n + b) * n + a]);
+        std::sort(columns.begin(), columns.end());
+        for (const std::int32_t column : columns) {
+            made.column.push_back(column);
+            made.value.push_back(column == order[point] ? (all ? 26.0 : 6.0) : -1.0);
+        }
+        made.begin.push_back(std::int64_t(made.column.size()));
+    }
+    return made;
+}
+
 Rows reservoir(std::int32_t n) {
     constexpr int unknowns = 3;
     using Block = std::array<std::array<double, unknowns>, unknowns>;
@@ -239,24 +271,36 @@ bool write(const Rows& a, const char* name) {
     return std::fclose(file) == 0 && written;
 }
 
+Rows made(const std::string& name, int size) {
+    if (name == "tetrahedra") return tetrahedra(size);
+    if (name == "circuit") return circuit(size);
+    if (name == "reservoir") return reservoir(size);
+    return laplacian(size, name.starts_with("box27"), name.ends_with("-random"));
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+    const std::map<std::string, int> largest = {{"tetrahedra", 400},  {"circuit", 400'000'000}, {"reservoir", 300},
+                                                {"star7", 600},       {"box27", 400},           {"star7-random", 600},
+                                                {"box27-random", 400}};
     const std::string name = count == 4 ? words[1] : "";
-    if (name != "tetrahedra" && name != "circuit" && name != "reservoir") {
-        std::fprintf(stderr, "usage: large_families tetrahedra N FILE | circuit ROWS FILE | reservoir N FILE\n");
+    if (!largest.contains(name)) {
+        std::fprintf(stderr,
+                     "usage: large_families circuit ROWS FILE | tetrahedra | reservoir | star7 | box27 | "
+                     "star7-random | box27-random N FILE\n");
         return 2;
     }
     const int size = std::atoi(words[2]);
-    if (size < 5 || (name == "tetrahedra" && size > 400) || (name == "reservoir" && size > 300)) {
-        std::fprintf(stderr, "large_families: 5 rows at least, and 400 nodes or 300 cells an axis at most\n");
+    if (size < 5 || size > largest.at(name)) {
+        std::fprintf(stderr, "large_families: %s takes 5 to %d\n", name.c_str(), largest.at(name));
         return 2;
     }
-    const Rows made = name == "circuit" ? circuit(size) : name == "reservoir" ? reservoir(size) : tetrahedra(size);
-    if (!write(made, words[3])) {
+    const Rows rows = made(name, size);
+    if (!write(rows, words[3])) {
         std::fprintf(stderr, "large_families: %s cannot be written\n", words[3]);
         return 1;
     }
-    std::printf("%zu rows, %zu entries\n", made.begin.size() - 1, made.column.size());
+    std::printf("%zu rows, %zu entries\n", rows.begin.size() - 1, rows.column.size());
     return 0;
 }
