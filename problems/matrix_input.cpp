@@ -69,9 +69,9 @@ std::vector<double> read_input_vector(const Parameters& parameters, const InputF
 }
 
 std::string zero_product_warning() {
-    return "b = A 1 is zero, since the entries of each row of the matrix add up to zero: the matrix is singular, and x "
-           "= 0 "
-           "solves the system as x = 1 does; problem.right_hand_side gives another b";
+    return "b = A 1 is zero but for rounding, since the entries of each row of the matrix add up to zero but for "
+           "rounding: the matrix is singular or nearly so, and x = 0 solves the system about as well as x = 1 does; "
+           "problem.right_hand_side gives another b";
 }
 
 }  // namespace hyperplane

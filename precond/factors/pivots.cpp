@@ -121,7 +121,8 @@ std::string PivotInverter::explain() const {
                                         : "too small";
     const char* cause =
         not_finite()
-            ? " The matrix holds a NaN or an infinity, which no pivot_policy can repair; check the coefficients."
+            ? " The matrix holds a NaN or an infinity, or values so large or small that the factors grew beyond double "
+              "precision, which no pivot_policy can repair; check the coefficients and their units."
         : rule_.boost > 0.0 ? " Its whole block is zero, so there is no scale to boost it to; give it a diagonal entry."
                             : "";
     const std::string place = grid_.plain_rows

@@ -217,7 +217,7 @@ class Solve(ProgramTest):
         self.expect(4, "run", deck, "--set", "solver.rtol=0", says="false_convergence")
 
     def test_a_matrix_whose_rows_add_up_to_zero(self):
-        says = "b = A 1 is zero, since the entries of each row of the matrix add up to zero"
+        says = "b = A 1 is zero but for rounding, since the entries of each row of the matrix add up to zero but for rounding"
         for size, warned in ((1.0, True), (0.1, True), (1.01, False)):
             self.write("a.mtx", chain([size, 2 * size, 2 * size, 2 * size, size], off=-1.0 if size > 1 else -size))
             self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="cg"))
@@ -225,6 +225,11 @@ class Solve(ProgramTest):
             for deck in ("a.ini", "b.ini"):
                 done = self.run_program("run", deck, "--fresh", "--set", "preconditioner.name=none")
                 self.assertEqual(says in done.stderr, warned, done.stderr)
+
+    def test_factors_beyond_double_precision_are_told_from_a_nan(self):
+        self.write("a.mtx", chain([2e-310] * 5, off=-1e-310))
+        self.write("a.ini", "[problem]\nname = matrix\nfile = a.mtx\n[preconditioner]\nname = sync_free_ilu\n")
+        self.expect(5, "run", "a.ini", says="values so large or small that the factors grew beyond double precision")
 
     def test_b_of_zero_is_solved(self):
         deck = self.write("a.ini", POISSON.format(cells=8))

@@ -239,6 +239,7 @@ class Matrix(ProgramTest):
     def test_a_record_is_reported_run_again_and_exported(self):
         self.expect(0, "run", INPUTS / "matrix.ini", "--set", "output.file=a.h5", "--quiet")
         self.assertIn("rows layout", self.expect(0, "info", "a.h5").stdout)
+        self.assertRegex(self.expect(0, "info", "a.h5").stdout, r"grid +none, [0-9]+ unknowns\n")
         self.expect(0, "report", "a.h5", "-o", "a.html")
         self.assertIn("sync_free_ilu", (self.folder / "a.html").read_text())
         self.expect(0, "run", "a.h5", "--set", "output.file=again.h5", "--quiet")
