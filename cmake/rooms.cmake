@@ -17,6 +17,11 @@ endfunction()
 
 # gcc 12 sees an overflow in fmt 9 and overlaps in assignments of literals to strings that are not there.
 host_options(-Wall -Wextra -Wno-sign-compare -Wno-stringop-overflow -Wno-restrict)
+# g++ looks for memory that it can use again whenever its heap has grown, from 128 MiB on. With 1 GiB it hardly ever does,
+# and few units take as much. The code is the same.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  host_options(--param=ggc-min-heapsize=1048576)
+endif()
 if(HYPERPLANE_NATIVE)
   host_options(-march=native -mprefer-vector-width=512)
 else()
