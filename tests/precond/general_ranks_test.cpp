@@ -51,7 +51,10 @@ std::vector<RankedRows> cases_with_another_pattern() {
                                             {"symmetric", 2999, 3, 0, true}, {"random", 2111, 4, 0},
                                             {"empty_rows", 8300, 1, 0},      {"lower", 8300, 1, 0}};
     for (const GeneralCase& matrix : matrices) {
-        for (const char* level : {"1", "2", "3"}) list.push_back({"sync_free_ilu", matrix, {{"fill_level", level}}});
+        for (const char* level : {"1", "2", "3"}) {
+            if (matrix.symmetric && *level == '3') continue;  // rows fill up, which takes long and shows no more
+            list.push_back({"sync_free_ilu", matrix, {{"fill_level", level}}});
+        }
         list.push_back({"subdomain_ildu0", matrix, {{"parts", "consecutive"}, {"part_rows", "1500"}}});
         if (metis_built()) list.push_back({"subdomain_ildu0", matrix, {{"part_rows", "700"}}});
         for (const char* rounds : {"0", "2"}) list.push_back({"par_ilut", matrix, {{"rounds", rounds}}});
@@ -74,7 +77,7 @@ std::string name_of(const testing::TestParamInfo<RankedRows>& info) {
 
 std::string name_with_values(const testing::TestParamInfo<RankedRows>& info) {
     std::string name = info.param.preconditioner + "_" + info.param.matrix.pattern + std::to_string(info.index);
-    for (const auto& [key, value] : info.param.settings) name += "_" + key + "_" + value;
+    for (const auto& [key, value] : info.param.settings) name.append("_").append(key).append("_").append(value);
     std::replace(name.begin(), name.end(), '.', '_');
     return name;
 }
