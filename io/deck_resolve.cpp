@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cctype>
 #include <climits>
 #include <map>
 #include <numeric>
@@ -333,13 +334,22 @@ Parameters resolve(const Deck& deck, const std::vector<DeckEntry>& overrides, co
     return Resolver(deck, overrides, schema).resolve();
 }
 
+namespace {
+
+std::string lower(std::string text) {
+    for (char& letter : text) letter = char(std::tolower(static_cast<unsigned char>(letter)));
+    return text;
+}
+
+}  // namespace
+
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
     constexpr std::size_t longest = 64;
     if (word.size() > longest) return "";
     std::string best;
     int best_distance = 1 + std::max(1, int(word.size()) / 3);
     for (const std::string& candidate : known) {
-        const int distance = edit_distance(word, candidate);
+        const int distance = edit_distance(lower(word), lower(candidate));
         if (distance < best_distance) {
             best = candidate;
             best_distance = distance;

@@ -21,6 +21,7 @@
 #include "apps/output_lock.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/launch.hpp"
+#include "apps/run/ranks.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/signals.hpp"
 #include "apps/verbs.hpp"
@@ -143,9 +144,11 @@ int conclude(const Task& task, ComparisonData data, const Keeper& keeper) {
         data.exit_code = int(ExitCode::file);
     }
     if (!data.complete) logging::warn("stopped by signal {}: the same command goes on", stop_signal());
-    if (invocation.value("json") != "-")
-        fmt::print("{}{:<13} {}\n", comparison_text(data, isatty(STDOUT_FILENO) != 0), "record",
+    if (invocation.value("json") != "-") {
+        const bool bold = launched_processes() == 1 && isatty(STDOUT_FILENO) != 0;  // mpirun gives its ranks a terminal
+        fmt::print("{}{:<13} {}\n", comparison_text(data, bold), "record",
                    written ? data.path : "could not be written");
+    }
     if (invocation.has("json")) write_json(invocation.value("json"), comparison_json(data), invocation.overwrite());
     return data.exit_code;
 }

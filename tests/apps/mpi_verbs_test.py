@@ -38,6 +38,12 @@ class Comparisons(ProcessesTest):
                 self.assertEqual(processes["system"]["device"], "cpu, 2 ranks of 1 thread")
                 self.assertIn("cpu, 2 ranks of 1 thread", self.expect(0, "info", "deck_compare.h5").stdout)
 
+    def test_table_in_a_pipe_has_no_bold_text(self):
+        deck = self.write("deck.ini", POISSON.format(cells="5 4 4"))
+        done = self.compare(0, 2, deck, "--preconditioners", "struct_ilu,jacobi", "--reps", "1")
+        self.assertIn("struct_ilu", done.stdout)
+        self.assertNotIn("\x1b", done.stdout)
+
     def test_stopped_comparison_goes_on(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         words = ("--preconditioners", "struct_ilu,jacobi", "--reps", "2", "--json", "-")

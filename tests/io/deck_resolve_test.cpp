@@ -134,6 +134,8 @@ TEST(Resolve, UnknownComponentsAreReportedOnce) {
               "deck.ini:4: no problem is called 'poison'; did you mean poisson? (hyperplane list problems)");
     EXPECT_EQ(message(grid, {"solver.name=gmers"}),
               "--set: no solver is called 'gmers'; did you mean gmres? (hyperplane list solvers)");
+    EXPECT_EQ(message(grid, {"solver.name=GMRES"}),
+              "--set: no solver is called 'GMRES'; did you mean gmres? (hyperplane list solvers)");
 }
 
 TEST(Resolve, TypesAndRanges) {
