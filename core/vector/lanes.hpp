@@ -38,7 +38,11 @@ HYPERPLANE_INLINE Lanes load(const double* from) {
 HYPERPLANE_INLINE void store(const Lanes& v, double* to) {
     std::memcpy(to, &v, sizeof v);
 }
-/// a x + v, rounded once.
+HYPERPLANE_INLINE Lanes all_of(double value) {
+    return _mm512_set1_pd(value);
+}
+/// a x + v, rounded once. Where lanes are added to products this says so: which product of two a compiler would fuse
+/// depends on the width of the registers.
 HYPERPLANE_INLINE Lanes fused(const Lanes& a, const Lanes& x, const Lanes& v) {
     return _mm512_fmadd_pd(a, x, v);
 }
@@ -119,6 +123,9 @@ HYPERPLANE_INLINE Lanes load(const double* from) {
 HYPERPLANE_INLINE void store(const Lanes& v, double* to) {
     std::memcpy(to, &v.low, sizeof v.low);
     std::memcpy(to + 4, &v.high, sizeof v.high);
+}
+HYPERPLANE_INLINE Lanes all_of(double value) {
+    return {Quad{value, value, value, value}, Quad{value, value, value, value}};
 }
 HYPERPLANE_INLINE Lanes fused(const Lanes& a, const Lanes& x, const Lanes& v) {
 #if defined(__FMA__)

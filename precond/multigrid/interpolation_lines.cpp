@@ -208,9 +208,9 @@ HYPERPLANE_INLINE Lanes sum_of_children(const Take& take, std::span<const LineOf
     for (const LineOfWeights<T, Real>& line : lines) {
         const Lanes first = take(line.x, 2 * t, 0, fine), last = take(line.x, 2 * t + lanes, 0, fine);
         const Lanes before = take(line.x, 2 * t - 1, 0, fine), after = take(line.x, 2 * t - 1 + lanes, 0, fine);
-        sum += detail::load(line.below + t) * detail::even_of(before, after);
-        sum += detail::load(line.own + t) * detail::even_of(first, last);
-        sum += detail::load(line.above + t) * detail::odd_of(first, last);
+        sum = detail::fused(detail::load(line.below + t), detail::even_of(before, after), sum);
+        sum = detail::fused(detail::load(line.own + t), detail::even_of(first, last), sum);
+        sum = detail::fused(detail::load(line.above + t), detail::odd_of(first, last), sum);
     }
     return sum;
 }
@@ -249,12 +249,12 @@ void add_parents(std::span<const LineOfWeights<T, Real>> lines, int count, int p
         Lanes even{}, odd{};
         for (const LineOfWeights<T, Real>& line : lines) {
             const Lanes x = detail::load(line.x + t);
-            even += detail::load(line.own + t) * x;
+            even = detail::fused(detail::load(line.own + t), x, even);
             if (inner)
-                odd += detail::load(line.below + t + 1) * detail::load(line.x + t + 1);
+                odd = detail::fused(detail::load(line.below + t + 1), detail::load(line.x + t + 1), odd);
             else  // position `count` does not exist
                 odd += detail::shifted<1, true>(detail::load(line.below + t) * x, Lanes{});
-            odd += detail::load(line.above + t) * x;
+            odd = detail::fused(detail::load(line.above + t), x, odd);
         }
         const Lanes first = detail::load(fine + 2 * t) + detail::first_pairs(even, odd);
         const Lanes last = detail::load(fine + 2 * t + lanes) + detail::last_pairs(even, odd);

@@ -69,13 +69,13 @@ HYPERPLANE_INLINE LineBlock line_block(const Take& take, const LineTerms<N, T>& 
     Lanes s = in ? take(in, t, 0, count) : Lanes{};
 #pragma GCC unroll 12
     for (int n = 0; n < N; ++n)
-        s += sign * take(terms.a[n], t, terms.begin[n], terms.end[n]) *
-             take(terms.x[n], t, terms.begin[n], terms.end[n]);
+        s = fused(sign * take(terms.a[n], t, terms.begin[n], terms.end[n]),
+                  take(terms.x[n], t, terms.begin[n], terms.end[n]), s);
     auto [factor, constant] = line.at(take, t, count, s);
     compose<1, descending>(factor, constant);
     compose<2, descending>(factor, constant);
     compose<4, descending>(factor, constant);
-    return {constant + factor * before, s};
+    return {fused(factor, all_of(before), constant), s};
 }
 
 /// Stores up to eight positions, `most` at the most.

@@ -14,8 +14,8 @@ namespace detail {
 /// Composes the map y -> c + a y of each lane with that of the lane `by` before it.
 template <int by, bool descending>
 HYPERPLANE_INLINE void compose(Lanes& a, Lanes& c) {
-    c += a * shifted<by, descending>(c, Lanes{});
-    a *= shifted<by, descending>(a, Lanes{} + 1.0);
+    c = fused(a, shifted<by, descending>(c, Lanes{}), c);
+    a *= shifted<by, descending>(a, all_of(1.0));
 }
 
 }  // namespace detail
@@ -39,7 +39,7 @@ void solve_recurrence(const Coefficients& coefficients, int begin, int end, doub
         compose<1, descending>(a, c);
         compose<2, descending>(a, c);
         compose<4, descending>(a, c);
-        const Lanes result = c + a * before;
+        const Lanes result = fused(a, all_of(before), c);
         store(result, y + t);
         before = result[descending ? 0 : lanes - 1];
     }

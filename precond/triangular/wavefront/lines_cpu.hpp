@@ -144,7 +144,7 @@ struct UpperBlocks {
     template <class Take>
     HYPERPLANE_INLINE Recurrence<detail::Lanes> at(const Take& take, int t, int count, detail::Lanes s) const {
         const detail::Lanes pivot = take(d, t, 0, count);
-        return {-(pivot * take(f, t, begin, end)), take(y, t, 0, count) - pivot * s};
+        return {-(pivot * take(f, t, begin, end)), detail::fused(-pivot, s, take(y, t, 0, count))};
     }
 };
 
@@ -164,7 +164,7 @@ struct UnitUpperBlocks {
     int begin, end;
     template <class Take>
     HYPERPLANE_INLINE Recurrence<detail::Lanes> at(const Take& take, int t, int count, detail::Lanes s) const {
-        return {-take(g, t, begin, end), take(d, t, 0, count) * take(v, t, 0, count) - s};
+        return {-take(g, t, begin, end), detail::fused(take(d, t, 0, count), take(v, t, 0, count), -s)};
     }
 };
 
