@@ -19,7 +19,7 @@ endfunction()
 host_options(-Wall -Wextra -Wno-sign-compare -Wno-stringop-overflow -Wno-restrict)
 # g++ looks for memory that it can use again whenever its heap has grown, from 128 MiB on. With 1 GiB it hardly ever does,
 # and few units take as much. The code is the same.
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT HYPERPLANE_TIDY)  # clang-tidy does not know it
   host_options(--param=ggc-min-heapsize=1048576)
 endif()
 if(HYPERPLANE_NATIVE)
@@ -116,7 +116,7 @@ endfunction()
 # Where a source is larger than these parameters say, g++ limits by how much inlining may enlarge it. In a room that
 # COMPUTES they are so large that no unit is limited, so that g++ inlines there as it does in the sources by themselves,
 # and neither speed nor the rounding of sums depends on which sources share a unit.
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT HYPERPLANE_TIDY)  # clang-tidy does not know it
   set(as_if_alone_CXX --param=large-unit-insns=1000000 --param=ipa-cp-large-unit-insns=1000000)
   set(as_if_alone_CUDA -Xcompiler=--param=large-unit-insns=1000000,--param=ipa-cp-large-unit-insns=1000000)
 endif()

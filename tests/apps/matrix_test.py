@@ -71,6 +71,15 @@ class Matrix(ProgramTest):
         self.assertIn("bandwidth", text)
         self.assertIn("reading", text)
 
+    def one_that_says(self, text, *words):
+        """What the same command prints, at the latest the fifth time. On an idle machine reading and dissection take as
+        long as 100 iterations here; on a busy one some iterations take as long as they do."""
+        for _ in range(5):
+            printed = self.expect(0, *words).stdout
+            if text in printed:
+                break
+        return printed
+
     def test_a_long_preparation_is_told(self):
         """In a run, its record and a comparison."""
         answer = self.solve(INPUTS / "data" / "transport.mtx", "ordering.name=nested_dissection")
@@ -81,18 +90,17 @@ class Matrix(ProgramTest):
         iterations /= answer["costs"]["seconds_per_iteration"]
         self.assertAlmostEqual(answer["preparation_in_iterations"] / iterations, 1.0, places=6)
         self.assertGreater(min(parts), 0.0)
-        self.assertGreater(iterations, 10.0)  # about 100 on an idle machine: reading and dissection take long, iterations do not
         says = "reading, blocks, ordering and set-up (symbolic "
         self.write("long.ini", (self.folder / "a.ini").read_text() + "[ordering]\nname = nested_dissection\n")
-        self.assertIn(says, self.expect(0, "run", "long.ini", "--force").stdout)
+        self.assertIn(says, self.one_that_says(says, "run", "long.ini", "--force"))
         record = json.loads(self.expect(0, "info", "long.h5", "--json").stdout)
         self.assertGreater(record["preparation_in_iterations"], 10.0)
         self.assertIn(says, self.expect(0, "info", "long.h5").stdout)
         if importlib.util.find_spec("matplotlib") and importlib.util.find_spec("h5py"):
             self.expect(0, "report", "long.h5", "-o", "long.html")
             self.assertTrue(says in (self.folder / "long.html").read_text(encoding="utf-8"))
-        compared = self.expect(0, "compare", "long.ini", "--preconditioners", "sync_free_ilu", "--force")
-        self.assertRegex(compared.stdout, r"reading, blocks, ordering and set-up \(.*\) took as long as [0-9]+ iterations")
+        compared = self.one_that_says("took as long", "compare", "long.ini", "--preconditioners", "sync_free_ilu", "--force")
+        self.assertRegex(compared, r"reading, blocks, ordering and set-up \(.*\) took as long as [0-9]+ iterations")
 
     def test_a_short_preparation_is_not_told(self):
         """On a grid nothing is read or ordered, and the set-up is not that of a general matrix."""
