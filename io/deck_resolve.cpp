@@ -346,10 +346,11 @@ std::string lower(std::string text) {
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
     constexpr std::size_t longest = 64;
     if (word.size() > longest) return "";
+    const std::string in_lower_case = lower(word);
     std::string best;
     int best_distance = 1 + std::max(1, int(word.size()) / 3);
     for (const std::string& candidate : known) {
-        const int distance = edit_distance(lower(word), lower(candidate));
+        const int distance = edit_distance(in_lower_case, lower(candidate));
         if (distance < best_distance) {
             best = candidate;
             best_distance = distance;

@@ -20,8 +20,8 @@ struct SolveBench {
     /// kernels, and later ones. What a plan has found out before is thrown away.
     double first_setup = 0.0;
     Timing whole_setup;
-    /// What came before the first system, the whole set-up and its parts: preparation/reading, preparation/ordering,
-    /// setup, setup/symbolic, setup/numeric.
+    /// The times of what came before the first system, of the whole set-up and of its parts: preparation/reading,
+    /// preparation/ordering, setup, setup/symbolic, setup/numeric.
     std::vector<TimerRow> before;
     std::uint64_t system = 0;                              ///< fingerprint of A and b; 0: not asked for
     Timing solve;                                          ///< seconds

@@ -17,7 +17,7 @@ void add_parts_of_setup(TimerTree& timers, const SetupReport& setup);
 /// The times of Problem::preparation, from a run's timers: "reading 0.1 s, ordering 0.02 s".
 std::string preparation_text(const std::vector<TimerRow>& timers);
 
-/// The same of the parts of a set-up: "symbolic 0.1 s, numeric 0.02 s".
+/// The times of the parts of a set-up: "symbolic 0.1 s, numeric 0.02 s".
 std::string setup_parts_text(const std::vector<TimerRow>& timers);
 
 /// How many iterations of `seconds_per_iteration` take as long as Problem::preparation and one set-up. None if no

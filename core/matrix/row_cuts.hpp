@@ -24,7 +24,8 @@ std::shared_ptr<const BlockPattern> rows_of_rank(const Context& context,
                                                  const std::shared_ptr<const BlockPattern>& whole, int dof,
                                                  const std::string& label);
 
-/// The same with the cuts of another pattern, for ranks on CPUs; the whole pattern is not kept.
+/// The rows of the context's rank where the cuts are those of another pattern, for ranks on CPUs. They do not keep the
+/// whole pattern.
 std::shared_ptr<const BlockPattern> rows_between(const Context& context, const BlockPattern& whole,
                                                  const std::vector<Index>& cuts, const std::string& label);
 

@@ -186,7 +186,8 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
     }
 }
 
-/// What all lines read of one coefficient: its addresses for slot 0.
+/// A coefficient as the lines of a product read it: the addresses of it and of the value that it multiplies, for slot
+/// 0.
 struct StructMatrix::LineTerm {
     const double *a, *x;
     Int3 o;       ///< to the neighbour

@@ -148,9 +148,10 @@ private:
     /// Calls done(block, first slot, number of points) after each block of PlaneSums(space(), 1).
     template <class Done>
     void apply_flat(const Vector& x, Vector& y, const Done& done) const;
-    /// y = A x as apply_flat computes it, line by line; of equal lines of coefficients one is read.
     struct LineTerm;
+    /// The coefficients of a row of all blocks.
     std::vector<LineTerm> line_terms(const Vector& x, int row) const;
+    /// y = A x as apply_flat computes it, line by line; of equal lines of coefficients one is read.
     template <class Done>
     void apply_lines(const EqualLines& lines, const Vector& x, Vector& y, const Done& done) const;
     bool is_flat() const { return layout().kind() == LayoutKind::natural && !grid().any_periodic(); }

@@ -34,7 +34,7 @@ void inner(std::span<const RunTerm> terms, const double* in, double* out, int t)
     for (int n = 0; n < blocks; ++n) detail::store(sum[n], out + t + n * lanes);
 }
 
-/// Those of up to eight positions from t on, where some of the terms are not valid, or some positions do not exist.
+/// The sums of up to eight positions from t on, where some of the terms are not valid, or some positions do not exist.
 template <int sign>
 void edge(std::span<const RunTerm> terms, const double* in, double* out, int t, int count) {
     const ValidLanes exist(t, 0, count);

@@ -52,7 +52,7 @@ par_ilut::FillLimits limits_of(Index rows, Index lower, Index upper, double fill
     };
     return {of(lower), of(upper)};
 }
-/// The same, where `a` is A's pattern with all diagonal blocks.
+/// The limits of both triangles of `a`, which is A's pattern with all diagonal blocks.
 par_ilut::FillLimits limits_of(const FilledPattern& a, double fill_limit) {
     const Index rows = a.pattern->rows();
     return limits_of(rows, a.lower, a.pattern->blocks() - rows - a.lower, fill_limit);
@@ -337,10 +337,8 @@ PreconditionerRow par_ilut_row() {
         "fixed-point sweep, keeps the largest entries of each triangle, and makes another sweep. On the last pattern "
         "the factors are found by an elimination, or by fixed-point sweeps. Blocks are compared by their Frobenius "
         "norm. On a GPU, the host finds the factors, and the GPU makes the solves. On several ranks, each finds all "
-        "factors "
-        "and keeps those of its rows. Source: Anzt, Chow, "
-        "Dongarra, ParILUT: a new parallel threshold ILU factorization, "
-        "SIAM J. Sci. Comput. 40, 2018.";
+        "factors and keeps those of its rows. Source: Anzt, Chow, Dongarra, ParILUT: a new parallel threshold ILU "
+        "factorization, SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};
     row.on_general_ranks = true;
     row.parameters = {

@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from processes import ProcessesTest, mpirun
@@ -63,9 +62,7 @@ class Comparisons(ProcessesTest):
         # Open MPI's mpirun ends with 1 after SIGTERM, whatever its processes say.
         self.assertNotEqual(process.wait(timeout=60), 0)
         # mpirun does not wait for those that it has killed, and a busy machine takes its time to end them.
-        deadline = time.monotonic() + 5.0
-        while mpirun.alive(ranks) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        mpirun.wait_for_end(ranks, 5.0)
         self.assertEqual(mpirun.alive(ranks), [])
 
     def test_a_signal_to_mpirun_stops_all_ranks_and_the_comparison_goes_on(self):

@@ -58,7 +58,6 @@ class ProcessesTest(ProgramTest):
         os.kill(ranks[1], signal.SIGKILL)
         begin = time.monotonic()
         self.assertNotEqual(process.wait(timeout=60), 0)
-        while mpirun.alive(ranks) and time.monotonic() - begin < 30.0:
-            time.sleep(0.02)
+        mpirun.wait_for_end(ranks, 30.0)
         self.assertLess(time.monotonic() - begin, 5.0)
         self.assertIn("rank 1", process.stderr.read())

@@ -31,8 +31,7 @@ def ended_soon(launcher, ranks):
     Open MPI 4.1.4 at times waits for ever for a lock of its own (in PMIx_server_finalize) when a rank was killed during MPI_Init.
     """
     begin = time.monotonic()
-    while mpirun.alive(ranks) and time.monotonic() - begin < 60:
-        time.sleep(0.02)
+    mpirun.wait_for_end(ranks, 60.0)
     seconds = time.monotonic() - begin
     complaint = f"ranks were left for {seconds:.1f} s" if seconds > SECONDS_TO_END else None
     try:

@@ -3,6 +3,7 @@
 
 import shutil
 import subprocess
+import time
 
 COMMAND = ("mpirun", "--allow-run-as-root", "--oversubscribe")
 
@@ -36,3 +37,10 @@ def alive(pids):
         except OSError:
             pass
     return found
+
+
+def wait_for_end(pids, seconds):
+    """Waits until all of the processes have ended, at most so many seconds."""
+    deadline = time.monotonic() + seconds
+    while alive(pids) and time.monotonic() < deadline:
+        time.sleep(0.02)
