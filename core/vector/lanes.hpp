@@ -20,10 +20,17 @@
 #define HYPERPLANE_INLINE inline __attribute__((always_inline))
 
 namespace hyperplane {
-
 namespace detail {
 
 constexpr int lanes = 8;
+
+/// The values with these numbers, where those of `b` are counted on from those of `a`.
+template <long... numbers, class V>
+HYPERPLANE_INLINE V picked(const V& a, const V& b) {
+    typedef long Mask __attribute__((vector_size(sizeof(V))));
+    constexpr Mask mask{numbers...};
+    return __builtin_shuffle(a, b, mask);
+}
 
 #if defined(__AVX512F__)
 
@@ -38,6 +45,9 @@ HYPERPLANE_INLINE Lanes load(const double* from) {
 HYPERPLANE_INLINE void store(const Lanes& v, double* to) {
     std::memcpy(to, &v, sizeof v);
 }
+HYPERPLANE_INLINE void store(const Lanes& v, float* to) {
+    _mm256_storeu_ps(to, _mm512_cvtpd_ps(v));
+}
 HYPERPLANE_INLINE Lanes all_of(double value) {
     return _mm512_set1_pd(value);
 }
@@ -45,13 +55,6 @@ HYPERPLANE_INLINE Lanes all_of(double value) {
 /// depends on the width of the registers.
 HYPERPLANE_INLINE Lanes fused(const Lanes& a, const Lanes& x, const Lanes& v) {
     return _mm512_fmadd_pd(a, x, v);
-}
-
-/// The values with these numbers, where those of `b` are counted on from those of `a`.
-template <long... numbers>
-HYPERPLANE_INLINE Lanes picked(const Lanes& a, const Lanes& b) {
-    constexpr LaneMask mask{numbers...};
-    return __builtin_shuffle(a, b, mask);
 }
 
 /// Lane i of the result is lane i - by of `v` (i + by if descending), or lane i of `edge` if `v` has no such lane.
@@ -65,14 +68,14 @@ HYPERPLANE_INLINE Lanes shifted(const Lanes& v, const Lanes& edge) {
     return __builtin_shuffle(v, edge, mask);
 }
 
-/// Of sixteen values, the lanes of `a` and then those of `b`, the even ones and the odd ones.
+/// These two return the even and the odd ones of sixteen values, the lanes of `a` and then those of `b`.
 HYPERPLANE_INLINE Lanes even_of(const Lanes& a, const Lanes& b) {
     return picked<0, 2, 4, 6, 8, 10, 12, 14>(a, b);
 }
 HYPERPLANE_INLINE Lanes odd_of(const Lanes& a, const Lanes& b) {
     return picked<1, 3, 5, 7, 9, 11, 13, 15>(a, b);
 }
-/// The first and the last eight of the sixteen values a_0, b_0, a_1, b_1, ...
+/// These two return the first and the last eight of the sixteen values a_0, b_0, a_1, b_1, ...
 HYPERPLANE_INLINE Lanes first_pairs(const Lanes& a, const Lanes& b) {
     return picked<0, 8, 1, 9, 2, 10, 3, 11>(a, b);
 }
@@ -98,20 +101,11 @@ HYPERPLANE_INLINE Lanes operator-(const Lanes& a) {
 HYPERPLANE_INLINE Lanes operator+(const Lanes& a, const Lanes& b) {
     return {a.low + b.low, a.high + b.high};
 }
-HYPERPLANE_INLINE Lanes operator-(const Lanes& a, const Lanes& b) {
-    return {a.low - b.low, a.high - b.high};
-}
 HYPERPLANE_INLINE Lanes operator*(const Lanes& a, const Lanes& b) {
     return {a.low * b.low, a.high * b.high};
 }
 HYPERPLANE_INLINE Lanes operator*(double a, const Lanes& b) {
     return {a * b.low, a * b.high};
-}
-HYPERPLANE_INLINE Lanes operator*(const Lanes& a, double b) {
-    return {a.low * b, a.high * b};
-}
-HYPERPLANE_INLINE Lanes operator+(const Lanes& a, double b) {
-    return {a.low + b, a.high + b};
 }
 
 HYPERPLANE_INLINE Lanes load(const double* from) {
@@ -123,6 +117,13 @@ HYPERPLANE_INLINE Lanes load(const double* from) {
 HYPERPLANE_INLINE void store(const Lanes& v, double* to) {
     std::memcpy(to, &v.low, sizeof v.low);
     std::memcpy(to + 4, &v.high, sizeof v.high);
+}
+typedef float QuadOfSingles __attribute__((vector_size(4 * sizeof(float))));
+HYPERPLANE_INLINE void store(const Lanes& v, float* to) {
+    const QuadOfSingles low = __builtin_convertvector(v.low, QuadOfSingles);
+    const QuadOfSingles high = __builtin_convertvector(v.high, QuadOfSingles);
+    std::memcpy(to, &low, sizeof low);
+    std::memcpy(to + 4, &high, sizeof high);
 }
 HYPERPLANE_INLINE Lanes all_of(double value) {
     return {Quad{value, value, value, value}, Quad{value, value, value, value}};
@@ -138,12 +139,6 @@ HYPERPLANE_INLINE Lanes fused(const Lanes& a, const Lanes& x, const Lanes& v) {
     }
     return sum;
 #endif
-}
-
-template <long... numbers>
-HYPERPLANE_INLINE Quad picked(const Quad& a, const Quad& b) {
-    constexpr QuadMask mask{numbers...};
-    return __builtin_shuffle(a, b, mask);
 }
 
 template <int by, bool descending>
@@ -178,19 +173,11 @@ HYPERPLANE_INLINE Lanes last_pairs(const Lanes& a, const Lanes& b) {
 
 #endif
 
-typedef float Singles __attribute__((vector_size(lanes * sizeof(float))));
-
 /// Written out, this is one instruction; gcc 12 converts a vector of floats by halves, which it takes apart and joins.
 HYPERPLANE_INLINE Lanes load(const float* from) {
     return Lanes{from[0], from[1], from[2], from[3], from[4], from[5], from[6], from[7]};
 }
-HYPERPLANE_INLINE void store(const Lanes& v, float* to) {
-    Singles rounded;
-    for (int i = 0; i < lanes; ++i) rounded[i] = float(v[i]);
-    std::memcpy(to, &rounded, sizeof rounded);
-}
-
-/// Those of the positions t to t + 7 that lie in [begin, end).
+/// The positions among t to t + 7 that lie in [begin, end).
 class ValidLanes {
 public:
     HYPERPLANE_INLINE ValidLanes(int t, int begin, int end) {

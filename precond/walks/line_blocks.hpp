@@ -29,6 +29,7 @@ struct TakeAll {
 struct TakeValid {
     template <class T>
     HYPERPLANE_INLINE detail::Lanes operator()(const T* from, int t, int begin, int end) const {
+        if (t >= begin && t + detail::lanes <= end) return detail::load(from + t);
         return detail::ValidLanes(t, begin, end).load(from + t);
     }
 };

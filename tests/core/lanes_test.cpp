@@ -71,7 +71,7 @@ void expect_valid_only() {
         const ValidLanes valid(t, begin, end);
         const std::vector<T> values{3, 4, 5, 6, 7, 8, 9, 10, 11};  // the addresses before and behind are not read
         const Lanes taken = valid.load(values.data() + (t - begin));
-        const Lanes chosen = valid.choose(Lanes{} + 1.0, Lanes{} + 2.0);
+        const Lanes chosen = valid.choose(all_of(1.0), all_of(2.0));
         for (int i = 0; i < lanes; ++i) {
             const bool is_valid = t + i >= begin && t + i < end;
             EXPECT_EQ(taken[i], is_valid ? t + i : 0) << t << " " << i;
@@ -88,7 +88,7 @@ TEST(Lanes, ThatAreNotValidAreNotRead) {
 TEST(Lanes, ThatAreNotValidAreNotWritten) {
     for (int t = -8; t <= 16; ++t) {
         std::vector<double> values(40, -1.0);
-        ValidLanes(t, 3, 12).store(Lanes{} + 5.0, values.data() + 12 + t);
+        ValidLanes(t, 3, 12).store(all_of(5.0), values.data() + 12 + t);
         for (int at = 0; at < 40; ++at) {
             const int position = at - 12;
             const bool written = position >= t && position < t + lanes && position >= 3 && position < 12;
