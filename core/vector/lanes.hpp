@@ -101,6 +101,9 @@ HYPERPLANE_INLINE Lanes operator-(const Lanes& a) {
 HYPERPLANE_INLINE Lanes operator+(const Lanes& a, const Lanes& b) {
     return {a.low + b.low, a.high + b.high};
 }
+HYPERPLANE_INLINE Lanes operator-(const Lanes& a, const Lanes& b) {
+    return {a.low - b.low, a.high - b.high};
+}
 HYPERPLANE_INLINE Lanes operator*(const Lanes& a, const Lanes& b) {
     return {a.low * b.low, a.high * b.high};
 }
