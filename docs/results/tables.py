@@ -235,6 +235,14 @@ def assembly(data):
     return {"assembly": table(["deck", "part", "ms", "over limit"], rows)}
 
 
+def hpcg(data):
+    row = [" x ".join(map(str, data["extents"])), str(data["iterations"]),
+           three_digits(1e3 * data["solve"]["median"] / data["iterations"]), three_digits(1e3 * data["setup"]),
+           f"{data['gigaflops']:.0f}"]
+    head = ["points", f"iterations for {data['reference']['iterations']}", "ms an iteration", "set-up, ms", "GFLOP/s"]
+    return {"HPCG's problem": table(head, [row])}
+
+
 def tables(path):
     """{what: Markdown table} of one JSON file."""
     data = json.loads(path.read_text(encoding="utf-8"))
@@ -245,7 +253,7 @@ def tables(path):
     if data["kind"] == "kernels" and path.stem == "levels":
         return levels(data)
     makers = {"kernels": kernels, "solve": solves, "preconditioners": preconditioners, "vectors": vectors,
-              "assembly": assembly}
+              "assembly": assembly, "hpcg": hpcg}
     if data["kind"] not in makers:
         raise SystemExit(f"{path}: there is no table of the kind '{data['kind']}'")
     return makers[data["kind"]](data)
