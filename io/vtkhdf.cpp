@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/error.hpp"
+#include "core/with_place.hpp"
 #include "io/atomic_file.hpp"
 #include "io/hdf5.hpp"
 
@@ -207,13 +207,10 @@ void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<N
     check_fields(path, fields);
     AtomicFile file(path, FileKind::fields, overwrite);
     file.reserve(vtkhdf_bytes(grid, fields));
-    std::vector<Index> offsets;
-    try {
+    const std::vector<Index> offsets = with_place(path, [&] {
         const hdf5::Quiet quiet;
-        offsets = write_structure(file.open_name(), grid, fields);
-    } catch (const FileError& error) {
-        throw FileError(fmt::format("{}: {}", path, error.what()));
-    }
+        return write_structure(file.open_name(), grid, fields);
+    });
     Buffer<double> some(host, "fields", vtkhdf_memory(grid, fields) / Index(sizeof(double)));
     for (std::size_t f = 0; f < fields.size(); ++f) write_values(file, grid, fields[f], offsets[f], some);
     file.commit();
@@ -222,15 +219,12 @@ void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<N
 void write_vtkhdf_series(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields,
                          const std::vector<TimedFile>& files, Overwrite overwrite) {
     check_fields(path, fields);
-    std::vector<char> image;
-    try {
+    const std::vector<char> image = with_place(path, [&] {
         const hdf5::Quiet quiet;
         const Id file = hdf5::create_in_memory();
         write_series(file, grid, fields, files);
-        image = hdf5::image_of(file);
-    } catch (const FileError& error) {
-        throw FileError(fmt::format("{}: {}", path, error.what()));
-    }
+        return hdf5::image_of(file);
+    });
     write_atomically(path, {image.data(), image.size()}, FileKind::fields, overwrite);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
+#include "core/with_place.hpp"
 
 namespace hyperplane {
 namespace {
@@ -83,13 +84,15 @@ void read_field(const Parameters& parameters, const Grid& grid, const InputFiles
     if (!parameters.is_set("problem", "coefficient_file"))
         throw UsageError(parameters.where("problem", "coefficient") + ": file needs problem.coefficient_file");
     const Index cells = grid.points();
-    const auto read = files.doubles(parameters.text("problem", "coefficient_file"), 3 * cells);
+    const std::string where = parameters.where("problem", "coefficient_file");
+    const auto read =
+        with_place(where, [&] { return files.doubles(parameters.text("problem", "coefficient_file"), 3 * cells); });
     for (Index at = 0; at < 3 * cells; ++at) {
         if (!(read[at] > 0.0) || !std::isfinite(read[at])) {
             const Int3 p = grid.point(at % cells);
-            throw UsageError(fmt::format(
-                "{}: k{} = {:g} at cell ({}, {}, {}); a coefficient must be positive and finite",
-                parameters.where("problem", "coefficient_file"), "xyz"[at / cells], read[at], p.x, p.y, p.z));
+            throw UsageError(
+                fmt::format("{}: k{} = {:g} at cell ({}, {}, {}); a coefficient must be positive and finite", where,
+                            "xyz"[at / cells], read[at], p.x, p.y, p.z));
         }
         values[at] = read[at];
     }

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/with_place.hpp"
 
 namespace hyperplane {
 
@@ -29,14 +29,16 @@ FileSymmetry file_symmetry(const Parameters& parameters) {
 
 InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files) {
     const std::string& file = parameters.text("problem", key);
-    InputMatrix input = files.matrix(file, file_symmetry(parameters));
-    if (input.repeated && parameters.text("problem", "repeated_entries") == "refuse")
-        throw FileError(fmt::format(
-            "{}:{}: row {}, column {} is given already in line {}; set problem.repeated_entries = add if such entries "
-            "are to be added",
-            file, input.repeated->again, input.repeated->place.row + 1, input.repeated->place.column + 1,
-            input.repeated->line));
-    return input;
+    return with_place(parameters.where("problem", key), [&] {
+        InputMatrix input = files.matrix(file, file_symmetry(parameters));
+        if (input.repeated && parameters.text("problem", "repeated_entries") == "refuse")
+            throw FileError(fmt::format(
+                "{}:{}: row {}, column {} is given already in line {}; set problem.repeated_entries = add if such "
+                "entries are to be added",
+                file, input.repeated->again, input.repeated->place.row + 1, input.repeated->place.column + 1,
+                input.repeated->line));
+        return input;
+    });
 }
 
 double entry_of(const CsrMatrix& csr, Index row, Index column) {
@@ -61,10 +63,11 @@ std::string unsymmetric_text(const CsrMatrix& csr) {
 }
 
 std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows) {
-    std::vector<double> values = files.vector(parameters.text("problem", "right_hand_side"));
+    const std::string where = parameters.where("problem", "right_hand_side");
+    std::vector<double> values =
+        with_place(where, [&] { return files.vector(parameters.text("problem", "right_hand_side")); });
     if (Index(values.size()) != rows)
-        throw UsageError(fmt::format("{}: {} values for a matrix of {} rows",
-                                     parameters.where("problem", "right_hand_side"), values.size(), rows));
+        throw UsageError(fmt::format("{}: {} values for a matrix of {} rows", where, values.size(), rows));
     return values;
 }
 

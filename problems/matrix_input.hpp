@@ -17,8 +17,9 @@ ParameterSpec repeated_entries_key();
 /// What problem.symmetry says.
 FileSymmetry file_symmetry(const Parameters& parameters);
 
-/// The matrix of the file that problem.`key` names, whose entries mean what problem.symmetry says. Throws FileError if
-/// one is given more than once and problem.repeated_entries does not allow it.
+/// The matrix of the file that problem.`key` names, whose entries mean what problem.symmetry says. Throws FileError,
+/// which begins with the key's place in the deck; also if an entry is given more than once and problem.repeated_entries
+/// does not allow it.
 InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files);
 
 /// A(row, column), 0 if it is not stored.
@@ -30,7 +31,8 @@ std::string unsymmetric_text(const CsrMatrix& csr);
 /// What is said of a matrix for which b = A 1 is zero.
 std::string zero_product_warning();
 
-/// The values of the file that problem.right_hand_side names. Throws UsageError unless there are `rows` of them.
+/// The values of the file that problem.right_hand_side names. Throws FileError, which begins with the key's place in
+/// the deck, and UsageError unless there are `rows` of them.
 std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows);
 
 }  // namespace hyperplane

@@ -13,6 +13,7 @@
 #include "apps/run/verdict.hpp"
 #include "core/counted.hpp"
 #include "core/graph/orderings.hpp"
+#include "core/with_place.hpp"
 #include "io/matrix_files.hpp"
 #include "precond/counted.hpp"
 #include "precond/scaling/scaled.hpp"
@@ -162,7 +163,8 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
     const auto solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context);
     HeadPrediction made;
     made.file = file_of(deck, parameters);
-    made.head = read_matrix_head(made.file, file_symmetry(parameters));
+    made.head = with_place(parameters.where("problem", "file"),
+                           [&] { return read_matrix_head(made.file, file_symmetry(parameters)); });
     made.block_sizes = block_sizes(parameters, made.head);
     std::erase_if(made.block_sizes, [&](int dof) { return made.head.rows / dof > most_block_rows; });
     if (made.block_sizes.empty())
@@ -207,9 +209,9 @@ void refuse_larger_than_memory(const Deck& deck, const Parameters& parameters, i
     const Index left = available_memory();
     if (readers * head.reading_bytes <= left) return;
     throw OutOfMemory(fmt::format(
-        "{}: its head announces {} rows and {} entries; to read them takes at least {}{}, and {} are left on this "
+        "{}: {}: its head announces {} rows and {} entries; to read them takes at least {}{}, and {} are left on this "
         "machine (hyperplane check --header predicts what the run needs without reading them)",
-        file, head.rows, head.entries, in_mib(head.reading_bytes),
+        parameters.where("problem", "file"), file, head.rows, head.entries, in_mib(head.reading_bytes),
         readers > 1 ? fmt::format(" on each of {} ranks", readers) : "", in_mib(left)));
 }
 

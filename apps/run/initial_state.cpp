@@ -11,6 +11,7 @@
 
 #include "apps/deck/named_deck.hpp"
 #include "core/interfaces/given_order.hpp"
+#include "core/with_place.hpp"
 
 namespace hyperplane {
 namespace {
@@ -51,7 +52,7 @@ std::string path_of_initial(const Case& a_case) {
 /// The record of initial.file, which was found to fit.
 RecordData read_initial(const Case& a_case) {
     const std::string where = a_case.parameters.where("initial", "file");
-    RecordData record = read_record(path_of_initial(a_case));
+    RecordData record = with_place(where, [&] { return read_record(path_of_initial(a_case)); });
     if (!record.has_state)
         throw FileError(
             fmt::format("{}: {} holds no state; run its deck again with output.state = always", where, record.path));

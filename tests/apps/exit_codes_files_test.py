@@ -20,6 +20,28 @@ class Files(ProgramTest):
         self.expect(7, "run", deck, says="nowhere.mtx")
         self.expect(7, "info", "nowhere.h5", says="nowhere.h5")
 
+    def test_the_message_of_a_file_that_the_deck_names_begins_with_its_place_there(self):
+        """deck.ini:LINE: section.key: FILE: why"""
+        general = "[problem]\nname = matrix\nfile = {}\nright_hand_side = {}\n[solver]\nname = gmres\n"
+        self.write("a.mtx", chain([4.0] * 5))
+        missing = "cannot read: No such file or directory"
+        for verb in ("run", "check"):
+            deck = self.write("a.ini", general.format("none.mtx", "xones"))
+            self.expect(7, verb, deck, says=f"error: a.ini:3: problem.file: none.mtx: {missing}")
+            self.expect(7, verb, deck, "--set", "problem.file=other.mtx",
+                        says=f"error: --set: problem.file: other.mtx: {missing}")
+            deck = self.write("b.ini", general.format("a.mtx", "none.mtx"))
+            self.expect(7, verb, deck, says=f"error: b.ini:4: problem.right_hand_side: none.mtx: {missing}")
+            deck = self.write("c.ini", MATRIX.format(matrix="none.mtx", cells="5 1 1", solver="gmres"))
+            self.expect(7, verb, deck, says=f"error: c.ini:4: problem.matrix: none.mtx: {missing}")
+            deck = self.write("d.ini", POISSON.format(cells=8) + "[initial]\nfile = none.h5\n")
+            self.expect(7, verb, deck, says=f"error: d.ini:9: initial.file: none.h5: {missing}")
+            field = "name = poisson\ncoefficient = file\ncoefficient_file = none.bin\ndiscretisation = cell"
+            deck = self.write("e.ini", POISSON.format(cells=8).replace("name = poisson", field))
+            self.expect(7, verb, deck, says=f"error: e.ini:5: problem.coefficient_file: none.bin: {missing}")
+        self.expect(7, "check", "a.ini", "--header", "--backend", "cpu",
+                    says=f"error: a.ini:3: problem.file: none.mtx: {missing}")
+
     def test_truncated_matrix(self):
         self.write("a.mtx", chain([4.0] * 5)[:-20])
         deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="gmres"))
