@@ -190,9 +190,16 @@ private:
         if (word[0] == '\'') return word.substr(1, word.size() - 2);
         if (const auto value = number_in(word)) return *value;
         if (word == "true" || word == "false") return word == "true";
-        if (word.find('.') == std::string::npos) return word;
+        if (word.find('.') == std::string::npos) {
+            for (const auto& [name, value] : values_)
+                if (name.substr(name.find('.') + 1) == word)
+                    fail(fmt::format("write {}, with its section; a text goes in single quotes", name));
+            return word;
+        }
         const auto at = values_.find(word);
-        if (at == values_.end()) fail(fmt::format("{} is not swept{}; put texts in single quotes", word, known(word)));
+        if (at == values_.end())
+            fail(fmt::format("{} is no key that [sweep] varies{}; a text with a full stop goes in single quotes", word,
+                             known(word)));
         if (const auto value = number_in(at->second)) return *value;
         if (at->second == "true" || at->second == "false") return at->second == "true";
         return at->second;
@@ -202,7 +209,7 @@ private:
         std::vector<std::string> names;
         for (const auto& [name, value] : values_) names.push_back(name);
         const std::string near = nearest(word, names);
-        return near.empty() ? fmt::format("; [sweep] has {}", fmt::join(names, ", ")) : "; did you mean " + near + "?";
+        return near.empty() ? fmt::format("; it varies {}", fmt::join(names, ", ")) : "; did you mean " + near + "?";
     }
 
     const std::string& text_;
@@ -212,6 +219,16 @@ private:
 };
 
 }  // namespace
+
+std::string condition_of(const std::map<std::string, std::string>& values) {
+    const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+    std::vector<std::string> parts;
+    for (const auto& [name, value] : values) {
+        const bool bare = number_in(value) || std::all_of(value.begin(), value.end(), is_word);
+        parts.push_back(fmt::format("{} == {}", name, bare ? value : "'" + value + "'"));
+    }
+    return fmt::format("{}", fmt::join(parts, " and "));
+}
 
 bool holds(const std::string& condition, const std::map<std::string, std::string>& values) {
     return Evaluator(condition, values).evaluate();

@@ -12,6 +12,9 @@
 
 namespace hyperplane {
 
+/// The condition that holds for these values and no others, as a deck has it: "solver.name == cg and grid.cells == 8".
+std::string condition_of(const std::map<std::string, std::string>& values);
+
 /// Whether `condition` holds for these values ("section.key" -> text). Throws a UsageError that names the column if it
 /// cannot be understood.
 bool holds(const std::string& condition, const std::map<std::string, std::string>& values);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "apps/run/largest_rank.hpp"
+#include "apps/study/expression.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -39,17 +40,26 @@ Index room_for(const StudyCase& a_case) {
     }
 }
 
-void refuse_wrong(const std::vector<const StudyCase*>& cases, const std::vector<Prediction>& predictions) {
+void refuse_wrong(const Study& study, const std::vector<const StudyCase*>& cases,
+                  const std::vector<Prediction>& predictions) {
     constexpr std::size_t most_shown = 10;
     std::vector<std::string> lines;
+    std::string first;
     std::size_t refused = 0;
-    for (std::size_t at = 0; at < cases.size(); ++at)
-        if (!predictions[at].error.empty() && ++refused <= most_shown)
-            lines.push_back(fmt::format("{}:\n{}", cases[at]->name, predictions[at].error));
+    for (std::size_t at = 0; at < cases.size(); ++at) {
+        if (predictions[at].error.empty()) continue;
+        if (refused == 0) first = condition_of(cases[at]->values);
+        if (++refused <= most_shown) lines.push_back(fmt::format("{}:\n{}", cases[at]->name, predictions[at].error));
+    }
     if (refused == 0) return;
     if (refused > most_shown) lines.push_back(fmt::format("and {} more", refused - most_shown));
-    throw UsageError(fmt::format("{} of {} cases cannot be run; sweep.skip leaves them out\n{}", refused, cases.size(),
-                                 fmt::join(lines, "\n")));
+    const std::string& before = study.sweep.skip;
+    throw UsageError(
+        fmt::format("{}: {} of {} cases cannot be run, so none is begun:\n{}\nMend what the messages name, or leave "
+                    "these cases out by a condition in [sweep], of which this one is for the first; conditions of "
+                    "several cases are joined by or:\nskip = {}{}",
+                    study.file, refused, cases.size(), fmt::join(lines, "\n"),
+                    before.empty() ? "" : fmt::format("({}) or ", before), first));
 }
 
 }  // namespace hyperplane

@@ -23,7 +23,9 @@ Prediction predict(const StudyCase& a_case);
 /// The memory that a case may take here: what is available, or its device.memory_limit.
 Index room_for(const StudyCase& a_case);
 
-/// If there are refused cases, throws one UsageError with the first few of them, each with its reason.
-void refuse_wrong(const std::vector<const StudyCase*>& cases, const std::vector<Prediction>& predictions);
+/// If there are refused cases, throws one UsageError with the first few of them, each with its reason, and with the
+/// line of [sweep] that leaves out the first one.
+void refuse_wrong(const Study& study, const std::vector<const StudyCase*>& cases,
+                  const std::vector<Prediction>& predictions);
 
 }  // namespace hyperplane

@@ -50,7 +50,7 @@ public:
             predictions_.push_back(predict(*a_case));
             rooms_.push_back(room_for(*a_case));
         }
-        refuse_wrong(pending.cases, predictions_);
+        refuse_wrong(study, pending.cases, predictions_);
         // Each job gets its share of the processors, unless the user has set the number of threads.
         if (invocation.has("watch")) watch_.emplace(study, STDERR_FILENO);
         if (!std::getenv("OMP_NUM_THREADS")) threads_ = std::max(1, omp_get_num_procs() / jobs);

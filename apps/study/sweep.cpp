@@ -214,7 +214,11 @@ std::vector<std::map<std::string, std::string>> combinations(const Sweep& sweep,
         }
         found.push_back(std::move(values));
     }
-    if (found.empty()) throw UsageError(fmt::format("{}:{}: sweep.skip leaves no case", file, sweep.skip_line));
+    if (found.empty())
+        throw UsageError(
+            fmt::format("{}:{}: sweep.skip: '{}' holds for all of the {} combinations, so no case is left; write a "
+                        "condition that holds only for those that are to be left out, or remove the key",
+                        file, sweep.skip_line, sweep.skip, total));
     return found;
 }
 

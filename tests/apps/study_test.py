@@ -76,10 +76,17 @@ class Plan(StudyTest):
                            TRANSPORT.format(cells=8, steps=1))
         self.assertEqual([case.get("error", "") != "" for case in self.plan(study, code=2)], [True, True, False, False])
         self.expect(2, "study", "run", study,
-                    says=["2 of 4 cases cannot be run; sweep.skip leaves them out", "cg needs a symmetric matrix"])
+                    says=["s.ini: 2 of 4 cases cannot be run, so none is begun:\n", "cg needs a symmetric matrix"])
         self.assertEqual(list((self.folder / "s").glob("*.h5")), [])
-        self.write("s.ini", (self.folder / "s.ini").read_text() + "skip = solver.name == cg\n")
-        self.assertEqual(len(self.plan(study)), 2)
+        # Each message ends with a line for [sweep] that leaves one case more out.
+        text = (self.folder / "s.ini").read_text()
+        for skip, cases in (("problem.scheme == upwind and solver.name == cg", 3),
+                            ("(problem.scheme == upwind and solver.name == cg) or "
+                             "problem.scheme == central and solver.name == cg", 2)):
+            done = self.expect(2, "study", "run", study)
+            self.assertEqual(done.stderr.splitlines()[-1], f"skip = {skip}")
+            self.write("s.ini", text + f"skip = {skip}\n")
+            self.assertEqual(len(self.plan(study, code=2 if cases == 3 else 0)), cases)
 
     def test_a_wrong_value_is_named_with_its_line(self):
         study = self.study("[sweep]\nsolver.rtol = 1e-3, x\n")
