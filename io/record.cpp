@@ -79,6 +79,7 @@ RecordData begin_record(const std::string& path, const RecordHeader& header) {
     d.layout = header.layout;
     d.stencil = header.stencil;
     d.dof = header.dof;
+    d.symmetric = header.symmetric;
     d.pattern = header.pattern;
     d.given_pattern = header.given_pattern;
     d.parts = {only_part(d)};

@@ -36,6 +36,7 @@ struct RecordHeader {
     Grid grid;
     std::string layout, stencil;
     int dof = 1;
+    bool symmetric = false;                                         ///< the first matrix equals its transpose
     std::optional<PatternStatistics> pattern = std::nullopt;        ///< of a general matrix
     std::optional<PatternStatistics> given_pattern = std::nullopt;  ///< the same before its rows were ordered
 };
@@ -156,6 +157,7 @@ struct RecordData {
     Grid grid;
     std::string layout, stencil;
     int dof = 1;
+    bool symmetric = false;  ///< as in RecordHeader; unknown of records of programs before 0.2.0
     std::optional<PatternStatistics> pattern, given_pattern;  ///< as in RecordHeader
     std::vector<StepRow> steps;
     std::vector<NewtonRow> newton;

@@ -29,7 +29,7 @@ void transfer_grid(const Group& g, RecordData& r) {
     double spacing[] = {grid.spacing[0], grid.spacing[1], grid.spacing[2]};
     double origin[] = {grid.origin[0], grid.origin[1], grid.origin[2]};
     int periodic[] = {grid.periodic[0], grid.periodic[1], grid.periodic[2]};
-    int cell_centred = grid.cell_centred;
+    int cell_centred = grid.cell_centred, symmetric = r.symmetric;
     g.attribute("extents", cells);
     g.attribute("spacing", spacing);
     g.attribute("origin", origin);
@@ -38,6 +38,7 @@ void transfer_grid(const Group& g, RecordData& r) {
     g.attribute("dof", r.dof);
     g.attribute("stencil", r.stencil);
     g.attribute("layout", r.layout);
+    if (g.writing() || g.has_attribute("symmetric")) g.attribute("symmetric", symmetric);
     grid.nx = cells[0], grid.ny = cells[1], grid.nz = cells[2];
     for (int d = 0; d < 3; ++d) {
         grid.spacing[d] = spacing[d];
@@ -45,6 +46,7 @@ void transfer_grid(const Group& g, RecordData& r) {
         grid.periodic[d] = periodic[d] != 0;
     }
     grid.cell_centred = cell_centred != 0;
+    r.symmetric = symmetric != 0;
 }
 
 void transfer_pattern(const Group& root, const char* name, std::optional<PatternStatistics>& pattern) {

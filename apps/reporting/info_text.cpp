@@ -130,7 +130,7 @@ std::string info_text(const RecordData& record, bool all) {
                                              record.parts.empty() ? "" : record.parts.front().started));
     text += info_line("problem", fmt::format("{}, deck {}", value_of(values, "problem.name"), record.deck_file));
     text += info_line("grid", grid_text(record));
-    if (record.pattern) text += info_line("matrix", pattern_text(*record.pattern, record.dof));
+    if (record.pattern) text += info_line("matrix", pattern_text(*record.pattern, record.dof, record.symmetric));
     if (record.given_pattern)
         text += info_line("ordering", fmt::format("{}; in the given order {}", value_of(values, "ordering.name"),
                                                   bandwidth_text(*record.given_pattern)));

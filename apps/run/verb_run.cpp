@@ -73,6 +73,7 @@ RecordHeader header_of(const Case& a_case) {
         .layout = a_case.space.name(),
         .stencil = shape.stencil.name(),
         .dof = shape.dof,
+        .symmetric = shape.symmetric,
         .pattern = shape.statistics(),
         .given_pattern = shape.given_statistics(),
     };

@@ -71,6 +71,18 @@ class Matrix(ProgramTest):
         self.assertIn("bandwidth", text)
         self.assertIn("reading", text)
 
+    def test_info_says_of_a_matrix_what_run_says(self):
+        """Symmetric values, a symmetric pattern alone, and neither."""
+        symmetric = [(row, row, 4.0) for row in range(1, 6)] + [(2, 1, -1.0), (1, 2, -1.0)]
+        for entries, says in ((symmetric, "symmetric"), (symmetric[:-1] + [(1, 2, -2.0)], "symmetric pattern"),
+                              (symmetric[:-1], "unsymmetric pattern")):
+            self.write("s.mtx", coordinate(5, entries))
+            deck = self.write("s.ini", DECK.format(file="s.mtx"))
+            run, info = ([line.split(None, 1)[1] for line in self.expect(0, *words).stdout.splitlines()
+                          if line.startswith("matrix ")] for words in (("run", deck, "--fresh"), ("info", "s.h5")))
+            self.assertEqual(run, info)
+            self.assertTrue(run[0].endswith(f", {says}"), run)
+
     def one_that_says(self, text, *words):
         """What the same command prints, at the latest the fifth time. On an idle machine reading and dissection take as
         long as 100 iterations here; on a busy one some iterations take as long as they do."""

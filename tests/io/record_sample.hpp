@@ -24,6 +24,7 @@ inline RecordHeader sample_header() {
     h.layout = "hyperplane";
     h.stencil = "box27";
     h.dof = 4;
+    h.symmetric = true;
     h.pattern = PatternStatistics{30, 150, 2, 7, 6, 5, 4, 3, 1, true};
     return h;
 }

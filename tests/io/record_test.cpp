@@ -49,6 +49,7 @@ TEST(Record, ComesBackAsItWas) {
     EXPECT_EQ(r.dof, 4);
     EXPECT_EQ(r.stencil, "box27");
     EXPECT_EQ(r.layout, "hyperplane");
+    EXPECT_TRUE(r.symmetric);
     ASSERT_EQ(r.steps.size(), 2u);
     EXPECT_EQ(r.steps[1].step, 2);
     EXPECT_EQ(r.steps[1].time, 0.2);
