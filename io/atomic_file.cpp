@@ -108,9 +108,13 @@ void AtomicFile::write(const void* data, Index bytes, Index offset) {
     }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::sync() const {
     if (fsync(fd_) != 0) fail("cannot sync to disk", errno);
     guard_output(path_, name_, kind_, overwrite_);
+}
+
+void AtomicFile::commit() {
+    sync();
     if (temporary_.empty()) link_unnamed();
     if (!temporary_.empty()) {
         if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot rename the finished file", errno);

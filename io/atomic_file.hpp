@@ -31,8 +31,9 @@ public:
     void reserve(Index bytes);
     /// Writes `bytes` at `offset`; throws FileError, which says how many bytes were written.
     void write(const void* data, Index bytes, Index offset);
-    /// Syncs the file and gives it its name. What had the name before is replaced, after the guard has checked it
-    /// again.
+    /// Puts what was written on the disk, and checks again that the file may have its name. Throws FileError.
+    void sync() const;
+    /// Syncs the file and gives it its name. What had the name before is replaced.
     void commit();
 
 private:

@@ -9,7 +9,6 @@
 #include <iterator>
 
 #include "core/error.hpp"
-#include "io/atomic_file.hpp"
 #include "io/matrix_market.hpp"
 #include "io/petsc_binary.hpp"
 #include "io/whole_file.hpp"
@@ -20,7 +19,7 @@ namespace {
 /// Collects lines or bytes and writes them in large pieces.
 class PieceWriter {
 public:
-    PieceWriter(const std::string& path, Overwrite overwrite) : file_(path, FileKind::matrix, overwrite) {}
+    explicit PieceWriter(AtomicFile& file) : file_(file) {}
 
     template <class... Values>
     void line(fmt::format_string<Values...> format, const Values&... values) {
@@ -32,20 +31,17 @@ public:
         buffer_ += more;
         if (buffer_.size() >= piece) flush();
     }
-    void commit() {
-        flush();
-        file_.commit();
-    }
-
-private:
-    static constexpr std::size_t piece = 1 << 20;
+    /// Writes what is left.
     void flush() {
         file_.write(buffer_.data(), Index(buffer_.size()), written_);
         written_ += Index(buffer_.size());
         buffer_.clear();
     }
 
-    AtomicFile file_;
+private:
+    static constexpr std::size_t piece = 1 << 20;
+
+    AtomicFile& file_;
     std::string buffer_;
     Index written_ = 0;
 };
@@ -106,37 +102,37 @@ std::vector<double> read_doubles(const std::string& path, Index count) {
     return values;
 }
 
-void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric, Overwrite overwrite) {
+void write_matrix_market(AtomicFile& file, const CsrMatrix& matrix, bool symmetric) {
     Index entries = 0;
     for_each_entry(matrix, symmetric, [&](Index, Index, double) { ++entries; });
-    PieceWriter file(path, overwrite);
-    file.line("%%MatrixMarket matrix coordinate real {}", symmetric ? "symmetric" : "general");
-    file.line("% {}", made_by_mark);
-    file.line("{} {} {}", matrix.rows, matrix.rows, entries);
+    PieceWriter writer(file);
+    writer.line("%%MatrixMarket matrix coordinate real {}", symmetric ? "symmetric" : "general");
+    writer.line("% {}", made_by_mark);
+    writer.line("{} {} {}", matrix.rows, matrix.rows, entries);
     for_each_entry(matrix, symmetric,
-                   [&](Index row, Index column, double value) { file.line("{} {} {}", row + 1, column + 1, value); });
-    file.commit();
+                   [&](Index row, Index column, double value) { writer.line("{} {} {}", row + 1, column + 1, value); });
+    writer.flush();
 }
 
-void write_matrix_market(const std::string& path, const std::vector<double>& vector, Overwrite overwrite) {
-    PieceWriter file(path, overwrite);
-    file.line("%%MatrixMarket matrix array real general");
-    file.line("% {}", made_by_mark);
-    file.line("{} 1", vector.size());
-    for (double value : vector) file.line("{}", value);
-    file.commit();
+void write_matrix_market(AtomicFile& file, const std::vector<double>& vector) {
+    PieceWriter writer(file);
+    writer.line("%%MatrixMarket matrix array real general");
+    writer.line("% {}", made_by_mark);
+    writer.line("{} 1", vector.size());
+    for (double value : vector) writer.line("{}", value);
+    writer.flush();
 }
 
-void write_petsc(const std::string& path, const CsrMatrix& matrix, Overwrite overwrite) {
-    PieceWriter file(path, overwrite);
-    write_petsc_matrix(matrix, [&](const std::string& bytes) { file.bytes(bytes); });
-    file.commit();
+void write_petsc(AtomicFile& file, const CsrMatrix& matrix) {
+    PieceWriter writer(file);
+    write_petsc_matrix(matrix, [&](const std::string& bytes) { writer.bytes(bytes); });
+    writer.flush();
 }
 
-void write_petsc(const std::string& path, const std::vector<double>& vector, Overwrite overwrite) {
-    PieceWriter file(path, overwrite);
-    write_petsc_vector(vector, [&](const std::string& bytes) { file.bytes(bytes); });
-    file.commit();
+void write_petsc(AtomicFile& file, const std::vector<double>& vector) {
+    PieceWriter writer(file);
+    write_petsc_vector(vector, [&](const std::string& bytes) { writer.bytes(bytes); });
+    writer.flush();
 }
 
 }  // namespace hyperplane

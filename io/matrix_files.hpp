@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/interfaces/input_files.hpp"
+#include "io/atomic_file.hpp"
 #include "io/matrix_head.hpp"
-#include "io/output_guard.hpp"
 
 namespace hyperplane {
 
@@ -24,17 +24,14 @@ std::vector<double> read_vector(const std::string& path);
 /// Reads `count` raw little-endian float64 values. Throws FileError if the file has another number of values.
 std::vector<double> read_doubles(const std::string& path, Index count);
 
-/// Writes the whole file or none, with as many digits as give the same numbers when they are read; of a symmetric
-/// matrix it writes the lower triangle. Throws FileError.
-void write_matrix_market(const std::string& path, const CsrMatrix& matrix, bool symmetric,
-                         Overwrite overwrite = Overwrite::own);
-void write_matrix_market(const std::string& path, const std::vector<double>& vector,
-                         Overwrite overwrite = Overwrite::own);
+/// Writes a file from its beginning, with as many digits as give the same numbers when they are read; of a symmetric
+/// matrix it writes the lower triangle. Throws FileError. Who opened the file commits it.
+void write_matrix_market(AtomicFile& file, const CsrMatrix& matrix, bool symmetric);
+void write_matrix_market(AtomicFile& file, const std::vector<double>& vector);
 
-/// Writes the whole file or none, as PETSc's MatView (of an AIJ matrix, with all entries) and VecView do. Such a file
-/// has no place for a word that says who wrote it, so a later one replaces it only with Overwrite::any. Throws
-/// FileError.
-void write_petsc(const std::string& path, const CsrMatrix& matrix, Overwrite overwrite = Overwrite::own);
-void write_petsc(const std::string& path, const std::vector<double>& vector, Overwrite overwrite = Overwrite::own);
+/// Writes as PETSc's MatView (of an AIJ matrix, with all entries) and VecView do. Such a file has no place for a word
+/// that says who wrote it, so a later one replaces it only with Overwrite::any. Throws FileError.
+void write_petsc(AtomicFile& file, const CsrMatrix& matrix);
+void write_petsc(AtomicFile& file, const std::vector<double>& vector);
 
 }  // namespace hyperplane

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <list>
 
 #include "apps/deck/named_deck.hpp"
 #include "apps/log.hpp"
@@ -27,7 +28,8 @@ std::filesystem::path make_folder(const std::string& name) {
     return name;
 }
 
-/// Writes matrices and vectors to a folder, in the format that the command line names.
+/// Writes matrices and vectors to a folder, in the format that the command line names. The files get their names
+/// together, so that those of different systems never lie side by side.
 class Folder {
 public:
     Folder(const Invocation& invocation, Overwrite overwrite) : overwrite_(overwrite) {
@@ -44,23 +46,31 @@ public:
     std::string path(const std::string& name) const { return (folder_ / file(name)).string(); }
     void guard(const std::string& name) const { guard_output(path(name), FileKind::matrix, overwrite_); }
 
-    void write(const std::string& name, const CsrMatrix& matrix, bool symmetric) const {
+    void write(const std::string& name, const CsrMatrix& matrix, bool symmetric) {
         if (petsc_)
-            write_petsc(path(name), matrix, overwrite_);
+            write_petsc(open(name), matrix);
         else
-            write_matrix_market(path(name), matrix, symmetric, overwrite_);
+            write_matrix_market(open(name), matrix, symmetric);
     }
-    void write(const std::string& name, const std::vector<double>& vector) const {
+    void write(const std::string& name, const std::vector<double>& vector) {
         if (petsc_)
-            write_petsc(path(name), vector, overwrite_);
+            write_petsc(open(name), vector);
         else
-            write_matrix_market(path(name), vector, overwrite_);
+            write_matrix_market(open(name), vector);
+    }
+    /// Gives all files their names, once all of them are on the disk and may have them.
+    void commit() {
+        for (AtomicFile& file : files_) file.sync();
+        for (AtomicFile& file : files_) file.commit();
     }
 
 private:
+    AtomicFile& open(const std::string& name) { return files_.emplace_back(path(name), FileKind::matrix, overwrite_); }
+
     Overwrite overwrite_;
     bool petsc_ = false;
     std::filesystem::path folder_;
+    std::list<AtomicFile> files_;  ///< without their names yet
 };
 
 /// Throws UsageError if the preconditioner has none.
@@ -82,19 +92,18 @@ const HasLduFactors& factors_of(const Case& a_case) {
                     name));
 }
 
-void write_order(const Folder& folder, const RowOrder& order) {
+std::vector<double> order_of(const RowOrder& order) {
     std::vector<double> rows;
     for (const int row : order.given) rows.push_back(row + 1);
-    folder.write("order", rows);
+    return rows;
+}
+
+void tell_order(const Folder& folder, const RowOrder& order) {
     fmt::print("{}: the block rows in the order {}, counted from 1 in that of {}, {} and {}\n", folder.path("order"),
                order.name, folder.file("A"), folder.file("b"), folder.file("x"));
 }
 
-void write_factors(const Folder& folder, const HasLduFactors& factors, const RowOrder* order) {
-    const LduFactors ldu = factors.ldu();
-    folder.write("L", ldu.lower, false);
-    folder.write("D", ldu.diagonal, false);
-    folder.write("U", ldu.upper, false);
+void tell_factors(const Folder& folder, const LduFactors& ldu, const RowOrder* order) {
     fmt::print("{}, {} and {}: M = L D U, rows and columns in the order of {}; {}, {} and {} entries\n",
                folder.path("L"), folder.file("D"), folder.file("U"), folder.file(order ? "order" : "A"),
                ldu.lower.value.size(), ldu.diagonal.value.size(), ldu.upper.value.size());
@@ -105,7 +114,7 @@ void write_factors(const Folder& folder, const HasLduFactors& factors, const Row
 int export_verb(const Invocation& invocation) {
     const Case a_case = read_case_without_run(invocation, "export");
     const HasLduFactors* const factors = invocation.has("factors") ? &factors_of(a_case) : nullptr;
-    const Folder folder(invocation, a_case.overwrite);
+    Folder folder(invocation, a_case.overwrite);
     const RowOrder* const order = a_case.shape().order();
     std::vector<const char*> names{"A", "b", "x"};
     if (order) names.push_back("order");
@@ -122,8 +131,17 @@ int export_verb(const Invocation& invocation) {
     folder.write("A", csr_of(*system.a), a_case.shape().symmetric);
     folder.write("b", in_given_order(a_case.shape(), system.b));
     folder.write("x", in_given_order(a_case.shape(), x));
-    if (order) write_order(folder, *order);
-    if (factors) write_factors(folder, *factors, order);
+    if (order) folder.write("order", order_of(*order));
+    LduFactors ldu;
+    if (factors) {
+        ldu = factors->ldu();
+        folder.write("L", ldu.lower, false);
+        folder.write("D", ldu.diagonal, false);
+        folder.write("U", ldu.upper, false);
+    }
+    folder.commit();
+    if (order) tell_order(folder, *order);
+    if (factors) tell_factors(folder, ldu, order);
     fmt::print("{}, {} and {}: A x = b of the first step, {} unknowns, {} nonzeros; x after {} iterations ({})\n",
                folder.path("A"), folder.file("b"), folder.file("x"), system.a->unknowns(), system.a->nonzeros(),
                report.iterations, to_string(report.reason));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`export`: files of either format are read again without loss, and factors are those of the matrix, in its order."""
 
+import resource
 import struct
 import unittest
 
@@ -136,6 +137,24 @@ class Export(ProgramTest):
         grid = self.write("grid.ini", POISSON.format(cells=6))
         self.expect(2, "export", grid, "--factors", says="add --set matrix.format=general")
         self.expect(2, "export", self.deck, "--format", "csv", says="--format csv: mtx (Matrix Market) and petsc")
+
+    def test_files_are_replaced_together_or_not_at_all(self):
+        """L is larger than A, and the disk takes A alone."""
+        words = ("export", self.deck, "-o", "out", "--set", "preconditioner.fill_level=3", "--factors")
+        self.expect(0, *words)
+        here = self.folder / "out"
+        before = {path.name: path.read_bytes() for path in here.iterdir()}
+        self.assertGreater(len(before["L.mtx"]), 1.2 * len(before["A.mtx"]))
+        self.write("a.mtx", coordinate(ROWS, unsymmetric(ROWS, 4)))
+
+        def room_for_the_matrix():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (int(1.1 * len(before["A.mtx"])),) * 2)
+
+        done = self.expect(7, *words, limit=room_for_the_matrix, says="L.mtx: cannot write")
+        self.assertEqual(done.stdout, "")
+        self.assertEqual({path.name: path.read_bytes() for path in here.iterdir()}, before)
+        self.expect(0, *words)
+        self.assertTrue(all((here / name).read_bytes() != old for name, old in before.items() if name != "b.mtx"))
 
     def test_a_petsc_file_is_written_over_by_force_alone(self):
         self.export("out", "--format petsc")

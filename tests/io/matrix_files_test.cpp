@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "io/bad_luck.hpp"
@@ -23,6 +24,14 @@ namespace {
 
 using Indices = std::vector<Index>;
 using Values = std::vector<double>;
+/// Writes a file of its own by one of the functions that write into an open one.
+void write_file(const std::string& path, const std::function<void(AtomicFile&)>& write,
+                Overwrite overwrite = Overwrite::own) {
+    AtomicFile file(path, FileKind::matrix, overwrite);
+    write(file);
+    file.commit();
+}
+
 const std::string general_banner = "%%MatrixMarket matrix coordinate real general\n";
 
 TEST(MatrixFiles, TextIsText) {
@@ -159,24 +168,26 @@ TEST(PetscFiles, AreWrittenAsPetscWritesThem) {
         EXPECT_EQ(bytes, expected.bytes);
     }
     const Scratch scratch;
-    write_petsc(scratch.path("a"), csr);
-    write_petsc(scratch.path("b"), b);
+    const auto write_csr = [&](AtomicFile& file) { write_petsc(file, csr); };
+    write_file(scratch.path("a"), write_csr);
+    write_file(scratch.path("b"), [&](AtomicFile& file) { write_petsc(file, b); });
     const InputMatrix m = read_matrix(scratch.path("a"));
     EXPECT_EQ(m.csr.row_begin, csr.row_begin);
     EXPECT_EQ(m.csr.column, csr.column);
     EXPECT_EQ(m.csr.value, csr.value);
     EXPECT_EQ(read_vector(scratch.path("b")), b);
-    EXPECT_EQ(error_of([&] { write_petsc(scratch.path("a"), csr); }),
+    EXPECT_EQ(error_of([&] { write_file(scratch.path("a"), write_csr); }),
               scratch.path("a") +
                   " exists and is no exported matrix or vector that this program wrote, so it is left as it is; name "
                   "another file, or give --force to write over it");
-    write_petsc(scratch.path("a"), csr, Overwrite::any);
+    write_file(scratch.path("a"), write_csr, Overwrite::any);
     // Larger than a piece.
     Values many(300000);
     for (std::size_t at = 0; at < many.size(); ++at) many[at] = 1.0 / double(at + 1);
-    write_petsc(scratch.path("many"), many);
+    const auto write_many = [&](AtomicFile& file) { write_petsc(file, many); };
+    write_file(scratch.path("many"), write_many);
     EXPECT_EQ(read_vector(scratch.path("many")), many);
-    error_with_full_disk(10, [&] { write_petsc(scratch.path("c"), many); });
+    error_with_full_disk(10, [&] { write_file(scratch.path("c"), write_many); });
     EXPECT_NE(error_of([&] { read_vector(scratch.path("c")); }), "");
 }
 
@@ -238,7 +249,7 @@ TEST(MatrixFiles, WhatIsWrittenReadsBackBitForBit) {
     const Scratch scratch;
     const CsrMatrix csr{2, {0, 2, 4}, {0, 1, 0, 1}, {0.1, -1.0 / 3.0, -1.0 / 3.0, 5e-324}};
     for (const bool as_symmetric : {false, true}) {
-        write_matrix_market(scratch.path("a.mtx"), csr, as_symmetric);
+        write_file(scratch.path("a.mtx"), [&](AtomicFile& file) { write_matrix_market(file, csr, as_symmetric); });
         const InputMatrix m = read_matrix(scratch.path("a.mtx"));
         EXPECT_EQ(m.declared_symmetric, as_symmetric);
         EXPECT_EQ(m.csr.row_begin, csr.row_begin);
@@ -248,15 +259,16 @@ TEST(MatrixFiles, WhatIsWrittenReadsBackBitForBit) {
     EXPECT_EQ(scratch.read("a.mtx").substr(0, 87),
               "%%MatrixMarket matrix coordinate real symmetric\n% made by hyperplane\n2 2 3\n1 1 0.1\n2 1 ");
     const Values b{1.0, 1e-300, -0.1, 1.7976931348623157e308};
-    write_matrix_market(scratch.path("b.mtx"), b);
+    write_file(scratch.path("b.mtx"), [&](AtomicFile& file) { write_matrix_market(file, b); });
     EXPECT_EQ(read_vector(scratch.path("b.mtx")), b);
     EXPECT_EQ(scratch.names().size(), 2u);
 }
 
 TEST(MatrixFiles, FullDisk) {
     const Scratch scratch;
-    const std::string error =
-        error_with_full_disk(10, [&] { write_matrix_market(scratch.path("b.mtx"), Values(100, 1.0)); });
+    const std::string error = error_with_full_disk(10, [&] {
+        write_file(scratch.path("b.mtx"), [](AtomicFile& file) { write_matrix_market(file, Values(100, 1.0)); });
+    });
     EXPECT_EQ(error,
               scratch.path("b.mtx") +
                   ": cannot write 268 bytes, stopped after 10: File too large; the file size limit (ulimit -f) is "
