@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/deck.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -258,21 +260,59 @@ std::string deck_nearby(const std::string& path) {
     return near.empty() ? "" : fmt::format("; did you mean {}?", (wanted.parent_path() / near).string());
 }
 
+class DeckFile {
+public:
+    /// Without O_NONBLOCK to open a FIFO would take until it has a writer, whatever signals come.
+    explicit DeckFile(const std::string& path)
+        : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+        if (descriptor_ < 0) fail(errno);
+    }
+    ~DeckFile() { close(descriptor_); }
+    DeckFile(const DeckFile&) = delete;
+    DeckFile& operator=(const DeckFile&) = delete;
+
+    /// The bytes of the file, `most` of them at most.
+    std::string read_up_to(std::size_t most, const std::function<void()>& waiting) const {
+        std::string bytes(most, '\0');
+        std::size_t size = 0;
+        while (size < most) {
+            if (!has_more_or_ends()) {
+                if (waiting) waiting();
+                continue;
+            }
+            const ssize_t got = read(descriptor_, bytes.data() + size, most - size);
+            if (got == 0) break;
+            if (got > 0)
+                size += std::size_t(got);
+            else if (errno != EAGAIN && errno != EINTR)
+                fail(errno);
+        }
+        bytes.resize(size);
+        return bytes;
+    }
+
+private:
+    /// Waits for a tenth of a second at most. A FIFO ends when a writer has closed it, not before there was one.
+    bool has_more_or_ends() const {
+        constexpr int milliseconds = 100;
+        pollfd asked{descriptor_, POLLIN, 0};
+        return poll(&asked, 1, milliseconds) > 0;
+    }
+    [[noreturn]] void fail(int error) const {
+        throw FileError(fmt::format("{}: cannot read the deck: {}{}", path_, std::strerror(error),
+                                    error == ENOENT ? deck_nearby(path_) : ""));
+    }
+
+    const std::string& path_;
+    int descriptor_;
+};
+
 }  // namespace
 
-Deck read_deck(const std::string& path) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::string source(max_deck_bytes + 1, '\0');
-    file.read(source.data(), std::streamsize(source.size()));
-    if (!file.eof() && (!file || !file.is_open())) {
-        const int why = errno ? errno : EIO;
-        throw FileError(fmt::format("{}: cannot read the deck: {}{}", path, std::strerror(why),
-                                    why == ENOENT ? deck_nearby(path) : ""));
-    }
-    if (std::size_t(file.gcount()) > max_deck_bytes)
+Deck read_deck(const std::string& path, const std::function<void()>& waiting) {
+    const std::string source = DeckFile(path).read_up_to(max_deck_bytes + 1, waiting);
+    if (source.size() > max_deck_bytes)
         throw FileError(fmt::format("{}: larger than {} bytes, so this is no deck", path, max_deck_bytes));
-    source.resize(std::size_t(file.gcount()));
     return parse_deck(source, path);
 }
 

@@ -12,6 +12,7 @@
 // are refused.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,8 +51,9 @@ struct Deck {
 std::string_view trim(std::string_view text);
 
 /// Reads a deck's syntax. Lines that cannot be understood are added to `errors`, so that resolve can report all
-/// mistakes of a deck together. Throws FileError if the file cannot be read or is not a text file.
-Deck read_deck(const std::string& path);
+/// mistakes of a deck together. Throws FileError if the file cannot be read or is not a text file. `waiting` is called
+/// ten times a second while a FIFO has no writer, or its writer gives nothing; it may throw.
+Deck read_deck(const std::string& path, const std::function<void()>& waiting = {});
 Deck parse_deck(const std::string& source, const std::string& file);
 
 /// Parses "section.key=value" of --set; throws UsageError.

@@ -13,6 +13,7 @@
 
 #include "apps/deck/schema.hpp"
 #include "apps/log.hpp"
+#include "apps/signals.hpp"
 #include "core/error.hpp"
 #include "io/record.hpp"
 #include "io/rival_names.hpp"
@@ -103,8 +104,18 @@ std::string absolute_folder_of(const Deck& deck) {
     return (folder.empty() ? std::filesystem::current_path() : std::filesystem::absolute(folder)).string();
 }
 
+Deck read_deck_or_stop(const std::string& path) {
+    return read_deck(path, [&] {
+        if (const int signal = stop_signal())
+            throw Error(ExitCode::checkpointed,
+                        fmt::format("{}: signal {} came while the deck was waited for; nothing has begun, and the same "
+                                    "command begins it",
+                                    path, signal));
+    });
+}
+
 Deck read_deck_or_record(const std::string& path) {
-    if (!holds_results(path)) return read_deck(path);
+    if (!holds_results(path)) return read_deck_or_stop(path);
     const RecordData record = read_record(path);
     Deck deck = parse_deck(with_defaults_marked(record.deck_resolved), path);
     std::erase_if(deck.entries, [](const DeckEntry& entry) { return entry.name() == "output.file"; });

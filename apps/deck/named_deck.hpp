@@ -13,7 +13,11 @@ namespace hyperplane {
 /// The overrides "section.key=value" of --set, --threads and --backend.
 std::vector<std::string> deck_overrides(const Invocation& invocation);
 
-/// Reads a deck from its file or from a record. A record gives the resolved deck of that run, and the new run's record
+/// Reads a deck from its file. Throws FileError, and Error (checkpointed) if a signal to stop comes while the file is a
+/// FIFO that has nothing to give yet.
+Deck read_deck_or_stop(const std::string& path);
+
+/// The same, or from a record. A record gives the resolved deck of that run, and the new run's record
 /// will be NAME_again.h5 unless --set says otherwise. Throws FileError.
 Deck read_deck_or_record(const std::string& path);
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "apps/deck/named_deck.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/study/slurm.hpp"
 #include "core/error.hpp"
@@ -148,7 +149,7 @@ const StudyCase& Study::find(const std::string& word) const {
 }
 
 Study read_study(const std::string& file) {
-    const Deck deck = read_deck(file);
+    const Deck deck = read_deck_or_stop(file);
     if (!is_study(deck))
         throw UsageError(
             fmt::format("{} has no section [sweep], so it is no study; hyperplane run {} runs it", file, file));

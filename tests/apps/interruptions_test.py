@@ -39,6 +39,39 @@ class Interruptions(ProgramTest):
         self.expect(0, "diff", "whole.h5", "a.h5", "--tolerance", "0")
 
 
+class DeckOfAFifo(Interruptions):
+    def setUp(self):
+        super().setUp()
+        os.mkfifo(self.folder / "fifo")
+
+    def test_a_signal_ends_the_wait_for_a_writer(self):
+        for words in (("run", "fifo"), ("compare", "fifo", "--preconditioners", "jacobi"), ("study", "run", "fifo"),
+                      ("check", "fifo")):
+            with self.subTest(words):
+                process = self.begin(*words)
+                time.sleep(0.5)
+                self.assertIsNone(process.poll(), "nothing has been written yet")
+                process.send_signal(signal.SIGTERM)
+                said = process.communicate(timeout=20)[1]
+                if words[0] == "check":  # it has nothing to keep, so that signals end it
+                    self.assertEqual(process.returncode, -signal.SIGTERM)
+                    continue
+                self.assertEqual(process.returncode, 75, said)
+                self.assertIn(f"fifo: signal {int(signal.SIGTERM)} came while the deck was waited for", said)
+
+    def test_a_deck_may_come_in_pieces(self):
+        process = self.begin("run", "fifo", "--set", "output.file=a.h5", "--quiet")
+        deck = POISSON.format(cells=8)
+        with open(self.folder / "fifo", "w") as fifo:
+            for piece in (deck[:20], deck[20:]):
+                time.sleep(0.3)
+                fifo.write(piece)
+                fifo.flush()
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 0, said)
+        self.assertEqual(self.record("a.h5")["cells"], [8, 8, 8])
+
+
 class Hangup(Interruptions):
     def stop(self, number, **options):
         process = self.begin("run", self.deck, "--fresh", "--quiet", **options)
