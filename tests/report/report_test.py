@@ -1,117 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report: pages and pictures from small records, and its messages about files that are not records.
+"""The report: pages and pictures from small records.
 
 Run by ctest with a Python that has h5py and matplotlib; leaves with code 77, skipped, without them.
 """
 
-import contextlib
-import io
-import os
 import re
-import subprocess
-import sys
-import tempfile
 import unittest
 import warnings
-from html.parser import HTMLParser
-from pathlib import Path
-from types import SimpleNamespace
 
-try:
-    import h5py
-    import matplotlib  # noqa: F401
-except ImportError as missing:
-    print(f"skipped: the report's tests, {missing} ({sys.executable})")
-    sys.exit(77)
+from report_case import Outline, ReportTest
 
-from make_record import make_comparison, make_record, make_study
+import h5py
+from make_record import make_comparison, make_study
 
-SCRIPT = Path(__file__).resolve().parents[2] / "apps" / "report.py"
-sys.path.insert(0, str(SCRIPT.parent))
-
-import report  # noqa: E402
-import hyperplane  # noqa: E402
-from reporting import live, plots  # noqa: E402
+import hyperplane
+from reporting import live, plots
 
 
 def svg_words(figure):
     return " ".join(axes.get_title(loc="left") for axes in figure.axes)
 
 
-class Outline(HTMLParser):
-    """Checks that tags close in order and collects what the tests examine."""
-
-    VOID = {"meta", "br", "img", "link", "input"}
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.texts = [], [], [], []
-        self.feed(page.replace("<wbr>", ""))  # where a name may be broken
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.attributes.append((tag, dict(attributes)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.attributes.append((tag, dict(attributes)))
-
-    def handle_endtag(self, tag):
-        if self.open.pop() != tag:
-            raise AssertionError(f"</{tag}> closes another tag")
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-    def named(self, tag):
-        return [attributes for name, attributes in self.attributes if name == tag]
-
-    def pictures(self):
-        """The figures, without the samples of curves beside their names."""
-        return [svg for svg in self.named("svg") if not svg.get("aria-hidden")]
-
-
-class ReportTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def record(self, name, **options):
-        make_record(self.path(name), **options)
-        return self.path(name)
-
-    def report(self, *arguments):
-        """The finished process of report.py with these arguments."""
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                code = report.main(arguments)
-            except SystemExit as leaving:
-                code = leaving.code
-        return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
-
-    def page(self, *records):
-        Path(self.path("page.html")).unlink(missing_ok=True)
-        done = self.report("-o", self.path("page.html"), *records)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        with open(self.path("page.html"), encoding="utf-8") as file:
-            return file.read()
-
-    def refused(self, *records):
-        """The message of a report that must end with code 7 without writing anything."""
-        done = self.report(*records)
-        self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertEqual([name for name in os.listdir(self.folder) if "html" in name], [])
-        return done.stderr
-
+class Pages(ReportTest):
     def test_page_is_whole_and_needs_nothing_else(self):
         page = self.page(self.record("a.h5"))
         outline = Outline(page)
@@ -343,62 +253,6 @@ class ReportTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(self.path(f"a.{kind}"), "rb") as file:
                 self.assertEqual(file.read(len(head)), head)
-
-    def test_existing_files_are_left_to_the_program(self):
-        record = self.record("a.h5")
-        Path("page.html").write_text("mine", encoding="utf-8")
-        for words in (("-o", "page.html"), ("--png", "page.html")):
-            done = self.report(record, *words)
-            self.assertEqual(done.returncode, 7)
-            self.assertIn("page.html: the file exists", done.stderr)
-        self.assertEqual(Path("page.html").read_text(encoding="utf-8"), "mine")
-
-    def test_missing_file(self):
-        self.assertIn("none.h5: no such file", self.refused(self.path("none.h5")))
-
-    def test_text_file(self):
-        with open(self.path("a.h5"), "w", encoding="utf-8") as file:
-            file.write("[problem]\nname = poisson\n")
-        self.assertIn("not an HDF5 file", self.refused(self.path("a.h5")))
-
-    def test_foreign_hdf5_file(self):
-        with h5py.File(self.path("a.h5"), "w") as file:
-            file["x"] = 1.0
-        self.assertIn("no record of hyperplane", self.refused(self.path("a.h5")))
-
-    def test_truncated_anywhere(self):
-        with open(self.record("a.h5"), "rb") as file:
-            whole = file.read()
-        for part in (0, 7, 100, len(whole) // 2, len(whole) - 1):
-            with open(self.path("cut.h5"), "wb") as file:
-                file.write(whole[:part])
-            self.assertIn("cut.h5: cannot be read", self.refused(self.path("cut.h5")))
-
-    def test_missing_part_is_named(self):
-        with h5py.File(self.record("a.h5"), "a") as file:
-            del file["history/rel_res_true"]
-        self.assertIn("rel_res_true", self.refused(self.path("a.h5")))
-
-    def test_later_schema(self):
-        self.assertIn("schema 3", self.refused(self.record("a.h5", schema=3)))
-
-    def test_one_bad_file_among_good_ones(self):
-        self.assertIn("none.h5", self.refused(self.record("a.h5"), self.path("none.h5")))
-
-    def test_folder_that_cannot_be_written(self):
-        done = self.report(self.record("a.h5"), "-o", self.path("no/such/page.html"))
-        self.assertEqual(done.returncode, 7)
-        self.assertIn("page.html", done.stderr)
-
-    def test_as_a_script(self):
-        arguments = [sys.executable, str(SCRIPT), "-o", "page.html"]
-        self.assertEqual(subprocess.run([*arguments, self.record("a.h5")], capture_output=True).returncode, 0)
-        done = subprocess.run([*arguments, "none.h5"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 7)
-        self.assertEqual(done.stderr, "hyperplane report: none.h5: no such file\n")
-
-    def test_usage(self):
-        self.assertEqual(self.report().returncode, 2)
 
 
 if __name__ == "__main__":
