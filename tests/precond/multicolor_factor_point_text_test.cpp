@@ -5,10 +5,7 @@
 
 #include <limits>
 
-#include "on_device.hpp"
-#include "precond/multicolor/by_point.hpp"
-#include "precond/multicolor/factor_cuda.hpp"
-#include "precond/support.hpp"
+#include "precond/beside_the_loop.hpp"
 
 // The host's headers stand before.
 #include "precond/emulated_warps.hpp"
@@ -45,7 +42,7 @@ double shared[38 * THREADS];
 namespace hyperplane {
 namespace {
 
-using testing_support::random_struct_matrix;
+using testing_support::FactorsBesideTheLoop;
 
 struct PointFactorCase {
     std::string name, stencil;
@@ -59,27 +56,18 @@ TEST_P(MulticolorFactorPointText, FactorsAsALoopOverPointsDoes) {
     GTEST_SKIP() << "AddressSanitizer does not know fibers";
 #endif
     const PointFactorCase& given = GetParam();
-    const double alpha = given.boosts ? -0.99 : 0.25;
-    const Stencil stencil = Stencil::by_name(given.stencil);
-    const Grid grid{7, 5, 3};
-    const Context cpu = Context::cpu(1);
-    const StructMatrix a = random_struct_matrix(Layout(given.kind, grid, stencil.level_map()), stencil, 1,
-                                                given.symmetric ? MatrixStorage::lower : MatrixStorage::full, 3);
-    const ColouredShape shape(a.layout(), stencil, ColourRule::stencil);
-    ASSERT_TRUE(MulticolorFactorCuda::serves(shape, 1, given.symmetric));
-    const ColouredPoints points(cpu, shape, 1, given.symmetric);
-    std::vector<Index> a_entry;
-    for (const Int3 o : shape.offsets) a_entry.push_back(stencil.find(o));
-    const auto nothing = [&] { return std::vector<double>(std::size_t(shape.coefficients(1, given.symmetric)), 0.0); };
-    std::vector<double> expected = nothing(), values = nothing();
-    std::vector<double> expected_ratios(std::size_t(grid.points())), ratios(std::size_t(grid.points()));
-    PivotLog log = empty_pivot_log(), text_log = empty_pivot_log();
     PivotRules rules;
     if (given.boosts) rules.policy = PivotPolicy::boost, rules.tolerance = 0.1;
-    multicolor::factor(a, points, a_entry.data(), alpha, rules, &log, given.eliminates, expected_ratios.data(),
-                       expected.data());
+    FactorsBesideTheLoop both({{7, 5, 3},
+                               given.stencil,
+                               given.kind,
+                               1,
+                               given.symmetric,
+                               given.eliminates,
+                               given.boosts ? -0.99 : 0.25,
+                               rules});
     const auto factor = [&](const ColourFactorisation& all) {
-        for (int colour = 0; colour < points.colours(); ++colour) {
+        for (int colour = 0; colour < both.points.colours(); ++colour) {
             const ColourFactorArguments arguments = all.arguments(colour);
             const int blocks = (arguments.last - arguments.first + THREADS - 1) / THREADS;
             ASSERT_TRUE(emulated_warps::launch(unsigned(blocks), 1, THREADS, [&] {
@@ -89,34 +77,23 @@ TEST_P(MulticolorFactorPointText, FactorsAsALoopOverPointsDoes) {
             }));
         }
     };
-    ColourFactorisation all{a,         points,        alpha,        rule_of(rules, given.symmetric), given.eliminates,
-                            &text_log, ratios.data(), values.data()};
+    ColourFactorisation all = both.by_kernel();
     factor(all);
-    double worst = 0.0, largest = 0.0, worst_ratio = 0.0;
-    for (std::size_t at = 0; at < values.size(); ++at) {
-        worst = std::max(worst, std::abs(values[at] - expected[at]));
-        largest = std::max(largest, std::abs(expected[at]));
-    }
-    for (std::size_t at = 0; at < ratios.size(); ++at)
-        worst_ratio = std::max(worst_ratio, std::abs(ratios[at] - expected_ratios[at]));
-    EXPECT_LT(worst, 1e-13 * largest);
-    EXPECT_LT(worst_ratio, 1e-13);
-    EXPECT_EQ(text_log.boosts, log.boosts);
-    EXPECT_EQ(text_log.failures, log.failures);
-    EXPECT_EQ(given.boosts, log.boosts > 0);
-    for (int at = 0; at < log.boosted_size; ++at) EXPECT_EQ(text_log.boosted[at], log.boosted[at]);
+    both.expect_equal();
+    EXPECT_EQ(given.boosts, both.expected_log.boosts > 0);
 
     // Rounded at once, in memory that holds anything, of which there is as much as later colours read.
     constexpr double anything = std::numeric_limits<double>::quiet_NaN();
-    std::vector<float> rounded(values.size(), float(anything));
-    std::vector<double> read(std::size_t(MulticolorFactorCuda::read_by_later(shape, 1, given.symmetric)), anything);
+    std::vector<float> rounded(both.values.size(), float(anything));
+    std::vector<double> read(std::size_t(MulticolorFactorCuda::read_by_later(both.shape, 1, given.symmetric)),
+                             anything);
     PivotLog other_log = empty_pivot_log();
     RoundingLog roundings{empty_pivot_log(), 0};
     all.log = &other_log, all.roundings = &roundings, all.rounded = rounded.data(), all.values = read.data();
     factor(all);
-    for (std::size_t at = 0; at < values.size(); ++at) ASSERT_EQ(rounded[at], float(values[at])) << at;
-    for (std::size_t at = 0; at < read.size(); ++at) ASSERT_EQ(read[at], values[at]) << at;
-    EXPECT_EQ(other_log.boosts, log.boosts);
+    for (std::size_t at = 0; at < both.values.size(); ++at) ASSERT_EQ(rounded[at], float(both.values[at])) << at;
+    for (std::size_t at = 0; at < read.size(); ++at) ASSERT_EQ(read[at], both.values[at]) << at;
+    EXPECT_EQ(other_log.boosts, both.log.boosts);
     EXPECT_EQ(roundings.overflows.failures, 0u);
     EXPECT_EQ(roundings.flushed, 0u);
 }
