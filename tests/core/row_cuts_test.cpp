@@ -7,27 +7,20 @@
 
 #include <set>
 
+#include "core/random_rows.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/plane_sums.hpp"
 #include "on_ranks.hpp"
-#include "reference/general_matrices.hpp"
 #include "reference/plane_sums.hpp"
 
 namespace hyperplane {
 namespace {
 
+using testing_support::RandomRows;
 using RowValues = std::vector<double>;
 
-struct CutCase {
-    std::string pattern;
-    int rows, dof;
-};
-
-class RowsOfRanks : public testing::TestWithParam<CutCase> {
+class RowsOfRanks : public testing_support::WithRandomRows<testing::Test> {
 protected:
-    reference::BlockMatrix data() const {
-        return reference::random_blocks(reference::pattern_named(GetParam().pattern, GetParam().rows, 4, 11), dof, 5);
-    }
     /// The rank's part of a matrix, the matrix itself without ranks.
     BsrMatrix part_of_rank(const Context& context, const BsrMatrix& whole) const {
         if (!context.ranks()) return reference::to_bsr_matrix(context, data());
@@ -37,24 +30,14 @@ protected:
         std::copy_n(whole.values() + first, a.nonzeros(), a.values());
         return a;
     }
-    Vector vector(const Context& context, const IndexSpace& space, std::uint64_t seed) const {
-        Vector x(context, space, dof, "x");
-        from_natural(reference::Random(seed).vector(GetParam().rows * dof), x);
-        return x;
-    }
-
-    int dof = GetParam().dof;
 };
 
 INSTANTIATE_TEST_SUITE_P(OnHost, RowsOfRanks,
-                         testing::Values(CutCase{"random", 8197, 1}, CutCase{"symmetric", 9001, 1},
-                                         CutCase{"no_diagonal", 5003, 2}, CutCase{"random", 3001, 3},
-                                         CutCase{"dense_row", 8200, 1}, CutCase{"arrow", 1201, 7},
-                                         CutCase{"empty_rows", 9000, 1}, CutCase{"random", 301, 31}),
-                         [](const auto& info) {
-                             return info.param.pattern + std::to_string(info.param.rows) + "x" +
-                                    std::to_string(info.param.dof);
-                         });
+                         testing::Values(RandomRows{"random", 8197, 1}, RandomRows{"symmetric", 9001, 1},
+                                         RandomRows{"no_diagonal", 5003, 2}, RandomRows{"random", 3001, 3},
+                                         RandomRows{"dense_row", 8200, 1}, RandomRows{"arrow", 1201, 7},
+                                         RandomRows{"empty_rows", 9000, 1}, RandomRows{"random", 301, 31}),
+                         testing_support::rows_name);
 
 TEST_P(RowsOfRanks, HaveTheirBlocksAndKnowTheRowsThatTheyRead) {
     const reference::BlockMatrix expected = data();

@@ -6,32 +6,25 @@
 #include <vector>
 
 #include "core/matrix/row_cuts.hpp"
+#include "core/random_rows.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/scalars.hpp"
 #include "on_device.hpp"
 #include "on_ranks.hpp"
-#include "reference/general_matrices.hpp"
 #include "replays.hpp"
 
 namespace hyperplane {
 namespace {
 
+using testing_support::RandomRows;
 using RowValues = std::vector<double>;
-
-struct GpuRowsCase {
-    const char* pattern;
-    int rows, dof;
-};
 
 /// One replay more than there are parities of epochs.
 constexpr int replays = 5;
 
-class RowsOfGpuRanks : public testing_support::DeviceTest, public testing::WithParamInterface<GpuRowsCase> {
+class RowsOfGpuRanks : public testing_support::WithRandomRows<testing_support::DeviceTest> {
 protected:
-    reference::BlockMatrix data() const {
-        return reference::random_blocks(reference::pattern_named(GetParam().pattern, GetParam().rows, 4, 11), dof, 5);
-    }
     BsrMatrix part_of_rank(const Context& context) const {
         const Context host = context.host();
         const BsrMatrix whole = reference::to_bsr_matrix(host.alone(), data());
@@ -45,24 +38,14 @@ protected:
         a.assign(on_host);
         return a;
     }
-    Vector vector(const Context& context, const IndexSpace& space, std::uint64_t seed) const {
-        Vector x(context, space, dof, "x");
-        from_natural(reference::Random(seed).vector(GetParam().rows * dof), x);
-        return x;
-    }
-
-    int dof = GetParam().dof;
 };
 
 INSTANTIATE_TEST_SUITE_P(OnDevice, RowsOfGpuRanks,
-                         testing::Values(GpuRowsCase{"random", 8197, 1}, GpuRowsCase{"symmetric", 9001, 1},
-                                         GpuRowsCase{"no_diagonal", 5003, 2}, GpuRowsCase{"random", 3001, 3},
-                                         GpuRowsCase{"dense_row", 8200, 1}, GpuRowsCase{"arrow", 2101, 7},
-                                         GpuRowsCase{"empty_rows", 9000, 1}, GpuRowsCase{"random", 2101, 31}),
-                         [](const auto& info) {
-                             return info.param.pattern + std::to_string(info.param.rows) + "x" +
-                                    std::to_string(info.param.dof);
-                         });
+                         testing::Values(RandomRows{"random", 8197, 1}, RandomRows{"symmetric", 9001, 1},
+                                         RandomRows{"no_diagonal", 5003, 2}, RandomRows{"random", 3001, 3},
+                                         RandomRows{"dense_row", 8200, 1}, RandomRows{"arrow", 2101, 7},
+                                         RandomRows{"empty_rows", 9000, 1}, RandomRows{"random", 2101, 31}),
+                         testing_support::rows_name);
 
 TEST_P(RowsOfGpuRanks, ExchangeTheValuesThatTheyRead) {
     on_each_gpu_rank(4, [&](const Context& context) {
