@@ -14,6 +14,14 @@
 #include "solvers/iteration.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// Those of Gram-Schmidt's two passes, and the square of a norm.
+Index scalars_of_step(Index restart) {
+    return 2 * restart + 1;
+}
+
+}  // namespace
 
 Arnoldi::Arnoldi(const char* name, const Context& context, const StopCriteria& criteria, Index restart,
                  Preconditioned z)
@@ -45,11 +53,15 @@ void Arnoldi::correction(const LinearOperator& m, const std::vector<double>& y, 
     if (!kept) m.apply(sum, u);
 }
 
+Index Arnoldi::work_scalars() const {
+    return Iteration::held(scalars_of_step(restart_)) + restart_;  // and y, at the end of a cycle
+}
+
 SolveReport Arnoldi::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
                            History& history, const Continuation& continuation) {
     work_.shape_like(b);
     const std::vector<const Vector*> v = columns(restart_ + 1, &Arnoldi::basis);
-    Iteration iteration(context_, restart_, 2 * restart_ + 1);
+    Iteration iteration(context_, restart_, scalars_of_step(restart_));
     const auto scalars = [&](Index j) {
         double* first = iteration.scalars(j);
         return GramSchmidtScalars{first, first + restart_, first + 2 * restart_};

@@ -21,6 +21,7 @@ public:
     SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x, History& history,
                       const Continuation& continuation) override;
     Index work_vectors() const override { return work_.count(); }
+    Index work_scalars() const override;
     IterationCost iteration_cost() const override { return {1.0, 1.0, vectors_of(0) + 1.5 * double(restart_ - 1)}; }
     Index cycle() const override { return restart_; }
     /// In step j of a cycle: 3 j + 8 for Gram-Schmidt twice, 2 for the scaling, and 1 for v_j in the combination at the

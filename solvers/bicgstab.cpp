@@ -13,7 +13,7 @@ namespace hyperplane {
 namespace {
 
 // Scalars of the two halves of an iteration, which are the slots 0 and 1; r0r0 is set by the host.
-enum FirstHalf { r0v, vv, ss, r0r0 };
+enum FirstHalf { r0v, vv, ss, r0r0, scalars_of_half };
 enum SecondHalf { ts, tt, rr, rho };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -30,12 +30,16 @@ Bicgstab::Bicgstab(const Context& context, const StopCriteria& criteria)
                       {"krylov: t", 1},
                       {"krylov: z", 1}}) {}
 
+Index Bicgstab::work_scalars() const {
+    return Iteration::held(scalars_of_half);
+}
+
 SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
                             History& history, const Continuation& continuation) {
     work_.shape_like(b);
     Vector &r0 = work_[0], &r = work_[1], &p = work_[2], &v = work_[3], &t = work_[4], &z = work_[5];
     Vector& s = r;
-    Iteration iteration(context_, 2, 4);
+    Iteration iteration(context_, 2, scalars_of_half);
     double *first = iteration.scalars(0), *second = iteration.scalars(1);
     // alpha = rho / r_0^T v, omega = t^T s / t^T t
     const auto alpha = [&](double sign) {

@@ -22,6 +22,10 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 Cg::Cg(const Context& context, const StopCriteria& criteria)
     : Solver(criteria), context_(context), work_(context, {{"krylov: r", 1}, {"krylov: p", 1}, {"krylov: z, q", 1}}) {}
 
+Index Cg::work_scalars() const {
+    return Iteration::held(scalars);
+}
+
 SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x, History& history,
                       const Continuation& continuation) {
     work_.shape_like(b);

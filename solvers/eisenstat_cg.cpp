@@ -158,6 +158,10 @@ struct EisenstatSolve {
 EisenstatCg::EisenstatCg(const Context& context, const StopCriteria& criteria)
     : Solver(criteria), context_(context), work_(context, work_groups(context, criteria)) {}
 
+Index EisenstatCg::work_scalars() const {
+    return Iteration::held(eisenstat_sums);
+}
+
 SolveReport EisenstatCg::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
                                History& history, const Continuation& continuation) {
     const EisenstatForm* form = m.eisenstat();

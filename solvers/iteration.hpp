@@ -37,6 +37,9 @@ public:
     Iteration(const Iteration&) = delete;
     Iteration& operator=(const Iteration&) = delete;
 
+    /// The number of scalars that it holds, for steps of so many.
+    static constexpr Index held(Index scalars) { return 2 * scalars; }
+
     /// The scalars that a step writes, in the context's memory. Even and odd slots have separate ones, so that those of
     /// the previous step remain.
     double* scalars(Index slot) { return scalars_.data() + row(slot); }

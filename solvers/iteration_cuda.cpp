@@ -157,7 +157,7 @@ private:
 };
 
 Iteration::Iteration(const Context& context, Index slots, Index scalars)
-    : slots_(slots), count_(scalars), scalars_(context, "krylov: scalars", 2 * scalars) {
+    : slots_(slots), count_(scalars), scalars_(context, "krylov: scalars", held(scalars)) {
     if (context.backend() == Backend::cuda) graphs_ = std::make_unique<Graphs>(context, slots, scalars);
 }
 

@@ -7,7 +7,7 @@ namespace hyperplane {
 class Iteration::Graphs {};
 
 Iteration::Iteration(const Context& context, Index slots, Index scalars)
-    : slots_(slots), count_(scalars), scalars_(context, "krylov: scalars", 2 * scalars) {}
+    : slots_(slots), count_(scalars), scalars_(context, "krylov: scalars", held(scalars)) {}
 
 Iteration::~Iteration() = default;
 

@@ -172,6 +172,10 @@ PipelinedCg::PipelinedCg(const Context& context, const StopCriteria& criteria)
       context_(context),
       work_(context, {{"krylov: r, u, w", 3}, {"krylov: p, s, q, z", 4}, {"krylov: v, n", 2}}) {}
 
+Index PipelinedCg::work_scalars() const {
+    return Iteration::held(pipelined_scalars);
+}
+
 SolveReport PipelinedCg::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
                                History& history, const Continuation& continuation) {
     work_.shape_like(b);

@@ -10,6 +10,11 @@
 #include "solvers/requirements.hpp"
 
 namespace hyperplane {
+namespace {
+
+constexpr Index richardson_scalars = 1;  ///< of a step: r^T r
+
+}  // namespace
 
 Richardson::Richardson(const Context& context, const StopCriteria& criteria, double damping)
     : Solver(criteria),
@@ -17,12 +22,16 @@ Richardson::Richardson(const Context& context, const StopCriteria& criteria, dou
       damping_(damping),
       work_(context, {{"krylov: r", 1}, {"krylov: z", 1}, {"krylov: other x", 1}}) {}
 
+Index Richardson::work_scalars() const {
+    return Iteration::held(richardson_scalars);
+}
+
 SolveReport Richardson::solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x,
                               History& history, const Continuation& continuation) {
     work_.shape_like(b);
     Vector &r = work_[0], &z = work_[1];
     const std::array<Vector*, 2> iterates{&work_[2], &x};  // by slot
-    Iteration iteration(context_, 2, 1);
+    Iteration iteration(context_, 2, richardson_scalars);
 
     Index newest = 1;  // the slot of the newest iterate whose residual is finite
     Convergence convergence(criteria_, a, b, x, history, [&] {

@@ -23,6 +23,7 @@ public:
     SolveReport solve(const LinearOperator& a, const LinearOperator& m, const Vector& b, Vector& x, History& history,
                       const Continuation& continuation) override;
     Index work_vectors() const override { return work_.count(); }
+    Index work_scalars() const override;
     IterationCost iteration_cost() const override { return {1.0, 1.0, 5.0, 0.0, 0.0, true}; }
     /// M must be fixed.
     void check(const std::string& preconditioner, const PreconditionerTraits& traits) const override;

@@ -60,6 +60,7 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     memory.more_when = plan.most_when;
     const Index krylov = solver->work_vectors() * vector;
     memory.by_label["Krylov vectors"] = krylov;
+    memory.by_label["Krylov scalars"] = solver->work_scalars() * Index(sizeof(double));
     // The first set-up takes place before the solver allocates its vectors.
     const bool set_up_once = !solved_before && shape().linear && steps() == 1;
     if (const Index more = plan.setup_bytes - (set_up_once ? krylov : 0); more > 0)

@@ -93,6 +93,7 @@ MemoryPlan memory_of(const BlockCounts& a, const std::string& preconditioner, In
     memory.by_label["matrix"] = a.value_bytes();
     memory.by_label["preconditioner " + preconditioner] = held;
     memory.by_label["Krylov vectors"] = krylov;
+    memory.by_label["Krylov scalars"] = solver.work_scalars() * Index(sizeof(double));
     // The set-up takes place before the solver allocates its vectors.
     if (setup > krylov) memory.by_label["set-up of preconditioner " + preconditioner] = setup - krylov;
     memory.by_label["state, b, correction"] = 3 * vector;

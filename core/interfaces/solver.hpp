@@ -53,6 +53,8 @@ public:
                               History& history, const Continuation& continuation = {}) = 0;
     /// Number of vectors held in addition to b and x.
     virtual Index work_vectors() const = 0;
+    /// The most scalars that a solve holds in addition.
+    virtual Index work_scalars() const = 0;
     virtual IterationCost iteration_cost() const = 0;
     /// Iterations between restarts, if each of them costs at least one vector more than the one before; 0 if all
     /// iterations cost the same.

@@ -67,9 +67,18 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
     return symbolic.planned->sizes;
 }
 
-/// What the solves hold beside the factors on a CPU, if threads share the rows of levels.
-Index bytes_of_walks(const Context& host, Index rows, Index blocks, int dof) {
-    return 2 * RowWalk::bytes(host, rows, RowWalk::work_of_solve(blocks, dof));
+/// Whether rows are walked in the order of a triangle: by its solve or, the lower one, by an elimination.
+bool walks(const SyncFreeOptions& options, Side side) {
+    return !options.sweeps || (side == Side::lower && options.fixed_point_sweeps == 0);
+}
+
+/// What the orders of both triangles hold on a CPU, which depends on whether threads share the rows of levels.
+Index bytes_of_walks(const Context& host, const SyncFreeOptions& options, const BlockPattern& pattern, int dof) {
+    const Index work = RowWalk::work_of_solve(pattern.blocks(), dof);
+    Index bytes = 0;
+    for (const Side side : {Side::lower, Side::upper})
+        if (walks(options, side) && !options.parts) bytes += RowWalk(host, pattern, side, work, label).bytes();
+    return bytes;
 }
 
 }  // namespace
@@ -142,12 +151,12 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
         if (gpu_pattern_ && options_.parts && !options_.sweeps)
             part_solve_ = std::make_unique<PartSolveCuda>(context_, factors_, parts_, std::move(symbolic.part_tables));
     const Index work = gpu_pattern_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
-    const bool walks = !options_.sweeps || options_.fixed_point_sweeps == 0;
     const auto walk = [&](Side side) {
+        if (!walks(options_, side)) return RowWalk();
         return options_.parts ? RowWalk(parts_, side, work) : RowWalk(host, factors_.pattern(), side, work, label);
     };
-    lower_ = walks ? walk(Side::lower) : RowWalk();
-    upper_ = options_.sweeps ? RowWalk() : walk(Side::upper);
+    lower_ = walk(Side::lower);
+    upper_ = walk(Side::upper);
     factors_.values = Buffer<double>(context_, label, factors_.value_count());
     if (options_.fixed_point_sweeps > 0)
         scratch_ = {Buffer<double>(context_, label, factors_.value_count()),
@@ -277,12 +286,12 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     const FilledPattern& filled = kept->symbolic->filled;
     const Index values = filled.pattern->blocks() * a.dof() * a.dof() * Index(sizeof(double));
     const Index rows = filled.pattern->rows();
-    const Index walks = options.parts ? 0 : bytes_of_walks(host, rows, filled.pattern->blocks(), a.dof());
     PreconditionerPlan plan;
     plan.kept = kept;
     plan.space = a.natural_space();
     plan.bytes = filled.bytes() + values + (options.parts ? parts.bytes() : 0);
-    if (setting.context.backend() == Backend::cpu) plan.most_bytes = plan.bytes + walks;
+    if (setting.context.backend() == Backend::cpu)
+        plan.bytes += bytes_of_walks(host, options, *filled.pattern, a.dof());
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
             const RowCounts counts = row_counts(filled, a.symmetric());
@@ -304,8 +313,6 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     if (options.sweeps) {
         plan.bytes_per_apply = SweptFactors::bytes_per_apply(filled, a.dof(), *options.sweeps);
     }
-    if (plan.most_bytes > 0) plan.most_bytes = plan.bytes + walks;
-    plan.most_when = "levels have so many rows that threads share them";
     plan.traits = traits_of(options, a.symmetric());
     return plan;
 }
@@ -359,10 +366,10 @@ CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, co
     const BlockCounts completed{a.rows, a.blocks + a.rows, a.dof};  // no diagonal block was there
     const BlockCounts largest = fills ? BlockCounts{a.rows, a.blocks_if_full(), a.dof} : completed;
     if (!options.parts)
-        return {
-            .bytes = fills ? apart(a) : bytes(a),
-            .most_bytes = apart(largest) + bytes_of_walks(context.host(), largest.rows, largest.blocks, largest.dof),
-            .most_when = fills ? "rows of the factors fill up" : ""};
+        return {.bytes = fills ? apart(a) : bytes(a),
+                .most_bytes = apart(largest) + 2 * RowWalk::bytes(context.host(), largest.rows,
+                                                                  RowWalk::work_of_solve(largest.blocks, largest.dof)),
+                .most_when = fills ? "rows of the factors fill up" : ""};
     const BlockCounts least{a.rows, a.rows, a.dof};  // no coupling lies within a part
     const auto of_parts = [&](Index count) {
         return 2 * a.rows * Index(sizeof(int)) + (count + 1) * Index(sizeof(Index));
