@@ -64,11 +64,6 @@ Index bytes_of(const BlockCounts& a, Index blocks) {
            blocks * a.dof * a.dof * Index(sizeof(double));
 }
 
-/// What the solves of a CPU hold beside the factors, if threads share the rows of levels.
-Index bytes_of_walks(const Context& host, Index rows, Index blocks, int dof) {
-    return 2 * RowWalk::bytes(host, rows, RowWalk::work_of_solve(blocks, dof));
-}
-
 /// Bytes at the peak of a set-up whose round begins with `before` bytes of X, adds `more` blocks and keeps `kept`.
 Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const ParIlutOptions& options, Index before,
               Index kept, Index more) {
@@ -273,7 +268,7 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
             return plan;
         }
     const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walks = bytes_of_walks(host, a.block_rows(), kept, a.dof());
+    const Index walks = RowWalk::most_bytes_of_both(host, a.block_rows(), kept, a.dof());
     const BlockCounts counts{a.block_rows(), a.pattern()->blocks(), a.dof()};
     // The least is held if the factors have as many entries as A, the most if all limits are reached.
     plan.bytes = options.rounds == 0 ? first : bytes_of(counts, least);
@@ -321,8 +316,8 @@ CountedPlan par_ilut_by_counts(const Parameters& parameters, const Context& cont
     const Index held =
         rounds ? bytes_of(a, kept)
                : diagonal + a.blocks * Index(sizeof(int)) + BlockPattern::bytes(rows, completed) + completed * size;
-    plan.most_bytes =
-        std::max(held, peak_of(host, a, true, options, held, kept, more)) + bytes_of_walks(host, rows, kept, a.dof);
+    plan.most_bytes = std::max(held, peak_of(host, a, true, options, held, kept, more)) +
+                      RowWalk::most_bytes_of_both(host, rows, kept, a.dof);
     return plan;
 }
 

@@ -18,7 +18,7 @@ RankParIlut::RankParIlut(const Context& context, const ParIlutOptions& options)
     : context_(context), options_(options) {}
 
 void RankParIlut::take(const GeneralFactors& whole, const BsrMatrix& a) {
-    RankPattern mine = cut_to_rank(context_, *a.pattern(), whole.pattern(), a.dof(), rank_label);
+    FactorPattern mine = cut_to_rank(context_, *a.pattern(), whole.pattern(), a.dof(), rank_label);
     const RowSlab& slab = *mine.slab;
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
@@ -66,7 +66,7 @@ PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const Precon
     plan.most_when = whole.most_when;
     // The least is held if the factors have the pattern of A.
     const FilledPattern own = filled_pattern(setting.context, all, 0, rank_label);
-    const RankPattern least = cut_to_rank(setting.context, a, *own.pattern, dof, rank_label);
+    const FactorPattern least = cut_to_rank(setting.context, a, *own.pattern, dof, rank_label);
     const Index least_blocks = least.filled.pattern->blocks();
     plan.bytes = least.filled.bytes() + least_blocks * size +
                  RankSolve::bytes(least.filled, least.slab, *a.slab(), std::nullopt, dof);

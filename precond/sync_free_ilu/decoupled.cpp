@@ -50,9 +50,9 @@ Index PartOptions::largest_rows(int dof) {
     return 16384 / dof;
 }
 
-Decoupled decoupled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a,
-                            const PartOptions& options, const std::string& label) {
-    Decoupled made;
+FactorPattern decoupled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a,
+                                const PartOptions& options, const std::string& label) {
+    FactorPattern made;
     made.parts = options.consecutive
                      ? consecutive_parts(host, a->rows(), options.most_rows, label)
                      : metis_parts(graph_of(*a), options.most_rows, "preconditioner.parts = metis", label);

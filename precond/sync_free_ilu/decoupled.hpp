@@ -24,15 +24,17 @@ struct PartOptions {
     static Index largest_rows(int dof);
 };
 
-/// A pattern whose rows depend on rows of their own part alone.
-struct Decoupled {
-    GraphParts parts;
-    FilledPattern filled;
+/// The pattern of factors, in the host's memory.
+struct FactorPattern {
+    FilledPattern filled = {};
+    GraphParts parts = {};                          ///< where couplings between parts are left out
+    std::shared_ptr<const RowSlab> slab = nullptr;  ///< the rows on a rank, where couplings cross ranks
+    Index peak = 0;                                 ///< bytes held at most while it was found; 0 where nobody asks
 };
 
 /// A's pattern without the couplings between parts, and with all diagonal blocks. `a` is one that the host can read.
-Decoupled decoupled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a,
-                            const PartOptions& options, const std::string& label);
+FactorPattern decoupled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a,
+                                const PartOptions& options, const std::string& label);
 
 /// The pattern of a rank's rows without the couplings to rows of other ranks, with the fill of levels up to k and all
 /// diagonal blocks. `a` is one that the host can read.

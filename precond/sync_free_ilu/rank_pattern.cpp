@@ -54,11 +54,11 @@ FilledPattern pattern_of_rank(const Context& host, const BlockPattern& a, const 
     return made;
 }
 
-RankPattern cut_to_rank(const Context& context, const BlockPattern& a, const BlockPattern& whole, int dof,
-                        const std::string& label) {
+FactorPattern cut_to_rank(const Context& context, const BlockPattern& a, const BlockPattern& whole, int dof,
+                          const std::string& label) {
     const RowSlab& of_a = *a.slab();
     const auto part = rows_between(context, whole, row_cuts(*a.whole(), dof, context.ranks()->size()), label);
-    RankPattern made{pattern_of_rank(context, *part, label), part->slab()};
+    FactorPattern made{.filled = pattern_of_rank(context, *part, label), .slab = part->slab()};
     FilledPattern& filled = made.filled;
     Buffer<int> place(context, label, a.blocks());
     for (Index row = 0; row < a.rows(); ++row)
@@ -75,15 +75,15 @@ RankPattern cut_to_rank(const Context& context, const BlockPattern& a, const Blo
     return made;
 }
 
-RankPattern pattern_across_ranks(const Context& context, const BlockPattern& a, int dof, int fill_level,
-                                 const std::optional<PartOptions>& parts, const std::string& label) {
-    if (!parts && fill_level == 0) return {pattern_of_rank(context, a, label), a.slab()};
+FactorPattern pattern_across_ranks(const Context& context, const BlockPattern& a, int dof, int fill_level,
+                                   const std::optional<PartOptions>& parts, const std::string& label) {
+    if (!parts && fill_level == 0) return {.filled = pattern_of_rank(context, a, label), .slab = a.slab()};
     const std::shared_ptr<const BlockPattern>& all = a.whole();
     const Index rows = all->rows();
     std::shared_ptr<const BlockPattern> whole;
     Index finding = 0;
     if (parts) {
-        const Decoupled decoupled = decoupled_pattern(context, all, *parts, label);
+        const FactorPattern decoupled = decoupled_pattern(context, all, *parts, label);
         whole = decoupled.filled.pattern;
         // METIS copies the graph, and makes coarser ones.
         finding = 4 * BlockPattern::bytes(rows, 2 * all->blocks()) + 2 * decoupled.parts.bytes();
@@ -93,7 +93,7 @@ RankPattern pattern_across_ranks(const Context& context, const BlockPattern& a, 
         // Beside the pattern there are the transpose of A and the rows of both triangles as lists.
         finding = filled.bytes() + all->bytes() + 2 * whole->bytes();
     }
-    RankPattern made = cut_to_rank(context, a, *whole, dof, label);
+    FactorPattern made = cut_to_rank(context, a, *whole, dof, label);
     made.peak = std::max(finding, whole->bytes() + made.peak);
     return made;
 }

@@ -20,18 +20,12 @@ FilledPattern pattern_of_rank(const Context& host, const BlockPattern& a, const 
 /// Its blocks.
 Index blocks_of_rank(const BlockPattern& a);
 
-struct RankPattern {
-    FilledPattern filled;
-    std::shared_ptr<const RowSlab> slab;
-    Index peak = 0;  ///< bytes held at most while it was found
-};
-
 /// What a rank needs of `whole`, the pattern of all ranks' factors with all diagonal blocks, where `a` has its rows of
 /// A. Ranks are on CPUs.
-RankPattern cut_to_rank(const Context& context, const BlockPattern& a, const BlockPattern& whole, int dof,
-                        const std::string& label);
+FactorPattern cut_to_rank(const Context& context, const BlockPattern& a, const BlockPattern& whole, int dof,
+                          const std::string& label);
 /// The same of the pattern with fill up to `fill_level`, or of that within parts.
-RankPattern pattern_across_ranks(const Context& context, const BlockPattern& a, int dof, int fill_level,
-                                 const std::optional<PartOptions>& parts, const std::string& label);
+FactorPattern pattern_across_ranks(const Context& context, const BlockPattern& a, int dof, int fill_level,
+                                   const std::optional<PartOptions>& parts, const std::string& label);
 
 }  // namespace hyperplane

@@ -69,9 +69,10 @@ public:
         }
     }
 
-    /// The most bytes that it holds, if levels are kept.
-    static Index bytes(const Context& host, Index rows, Index work) {
-        return host.threads_for(work) == 1 ? 0 : rows * Index(sizeof(int)) + (rows + 1) * Index(sizeof(Index));
+    /// The most bytes that the walks of both triangles hold, if levels are kept.
+    static Index most_bytes_of_both(const Context& host, Index rows, Index blocks, int dof) {
+        const Index kept = rows * Index(sizeof(int)) + (rows + 1) * Index(sizeof(Index));
+        return host.threads_for(work_of_solve(blocks, dof)) == 1 ? 0 : 2 * kept;
     }
     Index bytes() const {
         return levels_.rows.size() * Index(sizeof(int)) + levels_.begin.size() * Index(sizeof(Index));

@@ -27,23 +27,10 @@ std::shared_ptr<KeptSymbolic> found(const SymbolicKey& key) {
 
 Symbolic made(const Context& host, const SymbolicKey& key, const std::string& label) {
     const std::shared_ptr<const BlockPattern> pattern = key.pattern.lock();
-    Symbolic symbolic;
-    if (key.across_ranks) {
-        RankPattern found = pattern_across_ranks(host, *pattern, key.dof, key.fill_level, key.parts, label);
-        symbolic.filled = std::move(found.filled);
-        symbolic.slab = std::move(found.slab);
-        symbolic.peak = found.peak;
-        return symbolic;
-    }
-    if (!key.parts) {
-        symbolic.filled = pattern->slab() ? filled_within_rank(host, *pattern, key.fill_level, label)
-                                          : filled_pattern(host, pattern, key.fill_level, label);
-        return symbolic;
-    }
-    Decoupled decoupled = decoupled_pattern(host, pattern, *key.parts, label);
-    symbolic.parts = std::move(decoupled.parts);
-    symbolic.filled = std::move(decoupled.filled);
-    return symbolic;
+    if (key.across_ranks) return {pattern_across_ranks(host, *pattern, key.dof, key.fill_level, key.parts, label)};
+    if (key.parts) return {decoupled_pattern(host, pattern, *key.parts, label)};
+    return {{.filled = pattern->slab() ? filled_within_rank(host, *pattern, key.fill_level, label)
+                                       : filled_pattern(host, pattern, key.fill_level, label)}};
 }
 
 }  // namespace

@@ -13,13 +13,9 @@
 
 namespace hyperplane {
 
-struct Symbolic {
-    GraphParts parts;                       ///< where couplings between parts are left out; in the host's memory
-    FilledPattern filled;                   ///< the same
-    std::optional<PlannedOrders> planned;   ///< what a plan for a GPU has asked for last
-    std::optional<PartTables> part_tables;  ///< once a plan or a set-up for a GPU has asked for them; as `parts`
-    std::shared_ptr<const RowSlab> slab;    ///< the rows of the factors on a rank, where couplings cross ranks
-    Index peak = 0;                         ///< bytes held at most while they were found; 0 where that is not needed
+struct Symbolic : FactorPattern {
+    std::optional<PlannedOrders> planned = {};   ///< what a plan for a GPU has asked for last
+    std::optional<PartTables> part_tables = {};  ///< once a plan or a set-up for a GPU has asked for them; as `parts`
 };
 
 /// What a symbolic part is for.

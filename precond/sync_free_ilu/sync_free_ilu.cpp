@@ -95,15 +95,10 @@ Symbolic SyncFreeIlu::analysed_pattern(const BsrMatrix& a) {
             if (!symbolic && may_have_the_pattern_of_a(options_, a)) {
                 gpu_pattern_ = std::make_unique<GpuPattern>(a, label);
                 if (gpu_pattern_->counts.missing == 0)
-                    return {.parts = {},
-                            .filled = {.pattern = a.pattern(),
-                                       .diagonal = {},
-                                       .place = {},
-                                       .lower = gpu_pattern_->counts.lower},
-                            .planned = {},
-                            .part_tables = {},
-                            .slab = {},
-                            .peak = 0};
+                    return {{.filled = {.pattern = a.pattern(),
+                                        .diagonal = {},
+                                        .place = {},
+                                        .lower = gpu_pattern_->counts.lower}}};
                 gpu_pattern_.reset();
             }
             if (!symbolic) symbolic = taken_symbolic(context_.host(), key, label);
@@ -367,8 +362,8 @@ CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, co
     const BlockCounts largest = fills ? BlockCounts{a.rows, a.blocks_if_full(), a.dof} : completed;
     if (!options.parts)
         return {.bytes = fills ? apart(a) : bytes(a),
-                .most_bytes = apart(largest) + 2 * RowWalk::bytes(context.host(), largest.rows,
-                                                                  RowWalk::work_of_solve(largest.blocks, largest.dof)),
+                .most_bytes = apart(largest) +
+                              RowWalk::most_bytes_of_both(context.host(), largest.rows, largest.blocks, largest.dof),
                 .most_when = fills ? "rows of the factors fill up" : ""};
     const BlockCounts least{a.rows, a.rows, a.dof};  // no coupling lies within a part
     const auto of_parts = [&](Index count) {
