@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/device/cuda.hpp"
+#include "core/device/capture_cuda.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -40,37 +40,6 @@ public:
 private:
     const device::Stream& stream_;
     cudaEvent_t event_{};
-};
-
-/// Captures the stream's work into a graph. The destructor ends the capture if an exception has left it open.
-class Capture {
-public:
-    explicit Capture(cudaStream_t stream) : stream_(stream) {
-        cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
-    }
-    ~Capture() {
-        if (open_) end();
-        if (graph_) cudaGraphDestroy(graph_);
-    }
-    Capture(const Capture&) = delete;
-    Capture& operator=(const Capture&) = delete;
-
-    cudaGraphExec_t instantiate() {
-        cuda::check(end(), "cudaStreamEndCapture");
-        cudaGraphExec_t graph = nullptr;
-        cuda::check(cudaGraphInstantiate(&graph, graph_, 0), "cudaGraphInstantiate");
-        return graph;
-    }
-
-private:
-    cudaError_t end() {
-        open_ = false;
-        return cudaStreamEndCapture(stream_, &graph_);
-    }
-
-    cudaStream_t stream_;
-    cudaGraph_t graph_ = nullptr;
-    bool open_ = true;
 };
 
 device::Properties read_properties(int ordinal) {
@@ -298,7 +267,7 @@ double Stream::seconds_of(const std::function<void()>& call) const {
 }
 
 Recording::Recording(const Stream& stream, const std::function<void()>& call) : stream_(stream) {
-    Capture capture(cuda_stream(stream));
+    cuda::Capture capture(cuda_stream(stream));
     stream.recording_ = true;
     try {
         call();

@@ -4,6 +4,7 @@
 #include "core/device/cuda.hpp"
 #include "core/vector/blas1_cuda.hpp"
 #include "core/vector/point_values.hpp"
+#include "core/vector/point_values_cuda.hpp"
 #include "core/vector/reduce_cuda.cuh"
 
 namespace hyperplane::cuda {
@@ -11,13 +12,9 @@ namespace {
 
 constexpr int most_candidates = 1024;
 
-/// A value and its slot; the slot is -1 if there is none.
-struct Candidate {
-    double value;
-    Index slot;
-};
+using Candidate = SlotValue;
 
-/// A candidate for each block, then the smallest, lie in a stream's scratch.
+/// A candidate for each block, then the smallest if the host reads it, lie in a stream's scratch.
 static_assert((most_candidates + 1) * sizeof(Candidate) <= device::Scratch::sums * sizeof(double));
 
 __device__ Candidate first_of(const Layout& layout, bool natural, Candidate a, Candidate b) {
@@ -39,7 +36,7 @@ __device__ Candidate block_first(const Layout& layout, bool natural, Candidate m
 }
 
 __global__ void find_smallest(const __grid_constant__ Layout layout, const double* values, Candidate* found,
-                              unsigned* arrived) {
+                              unsigned* arrived, Candidate* smallest) {
     const Index stride = Index(gridDim.x) * block_threads;
     const bool natural = layout.step().x == 1;
     Candidate best{0.0, -1};
@@ -52,19 +49,24 @@ __global__ void find_smallest(const __grid_constant__ Layout layout, const doubl
     for (int block = threadIdx.x; block < gridDim.x; block += block_threads)
         best = first_of(layout, natural, best, {__ldcg(&found[block].value), __ldcg(&found[block].slot)});
     best = block_first(layout, natural, best);
-    if (threadIdx.x == 0) found[most_candidates] = best;
+    if (threadIdx.x == 0) *smallest = best;
 }
 
 }  // namespace
 
-void smallest(const Context& context, const Layout& layout, const double* values, double* value, Index* slot) {
+void queue_smallest(const Context& context, const Layout& layout, const double* values, SlotValue* found) {
     const device::Scratch& scratch = context.stream().scratch();
-    auto* const found = reinterpret_cast<Candidate*>(scratch.partial);
     const Index blocks = std::min<Index>((layout.slots() + block_threads - 1) / block_threads, most_candidates);
-    find_smallest<<<unsigned(blocks), block_threads, 0, stream(context)>>>(layout, values, found, scratch.arrived);
+    find_smallest<<<unsigned(blocks), block_threads, 0, stream(context)>>>(
+        layout, values, reinterpret_cast<Candidate*>(scratch.partial), scratch.arrived, found);
     launched(context, "find_smallest");
+}
+
+void smallest(const Context& context, const Layout& layout, const double* values, double* value, Index* slot) {
+    auto* const found = reinterpret_cast<Candidate*>(context.stream().scratch().partial) + most_candidates;
+    queue_smallest(context, layout, values, found);
     Candidate candidate;
-    context.stream().copy(found + most_candidates, &candidate, sizeof(candidate));
+    context.stream().copy(found, &candidate, sizeof(candidate));
     *value = candidate.value;
     *slot = candidate.slot;
 }

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/rounding_events.hpp"
 
 namespace hyperplane {
 
@@ -68,6 +69,10 @@ Rounding rounding_by(const Context& context, const Grid& grid, int dof, int part
         context.stream().copy(log.data(), &met, sizeof met);
     else
         met = log[0];
+    return events_of(met, grid, dof, parts);
+}
+
+Rounding events_of(const RoundingLog& met, const Grid& grid, int dof, int parts) {
     Rounding result{.flushed = Index(met.flushed), .overflows = Index(met.overflows.failures)};
     if (result.overflows > 0) {
         const Index row = Index(met.overflows.failed[0]) / parts;

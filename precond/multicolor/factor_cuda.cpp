@@ -65,13 +65,13 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
     const ColouredView& view = points.host();
     const Layout& layout = a.layout();
     const ColouredPoints::Range owned = points.owned(layout, colour);
-    ColourFactorArguments all{.a = a.values(0),
-                              .values = values,
-                              .rounded = rounded,
-                              .ratios = ratios,
-                              .log = log,
-                              .roundings = roundings,
-                              .alpha = alpha,
+    ColourFactorArguments all{.a = nullptr,
+                              .values = nullptr,
+                              .rounded = nullptr,
+                              .ratios = nullptr,
+                              .log = nullptr,
+                              .roundings = nullptr,
+                              .alpha = 0.0,
                               .tolerance = rule.tolerance,
                               .boost = rule.boost,
                               .a_stride = a.stride(),
@@ -108,7 +108,18 @@ ColourFactorArguments ColourFactorisation::arguments(int colour) const {
     all.products =
         list_products(view, colour, eliminates, a.symmetric(), a.dof() == 1 ? 1 : ColourProduct::together, all.product);
     all.stages = stages_of(all.entries, all.products);
+    renew(all);
     return all;
+}
+
+void ColourFactorisation::renew(ColourFactorArguments& arguments) const {
+    arguments.a = a.values(0);
+    arguments.values = values;
+    arguments.rounded = rounded;
+    arguments.ratios = ratios;
+    arguments.log = log;
+    arguments.roundings = roundings;
+    arguments.alpha = alpha;
 }
 
 void MulticolorFactorCuda::factor(const ColourFactorisation& all) const {
@@ -117,8 +128,11 @@ void MulticolorFactorCuda::factor(const ColourFactorisation& all) const {
     const int entries = points.host().entries;
     const unsigned threads = unsigned(by_threads ? threads_of_points : ColourFactorisation::threads);
     const Index places = by_threads ? threads_of_points : ColourFactorisation::places;
+    for (int colour = int(of_colours_.size()); colour < points.colours(); ++colour)
+        of_colours_.push_back(all.arguments(colour));
     for (int colour = 0; colour < points.colours(); ++colour) {
-        const ColourFactorArguments arguments = all.arguments(colour);
+        ColourFactorArguments& arguments = of_colours_[colour];
+        all.renew(arguments);
         const Index shared = by_threads ? entries * threads_of_points * Index(sizeof(double))
                                         : shared_bytes(entries, arguments.products, arguments.stages);
         kernel_.allow_shared(shared);

@@ -29,6 +29,8 @@ struct ColourFactorisation {
 
     static constexpr int places = 8, threads = 32 * places;  ///< of a thread block
     ColourFactorArguments arguments(int colour) const;
+    /// Sets what differs between set-ups for matrices of one shape with the same options.
+    void renew(ColourFactorArguments& arguments) const;
 };
 
 class MulticolorFactorCuda {
@@ -49,7 +51,8 @@ public:
     }
     /// Whether the kernel writes all places of all coefficients, so that nobody has to fill their memory before.
     static bool writes_all(const Layout& layout, int dof) { return dof == 1 && !layout.is_part(); }
-    /// Computes the factors, colour by colour, as multicolor::factor does (precond/multicolor/by_point.hpp).
+    /// Computes the factors, colour by colour, as multicolor::factor does (precond/multicolor/by_point.hpp). All calls
+    /// are for matrices of one shape, with the same options.
     void factor(const ColourFactorisation& all) const;
 
     /// What NVRTC compiles.
@@ -57,6 +60,7 @@ public:
 
 private:
     rtc::Kernel<ColourFactorArguments> kernel_;
+    mutable std::vector<ColourFactorArguments> of_colours_;  ///< of the last call; their tables take a while to make
 };
 
 }  // namespace hyperplane

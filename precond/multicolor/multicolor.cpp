@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/profile.hpp"
+#include "precond/factors/rounding_events.hpp"
 #include "precond/reproductions/looked_up_colours.hpp"
 #include "precond/triangular/jacobi/swept_pair.hpp"
 
@@ -89,7 +91,7 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
     const Index doubles = 2 * shape.slots * setting.matrix.dof() + (by_points ? layout.slots() : 0);
     plan.bytes = factor_bytes(shape, setting.matrix.dof(), setting.matrix.symmetric(), options.storage) +
                  doubles * Index(sizeof(double)) + shape.bytes() + shape.entries() * Index(sizeof(Index)) +
-                 (by_points ? PivotRecord::bytes(0) : 0);
+                 (by_points ? PivotRecord::bytes(0) + Index(sizeof(Outcome)) : 0);
     if (is_reduced(options.storage)) {
         const int dof = setting.matrix.dof();
         const bool symmetric = setting.matrix.symmetric();
@@ -126,6 +128,7 @@ void Multicolor::prepare(const StructMatrix& a) {
     if (by_point(shape, a.backend())) {
         ratios_ = std::make_unique<PointValues>(context_, a.layout(), "factor");
         record_ = std::make_unique<PivotRecord>(context_, 0);
+        outcome_ = Buffer<Outcome>(context_, "preconditioner: pivots", 1);
     }
     // A solve on a GPU by threads that have a whole point writes all places of v and w before it reads them.
     const bool writes_all = a.backend() == Backend::cuda && shape.is_linear() && a.dof() == 1 && !a.layout().is_part();
@@ -163,8 +166,61 @@ void Multicolor::provide_factors() {
         exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
 }
 
+bool Multicolor::can_queue_setup(const StructMatrix& a) const {
+    return a.backend() == Backend::cuda && options_.colours == ColourRule::stencil && !a.context().ranks();
+}
+
+bool Multicolor::queue_setup(const StructMatrix& a) {
+    if (!can_queue_setup(a)) return false;
+    queued_ = &a;
+    prepare(a);
+    const ProfileScope scope(context_, "factorisation", a.bytes());
+    queue_factor(a, options_.pivots.shift);
+    return true;
+}
+
+void Multicolor::queue_factor([[maybe_unused]] const StructMatrix& a, [[maybe_unused]] double alpha) {
+    if constexpr (cuda_built) {
+        static const Outcome empty{empty_pivot_log(), {empty_pivot_log(), 0}, {1.0, 0}};
+        Outcome* const outcome = outcome_.data();
+        context_.stream().copy(&empty, outcome, sizeof empty);
+        factor_by_points(a, alpha, &outcome->pivots, rounds_at_once() ? &outcome->roundings : nullptr);
+        const Layout& natural = ratios_->layout();
+        cuda::queue_smallest(context_, natural, ratios_->view(natural).values, &outcome->smallest);
+        if (!is_reduced(options_.storage)) return;
+        if (!rounds_at_once()) round_factors(&outcome->roundings);
+        factors_ = {};
+    }
+}
+
+QueuedSetup::Finished Multicolor::finish_setup() {
+    const StructMatrix& a = *queued_;
+    Finished all;
+    Outcome met{};
+    bool first = true;
+    all.report = factor_with_policy(
+        a, options_.pivots.rules, options_.pivots.shift, "multicolor", [&](double alpha, PivotInverter& inverter) {
+            if (!first) {
+                provide_factors();
+                queue_factor(a, alpha);
+                all.repeated = true;
+            }
+            first = false;
+            context_.stream().copy(outcome_.data(), &met, sizeof met);
+            const Index first_row = a.space().first_block_row();
+            inverter.set_first_row(first_row);
+            inverter.adopt(met.pivots,
+                           {met.smallest.value, a.grid().row(ratios_->layout().point(met.smallest.slot)) - first_row});
+        });
+    if (is_reduced(options_.storage))
+        judge(events_of(met.roundings, layout_.grid(), dof_, 3), options_.storage, "multicolor", all.report);
+    all.report.factor_bytes = factor_bytes(points_->shape(), dof_, symmetric_, options_.storage);
+    return all;
+}
+
 SetupReport Multicolor::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
+    if (queue_setup(a)) return finish_setup().report;
     prepare(a);
     SetupReport report;
     const auto factorise = [&](RoundingLog* roundings) {
@@ -211,19 +267,22 @@ void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inve
     const Layout& natural = ratios_->layout();
     inverter.set_first_row(a.space().first_block_row());
     record_->clear_log();
-    double* const ratios = ratios_->view(natural).values;
-    if constexpr (cuda_built)
-        if (factor_cuda_) {
-            if (roundings) clear(context_, roundings);
-            factor_cuda_->factor({a, *points_, alpha, rule_of(options_.pivots.rules, symmetric_),
-                                  !options_.gauss_seidel, record_->log(), ratios, factors_.data(),
-                                  roundings ? reinterpret_cast<float*>(reduced_.data()) : nullptr, roundings});
-        }
-    if (!factor_cuda_)
-        multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, record_->log(),
-                           !options_.gauss_seidel, ratios, factors_.data());
+    if (roundings) clear(context_, roundings);
+    factor_by_points(a, alpha, record_->log(), roundings);
     const PointValue smallest = ratios_->smallest(natural);
     record_->report(inverter, {smallest.value, a.grid().row(smallest.point) - a.space().first_block_row()});
+}
+
+void Multicolor::factor_by_points(const StructMatrix& a, double alpha, PivotLog* pivots,
+                                  [[maybe_unused]] RoundingLog* roundings) {
+    double* const ratios = ratios_->view(ratios_->layout()).values;
+    if constexpr (cuda_built)
+        if (factor_cuda_)
+            return factor_cuda_->factor({a, *points_, alpha, rule_of(options_.pivots.rules, symmetric_),
+                                         !options_.gauss_seidel, pivots, ratios, factors_.data(),
+                                         roundings ? reinterpret_cast<float*>(reduced_.data()) : nullptr, roundings});
+    multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, pivots, !options_.gauss_seidel,
+                       ratios, factors_.data());
 }
 
 void Multicolor::apply(const Vector& r, Vector& z) const {

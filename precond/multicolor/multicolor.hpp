@@ -34,6 +34,7 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/vector/point_values.hpp"
+#include "core/vector/point_values_cuda.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/factors/pivot_record.hpp"
@@ -41,6 +42,7 @@
 #include "precond/multicolor/coloured_points.hpp"
 #include "precond/multicolor/factor_cuda.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
+#include "precond/queued_setup.hpp"
 #include "precond/row.hpp"
 #include "precond/single_solve.hpp"
 
@@ -53,11 +55,15 @@ struct MulticolorOptions {
     FactorStorage storage = FactorStorage::double_precision;  ///< reduced precision only with a linear colouring
 };
 
-class Multicolor : public Preconditioner, public ExportsFactors, public SingleSolve {
+class Multicolor : public Preconditioner, public ExportsFactors, public SingleSolve, public QueuedSetup {
 public:
     Multicolor(const Context& context, const MulticolorOptions& options) : context_(context), options_(options) {}
 
     SetupReport setup(const SystemMatrix& matrix) override;
+    /// On a GPU with a linear colouring, without ranks.
+    bool can_queue_setup(const StructMatrix& a) const override;
+    bool queue_setup(const StructMatrix& a) override;
+    Finished finish_setup() override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     /// On a GPU with factors in reduced precision, on one rank.
@@ -79,6 +85,13 @@ public:
     static std::vector<KernelSet> kernels(const MulticolorOptions& options, const PreconditionerSetting& setting);
 
 private:
+    /// What a factorisation on a GPU leaves for the host to read.
+    struct Outcome {
+        PivotLog pivots;
+        RoundingLog roundings;
+        cuda::SlotValue smallest;  ///< ratio of a pivot to A's diagonal, in the natural layout
+    };
+
     void prepare(const StructMatrix& a);
     /// Allocates what a factorisation writes, unless it is there from an earlier one.
     void provide_factors();
@@ -88,6 +101,11 @@ private:
     }
     /// Computes the factors of A + alpha diag(A); a log is given if it rounds them, too.
     void factor(const StructMatrix& a, double alpha, PivotInverter& inverter, RoundingLog* roundings);
+    /// Computes the factors, in which rows are counted from the first one of a's layout.
+    void factor_by_points(const StructMatrix& a, double alpha, PivotLog* pivots, RoundingLog* roundings);
+    /// Queues a factorisation with the rounding of its factors, and releases those in double precision where they are
+    /// kept in another one.
+    void queue_factor(const StructMatrix& a, double alpha);
     /// Rounds all factors.
     void round_factors(RoundingLog* log);
     multicolor::Kept kept() const;
@@ -109,9 +127,11 @@ private:
     Buffer<double> factors_;         ///< W, D^-1 and G
     Buffer<std::uint32_t> reduced_;  ///< replaces factors_ after a set-up in reduced precision
     Buffer<RowExponent> exponents_;
-    mutable Buffer<double> v_, w_;         ///< [component][slot]: results of the lower and the upper solve
-    std::unique_ptr<PointValues> ratios_;  ///< of a factorisation point by point
-    std::unique_ptr<PivotRecord> record_;  ///< of its events
+    mutable Buffer<double> v_, w_;          ///< [component][slot]: results of the lower and the upper solve
+    std::unique_ptr<PointValues> ratios_;   ///< of a factorisation point by point
+    std::unique_ptr<PivotRecord> record_;   ///< of its events
+    Buffer<Outcome> outcome_;               ///< of a set-up that is queued
+    const StructMatrix* queued_ = nullptr;  ///< the matrix of that
     std::shared_ptr<MulticolorCuda> cuda_;
     std::shared_ptr<const MulticolorFactorCuda> factor_cuda_;  ///< if it serves the matrix
 };

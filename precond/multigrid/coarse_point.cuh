@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The coarse point of a thread, in the order of GridStep: neighbouring threads have neighbouring weights, and fine
 // points whose slots lie two apart. Blocks along the last coordinate follow each other, so that what they read in
-// common is still in the caches.
+// common is still in the caches; a block may have several places along it, which share what the first cache holds.
 //
 // Definitions: THREADS (of a block), AXIS_X, AXIS_Y, AXIS_Z (1 where the axis is coarsened), DOF.
 #pragma once
@@ -20,9 +20,11 @@ struct CoarsePoint {
         unsigned block = blockIdx.x;
         const int u = block % s.tiles * s.columns + threadIdx.x % s.columns;
         block /= s.tiles;
-        const int w = block % s.extent[2];
-        const int v = block / s.extent[2] * (THREADS / s.columns) + threadIdx.x / s.columns;
-        exists = u < s.extent[0] && v < s.extent[1];
+        const int thread = threadIdx.x / s.columns, layers = THREADS / (s.columns * s.rows);
+        const int blocks = (s.extent[2] + layers - 1) / layers;
+        const int w = block % blocks * layers + thread / s.rows;
+        const int v = block / blocks * s.rows + thread % s.rows;
+        exists = u < s.extent[0] && v < s.extent[1] && w < s.extent[2];
         slot = ((w + s.begin - s.order.first) * s.extent[1] + v) * s.extent[0] + u;
         i = u, j = v, k = w + s.begin;
         if (!s.order.natural) {
@@ -47,6 +49,23 @@ struct CoarsePoint {
 __device__ __forceinline__ int shifted(int slot, int delta, int slots) {
     const unsigned there = unsigned(slot) + unsigned(delta);
     return int(min(there, there - unsigned(slots)));
+}
+
+/// The same as a value that the compiler keeps, and does not compute anew wherever it is used.
+__device__ __forceinline__ int kept_shifted(int slot, int delta, int slots) {
+    int there = shifted(slot, delta, slots);
+    asm volatile("" : "+r"(there));
+    return there;
+}
+
+/// from[slot], which no kernel writes while this one runs. It is one piece for the compiler, which would otherwise hold
+/// values and addresses in registers that are needed again much later, and spill them.
+__device__ __forceinline__ double loaded(const double* from, int slot) {
+    double value;
+    asm volatile("{ .reg .u64 at; mad.wide.u32 at, %1, 8, %2; ld.global.nc.f64 %0, [at]; }"
+                 : "=d"(value)
+                 : "r"(slot), "l"(from));
+    return value;
 }
 
 /// from[shifted(slot, delta, slots)], which no kernel writes while this one runs. It is one piece for the compiler,

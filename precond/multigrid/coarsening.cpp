@@ -167,7 +167,8 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates, [[ma
         return total;
     }
     if constexpr (cuda_built)
-        if (a.backend() == Backend::cuda && !a.grid().any_periodic()) return summed_ratios_cuda(a, candidates, survey);
+        if (a.backend() == Backend::cuda && !a.grid().any_periodic())
+            return CouplingSums(a, candidates, survey.copy).read(survey);
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     Vector sums(a.context(), parts_of_lines(a.layout()), 3, "multigrid: tables");
     for_each_point(a.context(), sums.layout(), "couplings",
@@ -237,11 +238,18 @@ Axes strong_axes(const StructMatrix& a, double threshold) {
 }
 
 Axes strong_axes(const StructMatrix& a, double threshold, Survey& survey) {
+    const Axes candidates = axes_to_compare(a);
+    if (candidates[0] + candidates[1] + candidates[2] < 2) return candidates;
+    return strong_of(candidates, summed_ratios(a, candidates, survey), threshold);
+}
+
+Axes axes_to_compare(const StructMatrix& a) {
     Axes candidates;
     for (int axis = 0; axis < 3; ++axis) candidates[axis] = can_coarsen(a.grid(), axis, a.stencil().radius());
-    const int count = candidates[0] + candidates[1] + candidates[2];
-    if (count < 2) return candidates;
-    const std::array<double, 3> ratios = summed_ratios(a, candidates, survey);
+    return candidates;
+}
+
+Axes strong_of(Axes candidates, const std::array<double, 3>& ratios, double threshold) {
     const double most = *std::max_element(ratios.begin(), ratios.end());
     Axes strong;
     for (int axis = 0; axis < 3; ++axis) strong[axis] = candidates[axis] && ratios[axis] >= threshold * most;

@@ -151,6 +151,10 @@ Stencil coarse_stencil(const Stencil& stencil, const Coarsening& coarsening);
 Axes strong_axes(const StructMatrix& a, double threshold);
 /// The same, and whatever of a survey can be found where coefficients are read for the couplings.
 Axes strong_axes(const StructMatrix& a, double threshold, Survey& survey);
+/// The axes that can be coarsened; of fewer than two couplings need not be compared.
+Axes axes_to_compare(const StructMatrix& a);
+/// The strong ones of these, from the sums of c_id / max_e c_ie.
+Axes strong_of(Axes candidates, const std::array<double, 3>& ratios, double threshold);
 
 /// Whether a grid, the one of this number, is the last one.
 bool is_last(const Grid& grid, const Stencil& stencil, const CoarseningOptions& options, int number);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string>
 
 #include "core/error.hpp"
@@ -162,9 +161,7 @@ private:
 
 }  // namespace
 
-DenseSolve::DenseSolve(const StructMatrix& matrix) {
-    std::optional<StructMatrix> copy;
-    const StructMatrix& a = on_host(matrix, copy);
+DenseSolve::DenseSolve(const Context& context, const StructMatrix& a) {
     const int dof = a.dof();
     Buffer<double> made(a.context(), "multigrid: coarsest inverse", a.unknowns() * a.unknowns());
     const Square square(made.data(), a.unknowns());
@@ -186,8 +183,8 @@ DenseSolve::DenseSolve(const StructMatrix& matrix) {
     }
     for (const int c : lacking) square.project(c, dof);
     if (a.symmetric()) square.symmetrise();
-    inverse_ = moved_to(matrix.context(), "multigrid: coarsest inverse", std::move(made));
-    places_ = copied_to(matrix.context(), "multigrid: coarsest inverse", places(a.layout(), dof));
+    inverse_ = moved_to(context, "multigrid: coarsest inverse", std::move(made));
+    places_ = copied_to(context, "multigrid: coarsest inverse", places(a.layout(), dof));
 }
 
 std::vector<double> DenseSolve::natural_inverse() const {

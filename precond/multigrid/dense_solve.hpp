@@ -16,9 +16,10 @@ inline constexpr Index most_dense_unknowns = 4096;
 
 class DenseSolve {
 public:
-    /// Inverts `a` by Gauss-Jordan elimination with partial pivoting. Throws SetupError if it is singular in another
-    /// way than by constants, or holds a value that is not finite.
-    explicit DenseSolve(const StructMatrix& a);
+    /// Inverts `a`, which lies in the host's memory, by Gauss-Jordan elimination with partial pivoting, for vectors of
+    /// `context`. Throws SetupError if it is singular in another way than by constants, or holds a value that is not
+    /// finite.
+    DenseSolve(const Context& context, const StructMatrix& a);
 
     /// x = A^-1 b, as above.
     void apply(const Vector& b, Vector& x) const;

@@ -16,10 +16,26 @@
 
 namespace hyperplane::multigrid {
 
+namespace {
+
+constexpr int tile = 16, blocks_of_grid = 1024;
+
+/// Thread blocks of a plane.
+int pieces_of(const Grid& grid) {
+    const auto tiles = [](int extent) { return (extent + tile - 1) / tile; };
+    return std::clamp(blocks_of_grid / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
+}
+
+}  // namespace
+
+Index norm_room(const Layout& layout) {
+    return 1 + Index(layout.planes()) * pieces_of(layout.grid());
+}
+
 #ifdef __CUDACC__
 namespace {
 
-constexpr int tile = 16, threads = tile * tile, blocks_of_grid = 1024;
+constexpr int threads = tile * tile;
 
 /// Squares of x summed over some tiles of one plane. Threads are numbered so that neighbouring ones have neighbouring
 /// slots, and their sums are added by the place of their points in a tile, in any layout. If `norm` is given, the last
@@ -60,19 +76,19 @@ __global__ void __launch_bounds__(threads) sum_squares(const __grid_constant__ C
     if (threadIdx.x == 0) *norm = sqrt(sum);
 }
 
-void norm_on_gpu(const Vector& x, double* norm) {
+void norm_on_gpu(const Vector& x, double* norm, double* room) {
     const Layout& layout = x.layout();
     const Grid& grid = layout.grid();
     const Context& context = x.context();
     const device::Stream& stream = context.stream();
-    const auto tiles = [](int extent) { return (extent + tile - 1) / tile; };
-    const int pieces = std::clamp(blocks_of_grid / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
+    const int pieces = pieces_of(grid);
     const Index blocks = Index(layout.planes()) * pieces;
-    double* const sums = stream.scratch().partial;
-    if (blocks > device::Scratch::sums)
+    double* const sums = room ? room + 1 : stream.scratch().partial;
+    unsigned* const arrived = room ? reinterpret_cast<unsigned*>(room) : stream.scratch().arrived;
+    if (!room && blocks > device::Scratch::sums)
         throw Error(ExitCode::internal, "multigrid: a norm of more planes than there is room for sums");
-    sum_squares<<<unsigned(blocks), threads, 0, cuda::stream(context)>>>(
-        view(x), x.dof(), pieces, sums, stream.scratch().arrived, layout.is_part() ? nullptr : norm);
+    sum_squares<<<unsigned(blocks), threads, 0, cuda::stream(context)>>>(view(x), x.dof(), pieces, sums, arrived,
+                                                                         layout.is_part() ? nullptr : norm);
     cuda::launched(context, "norm");
     if (!layout.is_part()) return;
     std::vector<double> mine(static_cast<std::size_t>(blocks)), of_ranks(std::size_t(pieces) * grid.nz);
@@ -87,9 +103,9 @@ void norm_on_gpu(const Vector& x, double* norm) {
 }  // namespace
 #endif
 
-void grid_norm(const Vector& x, double* norm) {
+void grid_norm(const Vector& x, double* norm, [[maybe_unused]] double* room) {
 #ifdef __CUDACC__
-    if (x.backend() == Backend::cuda) return norm_on_gpu(x, norm);
+    if (x.backend() == Backend::cuda) return norm_on_gpu(x, norm, room);
 #endif
     *norm = norm2(x);
 }

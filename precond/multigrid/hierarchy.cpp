@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
+#include "precond/multigrid/setup_cuda.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -28,6 +29,7 @@ void Hierarchy::clear() {
     parts_.clear();
     shape_.reset();
     a_ = nullptr;
+    complete_ = false;
 }
 
 void Hierarchy::begin(const StructMatrix& a, const CoarseningOptions& options) {
@@ -130,6 +132,45 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
         }
         if (options.rounds(grid)) p->round();
     }
+}
+
+bool Hierarchy::coarsen_as_before(const CoarseningOptions& options) {
+    const int last = size() - 1;
+    const auto can = [&](int grid) {
+        const Axes axes = axes_to_compare(matrix(grid));
+        return parts_[grid].interpolation && parts_[grid + 1].matrix && axes[0] + axes[1] + axes[2] > 1;
+    };
+    if (!complete_ || a_->backend() != Backend::cuda || a_->context().ranks() || a_->grid().any_periodic())
+        return false;
+    for (int grid = 0; grid < last; ++grid)
+        if (!can(grid)) return false;
+    if constexpr (cuda_built) {
+        std::vector<CouplingSums> sums;
+        for (int grid = 0; grid < last; ++grid) {
+            const StructMatrix& a = matrix(grid);
+            parts_[grid].survey = {};
+            if (options.single(grid)) provide_copy(grid);
+            sums.emplace_back(a, axes_to_compare(a), parts_[grid].survey.copy);
+            Interpolation& p = *parts_[grid].interpolation;
+            const Sources sources(a, p.grids(), p.coarse());
+            {
+                const ProfileScope scope(a.context(), "interpolation");
+                p.compute(sources, options.rounds(grid));
+            }
+            const ProfileScope scope(a.context(), "galerkin");
+            galerkin_product(sources, p, *parts_[grid + 1].matrix);
+            if (options.rounds(grid)) p.round();
+        }
+        for (int grid = 0; grid < last; ++grid) {
+            const std::array<double, 3> ratios = sums[grid].read(parts_[grid].survey);
+            if (strong_of(axes_to_compare(matrix(grid)), ratios, options.strength) !=
+                parts_[grid].interpolation->grids().axes)
+                return false;
+        }
+        parts_[last].survey = {};
+        return true;
+    }
+    return false;
 }
 
 void Hierarchy::gather_finest(const Vector& part) {
@@ -236,46 +277,87 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
     {
         const ProfileScope scope(a.context(), "coarse grids");
         gather_finest_matrix(options);
-        coarsen(options, smoothers);
+        if (!coarsen_as_before(options)) coarsen(options, smoothers);
     }
+    complete_ = false;
     if (options.single_vectors && !scalar_) scalar_.emplace(a.context(), "multigrid: vectors", 1);
     SetupReport all;
     const int last = size() - 1;
-    if (!smoothers.coarsest) check_coarsest(matrix(last).grid(), a.dof());
-    for (int grid = 0; grid <= last; ++grid) {
-        GridParts& parts = parts_[grid];
-        const StructMatrix& own = matrix(grid);
-        const auto provide = [&](Vector& vector) {
-            if (vector.size() == 0) vector = Vector(a.context(), own.layout(), a.dof(), "multigrid: vectors");
-        };
-        const bool single = options.single(grid);
-        if (parts.matrix && !(single && grid > 0 && options.single(grid - 1))) provide(parts.x), provide(parts.b);
-        if (single) provide_singles(grid, grid < last || smoothers.coarsest.has_value());
-        if (grid == last && !smoothers.coarsest) {
-            parts.smoother = {};
-            parts.r = {};
-            parts.t = {};
-            continue;
-        }
-        provide(parts.r);
-        provide(parts.t);
-        const ProfileScope scope(a.context(), "smoothers");
-        const bool damped = grid < last;  // l1 Jacobi needs no damping
-        try {
-            add_report(grid,
-                       parts.smoother.setup(own, damped ? smoothers.on(grid) : *smoothers.coarsest,
-                                            damped ? smoothing : SmootherOptions{.damping = 1.0}, parts.survey.kind,
-                                            parts.r, parts.t),
-                       all);
-        } catch (const SetupError& error) {
-            throw SetupError(fmt::format("multigrid: the smoother of grid {}, {} x {} x {} points: {}", grid,
-                                         own.grid().nx, own.grid().ny, own.grid().nz, error.what()));
-        }
+    std::optional<StructMatrix> copy;
+    const StructMatrix* coarsest = nullptr;
+    if (!smoothers.coarsest) {
+        check_coarsest(matrix(last).grid(), a.dof());
+        coarsest = &on_host(matrix(last), copy);
+        parts_[last].smoother = {};
+        parts_[last].r = {};
+        parts_[last].t = {};
     }
-    const ProfileScope scope(a.context(), "coarsest grid");
-    if (!smoothers.coarsest) coarsest_.emplace(matrix(last));
+    for (int grid = 0; grid <= last; ++grid) provide_vectors(grid, options, smoothers.coarsest.has_value());
+    set_up_smoothers(smoothers, smoothing, all, [&] {
+        const ProfileScope scope(a.context(), "coarsest grid");
+        if (coarsest) coarsest_.emplace(a.context(), *coarsest);
+    });
     all.factor_bytes += bytes();
+    complete_ = true;
     return all;
+}
+
+void Hierarchy::provide_vectors(int grid, const CoarseningOptions& options, bool coarsest_is_smoothed) {
+    GridParts& parts = parts_[grid];
+    const StructMatrix& own = matrix(grid);
+    const auto provide = [&](Vector& vector) {
+        if (vector.size() == 0) vector = Vector(a_->context(), own.layout(), own.dof(), "multigrid: vectors");
+    };
+    const bool single = options.single(grid), smoothed = grid + 1 < size() || coarsest_is_smoothed;
+    if (parts.matrix && !(single && grid > 0 && options.single(grid - 1))) provide(parts.x), provide(parts.b);
+    if (single) provide_singles(grid, smoothed);
+    if (smoothed) provide(parts.r), provide(parts.t);
+}
+
+/// Set-ups that are only queued begin with the smallest grid, so that what runs beside the stream on small grids does
+/// so while large ones are factored. The others go in the order of the grids. `meanwhile` is work of the host.
+void Hierarchy::set_up_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing, SetupReport& all,
+                                 const std::function<void()>& meanwhile) {
+    const Context& context = a_->context();
+    const int last = size() - 1, count = smoothers.coarsest ? last + 1 : last;
+    const SmootherOptions undamped{.damping = 1.0};  // l1 Jacobi needs no damping
+    struct Join {
+        std::vector<GridParts>& parts;
+        ~Join() {
+            for (GridParts& one : parts) one.smoother.join();
+        }
+    };
+    const auto on_grid = [&](int grid, const auto& act) {
+        try {
+            act(parts_[grid]);
+        } catch (const SetupError& error) {
+            const Grid& own = matrix(grid).grid();
+            throw SetupError(fmt::format("multigrid: the smoother of grid {}, {} x {} x {} points: {}", grid, own.nx,
+                                         own.ny, own.nz, error.what()));
+        }
+    };
+    {
+        const ProfileScope scope(context, "smoothers");
+        const Join join{parts_};
+        const auto begin = [&](int grid) {
+            on_grid(grid, [&](GridParts& parts) { parts.smoother.begin(parts.survey.kind, parts.r, parts.t); });
+        };
+        std::vector<int> queued;
+        for (int grid = 0; grid < count; ++grid) {
+            const bool damped = grid < last;
+            bool queues = false;
+            on_grid(grid, [&](GridParts& parts) {
+                queues = parts.smoother.prepare(matrix(grid), damped ? smoothers.on(grid) : *smoothers.coarsest,
+                                                damped ? smoothing : undamped);
+            });
+            queues ? queued.push_back(grid) : begin(grid);
+        }
+        for (std::size_t at = queued.size(); at > 0; --at) begin(queued[at - 1]);
+    }
+    meanwhile();
+    const ProfileScope scope(context, "smoothers");
+    for (int grid = 0; grid < count; ++grid)
+        on_grid(grid, [&](GridParts& parts) { add_report(grid, parts.smoother.finish(), all); });
 }
 
 /// Cells of coarse grids are reported as those of grid 0 that they coincide with.

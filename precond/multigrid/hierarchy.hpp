@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -110,11 +111,18 @@ private:
     void begin(const StructMatrix& a, const CoarseningOptions& options);
     void gather_finest_matrix(const CoarseningOptions& options);
     void coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers);
+    /// coarsen() along the axes of the set-up before, for which a GPU is waited for once. Returns whether these are
+    /// still the ones that follow from the matrices; otherwise nothing that was computed is of use.
+    bool coarsen_as_before(const CoarseningOptions& options);
+    void provide_vectors(int grid, const CoarseningOptions& options, bool coarsest_is_smoothed);
+    void set_up_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing, SetupReport& all,
+                          const std::function<void()>& meanwhile);
     void add_report(int grid, const SetupReport& report, SetupReport& all) const;
 
     const StructMatrix* a_ = nullptr;
     std::optional<Shape> shape_;
     std::vector<GridParts> parts_;
+    bool complete_ = false;  ///< the last set-up came to its end
     std::optional<DenseSolve> coarsest_;
     std::optional<Scalars> scalar_;
 };

@@ -25,6 +25,10 @@ Index vector_bytes(const PreconditionerSetting& setting) {
     return setting.natural_layout().slots_in_memory() * setting.matrix.dof() * Index(sizeof(double));
 }
 
+Index damping_bytes(const PreconditionerSetting& setting) {
+    return setting.context.backend() == Backend::cuda ? Smoother::table_bytes(setting.natural_layout()) : 0;
+}
+
 Index double_bytes(const PreconditionerSetting& setting, const CoarseningOptions& options, int grid,
                    bool keeps_matrix) {
     const bool in_single = options.single(grid) && grid > 0 && options.single(grid - 1);
@@ -96,7 +100,8 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
     Index most = 0;
     const bool last = is_last(points, stencil, options_, grid);
     const auto smoothed_by = [&](const SmootherPlan& smoother) {
-        return smoother.plan(at.setting).bytes + 2 * vector + single_bytes(at.setting, options_, grid, true);
+        return smoother.plan(at.setting).bytes + 2 * vector + damping_bytes(at.setting) +
+               single_bytes(at.setting, options_, grid, true);
     };
     const Index smoothed = last ? 0 : smoothed_by(smoothers_.on(grid));
     for (int axis = 0; axis < 3 && !last; ++axis) {

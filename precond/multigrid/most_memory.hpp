@@ -15,6 +15,8 @@ MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil)
 /// On several ranks these are the bytes of this rank's part with its halo.
 Index matrix_bytes(const PreconditionerSetting& setting);
 Index vector_bytes(const PreconditionerSetting& setting);
+/// Bytes of the tables with which a GPU estimates a smoother's damping, whether it needs to or not.
+Index damping_bytes(const PreconditionerSetting& setting);
 /// Bytes of x and b in double precision, if a grid has any: `keeps_matrix` says whether it has a matrix of its own.
 Index double_bytes(const PreconditionerSetting& setting, const CoarseningOptions& options, int grid, bool keeps_matrix);
 /// Bytes that a grid has for cycles in single precision, with or without a smoother; 0 where they are not.

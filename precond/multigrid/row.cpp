@@ -65,7 +65,7 @@ public:
                 }
                 const PreconditionerPlan own = smoothers.on(grid).plan(at.setting);
                 const Index p = at.interpolation_bytes(grids, next(at, grids), options.coarsening.rounds(grid));
-                sum.bytes += own.bytes + p + 2 * vector;
+                sum.bytes += own.bytes + p + 2 * vector + multigrid::damping_bytes(at.setting);
                 const bool rounds = options.coarsening.rounds(grid);  // a later set-up has weights in both precisions
                 const Index unrounded = rounds ? at.interpolation_bytes(grids, next(at, grids), false) : 0;
                 sum.setup_bytes =

@@ -23,7 +23,8 @@ __device__ __forceinline__ double scalar(const Arguments& a, const CoarsePoint& 
     double sum = 0.0;
 #pragma unroll 1
     for (int c = 0; c < DOF; ++c)
-        sum += entry < STORED ? coefficient(entry, own, c) : coefficient(ENTRIES - 1 - entry, there, c);
+        sum += entry < STORED ? loaded(a.own[entry] + c * (DOF + 1) * a.a_stride, own)
+                              : coefficient(ENTRIES - 1 - entry, there, c);
     if (STORED < ENTRIES) return DOF == 1 ? sum : sum / DOF;
 #pragma unroll 1
     for (int c = 0; c < DOF; ++c) sum += coefficient(ENTRIES - 1 - entry, there, c);
@@ -31,8 +32,10 @@ __device__ __forceinline__ double scalar(const Arguments& a, const CoarsePoint& 
 }
 
 // b(0), the b of one subset of the child's axes after the other, and the other entries (weight_formula.hpp).
-#define CHILD magnitude = sigma = sum = b = 0.0;
-#define VALUE(entry, own, there) value = scalar(a, p, entry, own, there), b += value, magnitude += fabs(value);
+#define CHILD(at)                                                   \
+    here = kept_shifted(p.fine, a.position[at], a.step.fine_slots); \
+    magnitude = sigma = sum = b = 0.0;
+#define VALUE(entry, there) value = scalar(a, p, entry, here, there), b += value, magnitude += fabs(value);
 #define OWN own = b, b = 0.0;
 #define SUBSET sigma -= b, sum -= b, b = 0.0;
 #define SUBSET_TIMES(place) sigma -= b, sum -= b * w[place], b = 0.0;
@@ -43,10 +46,11 @@ __device__ __forceinline__ double scalar(const Arguments& a, const CoarsePoint& 
     a.weight[place][p.slot] = w[place];                                        \
     if (a.rounds) a.single_weight[place][p.slot] = float(w[place]);
 
-extern "C" __global__ void __launch_bounds__(THREADS, 4) interpolate(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(THREADS, 1) interpolate(const __grid_constant__ Arguments a) {
     const CoarsePoint p(a.step);
     if (!p.exists) return;
     double w[CHILDREN], value, own, magnitude, sigma, sum, b;
+    int here;  // the child's slot
     WEIGHTS
 }
 
@@ -65,18 +69,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) interpolate(const __gri
     if (unsigned((p.k << AXIS_Z) + z) < unsigned(a.step.fine.nz)) { \
         TERMS                                                       \
     }
-#define STORED_AT(entry, at) value = w * loaded(a.own[entry], p.fine, a.position[at], a.step.fine_slots);
+#define HERE(at) here = kept_shifted(p.fine, a.position[at], a.step.fine_slots);
+#define STORED_AT(entry) value = w * loaded(a.own[entry], here);
 #define MIRRORED_AT(entry, at) value = w * loaded(a.mirrored[entry], p.fine, a.position[at], a.step.fine_slots);
 #define TO_ITSELF(to) sum[to] += value;
-#define TO_CHILD(to, place) sum[to] += value * loaded(a.weight[place], p.slot, a.coupled[to], a.step.order_slots);
+#define TO_CHILD(to, place) sum[to] += value * loaded(a.weight[place], there[to]);
 
-extern "C" __global__ void __launch_bounds__(THREADS, STORED < ENTRIES ? 3 : 2)
-    product(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(THREADS, 1) product(const __grid_constant__ Arguments a) {
     const CoarsePoint p(a.step);
     if (!p.exists) return;
     double sum[COARSE_ENTRIES], w, value;
+    int here, there[COARSE_ENTRIES];  // slots of the child and of the coupled points' weights
 #pragma unroll
-    for (int e = 0; e < COARSE_ENTRIES; ++e) sum[e] = 0.0;
+    for (int e = 0; e < COARSE_ENTRIES; ++e) {
+        sum[e] = 0.0;
+        there[e] = kept_shifted(p.slot, a.coupled[e], a.step.order_slots);
+    }
     PRODUCT
     const int coarse = slot_of(a.step.coarse, p.i, p.j, p.k);
 #pragma unroll

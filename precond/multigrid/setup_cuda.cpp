@@ -16,7 +16,7 @@ namespace hyperplane::multigrid {
 namespace {
 
 constexpr int most_terms = 3000;
-constexpr int setup_threads = 128, coupling_threads = 256, coupling_blocks = 1024, coupling_tile = 16;
+constexpr int threads_of_layer = 128, coupling_threads = 256, coupling_blocks = 1024, coupling_tile = 16;
 
 rtc::Source setup_source() {
     return {rtc::precond_texts(), "precond/multigrid/setup.cuh"};
@@ -48,12 +48,15 @@ public:
     int coarse_stored() const {
         return shape_.storage == MatrixStorage::lower ? coarse_.diagonal() + 1 : coarse_.size();
     }
+    /// A thread block has four lines of 32 coarse points in each of so many planes. With more planes fewer values are
+    /// read again, but fewer registers are left for a point's sums.
+    int layers() const { return coarse_stored() <= 20 ? 4 : 2; }
     bool fits() const {
         return terms_ <= most_terms && positions_.size() <= std::size_t(most_positions) &&
                std::max(coarse_stored(), shape_.stored_entries()) <= most_setup_entries;
     }
     rtc::Definitions definitions() const {
-        rtc::Definitions all = StepLaunch::definitions(grids_, shape_.dof, setup_threads);
+        rtc::Definitions all = StepLaunch::definitions(grids_, shape_.dof, layers() * threads_of_layer);
         all.insert({{"ENTRIES", fmt::format("{}", shape_.stencil.size())},
                     {"STORED", fmt::format("{}", shape_.stored_entries())},
                     {"CHILDREN", fmt::format("{}", places_.count)},
@@ -78,9 +81,9 @@ private:
         const auto add_values = [&](auto wanted) {
             for (int e = 0; e < shape_.stencil.size(); ++e)
                 if (const Int3 o = shape_.stencil[e]; wanted(signs_on(s, o)))
-                    weights_ += fmt::format("VALUE({},{},{}) ", e, position(s), position(s + o));
+                    weights_ += fmt::format("VALUE({},{}) ", e, position(s + o));
         };
-        weights_ += "CHILD ";
+        weights_ += fmt::format("CHILD({}) ", position(s));
         add_values([](Int3 t) { return t == Int3{}; });
         weights_ += "OWN ";
         for (int subset = 1; subset <= all; ++subset) {
@@ -116,12 +119,12 @@ private:
             if (of_entry.empty()) continue;
             of_planes[s.z + o.z] +=
                 (e < shape_.stored_entries()
-                     ? fmt::format("STORED_AT({},{}) ", e, position(s))
+                     ? fmt::format("STORED_AT({}) ", e)
                      : fmt::format("MIRRORED_AT({},{}) ", shape_.stencil.mirror(e), position(s + o))) +
                 of_entry;
         }
         if (of_planes.empty()) return;
-        std::string of_child;
+        std::string of_child = fmt::format("HERE({}) ", position(s));
         for (const auto& [z, terms] : of_planes) of_child += fmt::format("OF_PLANE({},{}) ", z, terms);
         const int place = places_.of[number_of(s)];
         product_ += place < 0 ? fmt::format("OF_ITSELF({}) ", of_child)
@@ -155,8 +158,9 @@ auto* in_memory(Matrix& a, int entry, int row = 0, int col = 0) {
     return a.values(entry, row, col) - a.layout().halo_slots();
 }
 
-StepLaunch launch_for(const StructMatrix& a, const Layout& planes, const Layout& coarse, const Layout& order) {
-    return {a.layout(), coarse, order, planes.begin_plane(), planes.end_plane(), setup_threads};
+StepLaunch launch_for(const StructMatrix& a, const Layout& planes, const Layout& coarse, const Layout& order,
+                      int layers) {
+    return {a.layout(), coarse, order, planes.begin_plane(), planes.end_plane(), layers * threads_of_layer, layers};
 }
 
 rtc::Definitions couplings_definitions(const SetupShape& shape) {
@@ -175,6 +179,7 @@ SetupCuda::SetupCuda(const Context& context, const SetupShape& shape, const Coar
     : coarse_(coarse_stencil(shape.stencil, grids)) {
     const Terms terms(shape, grids);
     positions_ = terms.positions();
+    layers_ = terms.layers();
     const rtc::Definitions definitions = terms.definitions();
     interpolate_ = {context, setup_source(), definitions, "interpolate"};
     product_ = {context, setup_source(), definitions, "product"};
@@ -186,18 +191,18 @@ bool SetupCuda::takes(const SetupShape& shape, const Coarsening& grids) {
 
 void SetupCuda::interpolate(const StructMatrix& a, const Layout& planes, const WeightsView<double>& weights,
                             float* singles) const {
-    const StepLaunch launch = launch_for(a, planes, weights.coarse, weights.order);
+    const StepLaunch launch = launch_for(a, planes, weights.coarse, weights.order, layers_);
     SetupArguments all = arguments(a, weights, launch.step(), positions_);
     for (int e = 0; e < a.stored_entries(); ++e) all.own[e] = in_memory(a, e);
     all.rounds = singles != nullptr;
     for (int place = 0; singles && place < weights.places.count; ++place)
         all.single_weight[place] = singles - weights.order.halo_slots() + place * weights.stride;
-    interpolate_.launch(launch.blocks(), setup_threads, 0, all);
+    interpolate_.launch(launch.blocks(), unsigned(layers_ * threads_of_layer), 0, all);
 }
 
 void SetupCuda::product(const StructMatrix& a, const Layout& planes, const WeightsView<const double>& weights,
                         StructMatrix& coarse) const {
-    const StepLaunch launch = launch_for(a, planes, coarse.layout(), weights.order);
+    const StepLaunch launch = launch_for(a, planes, coarse.layout(), weights.order, layers_);
     SetupArguments all = arguments(a, weights, launch.step(), positions_);
     for (int e = 0; e < coarse.stored_entries(); ++e) {
         all.coupled[e] = int(weights.order.slot_delta(coarse_[e]));
@@ -213,44 +218,47 @@ void SetupCuda::product(const StructMatrix& a, const Layout& planes, const Weigh
                 all.mirrored[e] = in_memory(a, e, col, row);
             }
             for (int e = 0; e < coarse.stored_entries(); ++e) all.coarse[e] = in_memory(coarse, e, row, col);
-            product_.launch(launch.blocks(), setup_threads, 0, all);
+            product_.launch(launch.blocks(), unsigned(layers_ * threads_of_layer), 0, all);
         }
 }
 
-std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates, Survey& survey) {
+CouplingSums::CouplingSums(const StructMatrix& a, Axes candidates, float* copy)
+    : a_(&a), copies_(copy != nullptr), examines_(a.dof() == 1 && a.symmetric()) {
     const rtc::Kernel<CouplingArguments> kernel(
         a.context(), couplings_source(), couplings_definitions({a.stencil(), a.dof(), a.storage()}), "couplings");
     const Layout& layout = a.layout();
     const Grid& grid = a.grid();
     const auto tiles = [](int extent) { return (extent + coupling_tile - 1) / coupling_tile; };
-    const int pieces = std::clamp(coupling_blocks / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
-    const Index blocks = Index(layout.planes()) * pieces;
-    Buffer<double> sums(a.context(), "multigrid: tables", coupling_counts * blocks, Initially::anything);
-    const bool examines = a.dof() == 1 && a.symmetric();
+    pieces_ = std::clamp(coupling_blocks / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
+    const Index blocks = Index(layout.planes()) * pieces_;
+    sums_ = Buffer<double>(a.context(), "multigrid: tables", coupling_counts * blocks, Initially::anything);
     CouplingArguments all{.a = in_memory(a, 0),
-                          .sums = sums.data(),
-                          .single = survey.copy,
+                          .sums = sums_.data(),
+                          .single = copy,
                           .grid = slots_of(layout),
                           .begin = layout.begin_plane(),
-                          .pieces = pieces,
+                          .pieces = pieces_,
                           .slots = int(layout.slots_in_memory()),
                           .a_stride = int(a.stride()),
                           .candidates = candidates[0] + 2 * candidates[1] + 4 * candidates[2],
-                          .examines = examines,
+                          .examines = examines_,
                           .delta = {}};
     slot_deltas(layout, a.stencil().offsets(), all.delta);
     kernel.launch({unsigned(blocks)}, coupling_threads, 0, all);
-    std::vector<double> host(static_cast<std::size_t>(sums.size()));
-    kernel.stream().copy(sums.data(), host.data(), sums.size() * Index(sizeof(double)));
-    if (layout.is_part()) {
-        std::vector<double> of_ranks(std::size_t(coupling_counts) * pieces * grid.nz);
-        a.context().ranks()->all_gather(host, of_ranks);
+}
+
+std::array<double, 3> CouplingSums::read(Survey& survey) const {
+    std::vector<double> host(static_cast<std::size_t>(sums_.size()));
+    a_->context().stream().copy(sums_.data(), host.data(), sums_.size() * Index(sizeof(double)));
+    if (a_->layout().is_part()) {
+        std::vector<double> of_ranks(std::size_t(coupling_counts) * pieces_ * a_->grid().nz);
+        a_->context().ranks()->all_gather(host, of_ranks);
         host = std::move(of_ranks);
     }
     std::array<double, coupling_counts> total{};
     for (std::size_t at = 0; at < host.size(); ++at) total[at % coupling_counts] += host[at];
-    survey.copied = survey.copy != nullptr;
-    if (examines) survey.kind = MatrixKind{.m_matrix = total[3] == 0.0, .jumps = total[4] > 0.0};
+    survey.copied = copies_;
+    if (examines_) survey.kind = MatrixKind{.m_matrix = total[3] == 0.0, .jumps = total[4] > 0.0};
     return {total[0], total[1], total[2]};
 }
 

@@ -36,13 +36,26 @@ public:
 
 private:
     std::vector<Int3> positions_;
+    int layers_ = 0;  ///< planes of coarse points that a thread block has
     Stencil coarse_;
     rtc::Kernel<SetupArguments> interpolate_, product_;
 };
 
 /// The sums of c_id / max_e c_ie over all points for the axes that can be coarsened, on a grid without periodic axes;
 /// and all of a survey but for the kind of matrices that are not symmetric or have several unknowns.
-std::array<double, 3> summed_ratios_cuda(const StructMatrix& a, Axes candidates, Survey& survey);
+class CouplingSums {
+public:
+    /// Queues the sums; `copy` is that of a survey.
+    CouplingSums(const StructMatrix& a, Axes candidates, float* copy);
+    /// Waits for them.
+    std::array<double, 3> read(Survey& survey) const;
+
+private:
+    const StructMatrix* a_;
+    bool copies_, examines_;
+    int pieces_;  ///< thread blocks of a plane
+    Buffer<double> sums_;
+};
 
 /// What NVRTC compiles for the set-up of a step from a grid without periodic axes to the next one.
 rtc::Programs setup_programs(const SetupShape& shape, const Coarsening& grids);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
@@ -16,6 +18,7 @@
 #include "precond/multigrid/copied_lines.hpp"
 #include "precond/multigrid/examined_row.hpp"
 #include "precond/multigrid/grid_norm.hpp"
+#include "precond/queued_setup.hpp"
 #include "precond/single_solve.hpp"
 #include "precond/walks/coefficients.hpp"
 
@@ -37,26 +40,38 @@ struct RandomStart {
     }
 };
 
-/// ||M^-1 A x|| / ||x|| after some steps x = M^-1 A x; infinite or NaN where a step overflows. On a GPU the host waits
-/// once, for the norms of all steps; those after one that is not usable mean nothing.
-double power_method(const StructMatrix& a, const LinearOperator& m, int steps, Vector& x, Vector& y) {
-    const auto ends = [](double norm) { return !std::isfinite(norm) || norm == 0.0; };
+bool is_usable(double norm) {
+    return std::isfinite(norm) && norm != 0.0;
+}
+
+/// norms[step] = ||x|| after so many steps x = M^-1 A x / ||x||. Those after one that is not usable mean nothing.
+void power_steps(const StructMatrix& a, const LinearOperator& m, int steps, Vector& x, Vector& y, double* norms,
+                 double* room) {
     for_each_point(x.context(), x.layout(), "random vector", RandomStart{x.layout().grid(), view(x), x.dof()});
-    Scalars norms(x.context(), "multigrid: tables", steps + 1);
-    grid_norm(x, norms.data());
+    grid_norm(x, norms, room);
     for (int step = 0; step < steps; ++step) {
         a.apply(x, y);
-        scale(Ratio(1.0, nullptr, norms.data() + step), y);
+        scale(Ratio(1.0, nullptr, norms + step), y);
         m.apply(y, x);
-        grid_norm(x, norms.data() + step + 1);
-        if (x.backend() == Backend::cpu && ends(norms.data()[step + 1])) break;
+        grid_norm(x, norms + step + 1, room);
+        if (x.backend() == Backend::cpu && !is_usable(norms[step + 1])) break;
     }
+}
+
+/// ||M^-1 A x|| / ||x|| after all steps, from the norms of these; infinite, NaN or zero where one is.
+double largest_of(std::span<const double> norms) {
     double lambda = 0.0;
-    for (const double norm : norms.get(1, steps)) {
+    for (const double norm : norms) {
         lambda = norm;
-        if (ends(norm)) break;
+        if (!is_usable(norm)) break;
     }
     return lambda;
+}
+
+double power_method(const StructMatrix& a, const LinearOperator& m, int steps, Vector& x, Vector& y) {
+    Scalars norms(x.context(), "multigrid: tables", steps + 1);
+    power_steps(a, m, steps, x, y, norms.data(), nullptr);
+    return largest_of(norms.get(1, steps));
 }
 
 /// flags(i) = 1 where row i is not that of an M-matrix: a coefficient beside the diagonal is positive, or the row's sum
@@ -161,40 +176,107 @@ MatrixKind kind_of(const StructMatrix& a, Vector& sums) {
 
 }  // namespace
 
-SetupReport Smoother::setup(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options,
-                            const std::optional<MatrixKind>& known, Vector& r, Vector& t) {
+bool Smoother::prepare(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options) {
     a_ = &a;
     if (!m_ || shifted_) m_ = choice.make(a, 0.0);
     shifted_ = false;
     m_->suggest_shift(options.suggested_shift);
     lambda_ = 0.0;
     omega_ = 1.0;
-    SetupReport report = m_->setup(a);
-    if (options.damping) {
-        omega_ = *options.damping;
-        return report;
+    pending_ = {};
+    pending_.choice = &choice;
+    pending_.options = options;
+    const auto* queues = dynamic_cast<const QueuedSetup*>(m_.get());
+    return queues && queues->can_queue_setup(a);
+}
+
+void Smoother::begin(const std::optional<MatrixKind>& known, Vector& r, Vector& t) {
+    pending_.r = &r;
+    pending_.t = &t;
+    auto* const queues = dynamic_cast<QueuedSetup*>(m_.get());
+    pending_.queued = queues && queues->queue_setup(*a_);
+    if (!pending_.queued) pending_.report = m_->setup(*a_);
+    if (pending_.options.damping) {
+        omega_ = *pending_.options.damping;
+        return;
     }
-    const MatrixKind kind = !choice.regular_splitting ? MatrixKind{} : known ? *known : kind_of(a, t);
-    if (kind.m_matrix) {
-        if (kind.jumps) omega_ = damping_of_jumps;
-        return report;
+    const MatrixKind kind = !pending_.choice->regular_splitting ? MatrixKind{} : known ? *known : kind_of(*a_, t);
+    if (kind.m_matrix && kind.jumps) omega_ = damping_of_jumps;
+    pending_.estimates = !kind.m_matrix;
+    if (!pending_.estimates) return;
+    if (pending_.queued)
+        queue_power_method();
+    else
+        settle(false, pending_.report);
+}
+
+/// Steps on a small grid take less time than their launches. So they are recorded, when they have run once with the
+/// same memory, and run beside the set-ups of larger grids.
+void Smoother::queue_power_method() {
+    const StructMatrix& a = *a_;
+    const int steps = pending_.options.power_steps;
+    const Index room = norm_room(a.layout());
+    if (power_tables_.size() == 0) power_tables_ = Buffer<double>(a.context(), "multigrid: tables", room + steps + 1);
+    const auto run = [&] {
+        power_steps(a, *m_, steps, *pending_.r, *pending_.t, power_tables_.data() + room, power_tables_.data());
+    };
+    const Recorded reads{a.values(0), m_.get(), pending_.r->data(), pending_.t->data()};
+    if constexpr (cuda_built) {
+        if (recorded_ == reads && !a.context().profile()) {
+            if (!power_) power_ = std::make_shared<device::SideWork>(a.context().stream(), run);
+            return power_->queue();
+        }
     }
+    power_.reset();
+    run();
+    recorded_ = reads;
+}
+
+Index Smoother::table_bytes(const Layout& layout) {
+    return (norm_room(layout) + SmootherOptions{}.power_steps + 1) * Index(sizeof(double));
+}
+
+void Smoother::join() {
+    if constexpr (cuda_built)
+        if (power_) power_->join();
+}
+
+SetupReport Smoother::finish() {
+    if (!pending_.queued) return std::move(pending_.report);
+    QueuedSetup::Finished all = dynamic_cast<QueuedSetup&>(*m_).finish_setup();
+    if (!pending_.estimates) return std::move(all.report);
+    if (!all.repeated) {
+        const int steps = pending_.options.power_steps;
+        std::vector<double> norms(static_cast<std::size_t>(steps));
+        a_->context().stream().copy(power_tables_.data() + power_tables_.size() - steps, norms.data(),
+                                    steps * Index(sizeof(double)));
+        lambda_ = largest_of(norms);
+    }
+    settle(!all.repeated, all.report);
+    return std::move(all.report);
+}
+
+void Smoother::settle(bool estimated, SetupReport& report) {
+    const StructMatrix& a = *a_;
+    const int steps = pending_.options.power_steps;
+    Vector &r = *pending_.r, &t = *pending_.t;
     const auto is_large = [&] { return !(lambda_ < largest_lambda); };
-    lambda_ = power_method(a, *m_, options.power_steps, r, t);
+    if (!estimated) lambda_ = power_method(a, *m_, steps, r, t);
     for (const double alpha : shifts) {
         if (!is_large()) break;
-        std::unique_ptr<Preconditioner> shifted = choice.make(a, alpha);
+        std::unique_ptr<Preconditioner> shifted = pending_.choice->make(a, alpha);
         if (!shifted) break;
+        power_.reset();
+        recorded_.reset();
         m_.reset();
         m_ = std::move(shifted);
         shifted_ = true;
         report = m_->setup(a);
-        lambda_ = power_method(a, *m_, options.power_steps, r, t);
+        lambda_ = power_method(a, *m_, steps, r, t);
     }
     if (!std::isfinite(lambda_))
         throw SetupError("M^-1 A has no bound. Use another smoother.name, or struct_ilu as the preconditioner.");
     omega_ = lambda_ > 0.0 ? std::min(1.0, margin / lambda_) : 1.0;
-    return report;
 }
 
 void Smoother::from_zero(const Vector& b, Vector& x) const {

@@ -11,10 +11,12 @@
 // two sides differ by more than a factor of ten, omega = 0.95.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
 
+#include "core/device/side_work.hpp"
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/single_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
@@ -42,10 +44,17 @@ struct SmootherChoice {
 
 class Smoother {
 public:
-    /// Keeps M, but for its values, from one set-up to the next. `known`: the matrix's kind, if it has been found
-    /// already. r and t are overwritten.
-    SetupReport setup(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options,
-                      const std::optional<MatrixKind>& known, Vector& r, Vector& t);
+    /// A set-up in three steps, so that those of several grids wait for a GPU together. M is kept, but for its values,
+    /// from one set-up to the next.
+    ///
+    /// 1. Makes M. Returns whether begin() will only queue work.
+    bool prepare(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options);
+    /// 2. `known`: the matrix's kind, if it has been found already. r and t are overwritten until finish().
+    void begin(const std::optional<MatrixKind>& known, Vector& r, Vector& t);
+    /// 3. The report. What the GPU does beside its stream must have been joined.
+    SetupReport finish();
+    /// Whatever is queued from now on runs after the work of begin().
+    void join();
     /// x = omega M^-1 b, the step from x = 0
     void from_zero(const Vector& b, Vector& x) const;
     /// r and t are overwritten.
@@ -64,11 +73,29 @@ public:
     /// scratch.r = b - A x
     void residual(const SingleVector& b, const SingleVector& x, const SingleScratch& scratch) const;
 
+    /// Bytes of what a GPU keeps for estimates of lambda.
+    static Index table_bytes(const Layout& layout);
+
     const Preconditioner& preconditioner() const { return *m_; }
     double omega() const { return omega_; }
     double lambda() const { return lambda_; }  ///< 0 if it was not needed
 
 private:
+    /// A set-up between prepare() and finish().
+    struct Pending {
+        const SmootherChoice* choice = nullptr;
+        SmootherOptions options;
+        Vector *r = nullptr, *t = nullptr;
+        bool queued = false;     ///< M's set-up
+        bool estimates = false;  ///< lambda is needed
+        SetupReport report;      ///< if M's set-up was not queued
+    };
+    /// What the recorded steps of the power method read and write.
+    using Recorded = std::array<const void*, 4>;
+
+    void queue_power_method();
+    /// Sets lambda and omega, with shifts if lambda is too large; `estimated`: lambda is known for the current M.
+    void settle(bool estimated, SetupReport& report);
     /// z = M^-1 r
     void apply(const SingleVector& r, SingleVector& z, const SingleScratch& scratch) const;
 
@@ -76,6 +103,10 @@ private:
     std::unique_ptr<Preconditioner> m_;
     bool shifted_ = false;  ///< m_ was made with a shift
     double omega_ = 1.0, lambda_ = 0.0;
+    Pending pending_;
+    Buffer<double> power_tables_;              ///< on a GPU: the room of a norm, and the norms of all steps
+    std::shared_ptr<device::SideWork> power_;  ///< steps of the power method, recorded in the second set-up
+    std::optional<Recorded> recorded_;
 };
 
 }  // namespace hyperplane::multigrid

@@ -20,7 +20,8 @@ GridSlots slots_of(const Layout& layout) {
             layout.begin_plane() - layout.halo()};
 }
 
-StepLaunch::StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int begin, int end, int threads)
+StepLaunch::StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int begin, int end, int threads,
+                       int layers)
     : step_{}, blocks_{} {
     const Grid& grid = order.grid();
     const bool natural = order.kind() == LayoutKind::natural;
@@ -36,10 +37,12 @@ StepLaunch::StepLaunch(const Layout& fine, const Layout& coarse, const Layout& o
     step_.extent[0] = natural ? grid.nx : grid.ny;
     step_.extent[1] = natural ? grid.ny : grid.nz;
     step_.extent[2] = natural ? end - begin : grid.nx;
-    step_.columns = step_.extent[1] >= threads / 32 ? 32 : threads;
+    const int of_layer = threads / layers;
+    step_.columns = step_.extent[1] >= of_layer / 32 ? 32 : of_layer;
     step_.tiles = (step_.extent[0] + step_.columns - 1) / step_.columns;
-    const int rows = threads / step_.columns;
-    blocks_.x = unsigned(step_.tiles) * unsigned(step_.extent[2]) * unsigned((step_.extent[1] + rows - 1) / rows);
+    step_.rows = of_layer / step_.columns;
+    blocks_.x = unsigned(step_.tiles) * unsigned((step_.extent[2] + layers - 1) / layers) *
+                unsigned((step_.extent[1] + step_.rows - 1) / step_.rows);
 }
 
 rtc::Definitions StepLaunch::definitions(const Coarsening& grids, int dof, int threads) {

@@ -248,6 +248,86 @@ TEST_F(MultigridOnDevice, FollowsNewValuesAndNewAxes) {
     }
 }
 
+/// From the second set-up on the power method's steps are recorded and run beside the set-ups of larger grids, and no
+/// grid waits for the couplings of another one.
+TEST_F(MultigridOnDevice, SetsUpAgainAsTheFirstTime) {
+    const Context gpu = Context::cuda();
+    const Box box{37, 33, 35};
+    const auto system = [&](unsigned seed) {
+        const StencilMatrix data =
+            reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, seed);
+        return in_context(
+            gpu, reference::to_struct_matrix(Context::cpu(), layout_for(LayoutKind::natural, data, "star7", 0), data,
+                                             MatrixStorage::lower, "star7"));
+    };
+    const StructMatrix one = system(31), other = system(32);
+    const std::vector<double> r = reference::Random(25).vector(int(one.unknowns()));
+    for (const Settings& settings :
+         {Settings{}, Settings{{"storage", "half_scaled"}}, Settings{{"storage", "single"}, {"vectors", "single"}}}) {
+        const Parameters keys = multigrid_keys(settings, "multicolor");
+        struct Method {
+            std::vector<double> lambdas, z;
+            double smallest_ratio;
+            Int3 smallest_cell;
+            bool operator==(const Method&) const = default;
+        };
+        const auto method = [&](Preconditioner& m, const StructMatrix& a) {
+            const SetupReport report = m.setup(a);
+            Method found{{}, {}, report.smallest_pivot_ratio, report.smallest_pivot_cell};
+            const auto& h = dynamic_cast<const Multigrid&>(m).hierarchy();
+            for (int grid = 0; grid + 1 < h.size(); ++grid) found.lambdas.push_back(h[grid].smoother.lambda());
+            Vector z = poisoned(gpu, a.layout(), 1);
+            m.apply(to_vector(gpu, a.layout(), 1, r), z);
+            found.z = from_vector(z);
+            return found;
+        };
+        const Method of_one = method(*make_multigrid(one, keys), one),
+                     of_other = method(*make_multigrid(other, keys), other);
+        EXPECT_GT(*std::max_element(of_one.lambdas.begin(), of_one.lambdas.end()), 0.0)
+            << "no steps of the power method";
+        EXPECT_NE(of_one.z, of_other.z);
+        const auto m = make_multigrid(one, keys);
+        for (const bool first : {true, true, true, false, true, false, false}) {
+            SCOPED_TRACE(first ? "one" : "other");
+            EXPECT_TRUE(method(*m, first ? one : other) == (first ? of_one : of_other));
+        }
+    }
+}
+
+TEST_F(MultigridOnDevice, ReportsPivotsAsTheHost) {
+    const StructMatrix here = laplacian(Context::cpu(1), {9, 7, 5}, {1.0, 1.0, 1.0}, -1.5, true),
+                       there = in_context(Context::cuda(), here);
+    const auto keys = [&](const Settings& settings) {
+        return multigrid_keys({{"grids", "3"}, {"damping", "1"}}, "multicolor", settings);
+    };
+    const auto refusal = [&](const StructMatrix& a) {
+        try {
+            make_multigrid(a, keys({{"pivot_policy", "fail"}}))->setup(a);
+        } catch (const SetupError& error) {
+            return std::string(error.what()).substr(0, 100);
+        }
+        return std::string();
+    };
+    EXPECT_EQ(refusal(here).find("multigrid: the smoother of grid "), 0u) << refusal(here);
+    EXPECT_EQ(refusal(there), refusal(here));
+    for (const char* policy : {"boost", "shift"}) {
+        SCOPED_TRACE(policy);
+        const auto host = make_multigrid(here, keys({{"pivot_policy", policy}})),
+                   device = make_multigrid(there, keys({{"pivot_policy", policy}}));
+        const SetupReport expected = host->setup(here);
+        for (int setup = 0; setup < 3; ++setup) {
+            const SetupReport report = device->setup(there);
+            EXPECT_GT(report.pivots_modified, 0);
+            EXPECT_EQ(report.pivots_modified, expected.pivots_modified);
+            EXPECT_EQ(report.shift, expected.shift);
+            EXPECT_NEAR(report.smallest_pivot_ratio, expected.smallest_pivot_ratio, 1e-12);
+            ASSERT_EQ(report.modified.size(), expected.modified.size());
+            for (std::size_t at = 0; at < report.modified.size(); ++at)
+                EXPECT_EQ(report.modified[at].cell, expected.modified[at].cell);
+        }
+    }
+}
+
 TEST_F(MultigridOnDevice, SolvesOnTheCoarsestGridByJacobiAsTheHost) {
     for (const int dof : {1, 3})
         for (const Box& box : {Box{17, 13, 11}, Box{12, 7, 5, {true, false, true}}})

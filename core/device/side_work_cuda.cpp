@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/device/side_work.hpp"
+
+#include "core/device/capture_cuda.hpp"
+
+namespace hyperplane::device {
+
+struct SideWork::Handles {
+    cudaStream_t beside = nullptr;
+    cudaEvent_t before = nullptr, after = nullptr;
+    cudaGraphExec_t graph = nullptr;
+    bool joined = true;
+
+    ~Handles() {  // unchecked: it may be part of unwinding after another error
+        if (beside) cudaStreamSynchronize(beside);
+        if (graph) cudaGraphExecDestroy(graph);
+        if (before) cudaEventDestroy(before);
+        if (after) cudaEventDestroy(after);
+        if (beside) cudaStreamDestroy(beside);
+    }
+};
+
+namespace {
+
+cudaStream_t own(const Stream& stream) {
+    return static_cast<cudaStream_t>(stream.handle());
+}
+
+}  // namespace
+
+SideWork::SideWork(const Stream& stream, const std::function<void()>& call)
+    : stream_(stream), handles_(std::make_unique<Handles>()) {
+    cuda::Capture capture(own(stream));
+    call();
+    handles_->graph = capture.instantiate();
+    cuda::check(cudaStreamCreateWithFlags(&handles_->beside, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    for (cudaEvent_t* event : {&handles_->before, &handles_->after})
+        cuda::check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+}
+
+SideWork::~SideWork() = default;
+
+void SideWork::queue() {
+    cuda::check(cudaEventRecord(handles_->before, own(stream_)), "cudaEventRecord");
+    cuda::check(cudaStreamWaitEvent(handles_->beside, handles_->before, 0), "cudaStreamWaitEvent");
+    handles_->joined = false;
+    cuda::check(cudaGraphLaunch(handles_->graph, handles_->beside), "cudaGraphLaunch");
+    cuda::check(cudaEventRecord(handles_->after, handles_->beside), "cudaEventRecord");
+}
+
+void SideWork::join() noexcept {
+    if (handles_->joined) return;
+    cudaStreamWaitEvent(static_cast<cudaStream_t>(stream_.handle()), handles_->after, 0);
+    handles_->joined = true;
+}
+
+}  // namespace hyperplane::device

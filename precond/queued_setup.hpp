@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Set-ups whose work is queued on a GPU first, and whose outcome the host reads later: so many of them, as those of
+// multigrid's grids, wait for the GPU together.
+#pragma once
+
+#include "core/interfaces/linear_operator.hpp"
+#include "core/matrix/struct_matrix.hpp"
+
+namespace hyperplane {
+
+/// The interface of a preconditioner whose set-up may be queued.
+class QueuedSetup {
+public:
+    virtual ~QueuedSetup() = default;
+    /// Whether queue_setup() would queue a set-up for `a`.
+    virtual bool can_queue_setup(const StructMatrix& a) const = 0;
+    /// Queues Preconditioner::setup(a) without waiting for the GPU. Returns false, and does nothing, where that cannot
+    /// be done. Applications may be queued at once; what they compute means nothing if finish_setup() throws.
+    virtual bool queue_setup(const StructMatrix& a) = 0;
+
+    struct Finished {
+        SetupReport report;
+        /// Whether the factorisation had to be repeated with a shift, so that applications queued before were of
+        /// another one.
+        bool repeated = false;
+    };
+    /// Waits for the set-up that was queued; reports, or throws, what Preconditioner::setup would.
+    virtual Finished finish_setup() = 0;
+};
+
+}  // namespace hyperplane
