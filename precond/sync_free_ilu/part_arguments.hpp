@@ -32,7 +32,7 @@ struct PartArguments {
     const int* rows;               // part by part, ascending
     const unsigned short* places;  // [position in `rows`]: the row's number within its part
     const int* numbered;           // part by part, the rows in the order of these numbers
-    double* inverse;               // of the diagonal blocks, by the lower side's slices
+    double* inverse;               // of the diagonal blocks, by the upper side's slices
     PartSide lower, upper;
     const double* in;
     double* out;

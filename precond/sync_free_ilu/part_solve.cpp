@@ -8,7 +8,7 @@ namespace hyperplane {
 namespace {
 
 constexpr const char* parts_label = "factor";
-constexpr int part_threads = 128;
+constexpr int part_threads = 192;
 
 constexpr const char* parts_text = "precond/sync_free_ilu/part_solve.cuh";
 

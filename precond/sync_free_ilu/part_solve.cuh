@@ -4,11 +4,12 @@
 //
 //     M = L D (I + G)      L and D from the factorisation, G = D^-1 U
 //
-// A thread block has one part. It reads the part's right-hand side into shared memory, goes through the levels of L,
-// multiplies with D^-1, goes through the levels of I + G and writes the result; so r, z and the factors are moved once.
-// Rows of a level are packed in slices of as many rows as a warp has threads for, a thread for each row of the system;
-// its coefficients lie beside those of its neighbours, so a warp reads whole lines. Within a part rows are numbered by
-// the levels of L, with 16 bits.
+// A thread block has one part. It reads the part's right-hand side into shared memory, goes through the levels of L and
+// then through those of I + G, where each row begins with its own multiplication with D^-1, and writes the result; so
+// r, z and the factors are moved once. Rows of a level are packed in slices of as many rows as a warp has threads for,
+// a thread for each row of the system; its coefficients lie beside those of its neighbours, so a warp reads whole
+// lines. A warp asks for its next slice before it waits for the level to end, since factors, unlike the vector, do not
+// depend on what is computed. Within a part rows are numbered by the levels of L, with 16 bits.
 //
 // Definitions: DOF, THREADS (of a thread block).
 
@@ -16,9 +17,11 @@
 
 namespace hyperplane {
 
-constexpr int batch = 4;  // entries of a row that are loaded together
+constexpr int ahead = DOF < 6 ? 12 / (DOF + 1) : 1;           // entries of a row that are loaded ahead
+constexpr int batch = DOF == 1 ? 4 : DOF <= 3 ? 2 : 1;        // those that are loaded together after these
+constexpr int resident = DOF <= 4 && THREADS <= 192 ? 4 : 1;  // thread blocks of a solve on a multiprocessor
 
-/// Copies the factors to the slices: L, U multiplied with D^-1, and D^-1. A warp has one slice.
+/// Copies the factors to the slices: L, U multiplied with D^-1, and, by the slices of U, D^-1. A warp has one slice.
 extern "C" __global__ void __launch_bounds__(THREADS) pack_parts(const __grid_constant__ PartArguments a) {
     const int all = a.lower.slice_count + a.upper.slice_count;
     const int index = blockIdx.x * (THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -46,82 +49,163 @@ extern "C" __global__ void __launch_bounds__(THREADS) pack_parts(const __grid_co
             packed[c * slice.rows * DOF] = value;
         }
     }
-    if (upper) return;
+    if (!upper) return;
     for (int c = 0; c < DOF; ++c)
         a.inverse[(long long)slice.first * DOF * DOF + c * slice.rows * DOF + lane] = inverse[c];
 }
 
-/// x = T^-1 x for a unit triangle T of the part.
-__device__ void solve_side(const PartSide& side, int part, double* x) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, i = lane / DOF, r = lane % DOF;
-    const int last_level = side.part_levels[part + 1];
-    for (int level = side.part_levels[part]; level < last_level; ++level) {
-        const int end = side.level_slices[level + 1];
-        for (int at = side.level_slices[level] + warp; at < end; at += THREADS / 32) {
-            const PartSlice slice = side.slices[at];
-            if (i >= slice.rows) continue;
-            const int width = slice.rows * DOF;
-            double* const own = x + side.local[slice.first + i] * DOF + r;
-            double sum = *own;
-            for (int e = 0; e < slice.length; e += batch) {
-                double value[batch][DOF];
-                int column[batch];
-#pragma unroll
-                for (int b = 0; b < batch; ++b)
-                    if (e + b < slice.length) {
-                        const long long block = slice.block + (e + b) * slice.rows;
-                        column[b] = __ldg(side.columns + block + i);
-#pragma unroll
-                        for (int c = 0; c < DOF; ++c)
-                            value[b][c] = __ldcs(side.values + block * DOF * DOF + c * width + lane);
-                    }
-#pragma unroll
-                for (int b = 0; b < batch; ++b)
-                    if (e + b < slice.length) {
-#pragma unroll
-                        for (int c = 0; c < DOF; ++c) sum -= value[b][c] * x[column[b] * DOF + c];
-                    }
-            }
-            *own = sum;
+/// One triangle of a part, as a warp goes through its slices of it. Offsets are from the part's first row and block.
+template <bool upper>
+struct Slices {
+    const PartSlice* slices;
+    const int* level_slices;
+    const unsigned short *local, *columns;
+    const double *values, *inverse;
+    int base;
+    long long first_block;
+    int level, last_level;  ///< of the slice that is loaded next
+    int at, end;            ///< that slice, and the end of its level
+    PartSlice next;
+
+    // The slice that has been loaded.
+    int its_level, rows, length, block;
+    int own;  ///< the number of this thread's row
+    int column[ahead];
+    double value[ahead][DOF], scale[DOF];
+
+    __device__ Slices(const PartArguments& a, int part) {
+        const PartSide& side = upper ? a.upper : a.lower;
+        base = a.part_rows[part];
+        level = side.part_levels[part], last_level = side.part_levels[part + 1];
+        slices = side.slices, level_slices = side.level_slices;
+        local = side.local + base;
+        inverse = a.inverse + (long long)base * DOF * DOF;
+        at = level_slices[level], end = level_slices[level + 1];
+        first_block = slices[at].block;
+        columns = side.columns + first_block;
+        values = side.values + first_block * DOF * DOF;
+        at += threadIdx.x / 32;
+        find();
+        load();
+    }
+
+    /// The warp's next slice, from `at` on. What is read here is used a slice later, so nothing waits for it.
+    __device__ void find() {
+        while (level < last_level && at >= end) {
+            if (++level == last_level) return;
+            at = end + threadIdx.x / 32;
+            end = __ldg(level_slices + level + 1);
         }
-        __syncthreads();
+        if (level < last_level) next = slices[at];
     }
-}
 
-/// x = D^-1 x.
-__device__ void scale(const PartArguments& a, int part, double* x) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, i = lane / DOF;
-    const int begin = a.lower.level_slices[a.lower.part_levels[part]];
-    const int end = a.lower.level_slices[a.lower.part_levels[part + 1]];
-    for (int at = begin + warp; at < end; at += THREADS / 32) {
-        const PartSlice slice = a.lower.slices[at];
-        const bool active = i < slice.rows;
-        double* const row = x + (active ? a.lower.local[slice.first + i] * DOF : 0);
-        double scaled = 0.0;
-        if (active)
-            for (int c = 0; c < DOF; ++c)
-                scaled += __ldcs(a.inverse + (long long)slice.first * DOF * DOF + c * slice.rows * DOF + lane) * row[c];
-        __syncwarp();
-        if (active) row[lane % DOF] = scaled;
+    __device__ void load() {
+        its_level = level;
+        if (level == last_level) return;
+        rows = next.rows, length = next.length, block = int(next.block - first_block);
+        const int first = next.first - base, lane = threadIdx.x % 32, i = lane / DOF, width = rows * DOF;
+        if (i < rows) {
+            own = __ldg(local + first + i);
+            if (upper) {
+                const double* const from = inverse + (long long)first * DOF * DOF + lane;
+#pragma unroll
+                for (int c = 0; c < DOF; ++c) scale[c] = __ldcs(from + c * width);
+            }
+            const unsigned short* const numbers = columns + block + i;
+            const double* const from = values + (long long)block * DOF * DOF + lane;
+#pragma unroll
+            for (int b = 0; b < ahead; ++b)
+                if (b < length) {
+                    column[b] = __ldg(numbers + b * rows);
+#pragma unroll
+                    for (int c = 0; c < DOF; ++c) value[b][c] = __ldcs(from + (b * DOF + c) * width);
+                }
+        }
+        at += THREADS / 32;
+        find();
     }
-    __syncthreads();
-}
 
-extern "C" __global__ void __launch_bounds__(THREADS) solve_parts(const __grid_constant__ PartArguments a) {
+    /// What is left of a row after the entries that were loaded ahead.
+    __device__ double subtract_rest(double sum, const double* x) const {
+        const int lane = threadIdx.x % 32, i = lane / DOF, width = rows * DOF;
+        for (int e = ahead; e < length; e += batch) {
+            double more[batch][DOF];
+            int number[batch];
+#pragma unroll
+            for (int b = 0; b < batch; ++b)
+                if (e + b < length) {
+                    const long long packed = block + (long long)(e + b) * rows;
+                    number[b] = __ldg(columns + packed + i);
+#pragma unroll
+                    for (int c = 0; c < DOF; ++c) more[b][c] = __ldcs(values + packed * DOF * DOF + c * width + lane);
+                }
+#pragma unroll
+            for (int b = 0; b < batch; ++b)
+                if (e + b < length) {
+#pragma unroll
+                    for (int c = 0; c < DOF; ++c) sum -= more[b][c] * x[number[b] * DOF + c];
+                }
+        }
+        return sum;
+    }
+
+    /// The rows of the loaded slice.
+    __device__ void solve_slice(double* x) const {
+        const int lane = threadIdx.x % 32, r = lane % DOF;
+        const bool active = lane / DOF < rows;
+        double* const row = x + (active ? own * DOF : 0);
+        double sum = 0.0;
+        if (active) {
+            if (upper) {
+#pragma unroll
+                for (int c = 0; c < DOF; ++c) sum += scale[c] * row[c];
+            } else {
+                sum = row[r];
+            }
+#pragma unroll
+            for (int b = 0; b < ahead; ++b)
+                if (b < length) {
+#pragma unroll
+                    for (int c = 0; c < DOF; ++c) sum -= value[b][c] * x[column[b] * DOF + c];
+                }
+            sum = subtract_rest(sum, x);
+        }
+        if (upper) __syncwarp();
+        if (active) row[r] = sum;
+    }
+
+    /// x = T^-1 x for the unit triangle T of the part, or T^-1 D^-1 x for the upper one.
+    __device__ void solve(double* x, int first_level) {
+        for (int one = first_level; one < last_level; ++one) {
+            while (its_level == one) {
+                solve_slice(x);
+                load();
+            }
+            __syncthreads();
+        }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, resident) solve_parts(const __grid_constant__ PartArguments a) {
     extern __shared__ double part_vector[];
     double* const x = part_vector;
     const int part = blockIdx.x, base = a.part_rows[part], values = (a.part_rows[part + 1] - base) * DOF;
-    for (int at = threadIdx.x; at < values; at += THREADS) {
-        const int place = base + at / DOF, c = at % DOF;
-        x[a.places[place] * DOF + c] = __ldg(a.in + (long long)a.rows[place] * DOF + c);
+    {
+        Slices<false> lower(a, part);
+#pragma unroll 4
+        for (int at = threadIdx.x; at < values; at += THREADS) {
+            const int place = base + at / DOF, c = at % DOF;
+            x[__ldg(a.places + place) * DOF + c] = __ldg(a.in + (long long)__ldg(a.rows + place) * DOF + c);
+        }
+        __syncthreads();
+        lower.solve(x, a.lower.part_levels[part]);
     }
-    __syncthreads();
-    solve_side(a.lower, part, x);
-    scale(a, part, x);
-    solve_side(a.upper, part, x);
+    Slices<true> upper(a, part);
+    upper.solve(x, a.upper.part_levels[part]);
+#pragma unroll 4
     for (int at = threadIdx.x; at < values; at += THREADS) {
         const int place = base + at / DOF, c = at % DOF;
-        a.out[(long long)a.rows[place] * DOF + c] = x[a.places[place] * DOF + c];
+        a.out[(long long)__ldg(a.rows + place) * DOF + c] = x[__ldg(a.places + place) * DOF + c];
     }
 }
 

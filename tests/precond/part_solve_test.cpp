@@ -45,7 +45,7 @@ void launch(int blocks, const Body& body) {
 #define __device__
 #define __shared__
 #define __grid_constant__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define threadIdx emulated::thread_place
 #define blockIdx emulated::block_place
 #define __syncthreads() emulated::all.arrive_and_wait()
