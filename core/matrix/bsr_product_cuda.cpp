@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/matrix/bsr_product_cuda.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 
 namespace hyperplane {
 namespace {
@@ -40,10 +43,37 @@ unsigned blocks_for(Index work, Index each) {
     return unsigned((work + each - 1) / each);
 }
 
+/// Whether rows read mostly x of rows that are not far away, by a sample of rows. Where they do not, each block of a
+/// row costs an access of its own, and bsr_rows, which has more threads and leaves more of the first-level cache to
+/// them, is the faster one.
+bool reads_nearby(const BlockPattern& pattern) {
+    constexpr Index samples = 1024, always_near = 4096;
+    const Index near = std::max(pattern.rows() / 16, always_near), step = std::max<Index>(pattern.rows() / samples, 1);
+    Index seen = 0, far = 0;
+    for (Index row = 0; row < pattern.rows(); row += step)
+        for (Index at = pattern.row_begin()[row]; at < pattern.row_begin()[row + 1]; ++at, ++seen)
+            far += std::abs(pattern.column()[at] - row) > near;
+    return 2 * far <= seen;
+}
+
+/// Blocks that bsr_staged's shared memory has room for: those of a thread block's rows and a tenth more, so that most
+/// thread blocks copy all of their rows at once.
+Index capacity_for(double mean, int lanes, int dof) {
+    constexpr double most_bytes = 40.0 * 1024.0;  // with what is declared below 48 KiB, which need not be asked for
+    const double wanted = 1.1 * std::max(mean, 1.0) * staged_rows(lanes, dof) + 8.0;
+    return Index(std::min(wanted, most_bytes / (8.0 * dof * dof + 4.0))) / 4 * 4;
+}
+
+Index shared_bytes(Index capacity, int dof) {
+    return capacity * (dof * dof * Index(sizeof(double)) + Index(sizeof(int)));
+}
+
 }  // namespace
 
 BsrProductCuda::BsrProductCuda(const BsrMatrix& a)
     : lanes_(lanes_for(a.pattern()->mean(), a.dof())),
+      nearby_(reads_nearby(*a.pattern())),
+      capacity_(capacity_for(a.pattern()->mean(), lanes_, a.dof())),
       apply_(kernels(a.context(), lanes_, a.dof(), false)),
       residual_(kernels(a.context(), lanes_, a.dof(), true)) {
     const LongRows found = long_rows_of(*a.pattern());
@@ -73,8 +103,18 @@ Index BsrProductCuda::bytes_of_row(Index blocks, int dof) {
 
 BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, int lanes, int dof, bool exact) {
     const rtc::Definitions all = definitions(lanes, dof, exact);
-    return {Kernel(context, bsr_source(), all, "bsr_rows"), Kernel(context, bsr_source(), all, "bsr_pieces"),
-            Kernel(context, bsr_source(), all, "bsr_long_rows")};
+    Kernels made{Kernel(context, bsr_source(), all, "bsr_rows"),
+                 Kernel(context, bsr_source(), all, "bsr_pieces"),
+                 Kernel(context, bsr_source(), all, "bsr_long_rows"),
+                 {}};
+    if (!exact && dof <= most_staged_dof && context.stream().properties().major >= 9)
+        made.staged = Kernel(context, bsr_source(), all, "bsr_staged");
+    return made;
+}
+
+bool BsrProductCuda::stages(const Kernels& kernels, const BsrMatrix& a) const {
+    // Bulk copies need addresses that are multiples of 16, which a caller's own values may not have.
+    return kernels.staged && nearby_ && reinterpret_cast<std::uintptr_t>(a.values()) % 16 == 0;
 }
 
 void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Vector* b, const Vector& x,
@@ -93,8 +133,16 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
                                         .long_rows = long_rows_.data(),
                                         .partial = partial_.data(),
                                         .piece_count = pieces_.size(),
-                                        .long_row_count = long_rows_.size()};
-    if (pattern.rows() > 0) kernels.rows.launch({blocks_for(pattern.rows(), threads / lanes_)}, threads, 0, arguments);
+                                        .long_row_count = long_rows_.size(),
+                                        .blocks = pattern.blocks(),
+                                        .capacity = capacity_};
+    if (pattern.rows() > 0) {
+        if (stages(kernels, a))
+            kernels.staged.launch({blocks_for(pattern.rows(), staged_rows(lanes_, a.dof()))},
+                                  unsigned(staged_threads(a.dof())), shared_bytes(capacity_, a.dof()), arguments);
+        else
+            kernels.rows.launch({blocks_for(pattern.rows(), threads / lanes_)}, threads, 0, arguments);
+    }
     if (pieces_.size() == 0) return;
     kernels.pieces.launch({blocks_for(pieces_.size(), threads / 32)}, threads, 0, arguments);
     kernels.long_rows.launch({blocks_for(long_rows_.size() * a.dof(), threads)}, threads, 0, arguments);

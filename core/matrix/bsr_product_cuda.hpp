@@ -34,12 +34,16 @@ public:
 private:
     using Kernel = rtc::Kernel<BsrProductArguments>;
     struct Kernels {
-        Kernel rows, pieces, long_rows;
+        Kernel rows, pieces, long_rows, staged;
     };
     static Kernels kernels(const Context& context, int lanes, int dof, bool exact);
+    /// Whether rows go through shared memory.
+    bool stages(const Kernels& kernels, const BsrMatrix& a) const;
     void launch(const Kernels& kernels, const BsrMatrix& a, const Vector* b, const Vector& x, Vector& y) const;
 
     int lanes_;
+    bool nearby_;     ///< rows read what their neighbours read
+    Index capacity_;  ///< blocks that bsr_staged's shared memory has room for
     Buffer<BlockRange> pieces_, long_rows_;
     mutable Buffer<double> partial_;  ///< [piece][dof][2]
     Kernels apply_, residual_;

@@ -12,7 +12,7 @@
 
 #include "precond/factors/tensor_point.cuh"
 #include "precond/fgbilu/blocks.cuh"
-#include "precond/walks/async_copies.cuh"
+#include "core/device/async_copies.cuh"
 
 namespace hyperplane {
 

@@ -13,7 +13,7 @@
 #include "precond/factors/tensor_point.cuh"
 #include "precond/multicolor/factor_arguments.hpp"
 #include "precond/multicolor/placed_point.cuh"
-#include "precond/walks/async_copies.cuh"
+#include "core/device/async_copies.cuh"
 
 namespace hyperplane {
 

@@ -6,7 +6,7 @@
 #include "precond/factors/gauss_jordan.cuh"
 #include "precond/factors/pivot_rule.hpp"
 #include "precond/par_ilu/arguments.hpp"
-#include "precond/walks/async_copies.cuh"
+#include "core/device/async_copies.cuh"
 #include "precond/walks/unrolled.cuh"
 
 namespace hyperplane {

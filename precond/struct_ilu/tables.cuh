@@ -6,7 +6,7 @@
 #include "precond/factors/coefficient_order.hpp"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/struct_ilu/arguments.hpp"
-#include "precond/walks/async_copies.cuh"
+#include "core/device/async_copies.cuh"
 #include "precond/walks/tile_lines.cuh"
 #include "precond/walks/unrolled.cuh"
 

@@ -21,7 +21,7 @@
 #include "precond/factors/pivot_log.hpp"
 #include "precond/factors/tensor_point.cuh"
 #include "precond/subdomain/factor_arguments.hpp"
-#include "precond/walks/async_copies.cuh"
+#include "core/device/async_copies.cuh"
 
 namespace hyperplane {
 

@@ -26,7 +26,7 @@
 // STEPS_IN (__constant__, or __device__ if the tables are too large for it).
 
 #include "precond/subdomain/cells.cuh"
-#include "precond/walks/async_copies.cuh"
+#include "core/device/async_copies.cuh"
 #include "precond/walks/unrolled.cuh"
 
 namespace hyperplane {

@@ -5,7 +5,7 @@
 
 #include "precond/factors/reduced_values.cuh"
 #include "precond/triangular/wavefront/arguments.hpp"
-#include "precond/walks/async_copies.cuh"
+#include "core/device/async_copies.cuh"
 #include "precond/walks/tile_lines.cuh"
 #include "precond/walks/unrolled.cuh"
 

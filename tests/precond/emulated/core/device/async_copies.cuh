@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of precond/walks/async_copies.cuh where a kernel's text is compiled for the host
+// In place of core/device/async_copies.cuh where a kernel's text is compiled for the host
 // (precond/emulated_warps.hpp): copies are performed as late as they may be.
 #pragma once
 

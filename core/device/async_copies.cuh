@@ -101,6 +101,17 @@ __device__ __forceinline__ void copy_bulk_async(unsigned to, const void* from, u
                  "l"(from), "r"(bytes), "r"(barrier)
                  : "memory");
 }
+
+/// The same for what is not read again soon: the second-level cache replaces it before anything else.
+__device__ __forceinline__ void copy_bulk_once_async(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
+    u64 policy;
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+            "r"(to),
+        "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+        : "memory");
+}
 #else
 /// Starts a lane's share of a copy by a whole warp.
 __device__ __forceinline__ void copy_share_async(unsigned to, const void* from, unsigned bytes, int lane) {

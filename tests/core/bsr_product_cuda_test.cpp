@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Products of general matrices on a GPU: the order of a row's sum, to the last bit, however its blocks are read.
+#include "core/matrix/bsr_product_cuda.hpp"
+
+#include "core/matrix/bsr_matrix.hpp"
+#include "on_device.hpp"
+#include "reference/general_matrices.hpp"
+
+namespace hyperplane {
+namespace {
+
+struct ProductCase {
+    std::string pattern;
+    int rows, dof;
+};
+
+std::vector<ProductCase> product_cases() {
+    std::vector<ProductCase> list;
+    for (const char* name : {"random", "arrow", "dense_row", "empty_rows"})
+        for (const int dof : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17}) list.push_back({name, dof > 8 ? 9 : 61, dof});
+    for (const int dof : {1, 3}) list.push_back({"random", 5003, dof});       // many thread blocks, the last not full
+    for (const int dof : {2, 3, 8}) list.push_back({"dense_row", 401, dof});  // a row that shared memory cannot hold
+    list.push_back({"dense_row", 3000, 1});                                   // and one that is cut into pieces
+    list.push_back({"arrow", 1500, 3});
+    list.push_back({"dense", 47, 1});
+    list.push_back({"dense", 200, 1});  // thread blocks whose rows shared memory holds a few at a time
+    list.push_back({"dense", 100, 3});
+    list.push_back({"dense", 1, 4});
+    return list;
+}
+
+/// The rows of the blocks [begin, end) as `lanes` lanes add them: lane l has column l mod dof of every (lanes / dof)th
+/// block, and then pairs of lanes are added, the farthest first.
+std::vector<double> added_by_lanes(const BsrMatrix& a, const std::vector<double>& x, Index begin, Index end,
+                                   int lanes) {
+    const int dof = a.dof(), group = lanes / dof;
+    std::vector<double> rows(static_cast<std::size_t>(dof));
+    for (int r = 0; r < dof; ++r) {
+        std::vector<double> sum(static_cast<std::size_t>(lanes), 0.0);
+        for (Index at = begin; at < end; ++at)
+            for (int c = 0; c < dof; ++c) {
+                double& mine = sum[std::size_t((at - begin) % group * dof + c)];
+                mine = std::fma(a.values()[(at * dof + r) * dof + c],
+                                x[std::size_t(a.pattern()->column()[at] * dof + c)], mine);
+            }
+        for (int distance = lanes / 2; distance > 0; distance /= 2)
+            for (int l = 0; l < distance; ++l) sum[l] += sum[l + distance];
+        rows[r] = sum[0];
+    }
+    return rows;
+}
+
+std::vector<double> expected_product(const BsrMatrix& a, const std::vector<double>& x) {
+    constexpr Index longest = 512;
+    std::vector<double> y;
+    for (Index row = 0; row < a.pattern()->rows(); ++row) {
+        const Index begin = a.pattern()->row_begin()[row], end = a.pattern()->row_begin()[row + 1];
+        if (end - begin <= longest) {
+            const int lanes = BsrProductCuda::lanes_for(a.pattern()->mean(), a.dof());
+            const auto sums = added_by_lanes(a, x, begin, end, lanes);
+            y.insert(y.end(), sums.begin(), sums.end());
+            continue;
+        }
+        std::vector<double> total(std::size_t(a.dof()), 0.0);
+        for (Index at = begin; at < end; at += longest) {
+            const auto sums = added_by_lanes(a, x, at, std::min(at + longest, end), 32);
+            for (int r = 0; r < a.dof(); ++r) total[r] += sums[r];
+        }
+        y.insert(y.end(), total.begin(), total.end());
+    }
+    return y;
+}
+
+class BsrProductOrderOnDevice : public testing_support::DeviceTest, public testing::WithParamInterface<ProductCase> {};
+
+TEST_P(BsrProductOrderOnDevice, IsThatOfTheLanes) {
+    const auto& [pattern, rows, dof] = GetParam();
+    const auto blocks = reference::random_blocks(reference::pattern_named(pattern, rows, 6, 11), dof, 5);
+    const BsrMatrix host = reference::to_bsr_matrix(Context::cpu(1), blocks);
+    const Context context = Context::cuda();
+    const BsrMatrix a = reference::to_bsr_matrix(context, blocks);
+    const std::vector<double> x = reference::Random(3).vector(rows * dof);
+    Vector y = reference::to_plain_vector(context, dof, std::vector<double>(x.size(), NAN));
+    a.apply(reference::to_plain_vector(context, dof, x), y);
+    EXPECT_EQ(to_natural(y), expected_product(host, x));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BsrProductOrderOnDevice, testing::ValuesIn(product_cases()), [](const auto& info) {
+    return info.param.pattern + "_" + std::to_string(info.param.rows) + "_" + std::to_string(info.param.dof);
+});
+
+}  // namespace
+}  // namespace hyperplane
