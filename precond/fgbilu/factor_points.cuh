@@ -10,9 +10,9 @@
 // Definitions, beside precond/fgbilu/blocks.cuh's: PAIR_BEGIN {LOWER + 1 numbers}, PAIR_U, PAIR_E (the eliminations of
 // each l), FACTOR_POINTS (of a thread block).
 
+#include "core/device/async_copies.cuh"
 #include "precond/factors/tensor_point.cuh"
 #include "precond/fgbilu/blocks.cuh"
-#include "core/device/async_copies.cuh"
 
 namespace hyperplane {
 

@@ -10,10 +10,10 @@
 //
 // Definitions: DOF, OPERANDS_AS_RESULTS.
 
+#include "core/device/async_copies.cuh"
 #include "precond/factors/tensor_point.cuh"
 #include "precond/multicolor/factor_arguments.hpp"
 #include "precond/multicolor/placed_point.cuh"
-#include "core/device/async_copies.cuh"
 
 namespace hyperplane {
 

@@ -2,11 +2,11 @@
 // What all kernels of fixed-point sweeps use: tables, points and pivots. Definitions: precond/par_ilu/sweep.cuh.
 #pragma once
 
+#include "core/device/async_copies.cuh"
 #include "core/grid/grid_point.cuh"
 #include "precond/factors/gauss_jordan.cuh"
 #include "precond/factors/pivot_rule.hpp"
 #include "precond/par_ilu/arguments.hpp"
-#include "core/device/async_copies.cuh"
 #include "precond/walks/unrolled.cuh"
 
 namespace hyperplane {

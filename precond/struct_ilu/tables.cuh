@@ -3,10 +3,10 @@
 // tiles. Definitions: precond/struct_ilu/factor.cuh.
 #pragma once
 
+#include "core/device/async_copies.cuh"
 #include "precond/factors/coefficient_order.hpp"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/struct_ilu/arguments.hpp"
-#include "core/device/async_copies.cuh"
 #include "precond/walks/tile_lines.cuh"
 #include "precond/walks/unrolled.cuh"
 

@@ -18,10 +18,10 @@
 //
 // Definitions: DOF, OPERANDS_AS_RESULTS.
 
+#include "core/device/async_copies.cuh"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/factors/tensor_point.cuh"
 #include "precond/subdomain/factor_arguments.hpp"
-#include "core/device/async_copies.cuh"
 
 namespace hyperplane {
 

@@ -25,8 +25,8 @@
 // STEP_PIECES {first value, number of values, place in the ring, number of pieces whose copies start before the step};
 // STEPS_IN (__constant__, or __device__ if the tables are too large for it).
 
-#include "precond/subdomain/cells.cuh"
 #include "core/device/async_copies.cuh"
+#include "precond/subdomain/cells.cuh"
 #include "precond/walks/unrolled.cuh"
 
 namespace hyperplane {

@@ -3,9 +3,9 @@
 // precond/triangular/wavefront/solve.cuh.
 #pragma once
 
+#include "core/device/async_copies.cuh"
 #include "precond/factors/reduced_values.cuh"
 #include "precond/triangular/wavefront/arguments.hpp"
-#include "core/device/async_copies.cuh"
 #include "precond/walks/tile_lines.cuh"
 #include "precond/walks/unrolled.cuh"
 
