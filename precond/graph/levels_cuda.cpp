@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/graph/levels_cuda.hpp"
 
+#include <algorithm>
+
 #include "precond/graph/levels_arguments.hpp"
 #include "precond/kernel_set.hpp"
 
@@ -13,21 +15,27 @@ rtc::Source levels_source() {
 
 }  // namespace
 
-BothDepths depths_on_gpu(const Context& gpu, const BlockPattern& pattern, const std::string& label) {
+BothDepths depths_on_gpu(const Context& gpu, const BlockPattern& pattern, const std::string& label,
+                         const Buffer<Index>* diagonal) {
     constexpr Index threads = 128;
     const Index rows = pattern.rows();
     BothDepths found{{Buffer<int>(gpu, label, rows)}, {Buffer<int>(gpu, label, rows)}};
     if (rows == 0) return found;
     static_assert(sizeof(long long) == sizeof(Index));
     Buffer<LevelState> state(gpu, label, 1);
-    const rtc::Kernel<LevelArguments> kernel(gpu, levels_source(), {}, "find_levels");
-    kernel.launch({unsigned(2 * ((rows + threads - 1) / threads))}, unsigned(threads), 0,
-                  {.row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
-                   .column = pattern.column(),
-                   .lower = found.lower.depth.data(),
-                   .upper = found.upper.depth.data(),
-                   .state = state.data(),
-                   .rows = rows});
+    const LevelArguments arguments{
+        .row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
+        .column = pattern.column(),
+        .diagonal = diagonal ? reinterpret_cast<const long long*>(diagonal->data()) : nullptr,
+        .lower = found.lower.depth.data(),
+        .upper = found.upper.depth.data(),
+        .state = state.data(),
+        .rows = rows};
+    const auto kernel = [&](const char* name) { return rtc::Kernel<LevelArguments>(gpu, levels_source(), {}, name); };
+    const Index checking = std::min<Index>((rows + 255) / 256, 8 * gpu.stream().properties().multiprocessors);
+    kernel("guess_grid").launch({1}, 32, 0, arguments);
+    kernel("check_grid").launch({unsigned(checking)}, 256, 0, arguments);
+    kernel("find_levels").launch({unsigned(2 * ((rows + threads - 1) / threads))}, unsigned(threads), 0, arguments);
     LevelState after;
     gpu.stream().copy(state.data(), &after, Index(sizeof(after)));
     found.lower.levels = after.lower_levels;

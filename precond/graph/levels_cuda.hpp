@@ -17,7 +17,9 @@ struct RowDepths {
 struct BothDepths {
     RowDepths lower, upper;
 };
-BothDepths depths_on_gpu(const Context& gpu, const BlockPattern& pattern, const std::string& label);
+/// `diagonal`, if given, has the place of each row's diagonal block, and no row is without one.
+BothDepths depths_on_gpu(const Context& gpu, const BlockPattern& pattern, const std::string& label,
+                         const Buffer<Index>* diagonal = nullptr);
 /// What NVRTC compiles.
 rtc::Programs level_programs();
 

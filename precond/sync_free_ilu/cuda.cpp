@@ -30,8 +30,12 @@ unsigned parts_of(Index rows, Index each) {
 
 }  // namespace
 
-SyncFreeShape SyncFreeShape::of(const RowCounts& counts, int dof, bool symmetric, FactorVariant variant) {
-    if (dof > 1) return {dof, symmetric, 32, 1};
+SyncFreeShape SyncFreeShape::of(const RowCounts& counts, int dof, bool symmetric, FactorVariant variant, bool sliced) {
+    if (dof > 1) {
+        SyncFreeShape of_blocks{dof, symmetric, 32, 1};
+        if (sliced && variant != FactorVariant::search) of_blocks.blocks = BlockShape::of(counts.most, dof, symmetric);
+        return of_blocks;
+    }
     // Most rows should have a lane for each entry; few lanes stay idle in the others.
     constexpr int least = 4;
     int lanes = least;
@@ -57,11 +61,13 @@ SyncFreeCuda::SyncFreeCuda(const Context& context, const GpuPattern& pattern, co
                            Orders& orders, Index before)
     : pattern_(pattern),
       shape_(shape),
-      rows_(shape.table ? pattern.pattern->rows() : orders.by_level.size()),
+      rows_(shape.table || shape.blocks ? pattern.pattern->rows() : orders.by_level.size()),
       before_(before) {
     if (shape_.table)
         table_ =
             std::make_unique<TableFactor>(context, pattern, *std::exchange(orders.table, std::nullopt), *shape_.table);
+    else if (shape_.blocks)
+        blocks_ = std::make_unique<BlockFactor>(context, pattern, *orders.lower, *shape_.blocks);
     else
         search_ = std::make_unique<Search>(context, std::move(orders.by_level), pattern.pattern->rows(), shape_);
 }
@@ -71,6 +77,7 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
     if (rows_ == 0) return;
     const bool same = pattern_.is_that_of_a();
     if (table_) return table_->factor(a, same ? nullptr : pattern_.place.data(), alpha, rules, values, inverter);
+    if (blocks_) return blocks_->factor(a, alpha, rules, values, inverter);
     search_->pivots.clear_log();
     ++launches_;  // the epoch of this one
     if (const std::vector<unsigned long long> given(std::size_t(before_), launches_); before_ > 0)
@@ -101,6 +108,7 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
 
 Index SyncFreeCuda::bytes(const FilledPattern& filled, const OrderSizes& sizes, const SyncFreeShape& shape) {
     if (shape.table) return TableFactor::bytes(filled, *sizes.table, *shape.table);
+    if (shape.blocks) return BlockFactor::bytes(*sizes.lower, *shape.blocks);
     const Index rows = filled.pattern->rows();
     return rows * Index(sizeof(Index) + sizeof(int)) + Index(sizeof(TicketState)) +
            PivotRecord::bytes(parts_of(rows, shape.rows()));
@@ -108,6 +116,7 @@ Index SyncFreeCuda::bytes(const FilledPattern& filled, const OrderSizes& sizes, 
 
 rtc::Programs SyncFreeCuda::programs(const SyncFreeShape& shape) {
     if (shape.table) return TableFactor::programs(*shape.table);
+    if (shape.blocks) return BlockFactor::programs(*shape.blocks);
     return {{sync_free_source(general_text), definitions(shape)}};
 }
 

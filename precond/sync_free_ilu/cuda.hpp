@@ -10,6 +10,7 @@
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
 #include "precond/sync_free_ilu/arguments.hpp"
+#include "precond/sync_free_ilu/block_factor.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/orders_cuda.hpp"
@@ -24,18 +25,22 @@ struct SyncFreeShape {
     int lanes;  ///< threads of a row
     int batch;  ///< rows that a short row waits for together
 
-    std::optional<TableShape> table = std::nullopt;  ///< of the variant `table`
+    std::optional<TableShape> table = std::nullopt;   ///< of the variant `table`
+    std::optional<BlockShape> blocks = std::nullopt;  ///< of short rows of blocks, which are polled themselves
 
     bool needs_a_diagonal() const { return !table; }  ///< of GpuPattern
-    static SyncFreeShape of(const RowCounts& counts, int dof, bool symmetric, FactorVariant variant);
+    /// `sliced`: whether there will be slices of the lower triangle.
+    static SyncFreeShape of(const RowCounts& counts, int dof, bool symmetric, FactorVariant variant,
+                            bool sliced = false);
     int warps() const { return dof > 16 ? 2 : 4; }       ///< of a thread block
     Index rows() const { return 32 * warps() / lanes; }  ///< of a thread block
 };
 
-/// The tables of one pattern, and the kernel.
+/// The tables of one pattern, and the kernels.
 class SyncFreeCuda {
 public:
-    /// `pattern` must exist as long as this object. The orders of a table or by level are taken over.
+    /// `pattern` must exist as long as this object. The orders of a table or by level are taken over, and short rows of
+    /// blocks use the order of the solve with L, which must then exist as long.
     /// The pattern may begin with `before` rows of other ranks, whose factors are there before those of the rows in the
     /// orders are computed.
     SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape, Orders& orders,
@@ -67,6 +72,7 @@ private:
     unsigned long long launches_ = 0;
     std::unique_ptr<Search> search_;
     std::unique_ptr<TableFactor> table_;
+    std::unique_ptr<BlockFactor> blocks_;
 };
 
 }  // namespace hyperplane

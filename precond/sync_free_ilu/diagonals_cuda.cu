@@ -52,6 +52,7 @@ __global__ void __launch_bounds__(search_threads) find_diagonals(const Index* ro
     add_up(&total->lower, own.lower);
     for (int at = 0; at < RowCounts::lengths; ++at) add_up(&total->longer[at], own.longer[at]);
     take_largest(&total->longest, own.longest);
+    take_largest(&total->most, own.most);
     add_up(&total->long_rows, own.long_rows);
     add_up(&total->in_long_rows, own.in_long_rows);
     add_up(&total->offsets, own.offsets);
@@ -68,7 +69,7 @@ __global__ void list_long_rows(const Index* row_begin, Index rows, int* list, un
 DiagonalsOnGpu diagonals_on_gpu(const Context& gpu, const BlockPattern& pattern, bool symmetric,
                                 const std::string& label) {
     const Index rows = pattern.rows();
-    DiagonalsOnGpu found{Buffer<Index>(gpu, label, rows), {}};
+    DiagonalsOnGpu found{Buffer<Index>(gpu, label, rows, Initially::anything), {}};
     if (rows > 0) {
         Buffer<RowCounts> counts(gpu, label, 1);
         const unsigned most = unsigned(blocks_of_a_multiprocessor * cuda::multiprocessors(gpu));

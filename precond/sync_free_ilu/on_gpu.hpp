@@ -38,8 +38,8 @@ inline Index blocks_for(Index count) {
 
 /// Thread blocks for `count` slices in so many levels, if a multiprocessor holds `occupancy` blocks. Warps that wait
 /// load the memory, so there are no more than have the slices of the next few levels.
-inline Index resident_blocks(const Context& context, int occupancy, Index count, Index levels) {
-    constexpr Index levels_ahead = 8, least = 2;
+inline Index resident_blocks(const Context& context, int occupancy, Index count, Index levels, Index levels_ahead = 8) {
+    constexpr Index least = 2;
     const Index multiprocessors = context.stream().properties().multiprocessors;
     const Index level = count / std::max<Index>(1, levels);
     const Index wanted = (levels_ahead * level + warps * multiprocessors - 1) / (warps * multiprocessors);

@@ -213,7 +213,7 @@ public:
     template <class Rule>
     void slice(Draft<Rule, Key>& draft, int at, int count) {
         draft.slices = buffer<typename Rule::Slice>(count);
-        Buffer<Sums> sums = buffer<Sums>(count + 1);  // the last one is zero, so that the last result is the total
+        Buffer<Sums> sums(gpu_, label_, count + 1);  // the last one is zero, so that the last result is the total
         launch("make slices", count_, make_slices<Rule, Key>, draft.rule, rows_, draft.keys.data(), draft.row.data(),
                draft.number.data(), count_, draft.slices.data(), sums.data());
         call("sum slices", [&](void* temporary, std::size_t& bytes) {
@@ -229,7 +229,7 @@ public:
 private:
     template <class T>
     Buffer<T> buffer(Index size) const {
-        return Buffer<T>(gpu_, label_, size);
+        return Buffer<T>(gpu_, label_, size, Initially::anything);
     }
     cudaStream_t stream() const { return cuda::stream(gpu_); }
     template <class Values, class T>
@@ -317,7 +317,7 @@ Orders orders_on_gpu(const Context& gpu, const BlockPattern& pattern, const Buff
     if (needs.slices) orders.lower.emplace(), orders.upper.emplace();
     if (needs.table) orders.table.emplace();
     if (pattern.rows() == 0 || !needs.any()) return orders;
-    const BothDepths depths = depths_on_gpu(gpu, pattern, label);
+    const BothDepths depths = depths_on_gpu(gpu, pattern, label, &diagonal);
     const Index levels = std::max(depths.lower.levels, depths.upper.levels);
     const Index most_keys = levels * std::max(SolveRule::classes, TableRule::classes);
     if (most_keys <= std::numeric_limits<unsigned>::max())
@@ -328,7 +328,7 @@ Orders orders_on_gpu(const Context& gpu, const BlockPattern& pattern, const Buff
 }
 
 Buffer<int> positions_on_gpu(const Context& gpu, const Buffer<int>& order, const std::string& label) {
-    Buffer<int> position(gpu, label, order.size());
+    Buffer<int> position(gpu, label, order.size(), Initially::anything);
     if (order.size() == 0) return position;
     invert<<<cuda::blocks_for(order.size(), order_threads), order_threads, 0, cuda::stream(gpu)>>>(
         order.data(), order.size(), position.data());
@@ -338,7 +338,7 @@ Buffer<int> positions_on_gpu(const Context& gpu, const Buffer<int>& order, const
 
 Buffer<int> between_on_gpu(const Context& gpu, const Buffer<int>& lower_position, const Buffer<int>& upper,
                            const std::string& label) {
-    Buffer<int> from(gpu, label, upper.size());
+    Buffer<int> from(gpu, label, upper.size(), Initially::anything);
     if (upper.size() == 0) return from;
     gather<<<cuda::blocks_for(upper.size(), order_threads), order_threads, 0, cuda::stream(gpu)>>>(
         lower_position.data(), upper.data(), upper.size(), from.data());

@@ -65,7 +65,8 @@ PreconditionerRow sync_free_ilu_row() {
                    "how a GPU finds the entries that two rows share; search: by a binary search in every numeric part "
                    "(the paper's adapt, vect and levs together); table: once, in the symbolic part, of matrices of one "
                    "unknown; auto: table where short rows have most entries and the tables are not much larger than "
-                   "the factors. The factors have the same bits, and a CPU does not use this key",
+                   "the factors, and where no row has more than 15 blocks of 2 to 4 unknowns a search that waits for "
+                   "values themselves. The factors have the same bits, and a CPU does not use this key",
                    {"auto", "search", "table"}));
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return make_general_ilu(read_options(parameters, setting), parameters, setting);

@@ -16,6 +16,7 @@ struct RowCounts {
     Index lower = 0;                      ///< blocks below the diagonal
     Index longer[lengths] = {};           ///< rows with more blocks than each length
     Index longest = 0;                    ///< the most blocks of a row from the diagonal on
+    Index most = 0;                       ///< the most blocks of a row
     Index long_rows = 0;                  ///< rows of more than long_row blocks
     Index in_long_rows = 0, offsets = 0;  ///< of tables (TableRule): entries of long rows, and offsets of the others
 
@@ -27,6 +28,7 @@ struct RowCounts {
         lower += row.below;
         for (int at = 0; at < lengths; ++at) longer[at] += row.all() > 4 << at;
         if (row.from > longest) longest = row.from;
+        if (row.all() > most) most = row.all();
         if (lanes == 0) in_long_rows += row.all();
         offsets += Index(row.below) * lanes;
     }
@@ -36,6 +38,7 @@ struct RowCounts {
         lower += others.lower;
         for (int at = 0; at < lengths; ++at) longer[at] += others.longer[at];
         if (others.longest > longest) longest = others.longest;
+        if (others.most > most) most = others.most;
         in_long_rows += others.in_long_rows;
         offsets += others.offsets;
     }

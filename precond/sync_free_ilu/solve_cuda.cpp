@@ -44,9 +44,9 @@ SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side
       places(sliced.places),
       slices(std::move(sliced.slices)),
       order(std::move(sliced.row)),
-      column(context, slices_label, places),
-      rows(context, slices_label, order.size()),
-      values(context, slices_label, places * dof * dof),
+      column(context, slices_label, places, Initially::anything),
+      rows(context, slices_label, order.size(), Initially::anything),
+      values(context, slices_label, places * dof * dof, Initially::anything),
       records(context, slices_label, (order.size() + (slab ? Index(slab->halo.size()) : 0)) * dof),
       slice(context, sync_free_source(slice_text), definitions(dof, side), "slice_factors"),
       solve(context, sync_free_source(solve_text), definitions_of_solve(dof, side, slab != nullptr), "general_solve"),
@@ -69,7 +69,7 @@ SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, Slic
       lower_position_(positions(context, lower_, Side::lower)),
       upper_position_(positions(context, upper_, Side::upper)),
       from_(between_on_gpu(context, lower_position_, upper_.order, slices_label)),
-      inverse_(context, slices_label, rows_ * dof * dof),
+      inverse_(context, slices_label, rows_ * dof * dof, Initially::anything),
       states_(hyperplane::copied_to(context, slices_label, std::vector<TicketState>(2, {0, 0, 1}))) {}
 
 Buffer<int> SlicedSolve::positions(const Context& context, Triangle& triangle, Side side) const {

@@ -40,7 +40,8 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
 [[maybe_unused]] SyncFreeShape shape_of(const SyncFreeOptions& options, const RowCounts& counts, int dof,
                                         bool symmetric) {
     return SyncFreeShape::of(counts, dof, symmetric,
-                             options.fixed_point_sweeps > 0 ? FactorVariant::search : options.variant);
+                             options.fixed_point_sweeps > 0 ? FactorVariant::search : options.variant,
+                             !options.parts && !options.sweeps);
 }
 [[maybe_unused]] FixedPointShape swept_shape(const SyncFreeShape& shape) {
     return {shape.dof, shape.symmetric, shape.lanes};
@@ -52,7 +53,7 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
     return {.dof = shape.dof,
             .slices = !options.parts && !options.sweeps,
             .table = elimination ? shape.table : std::nullopt,
-            .by_level = elimination && !shape.table};
+            .by_level = elimination && !shape.table && !shape.blocks};
 }
 
 /// Whether the symbolic part may be found by a GPU alone: the host needs no places of diagonal blocks.
@@ -152,7 +153,8 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     };
     lower_ = walk(Side::lower);
     upper_ = walk(Side::upper);
-    factors_.values = Buffer<double>(context_, label, factors_.value_count());
+    factors_.values =
+        Buffer<double>(context_, label, factors_.value_count(), cuda_ ? Initially::anything : Initially::zero);
     if (options_.fixed_point_sweeps > 0)
         scratch_ = {Buffer<double>(context_, label, factors_.value_count()),
                     Buffer<double>(context_, label, a.pattern()->rows() * a.dof() * a.dof())};

@@ -22,16 +22,23 @@ struct alignas(16) TableRow {
     unsigned short below, lanes;  ///< of a short row: entries below the diagonal, and lanes that have an entry
 };
 
+/// Where a row's entries from the diagonal on lie in the pattern.
+struct alignas(8) UpperRow {
+    unsigned diagonal, end;
+};
+
 struct TableMakerArguments {
     const TableSlice* slices;
     const int* order;  // [position]: the row
     const long long* row_begin;
     const int* column;
     const long long* diagonal;
+    UpperRow* upper;  // [row]: what note_upper_rows makes of the pointers, for one access in place of two
     TableRow* rows;
     unsigned* pivot;
     void* offset;
     long long count;  // slices
+    long long all_rows;
 };
 
 /// A's values into the pattern of its factors, with zeros elsewhere.
@@ -70,6 +77,6 @@ struct TableFactorArguments {
     unsigned count;
 };
 static_assert(sizeof(TableSlice) == 32 && sizeof(TableRow) == 16);
-static_assert(sizeof(TableMakerArguments) == 72 && sizeof(SpreadArguments) == 48);
+static_assert(sizeof(TableMakerArguments) == 88 && sizeof(SpreadArguments) == 48);
 
 }  // namespace hyperplane

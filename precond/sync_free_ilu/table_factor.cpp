@@ -6,6 +6,7 @@
 
 #include "precond/kernel_set.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
+#include "precond/sync_free_ilu/unfinish.hpp"
 
 namespace hyperplane {
 namespace {
@@ -36,14 +37,14 @@ TableFactor::TableFactor(const Context& context, const GpuPattern& pattern, Tabl
       rows_(pattern_.rows()),
       count_(order.slices.size()),
       slices_(std::move(order.slices)),
-      table_rows_(context, table_label, rows_),
-      pivot_(context, table_label, order.sizes.pivots),
-      offset_(context, table_label, order.sizes.offsets * shape.offset_bytes),
-      long_rows_(context, table_label, order.sizes.in_long_rows),
-      given_(context, table_label, pattern.is_that_of_a() ? 0 : pattern_.blocks()),
+      table_rows_(context, table_label, rows_, Initially::anything),
+      pivot_(context, table_label, order.sizes.pivots, Initially::anything),
+      offset_(context, table_label, order.sizes.offsets * shape.offset_bytes, Initially::anything),
+      long_rows_(context, table_label, order.sizes.in_long_rows, Initially::anything),
+      given_(context, table_label, pattern.is_that_of_a() ? 0 : pattern_.blocks(), Initially::anything),
       pivots_(context, most_blocks(count_)),
       spread_(context, sync_free_source(maker_text), definitions(shape), "spread_values"),
-      unfinish_(context, sync_free_source(maker_text), definitions(shape), "unfinish_values"),
+      unfinish_(context, sync_free_source(unfinish_text), {}, "unfinish_values"),
       kernel_(context, sync_free_source(factor_text), definitions(shape), "table_factor"),
       blocks_(unsigned(std::min(slices::resident_blocks(context, kernel_.occupancy(threads, 0), count_, order.levels),
                                 most_blocks(count_)))) {
@@ -52,18 +53,23 @@ TableFactor::TableFactor(const Context& context, const GpuPattern& pattern, Tabl
 }
 
 void TableFactor::make(const Context& context, const Buffer<int>& order, const TableShape& shape) {
-    const rtc::Kernel<TableMakerArguments> maker(context, sync_free_source(maker_text), definitions(shape),
-                                                 "make_tables");
+    const auto kernel = [&](const char* name) {
+        return rtc::Kernel<TableMakerArguments>(context, sync_free_source(maker_text), definitions(shape), name);
+    };
+    Buffer<UpperRow> upper(context, table_label, rows_, Initially::anything);
     const TableMakerArguments arguments{.slices = slices_.data(),
                                         .order = order.data(),
                                         .row_begin = as_pointers(pattern_.row_begin()),
                                         .column = pattern_.column(),
                                         .diagonal = as_pointers(diagonal_.data()),
+                                        .upper = upper.data(),
                                         .rows = table_rows_.data(),
                                         .pivot = pivot_.data(),
                                         .offset = offset_.data(),
-                                        .count = count_};
-    maker.launch({unsigned(blocks_for(count_))}, threads, 0, arguments);
+                                        .count = count_,
+                                        .all_rows = rows_};
+    kernel("note_upper_rows").launch({unsigned((rows_ + threads - 1) / threads)}, threads, 0, arguments);
+    kernel("make_tables").launch({unsigned(blocks_for(count_))}, threads, 0, arguments);
 }
 
 void TableFactor::factor(const BsrMatrix& a, const int* place, double alpha, const PivotRules& rules, double* values,
@@ -95,9 +101,7 @@ void TableFactor::factor(const BsrMatrix& a, const int* place, double alpha, con
                                          .log = pivots_.log(),
                                          .shift = alpha,
                                          .count = unsigned(count_)};
-    const Index entries = pattern_.blocks();
-    unfinish_.launch({unsigned(std::min<Index>((entries + 4 * threads - 1) / (4 * threads), 1 << 16))}, threads, 0,
-                     {reinterpret_cast<long long*>(values), entries});
+    unfinish(unfinish_, values, pattern_.blocks());
     kernel_.launch_together({blocks_}, threads, 0, arguments);
     pivots_.report(inverter);
 }
@@ -110,7 +114,9 @@ Index TableFactor::bytes(const FilledPattern& filled, const TableSizes& order, c
 }
 
 rtc::Programs TableFactor::programs(const TableShape& shape) {
-    return {{sync_free_source(maker_text), definitions(shape)}, {sync_free_source(factor_text), definitions(shape)}};
+    return {{sync_free_source(maker_text), definitions(shape)},
+            {sync_free_source(unfinish_text), {}},
+            {sync_free_source(factor_text), definitions(shape)}};
 }
 
 }  // namespace hyperplane

@@ -11,6 +11,7 @@
 //
 // Definitions: SYMMETRIC, OFFSET (the type of an offset).
 
+#include "precond/sync_free_ilu/polled.cuh"
 #include "precond/sync_free_ilu/search.cuh"
 #include "precond/sync_free_ilu/table_arguments.hpp"
 #include "precond/sync_free_ilu/waiting.cuh"
@@ -24,24 +25,6 @@ constexpr int threads = 128;
 constexpr int batch = 4;
 constexpr int blocks_of_multiprocessor = 6;  // 80 registers a thread
 
-__device__ __forceinline__ bool is_finished(double value) {
-    return __double_as_longlong(value) != unfinished;
-}
-__device__ __forceinline__ double look_at(const double* at) {
-    double value;
-    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(at) : "memory");
-    return value;
-}
-__device__ __forceinline__ double await(const double* at) {
-    double value = look_at(at);
-    while (!is_finished(value)) value = look_at(at);
-    return value;
-}
-__device__ __forceinline__ void finish(double* at, double value) {
-    const long long another_nan = 0x7ff8000000000000ll;  // A may have any
-    if (!is_finished(value)) value = __longlong_as_double(another_nan);
-    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(at), "d"(value) : "memory");
-}
 __device__ __forceinline__ void prefetch(const void* at) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
 }
@@ -201,8 +184,6 @@ __device__ __forceinline__ void prefetch_tables(const Arguments& a, const TableS
 
 extern "C" __global__ void __launch_bounds__(threads, blocks_of_multiprocessor)
     table_factor(const __grid_constant__ Arguments a) {
-    __shared__ double ratios[threads];
-    __shared__ long long ratio_rows[threads];
     const int lane = threadIdx.x % 32;
     const unsigned stride = gridDim.x * (threads / 32), last = a.count - 1;
     PivotRatio ratio;
@@ -217,12 +198,7 @@ extern "C" __global__ void __launch_bounds__(threads, blocks_of_multiprocessor)
         __syncwarp();
         slice = next, next = after, row = next_row;
     }
-    ratios[threadIdx.x] = ratio.value;
-    ratio_rows[threadIdx.x] = ratio.row;
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    for (int one = 1; one < threads; ++one) ratio.take(ratios[one], ratio_rows[one]);
-    a.ratios[blockIdx.x] = ratio;
+    write_smallest<threads>(ratio, a.ratios + blockIdx.x);
 }
 
 }  // namespace hyperplane

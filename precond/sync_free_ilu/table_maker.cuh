@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes the tables of a factorisation (precond/sync_free_ilu/tables.hpp), a warp a slice, and what precedes a
-// factorisation by them: A's values in the pattern of its factors, and factors that are unfinished.
+// factorisation by them: A's values in the pattern of its factors.
 //
 // Definitions: SYMMETRIC, OFFSET (the type of an offset).
 
@@ -9,16 +9,29 @@
 
 namespace hyperplane {
 
-constexpr int batch = 4;  // steps of a row whose searches go on together
+constexpr int batch = 4;  // steps of a row whose entries are looked up together
 
+__device__ __forceinline__ UpperRow upper_row(const TableMakerArguments& a, long long row) {
+    const unsigned long long both = __ldg(reinterpret_cast<const unsigned long long*>(a.upper + row));
+    return {unsigned(both), unsigned(both >> 32)};
+}
+
+extern "C" __global__ void __launch_bounds__(128) note_upper_rows(const __grid_constant__ TableMakerArguments a) {
+    const long long row = (long long)blockIdx.x * 128 + threadIdx.x;
+    if (row < a.all_rows) a.upper[row] = {unsigned(__ldg(a.diagonal + row)), unsigned(__ldg(a.row_begin + row + 1))};
+}
+
+/// A slice of short rows. The lanes of a row have its entries, and an entry each of the row k that a step eliminates,
+/// in which they look theirs up by shuffles; where row k has more entries than they are, in memory.
 __device__ __forceinline__ void make_short(const TableMakerArguments& a, const TableSlice& slice, int lane) {
-    const int r = lane / slice.lanes, l = lane % slice.lanes;
-    if (r >= slice.rows) return;
-    const long long position = (long long)slice.first + r, row = __ldg(a.order + position);
-    const long long begin = __ldg(a.row_begin + row), end = __ldg(a.row_begin + row + 1);
-    const long long diagonal = __ldg(a.diagonal + row), home = SYMMETRIC ? diagonal : begin;
+    const int r = lane / slice.lanes, l = lane % slice.lanes, first_lane = lane - l;
+    const bool active = r < slice.rows;
+    const long long position = (long long)slice.first + (active ? r : 0), row = __ldg(a.order + position);
+    const UpperRow own = upper_row(a, row);
+    const long long begin = row > 0 ? upper_row(a, row - 1).end : 0;
+    const long long diagonal = own.diagonal, end = own.end, home = SYMMETRIC ? diagonal : begin;
     const int below = int(diagonal - begin), lanes = int(end - home);
-    if (l == 0) {
+    if (active && l == 0) {
         TableRow made;
         made.diagonal = diagonal;
         made.row = int(row);
@@ -27,50 +40,40 @@ __device__ __forceinline__ void make_short(const TableMakerArguments& a, const T
         a.rows[position] = made;
     }
     const int mine = l < lanes ? __ldg(a.column + home + l) : -1;
-    // The searches of a batch of steps go on together, because each of their looks waits for memory.
     for (int first = 0; first < slice.width; first += batch) {
-        long long pivot[batch], from[batch], to[batch], last[batch];
-        int k[batch];
-#pragma unroll
-        for (int b = 0; b < batch; ++b) k[b] = first + b < below ? __ldg(a.column + begin + first + b) : -1;
+        long long pivot[batch];
+        int count[batch], column[batch], found[batch];  // of row k: entries after the diagonal, the lane's; the match
 #pragma unroll
         for (int b = 0; b < batch; ++b) {
-            pivot[b] = k[b] < 0 ? 0 : __ldg(a.diagonal + k[b]);
-            last[b] = k[b] < 0 ? 0 : __ldg(a.row_begin + k[b] + 1);
+            const int k = first + b < below ? __ldg(a.column + begin + first + b) : -1;
+            const UpperRow other = k < 0 ? UpperRow{0, 1} : upper_row(a, k);
+            pivot[b] = other.diagonal;
+            count[b] = int(other.end - other.diagonal) - 1;
         }
 #pragma unroll
         for (int b = 0; b < batch; ++b) {
-            const bool searches = k[b] >= 0 && mine >= 0 && (SYMMETRIC || l > first + b);
-            from[b] = pivot[b] + 1;
-            if (!searches) last[b] = from[b];
-            to[b] = last[b];
+            constexpr int none = 0x7fffffff;
+            column[b] = l < count[b] ? __ldg(a.column + pivot[b] + 1 + l) : none;
+            found[b] = 0;
         }
-        for (bool more = true; more;) {
-            int there[batch];
-            more = false;
+        for (int half = slice.lanes / 2; half > 0; half /= 2)
 #pragma unroll
             for (int b = 0; b < batch; ++b)
-                there[b] = from[b] < to[b] ? __ldg(a.column + from[b] + (to[b] - from[b]) / 2) : 0;
-#pragma unroll
-            for (int b = 0; b < batch; ++b) {
-                if (from[b] >= to[b]) continue;
-                const long long middle = from[b] + (to[b] - from[b]) / 2;
-                if (there[b] < mine)
-                    from[b] = middle + 1;
-                else if (there[b] > mine)
-                    to[b] = middle;
-                else
-                    from[b] = to[b] = middle, last[b] = -1;  // found
-                if (from[b] < to[b]) more = true;
-            }
-        }
+                if (__shfl_sync(~0u, column[b], first_lane + found[b] + half - 1) < mine) found[b] += half;
 #pragma unroll
         for (int b = 0; b < batch; ++b) {
-            if (first + b >= slice.width) continue;
+            const bool meets = __shfl_sync(~0u, column[b], first_lane + found[b]) == mine;
+            found[b] = meets ? found[b] + 1 : 0;
+            const bool searches = mine >= 0 && (SYMMETRIC || l > first + b);
+            if (count[b] > slice.lanes && searches) {
+                const long long there = find(a.column, pivot[b] + 1, pivot[b] + 1 + count[b], mine);
+                found[b] = there < 0 ? 0 : int(there - pivot[b]);
+            }
+            if (!active || first + b >= slice.width) continue;
             const int at = (first + b) * slice.rows + r;
             if (l == 0) a.pivot[slice.pivots + at] = (unsigned)pivot[b];
             static_cast<OFFSET*>(a.offset)[slice.offsets + at * slice.lanes + l] =
-                static_cast<OFFSET>(last[b] < 0 ? from[b] - pivot[b] : 0);
+                static_cast<OFFSET>(searches ? found[b] : 0);
         }
     }
 }
@@ -107,12 +110,6 @@ extern "C" __global__ void __launch_bounds__(128) spread_values(const __grid_con
     const long long to = __ldg(a.a_row_begin + row + 1);
     for (long long at = __ldg(a.a_row_begin + row) + threadIdx.x % 8; at < to; at += 8)
         if (const int place = __ldg(a.place + at); place >= 0) a.values[begin + place] = __ldg(a.a_values + at);
-}
-
-extern "C" __global__ void __launch_bounds__(128) unfinish_values(const __grid_constant__ UnfinishArguments a) {
-    const long long stride = (long long)gridDim.x * 128;
-    for (long long at = (long long)blockIdx.x * 128 + threadIdx.x; at < a.count; at += stride)
-        a.values[at] = unfinished;
 }
 
 }  // namespace hyperplane

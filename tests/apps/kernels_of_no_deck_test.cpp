@@ -96,9 +96,20 @@ TEST(GeneralFactors, CompileAlmostWithoutSpills) {
             }
 }
 
+TEST(GeneralFactors, OfShortRowsOfBlocksCompileAlmostWithoutSpills) {
+    for (const bool symmetric : {false, true})
+        for (int dof = BlockShape::least_dof; dof <= BlockShape::most_dof; ++dof)
+            for (const Index most : {8, 15})
+                for (const auto& row :
+                     rtc::compile(BlockFactor::programs(*BlockShape::of(most, dof, symmetric)), "sm_90")) {
+                    EXPECT_GT(row.registers, 0) << row.name;
+                    EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << dof;
+                }
+}
+
 TEST(GeneralLevels, CompileWithoutSpills) {
     const auto rows = rtc::compile(level_programs(), "sm_90");
-    EXPECT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows.size(), 3u);
     for (const auto& row : rows) {
         EXPECT_GT(row.registers, 0) << row.name;
         EXPECT_EQ(row.spill_bytes, 0) << row.name;

@@ -3,10 +3,13 @@
 // barriers, and the lanes of a warp exchange values, so that a machine without a GPU checks kernels, too.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace emulated {
@@ -15,6 +18,7 @@ struct Place {
     unsigned x;
 };
 inline thread_local Place thread_place, block_place;
+inline Place grid;  // thread blocks of a launch
 
 class Barrier {
 public:
@@ -70,7 +74,13 @@ inline unsigned ballot(bool own) {
 }
 template <class T>
 T shuffled(T own, int lane) {
-    return exchanged(own, [&](const long long* values) { return T(values[lane]); });
+    if constexpr (std::is_same_v<T, double>)
+        return std::bit_cast<double>(shuffled(std::bit_cast<long long>(own), lane));
+    else
+        return exchanged(own, [&](const long long* values) { return T(values[lane]); });
+}
+inline unsigned largest(unsigned own) {
+    return exchanged(own, [](const long long* values) { return unsigned(*std::max_element(values, values + 32)); });
 }
 template <class T, class Choose>
 T replaced(T& target, const Choose& choose) {
@@ -84,6 +94,7 @@ T replaced(T& target, const Choose& choose) {
 /// Runs body() on the threads of thread blocks with these numbers, one block after the other.
 template <class Body>
 void launch(const std::vector<int>& blocks, int threads, const Body& body) {
+    grid = {unsigned(blocks.size())};
     Block now(threads);
     block = &now;
     std::vector<std::thread> team;
@@ -110,13 +121,18 @@ void launch(const std::vector<int>& blocks, int threads, const Body& body) {
 #define __launch_bounds__(threads)
 #define threadIdx emulated::thread_place
 #define blockIdx emulated::block_place
+#define gridDim emulated::grid
 #define __syncthreads() emulated::block->all.arrive_and_wait()
 #define __syncwarp(...) emulated::warp().barrier.arrive_and_wait()
 #define __ballot_sync(mask, value) emulated::ballot(value)
 #define __all_sync(mask, value) (emulated::ballot(value) == ~0u)
+#define __any_sync(mask, value) (emulated::ballot(value) != 0)
+#define __popc(bits) __builtin_popcount(bits)
 #define __shfl_sync(mask, value, lane) emulated::shuffled(value, lane)
 #define __shfl_xor_sync(mask, value, distance, ...) emulated::shuffled(value, int(threadIdx.x % 32) ^ (distance))
+#define __reduce_max_sync(mask, value) emulated::largest(value)
 #define __ffs(bits) __builtin_ffs(int(bits))
+#define __ffsll(bits) __builtin_ffsll(bits)
 #define __nanosleep(time) std::this_thread::yield()
 #define __shfl_up_sync(mask, value, distance) \
     emulated::shuffled(value, int(threadIdx.x % 32) - (int(threadIdx.x % 32) < (distance) ? 0 : (distance)))

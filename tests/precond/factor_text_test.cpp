@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel that factors a general matrix in blocks, its text compiled for the host (emulated_threads.hpp).
+// The kernels that factor a general matrix in blocks, their text compiled for the host (emulated_threads.hpp).
 #include <bit>
 #include <numeric>
 
 #include "precond/emulated_threads.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general_cases.hpp"
+#include "precond/graph/levels.hpp"
 #include "precond/sync_free_ilu/arguments.hpp"
+#include "precond/sync_free_ilu/block_arguments.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
+#include "precond/sync_free_ilu/slices.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 // What thread blocks wait for is passed on by PTX, which the host leaves out.
@@ -25,6 +28,16 @@ inline unsigned atomicAdd(unsigned* at, unsigned value) {
 namespace waiting_text {
 #include "precond/sync_free_ilu/waiting.cuh"
 }
+namespace polled_text {
+namespace hyperplane {
+using ::hyperplane::PivotRatio, ::hyperplane::unfinished;
+using waiting_text::hyperplane::__double_as_longlong;
+inline double __longlong_as_double(long long bits) {  // NOLINT(bugprone-reserved-identifier): CUDA's name
+    return std::bit_cast<double>(bits);
+}
+}  // namespace hyperplane
+#include "precond/sync_free_ilu/polled.cuh"
+}  // namespace polled_text
 #undef asm
 #undef volatile
 
@@ -35,6 +48,17 @@ inline void wait_for(const unsigned long long* finished, unsigned long long epoc
 }
 inline void publish(unsigned long long* finished, unsigned long long epoch) {
     std::atomic_ref<unsigned long long>(*finished).store(epoch);
+}
+inline double look_at(const double* at) {
+    return std::atomic_ref<double>(*const_cast<double*>(at)).load();
+}
+inline double await(const double* at) {
+    double value = look_at(at);
+    for (; !polled_text::hyperplane::is_finished(value); value = look_at(at)) std::this_thread::yield();
+    return value;
+}
+inline void finish(double* at, double value) {
+    std::atomic_ref<double>(*at).store(value);
 }
 }  // namespace emulated
 
@@ -70,6 +94,34 @@ using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part,
 #undef general_factor
 #undef SYMMETRIC
 }  // namespace symmetric_text
+
+#define MOST 15
+namespace general_blocks_text {
+namespace hyperplane {
+using emulated::look_at, emulated::await, emulated::finish;
+using ::hyperplane::BlockFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::SolveSlice,
+    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot, ::hyperplane::unfinished;
+using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest,
+    polled_text::hyperplane::__longlong_as_double;
+}  // namespace hyperplane
+#define SYMMETRIC 0
+#include "precond/sync_free_ilu/block_factor.cuh"
+#undef SYMMETRIC
+}  // namespace general_blocks_text
+namespace symmetric_blocks_text {
+namespace hyperplane {
+using emulated::look_at, emulated::await, emulated::finish;
+using ::hyperplane::BlockFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::SolveSlice,
+    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot, ::hyperplane::unfinished;
+using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest,
+    polled_text::hyperplane::__longlong_as_double;
+}  // namespace hyperplane
+#define SYMMETRIC 1
+#define block_factor symmetric_block_factor  // its name has no namespace
+#include "precond/sync_free_ilu/block_factor.cuh"
+#undef block_factor
+#undef SYMMETRIC
+}  // namespace symmetric_blocks_text
 
 namespace hyperplane {
 namespace {
@@ -118,15 +170,54 @@ std::vector<double> factored(const BsrMatrix& a, const FilledPattern& filled, do
     return values;
 }
 
+/// The same by the kernel for short rows whose values are polled themselves.
+std::vector<double> factored_by_polling(const BsrMatrix& a, const FilledPattern& filled, double shift) {
+    const bool same = filled.place.size() == 0;
+    const double unknown = std::bit_cast<double>(unfinished);
+    std::vector<double> values(std::size_t(filled.pattern->blocks() * a.dof() * a.dof()), unknown);
+    std::vector<Index> a_diagonal;
+    for (Index row = 0; row < filled.pattern->rows(); ++row) a_diagonal.push_back(a.pattern()->find(row, int(row)));
+    const Context host = Context::cpu(1);
+    const BothLevels levels = levels_of_both(host, *filled.pattern, "test");
+    const SlicedOrder order = sliced_order(host, filled, levels.of(Side::lower), Side::lower, a.dof(), "test");
+    std::vector<PivotRatio> ratios(1);
+    PivotLog log = empty_pivot_log();
+    const BlockFactorArguments arguments{.slices = order.slices.data(),
+                                         .order = order.row.data(),
+                                         .row_begin = as_pointers(filled.pattern->row_begin()),
+                                         .column = filled.pattern->column(),
+                                         .diagonal = as_pointers(filled.diagonal.data()),
+                                         .values = values.data(),
+                                         .a_row_begin = as_pointers(a.pattern()->row_begin()),
+                                         .a_values = a.values(),
+                                         .place = same ? nullptr : filled.place.data(),
+                                         .a_diagonal = same ? nullptr : as_pointers(a_diagonal.data()),
+                                         .ratios = ratios.data(),
+                                         .rule = {1e-14, 0.0, a.symmetric()},
+                                         .log = &log,
+                                         .shift = shift,
+                                         .count = unsigned(order.slices.size())};
+    emulated::launch({0}, general_blocks_text::hyperplane::threads, [&] {
+        a.symmetric() ? symmetric_blocks_text::hyperplane::symmetric_block_factor(arguments)
+                      : general_blocks_text::hyperplane::block_factor(arguments);
+    });
+    EXPECT_EQ(log.failures, 0U);
+    return values;
+}
+
 /// Rows of few blocks, which are kept in shared memory, and long rows.
 TEST(FactorText, HasTheFactorsOfTheHost) {
     const Context host = Context::cpu(1);
+    int with_short_rows = 0;
     for (const auto& [name, rows, fill_level, symmetric] : {std::tuple("random", 40, 0, false),
                                                             {"random", 40, 2, false},
                                                             {"dense", 20, 0, false},
                                                             {"dense_row", 60, 0, false},
                                                             {"symmetric", 40, 0, true},
                                                             {"symmetric", 40, 1, true},
+                                                            {"symmetric", 12, 1, true},
+                                                            {"random", 13, 1, false},
+                                                            {"dense", 15, 0, false},
                                                             {"dense", 1, 0, false}}) {
         SCOPED_TRACE(std::string(name) + " " + std::to_string(rows) + " " + std::to_string(fill_level));
         const GeneralCase c{name, rows, 3, fill_level, symmetric};
@@ -145,7 +236,13 @@ TEST(FactorText, HasTheFactorsOfTheHost) {
         }
         EXPECT_LE(difference, 1e-13 * largest);
         EXPECT_GT(largest, 0.0);
+        Index most = 0;
+        for (Index row = 0; row < rows; ++row) most = std::max(most, entries_of(factors.filled, row).all());
+        if (most > 15) continue;
+        ++with_short_rows;
+        EXPECT_EQ(factored_by_polling(a, factors.filled, 0.25), found);
     }
+    EXPECT_EQ(with_short_rows, 6);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels that find levels and that sweep long rows, their text compiled for the host (emulated_threads.hpp).
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 
@@ -22,9 +24,9 @@ namespace left_out {
 #undef volatile
 
 namespace levels_text {
-using ::hyperplane::LevelArguments;
+using ::hyperplane::GridLevels, ::hyperplane::LevelArguments;
 namespace hyperplane {
-using std::max;
+using std::max, std::min;
 inline int known_depth(const int* at) {
     return std::atomic_ref<int>(*const_cast<int*>(at)).load();
 }
@@ -76,6 +78,83 @@ std::shared_ptr<const BlockPattern> chained_pattern(const Context& host, int row
     return std::make_shared<const BlockPattern>(host, row_begin, column, "test");
 }
 
+/// Points of a grid in natural order, with the neighbours at most one point away along each axis: all, or those along
+/// one axis alone. `left_out`: a row without the neighbour before it.
+std::shared_ptr<const BlockPattern> grid_pattern(const Context& host, const std::array<int, 3>& points, bool box,
+                                                 int left_out = -1) {
+    std::vector<Index> row_begin{0};
+    std::vector<int> column;
+    const int rows = points[0] * points[1] * points[2];
+    for (int row = 0; row < rows; ++row) {
+        const int x = row % points[0], y = row / points[0] % points[1], z = row / (points[0] * points[1]);
+        for (int there = 0; there < rows; ++there) {
+            const int dx = std::abs(there % points[0] - x), dy = std::abs(there / points[0] % points[1] - y),
+                      dz = std::abs(there / (points[0] * points[1]) - z);
+            const bool near = box ? std::max({dx, dy, dz}) <= 1 : dx + dy + dz <= 1;
+            if (near && !(row == left_out && there == row - 1)) column.push_back(there);
+        }
+        row_begin.push_back(Index(column.size()));
+    }
+    return std::make_shared<const BlockPattern>(host, row_begin, column, "test");
+}
+
+/// The levels of both triangles that the kernels find, and what they share.
+LevelState found_levels(const BlockPattern& pattern, const std::vector<Index>* diagonal,
+                        std::vector<int> (&depths)[2]) {
+    const int rows = int(pattern.rows());
+    for (std::vector<int>& of_side : depths) of_side.assign(std::size_t(rows), 0);
+    LevelState state{};
+    const LevelArguments arguments{.row_begin = as_pointers(pattern.row_begin()),
+                                   .column = pattern.column(),
+                                   .diagonal = diagonal ? as_pointers(diagonal->data()) : nullptr,
+                                   .lower = depths[0].data(),
+                                   .upper = depths[1].data(),
+                                   .state = &state,
+                                   .rows = rows};
+    std::vector<int> blocks(std::size_t(2 * ((rows + 127) / 128)));
+    std::iota(blocks.begin(), blocks.end(), 0);
+    emulated::launch({0}, 32, [&] { levels_text::hyperplane::guess_grid(arguments); });
+    emulated::launch({0}, 256, [&] { levels_text::hyperplane::check_grid(arguments); });
+    emulated::launch(blocks, 128, [&] { levels_text::hyperplane::find_levels(arguments); });
+    return state;
+}
+
+void expect_levels_of_host(const Context& host, const BlockPattern& pattern, const LevelState& state,
+                           const std::vector<int> (&depths)[2]) {
+    const BothLevels expected = levels_of_both(host, pattern, "test");
+    EXPECT_EQ(state.lower_levels, expected.lower.levels());
+    EXPECT_EQ(state.upper_levels, expected.upper.levels());
+    for (const Side side : {Side::lower, Side::upper}) {
+        const RowLevels& levels = expected.of(side);
+        for (Index level = 0; level < levels.levels(); ++level)
+            for (Index at = levels.begin[level]; at < levels.begin[level + 1]; ++at)
+                EXPECT_EQ(depths[side == Side::upper][levels.rows[at]], level + 1) << levels.rows[at];
+    }
+}
+
+/// A grid in natural order is recognised, unless a row has another level than its point.
+TEST(LevelsText, RecognisesGrids) {
+    const Context host = Context::cpu(1);
+    for (const std::array<int, 3>& points : {std::array{9, 7, 5}, {11, 13, 1}, {40, 1, 1}, {6, 5, 4}})
+        for (const bool box : {false, true})
+            for (const int left_out : {-1, 3, points[0] * points[1] * points[2] / 2}) {
+                SCOPED_TRACE(std::to_string(points[0]) + " box " + std::to_string(box) + " without " +
+                             std::to_string(left_out));
+                const auto pattern = grid_pattern(host, points, box, left_out);
+                std::vector<int> depths[2];
+                const LevelState state = found_levels(*pattern, nullptr, depths);
+                expect_levels_of_host(host, *pattern, state, depths);
+                if (left_out >= 0) continue;
+                EXPECT_EQ(state.grid.points[0], points[0]);
+                EXPECT_EQ(state.grid.points[1], points[1]);
+                EXPECT_EQ(state.grid.points[2], points[2]);
+                EXPECT_FALSE(state.grid.wrong);
+            }
+    const auto pattern = grid_pattern(host, {9, 7, 5}, false, 3);
+    std::vector<int> depths[2];
+    EXPECT_TRUE(found_levels(*pattern, nullptr, depths).grid.wrong);
+}
+
 TEST(LevelsText, FindsTheLevelsOfTheHost) {
     const Context host = Context::cpu(1);
     for (const std::string name : {"random", "arrow", "dense_row", "no_diagonal", "chained"})
@@ -87,26 +166,13 @@ TEST(LevelsText, FindsTheLevelsOfTheHost) {
                     : reference::to_bsr_matrix(
                           host, reference::random_blocks(reference::pattern_named(name, rows, 4, 43), 1, 1))
                           .pattern();
-            const BothLevels expected = levels_of_both(host, *pattern, "test");
-            std::vector<int> depths[2] = {std::vector<int>(std::size_t(rows), 0),
-                                          std::vector<int>(std::size_t(rows), 0)};
-            LevelState state{};
-            const LevelArguments arguments{.row_begin = as_pointers(pattern->row_begin()),
-                                           .column = pattern->column(),
-                                           .lower = depths[0].data(),
-                                           .upper = depths[1].data(),
-                                           .state = &state,
-                                           .rows = rows};
-            std::vector<int> blocks(std::size_t(2 * ((rows + 127) / 128)));
-            std::iota(blocks.begin(), blocks.end(), 0);
-            emulated::launch(blocks, 128, [&] { levels_text::hyperplane::find_levels(arguments); });
-            EXPECT_EQ(state.lower_levels, expected.lower.levels());
-            EXPECT_EQ(state.upper_levels, expected.upper.levels());
-            for (const Side side : {Side::lower, Side::upper}) {
-                const RowLevels& levels = expected.of(side);
-                for (Index level = 0; level < levels.levels(); ++level)
-                    for (Index at = levels.begin[level]; at < levels.begin[level + 1]; ++at)
-                        EXPECT_EQ(depths[side == Side::upper][levels.rows[at]], level + 1) << levels.rows[at];
+            std::vector<Index> diagonal;
+            for (int row = 0; row < rows; ++row) diagonal.push_back(pattern->find(row, row));
+            for (const bool given : {false, true}) {
+                if (given && std::ranges::find(diagonal, Index(-1)) != diagonal.end()) continue;
+                std::vector<int> depths[2];
+                const LevelState state = found_levels(*pattern, given ? &diagonal : nullptr, depths);
+                expect_levels_of_host(host, *pattern, state, depths);
             }
         }
 }

@@ -48,6 +48,23 @@ std::vector<std::pair<std::string, std::shared_ptr<const BlockPattern>>> pattern
         row_begin.push_back(Index(column.size()));
     }
     list.emplace_back("grid", std::make_shared<const BlockPattern>(host, row_begin, column, "test"));
+    // The same without a neighbour of one point.
+    const Index entry = row_begin[n * n * n / 2 + n + 3];
+    column.erase(column.begin() + entry);
+    for (std::size_t row = n * n * n / 2 + n + 4; row < row_begin.size(); ++row) --row_begin[row];
+    list.emplace_back("grid with a hole", std::make_shared<const BlockPattern>(host, row_begin, column, "test"));
+    // All neighbours of points of an oblong grid.
+    row_begin = {0}, column.clear();
+    constexpr int nx = 17, ny = 9, nz = 35;
+    for (int at = 0; at < nx * ny * nz; ++at) {
+        const int x = at % nx, y = at / nx % ny, z = at / (nx * ny);
+        for (int k = std::max(0, z - 1); k <= std::min(nz - 1, z + 1); ++k)
+            for (int j = std::max(0, y - 1); j <= std::min(ny - 1, y + 1); ++j)
+                for (int i = std::max(0, x - 1); i <= std::min(nx - 1, x + 1); ++i)
+                    column.push_back((k * ny + j) * nx + i);
+        row_begin.push_back(Index(column.size()));
+    }
+    list.emplace_back("box", std::make_shared<const BlockPattern>(host, row_begin, column, "test"));
     return list;
 }
 
@@ -73,8 +90,10 @@ TEST_F(GeneralLevelsOnDevice, AreThoseOfTheHost) {
         SCOPED_TRACE(name);
         const BothLevels expected = levels_of_both(host, *pattern, "test");
         const auto there = pattern->copied_to(gpu, "test");
+        const DiagonalsOnGpu diagonals = diagonals_on_gpu(gpu, *there, false, "test");
         for (int repeat = 0; repeat < 3; ++repeat) {
-            const BothDepths found = depths_on_gpu(gpu, *there, "test");
+            const bool are_known = repeat > 0 && diagonals.counts.missing == 0;
+            const BothDepths found = depths_on_gpu(gpu, *there, "test", are_known ? &diagonals.place : nullptr);
             for (const Side side : {Side::lower, Side::upper}) {
                 const RowDepths& depths = side == Side::lower ? found.lower : found.upper;
                 const RowLevels& levels = expected.of(side);
