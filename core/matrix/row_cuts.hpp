@@ -24,8 +24,8 @@ std::shared_ptr<const BlockPattern> rows_of_rank(const Context& context,
                                                  const std::shared_ptr<const BlockPattern>& whole, int dof,
                                                  const std::string& label);
 
-/// The rows of the context's rank where the cuts are those of another pattern, for ranks on CPUs. They do not keep the
-/// whole pattern.
+/// The rows of the context's rank where the cuts are those of another pattern. They do not keep the whole pattern, and
+/// a GPU cannot exchange their halo (cuda::rows_on_gpu).
 std::shared_ptr<const BlockPattern> rows_between(const Context& context, const BlockPattern& whole,
                                                  const std::vector<Index>& cuts, const std::string& label);
 

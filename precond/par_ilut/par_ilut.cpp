@@ -11,10 +11,10 @@
 #include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/par_ilut/candidates.hpp"
+#include "precond/par_ilut/factors_on_gpu.hpp"
 #include "precond/par_ilut/rank_par_ilut.hpp"
 #include "precond/sync_free_ilu/check.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
-#include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {
@@ -113,23 +113,6 @@ Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const P
 
 }  // namespace
 
-/// The factors in a GPU's memory, in the order of the solves.
-struct ParIlut::OnGpu {
-    GpuPattern pattern;
-    std::unique_ptr<SlicedSolve> solve;
-
-    OnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors)
-        : pattern(context, a, factors.filled, label) {
-        Orders orders =
-            orders_on_gpu(context, *pattern.pattern, pattern.diagonal, {.dof = a.dof(), .slices = true}, label);
-        solve = std::make_unique<SlicedSolve>(context, pattern, *std::move(orders.lower), *std::move(orders.upper),
-                                              a.dof());
-        const Buffer<double> copy = copy_on(context, label, factors.values);
-        solve->take(copy.data());
-        context.synchronize();  // the copy has been read
-    }
-};
-
 ParIlut::ParIlut(const Context& context, const ParIlutOptions& options) : context_(context), options_(options) {}
 ParIlut::~ParIlut() = default;
 
@@ -201,7 +184,7 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
             lower_ = {};
-            on_gpu_ = std::make_unique<OnGpu>(context_, general(matrix), factors_);
+            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, general(matrix), factors_);
         }
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
@@ -335,7 +318,7 @@ PreconditionerRow par_ilut_row() {
         "factors and keeps those of its rows. Source: Anzt, Chow, Dongarra, ParILUT: a new parallel threshold ILU "
         "factorization, SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};
-    row.on_general_ranks = true;
+    row.on_general_ranks = row.on_general_gpu_ranks = true;
     row.parameters = {
         {section, "fill_limit", real, "2",
          "the most entries of a triangle of the factors, as a multiple of those of the matrix's triangle; both with "
@@ -368,7 +351,9 @@ PreconditionerRow par_ilut_row() {
             return std::unique_ptr<Preconditioner>(new RankParIlut(setting.context, read_options(parameters)));
         return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, read_options(parameters)));
     };
-    row.kernels = [](const Parameters&, const PreconditionerSetting& setting) { return ParIlut::kernels(setting); };
+    row.kernels = [](const Parameters&, const PreconditionerSetting& setting) {
+        return setting.matrix.pattern()->slab() ? RankParIlut::kernels(setting) : ParIlut::kernels(setting);
+    };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (setting.matrix.pattern()->slab()) return RankParIlut::plan(read_options(parameters), setting);
         return ParIlut::plan(read_options(parameters), setting);

@@ -28,6 +28,8 @@
 
 namespace hyperplane {
 
+struct FactorsOnGpu;
+
 struct ParIlutOptions {
     double fill_limit = 2.0;  ///< blocks of a triangle of the factors, divided by those of A's triangle
     int rounds = 5;
@@ -68,8 +70,6 @@ public:
     static std::vector<KernelSet> kernels(const PreconditionerSetting& setting);
 
 private:
-    struct OnGpu;
-
     /// The factors of a matrix that the host can read.
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
     /// Writes X after all rounds to factors_, and the inverses of its diagonal blocks to `inverse`.
@@ -77,9 +77,9 @@ private:
 
     Context context_;
     ParIlutOptions options_;
-    GeneralFactors factors_;         ///< in the host's memory
-    RowWalk lower_, upper_;          ///< of the host
-    std::unique_ptr<OnGpu> on_gpu_;  ///< what solves on a GPU
+    GeneralFactors factors_;                ///< in the host's memory
+    RowWalk lower_, upper_;                 ///< of the host
+    std::unique_ptr<FactorsOnGpu> on_gpu_;  ///< what solves on a GPU
     int rounds_ = 0;
 };
 

@@ -5,6 +5,8 @@
 #include <chrono>
 
 #include "core/timer.hpp"
+#include "precond/par_ilut/factors_on_gpu.hpp"
+#include "precond/sync_free_ilu/rank_orders.hpp"
 #include "precond/sync_free_ilu/rank_pattern.hpp"
 
 namespace hyperplane {
@@ -12,23 +14,59 @@ namespace {
 
 constexpr const char* rank_label = "factor";
 
+/// On a GPU, beside `least`, a rank's part of A's pattern with all diagonal blocks. What the host holds is not counted.
+[[maybe_unused]] void plan_of_gpu_rank(const ParIlutOptions& options, const PreconditionerSetting& setting,
+                                       const FactorPattern& least, PreconditionerPlan& plan) {
+    const MatrixShape& shape = setting.matrix;
+    const BlockPattern &a = *shape.pattern(), &all = *a.whole();
+    const int dof = shape.dof();
+    const Index size = dof * dof * Index(sizeof(double)), in_memory = least.filled.pattern->rows();
+    const RankOrders orders = orders_of_rank(setting.context.host(), least.filled, a.rows(), dof, rank_label);
+    const Index* const begin = least.filled.pattern->row_begin() + least.filled.first;
+    Index lower = 0;
+    for (Index row = 0; row < a.rows(); ++row) lower += least.filled.diagonal[least.filled.first + row] - begin[row];
+    const Index upper = begin[a.rows()] - begin[0] - a.rows() - lower;
+    const OrderSizes exact{orders.lower.sizes(), orders.upper.sizes(), {}};
+    const OrderSizes fewest{SlicedSizes::least(a.rows(), lower, dof), SlicedSizes::least(a.rows(), upper, dof), {}};
+    plan.bytes = GpuPattern::bytes(least.filled, a.blocks(), false) +
+                 SlicedSolve::bytes(a.rows(), options.rounds == 0 ? exact : fewest, dof) +
+                 SlicedSolve::bytes_between_ranks(*least.slab, dof);
+    plan.setup_bytes = 2 * in_memory * Index(sizeof(int)) + least.filled.pattern->blocks() * size;
+    if (options.rounds == 0) return void(plan.most_bytes = plan.bytes);
+    // At most one rank's own rows and those that they depend on have all entries, and all rows are in its memory.
+    const Index kept = ParIlut::most_blocks(options, all), rows = all.rows();
+    const SlicedSizes most = SlicedSizes::most(a.rows(), kept);
+    const Index records = 2 * rows * dof * Index(sizeof(RowRecord)) + 2 * (rows + 1) * Index(sizeof(int)) +
+                          2 * setting.context.ranks()->size() * rows * Index(sizeof(PlaceOfRow));
+    plan.most_bytes = rows * Index(sizeof(Index)) + BlockPattern::bytes(rows, kept) + a.blocks() * Index(sizeof(int)) +
+                      SlicedSolve::bytes(a.rows(), {most, most, {}}, dof) + records + kept * size;
+}
+
 }  // namespace
 
 RankParIlut::RankParIlut(const Context& context, const ParIlutOptions& options)
     : context_(context), options_(options) {}
+RankParIlut::~RankParIlut() = default;
 
 void RankParIlut::take(const GeneralFactors& whole, const BsrMatrix& a) {
-    FactorPattern mine = cut_to_rank(context_, *a.pattern(), whole.pattern(), a.dof(), rank_label);
-    const RowSlab& slab = *mine.slab;
+    const Context host = context_.host();
+    FactorPattern mine = cut_to_rank(host, *a.pattern(), whole.pattern(), a.dof(), rank_label);
+    slab_ = std::move(mine.slab);
+    const RowSlab& slab = *slab_;
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
     factors_.filled = std::move(mine.filled);
-    factors_.values = Buffer<double>(context_, rank_label, factors_.value_count());
+    factors_.values = Buffer<double>(host, rank_label, factors_.value_count());
     const Index size = Index(a.dof()) * a.dof(), first = factors_.filled.first;
     const Index* const rows = whole.pattern().row_begin() + slab.first;
     std::copy(whole.values.data() + rows[0] * size, whole.values.data() + rows[slab.rows] * size,
               factors_.values.data() + factors_.pattern().row_begin()[first] * size);
-    solve_ = std::make_unique<RankSolve>(context_, factors_, mine.slab, *a.pattern()->slab(), std::nullopt, rank_label);
+    if constexpr (cuda_built)
+        if (context_.backend() == Backend::cuda) {
+            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, a, factors_, slab_);
+            return;
+        }
+    solve_ = std::make_unique<RankSolve>(context_, factors_, slab_, *a.pattern()->slab(), std::nullopt, rank_label);
     solve_->take(factors_, "par_ilut");
 }
 
@@ -36,13 +74,15 @@ SetupReport RankParIlut::setup(const SystemMatrix& matrix) {
     const auto begin = std::chrono::steady_clock::now();
     const BsrMatrix& a = general(matrix);
     solve_.reset();
+    on_gpu_.reset();
     factors_ = {};
-    const Context alone = context_.alone();
+    const Context alone = context_.host().alone();
     ParIlut whole(alone, options_);
     SetupReport report;
     {
         BsrMatrix all(alone, a.pattern()->whole(), a.dof(), a.symmetric(), rank_label);
-        context_.ranks()->all_gather({a.values(), std::size_t(a.nonzeros())},
+        std::unique_ptr<BsrMatrix> copy;
+        context_.ranks()->all_gather({on_host(a, copy).values(), std::size_t(a.nonzeros())},
                                      {all.values(), std::size_t(all.nonzeros())});
         report = whole.setup(all);
     }
@@ -52,12 +92,23 @@ SetupReport RankParIlut::setup(const SystemMatrix& matrix) {
     return report;
 }
 
+void RankParIlut::apply(const Vector& r, Vector& z) const {
+    if constexpr (cuda_built)
+        if (on_gpu_) return on_gpu_->solve->solve(r, z);
+    solve_->apply(r, z);
+}
+
+Index RankParIlut::bytes_per_apply() const {
+    return RankSolve::bytes_per_apply(factors_.filled, *slab_, std::nullopt, factors_.dof);
+}
+
 PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const PreconditionerSetting& setting) {
     const BlockPattern& a = *setting.matrix.pattern();
     const std::shared_ptr<const BlockPattern>& all = a.whole();
     const int dof = setting.matrix.dof();
     const Index size = dof * dof * Index(sizeof(double)), rows = all->rows();
-    const PreconditionerSetting of_all{setting.context.alone(), {all, dof, setting.matrix.symmetric()}};
+    const Context host = setting.context.host();
+    const PreconditionerSetting of_all{host.alone(), {all, dof, setting.matrix.symmetric()}};
     const PreconditionerPlan whole = ParIlut::plan(options, of_all);
     const Index kept = ParIlut::most_blocks(options, *all);
     PreconditionerPlan plan;
@@ -65,12 +116,17 @@ PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const Precon
     plan.traits = whole.traits;
     plan.most_when = whole.most_when;
     // The least is held if the factors have the pattern of A.
-    const FilledPattern own = filled_pattern(setting.context, all, 0, rank_label);
-    const FactorPattern least = cut_to_rank(setting.context, a, *own.pattern, dof, rank_label);
+    const FilledPattern own = filled_pattern(host, all, 0, rank_label);
+    const FactorPattern least = cut_to_rank(host, a, *own.pattern, dof, rank_label);
+    plan.bytes_per_apply = RankSolve::bytes_per_apply(least.filled, *least.slab, std::nullopt, dof);
+    if constexpr (cuda_built)
+        if (setting.context.backend() == Backend::cuda) {
+            plan_of_gpu_rank(options, setting, least, plan);
+            return plan;
+        }
     const Index least_blocks = least.filled.pattern->blocks();
     plan.bytes = least.filled.bytes() + least_blocks * size +
                  RankSolve::bytes(least.filled, least.slab, *a.slab(), std::nullopt, dof);
-    plan.bytes_per_apply = RankSolve::bytes_per_apply(least.filled, *least.slab, std::nullopt, dof);
     // The factors of all rows are found beside the gathered matrix, and released when the own rows have been taken.
     const Index gathered = all->blocks() * size;
     const Index finding = gathered + whole.bytes + whole.setup_bytes;
@@ -88,6 +144,16 @@ PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const Precon
     const Index most = gathered + whole.most_bytes + whole.setup_bytes + most_held + BlockPattern::bytes(rows, kept);
     plan.most_bytes = std::max(plan.bytes, most - plan.setup_bytes);
     return plan;
+}
+
+std::vector<KernelSet> RankParIlut::kernels([[maybe_unused]] const PreconditionerSetting& setting) {
+    if constexpr (cuda_built) {
+        const MatrixShape& a = setting.matrix;
+        return {{"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
+                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
+                 [dof = a.dof()] { return SlicedSolve::programs(dof, true); }}};
+    }
+    return {};
 }
 
 }  // namespace hyperplane

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// par_ilut on several ranks on CPUs that share the rows of a general matrix. Which entries are kept depends on all of
-// them, so every rank gathers the matrix and finds the factors as one rank does, with the same bits; it keeps its own
-// rows of them. Solves go stage by stage, as those of sync_free_ilu do (precond/sync_free_ilu/rank_solve.hpp).
+// par_ilut on several ranks that share the rows of a general matrix. Which entries are kept depends on all of them, so
+// every rank gathers the matrix and its host finds the factors as one rank does, with the same bits; it keeps its own
+// rows of them. Solves are those of sync_free_ilu: on CPUs they go stage by stage
+// (precond/sync_free_ilu/rank_solve.hpp), on GPUs row by row (precond/sync_free_ilu/between_ranks.hpp).
 #pragma once
 
 #include "precond/par_ilut/par_ilut.hpp"
@@ -9,21 +10,26 @@
 
 namespace hyperplane {
 
+struct FactorsOnGpu;
+
 class RankParIlut final : public Preconditioner {
 public:
     RankParIlut(const Context& context, const ParIlutOptions& options);
+    ~RankParIlut() override;
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
-    void apply(const Vector& r, Vector& z) const override { solve_->apply(r, z); }
+    void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = factors_.symmetric}; }
     SweepCounts sweeps() const override { return ParIlut::sweep_counts(options_, factors_); }
     void set_setup_sweeps(int count) override {
         if (options_.sweeps > 0) options_.sweeps = count;
     }
-    Index bytes_per_apply() const override { return solve_->bytes_per_apply(); }
+    Index bytes_per_apply() const override;
 
     static PreconditionerPlan plan(const ParIlutOptions& options, const PreconditionerSetting& setting);
+    /// What NVRTC compiles on a GPU.
+    static std::vector<KernelSet> kernels(const PreconditionerSetting& setting);
 
 private:
     /// Takes over this rank's rows of the factors of all ranks.
@@ -31,8 +37,10 @@ private:
 
     Context context_;
     ParIlutOptions options_;
-    GeneralFactors factors_;  ///< of the rows in memory, with values of the own rows
-    std::unique_ptr<RankSolve> solve_;
+    GeneralFactors factors_;  ///< of the rows in memory, with values of the own rows; in the host's memory
+    std::shared_ptr<const RowSlab> slab_;
+    std::unique_ptr<RankSolve> solve_;      ///< on a CPU
+    std::unique_ptr<FactorsOnGpu> on_gpu_;  ///< on a GPU
 };
 
 }  // namespace hyperplane

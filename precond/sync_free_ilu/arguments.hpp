@@ -60,11 +60,11 @@ struct FixedPointArguments {
     const long long* a_diagonal;  // as above
     PivotRatio* ratios;           // [thread block]
     PivotRule rule;
-    PivotLog* log;  // null: pivots are guesses, which are not logged
-    double shift;   // alpha
-    long long rows;
-    long long long_row;    // longer rows are in `long_rows`, which have thread blocks of their own; 0: there are none
-    const int* long_rows;  // in no order
+    PivotLog* log;          // null: pivots are guesses, which are not logged
+    double shift;           // alpha
+    long long first, rows;  // that are computed; those of other ranks precede them
+    long long long_row;     // longer rows are in `long_rows`, which have thread blocks of their own; 0: there are none
+    const int* long_rows;   // in no order
 };
 
 /// Rows that one warp solves (precond/sync_free_ilu/slices.hpp).

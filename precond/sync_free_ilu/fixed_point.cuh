@@ -25,7 +25,7 @@ namespace hyperplane {
 /// The row of this thread; -1 if there is none.
 __device__ __forceinline__ long long row_of_thread(const Arguments& a) {
     const long long row = (long long)blockIdx.x * rows_of_block + threadIdx.x / LANES;
-    return row < a.rows ? row : -1;
+    return row < a.rows ? a.first + row : -1;
 }
 
 /// X_ij -= sum over k < min(i, j) of X_ik X_kk^-1 X_kj: for each k, all j that rows i and k share.

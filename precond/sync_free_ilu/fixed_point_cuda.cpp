@@ -30,12 +30,13 @@ Index thread_blocks(Index rows, const FixedPointShape& shape) {
 
 }  // namespace
 
-FixedPointCuda::FixedPointCuda(const Context& context, const GpuPattern& pattern, const FixedPointShape& shape)
+FixedPointCuda::FixedPointCuda(const Context& context, const GpuPattern& pattern, const FixedPointShape& shape,
+                               const std::optional<OwnRows>& own)
     : pattern_(pattern),
       shape_(shape),
-      rows_(pattern.pattern->rows()),
+      own_(own.value_or(OwnRows{0, pattern.pattern->rows()})),
       long_rows_(long_rows_on_gpu(context, *pattern.pattern, long_rows_of(pattern.counts, shape), sweep_label)),
-      pivots_(context, thread_blocks(rows_, shape)),
+      pivots_(context, thread_blocks(own_.count, shape)),
       sweep_(context, sync_free_source(sweep_text), definitions(shape), "fixed_point_sweep"),
       invert_(context, sync_free_source(sweep_text), definitions(shape), "invert_diagonals"),
       finish_(context, sync_free_source(sweep_text), definitions(shape), "finish_factors") {
@@ -44,8 +45,9 @@ FixedPointCuda::FixedPointCuda(const Context& context, const GpuPattern& pattern
 }
 
 void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
-                            general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter) {
-    if (rows_ == 0) return;
+                            general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter,
+                            const general_cpu::ShareRows& share) {
+    if (own_.count == 0) return;
     const bool same = pattern_.is_that_of_a();
     FixedPointArguments arguments{
         .row_begin = as_pointers(pattern_.pattern->row_begin()),
@@ -54,20 +56,21 @@ void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const 
         .values = values.data(),
         .others = nullptr,
         .inverse = scratch.inverse.data(),
-        .a_row_begin = as_pointers(a.here().row_begin()),
+        .a_row_begin = as_pointers(a.here().row_begin()) - own_.before,
         .a_values = a.values(),
         .place = same ? nullptr : pattern_.place.data(),
-        .a_diagonal = same ? nullptr : as_pointers(pattern_.a_diagonal.data()),
+        .a_diagonal = same ? nullptr : as_pointers(pattern_.a_diagonal.data()) - own_.before,
         .ratios = pivots_.ratios(),
         .rule = rule_of(general_cpu::rules_of_guesses(rules), shape_.symmetric),
         .log = nullptr,
         .shift = alpha,
-        .rows = rows_,
+        .first = own_.before,
+        .rows = own_.count,
         .long_row = long_rows_.size() > 0 ? RowCounts::long_row : 0,
         .long_rows = long_rows_.data(),
     };
     const auto launch = [&](const Kernel& kernel) {
-        kernel.launch({unsigned(thread_blocks(rows_, shape_))}, unsigned(32 * shape_.warps()), 0, arguments);
+        kernel.launch({unsigned(thread_blocks(own_.count, shape_))}, unsigned(32 * shape_.warps()), 0, arguments);
     };
     const auto sweep = [&] {
         launch(sweep_);
@@ -75,6 +78,7 @@ void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const 
     };
     sweep();
     launch(invert_);
+    share(values.data(), scratch.inverse.data());
     for (int at = 1; at <= sweeps; ++at) {
         std::swap(values, scratch.spare);
         arguments.others = scratch.spare.data();
@@ -86,6 +90,7 @@ void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const 
             arguments.log = pivots_.log();
         }
         launch(invert_);
+        share(values.data(), scratch.inverse.data());
     }
     launch(finish_);
     pivots_.report(inverter);

@@ -2,6 +2,8 @@
 // Fixed-point sweeps for the factors of a general matrix on a GPU; fixed_point.cuh is the kernels' text.
 #pragma once
 
+#include <optional>
+
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
 #include "precond/sync_free_ilu/arguments.hpp"
@@ -21,15 +23,23 @@ struct FixedPointShape {
     Index rows() const { return 32 * warps() / lanes; }  ///< of a thread block
 };
 
+/// The rows of a pattern that begins with so many rows of other ranks.
+struct OwnRows {
+    Index before, count;
+};
+
 class FixedPointCuda {
 public:
-    /// `pattern` must exist as long as this object.
-    FixedPointCuda(const Context& context, const GpuPattern& pattern, const FixedPointShape& shape);
+    /// `pattern` must exist as long as this object. `own`: the rows that are computed; otherwise all.
+    FixedPointCuda(const Context& context, const GpuPattern& pattern, const FixedPointShape& shape,
+                   const std::optional<OwnRows>& own = std::nullopt);
 
     /// The factors of A + alpha diag(A) into `values` after so many sweeps, and the pivots of the last one to
-    /// `inverter`. `values` and `scratch` lie in the GPU's memory.
+    /// `inverter`. `values` and `scratch` lie in the GPU's memory; share(values, inverse) queues there what brings rows
+    /// of other ranks up to date.
     void factor(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
-                general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter);
+                general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter,
+                const general_cpu::ShareRows& share = general_cpu::no_other_rows);
 
     /// Bytes that it holds.
     static Index bytes(const RowCounts& counts, const FixedPointShape& shape);
@@ -40,7 +50,7 @@ private:
 
     const GpuPattern& pattern_;
     FixedPointShape shape_;
-    Index rows_;
+    OwnRows own_;
     Buffer<int> long_rows_;
     PivotRecord pivots_;
     Kernel sweep_, sweep_long_rows_, invert_, finish_;

@@ -123,7 +123,7 @@ PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
                                 : on_grid(parameters, setting);
     };
     row.kernels = [=, on_grid = row.kernels](const Parameters& parameters, const PreconditionerSetting& setting) {
-        if (general(setting)) return SyncFreeIlu::kernels(read(parameters, setting), setting);
+        if (general(setting)) return kernels_of_general_ilu(read(parameters, setting), parameters, setting);
         return on_grid ? on_grid(parameters, setting) : std::vector<KernelSet>{};
     };
     return row;
@@ -151,26 +151,18 @@ CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& con
 
 namespace {
 
-/// Whether rows depend on rows of other ranks. On GPUs fill between the rows of ranks is refused.
-bool couples_ranks(const SyncFreeOptions& options, const Parameters& parameters, const PreconditionerSetting& setting) {
+/// Whether rows depend on rows of other ranks.
+bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& setting) {
     const std::string section = "preconditioner";
-    if (!setting.matrix.pattern()->slab()) return false;
-    const bool has_scope = parameters.has(section, "scope");
-    if (has_scope && parameters.text(section, "scope") == "rank") return false;
-    if (options.fill_level > 0 && setting.context.backend() == Backend::cuda)
-        throw UsageError(fmt::format(
-            "{}: on several ranks on GPUs {} has no fill between the rows of ranks; set preconditioner.fill_level = "
-            "0{}, give device.backend = cpu, or take one rank",
-            parameters.where(section, "fill_level"), options.name,
-            has_scope ? ", or preconditioner.scope = rank, with fill within each rank" : ""));
-    return true;
+    return setting.matrix.pattern()->slab() &&
+           !(parameters.has(section, "scope") && parameters.text(section, "scope") == "rank");
 }
 
 }  // namespace
 
 std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                                  const PreconditionerSetting& setting) {
-    if (couples_ranks(options, parameters, setting)) {
+    if (couples_ranks(parameters, setting)) {
         if constexpr (cuda_built)
             if (setting.context.backend() == Backend::cuda)
                 return std::make_unique<RankIluCuda>(setting.context, options);
@@ -181,7 +173,7 @@ std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options,
 
 PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                     const PreconditionerSetting& setting) {
-    if (!couples_ranks(options, parameters, setting)) return SyncFreeIlu::plan(options, setting);
+    if (!couples_ranks(parameters, setting)) return SyncFreeIlu::plan(options, setting);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) return RankIluCuda::plan(options, setting);
     return RankIlu::plan(options, setting);
@@ -191,19 +183,19 @@ std::vector<KernelSet> kernels_of_general_ilu([[maybe_unused]] const SyncFreeOpt
                                               [[maybe_unused]] const Parameters& parameters,
                                               [[maybe_unused]] const PreconditionerSetting& setting) {
     if constexpr (cuda_built)
-        if (couples_ranks(options, parameters, setting)) return RankIluCuda::kernels(setting);
+        if (couples_ranks(parameters, setting)) return RankIluCuda::kernels(options, setting);
     return SyncFreeIlu::kernels(options, setting);
 }
 
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
-    jacobi_sweeps.on_general_ranks = true;
+    jacobi_sweeps.on_general_ranks = jacobi_sweeps.on_general_gpu_ranks = true;
     return with_general(std::move(jacobi_sweeps), [](const Parameters& parameters, const PreconditionerSetting&) {
         return jacobi_sweeps_options(parameters);
     });
 }
 
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
-    par_ilu.on_general_ranks = true;
+    par_ilu.on_general_ranks = par_ilu.on_general_gpu_ranks = true;
     return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting&) {
         return par_ilu_options(parameters);
     });

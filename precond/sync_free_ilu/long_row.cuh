@@ -71,7 +71,9 @@ __device__ __forceinline__ void subtract_together(const Row& x, long long at, in
 extern "C" __global__ void __launch_bounds__(long_threads) sweep_long_rows(const __grid_constant__ Arguments a) {
     __shared__ Pairs pairs;
     __shared__ int with_few;  // rows k from the next one on, up to the first with many entries in U
-    const Row x = row_of(a, __ldg(a.long_rows + blockIdx.x), nullptr);
+    const int own = __ldg(a.long_rows + blockIdx.x);
+    if (own < a.first) return;  // of another rank
+    const Row x = row_of(a, own, nullptr);
     load_long(x);
     if (!a.others) return;
     for (long long next = x.begin; next < x.diagonal;) {

@@ -13,12 +13,12 @@ namespace {
 
 constexpr const char* label = "factor";
 
-SymbolicKey key_of(const SyncFreeOptions& options, const std::shared_ptr<const BlockPattern>& a, int dof,
-                   bool symmetric) {
+}  // namespace
+
+SymbolicKey key_across_ranks(const SyncFreeOptions& options, const std::shared_ptr<const BlockPattern>& a, int dof,
+                             bool symmetric) {
     return {a, dof, options.fill_level, options.parts, symmetric, true};
 }
-
-}  // namespace
 
 RankIlu::RankIlu(const Context& context, const SyncFreeOptions& options) : context_(context), options_(options) {}
 RankIlu::~RankIlu() = default;
@@ -32,7 +32,8 @@ void RankIlu::analyse(const BsrMatrix& a) {
     scratch_ = {};
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
-    Symbolic symbolic = taken_symbolic(context_, key_of(options_, a.pattern(), a.dof(), a.symmetric()), label);
+    Symbolic symbolic =
+        taken_symbolic(context_, key_across_ranks(options_, a.pattern(), a.dof(), a.symmetric()), label);
     factors_.filled = std::move(symbolic.filled);
     factors_.values = Buffer<double>(context_, label, factors_.value_count());
     if (options_.fixed_point_sweeps > 0)
@@ -130,7 +131,8 @@ Index RankIlu::bytes_per_apply() const {
 PreconditionerPlan RankIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const std::shared_ptr<const BlockPattern>& a = setting.matrix.pattern();
     const int dof = setting.matrix.dof();
-    const auto kept = kept_symbolic(setting.context, key_of(options, a, dof, setting.matrix.symmetric()), label);
+    const auto kept =
+        kept_symbolic(setting.context, key_across_ranks(options, a, dof, setting.matrix.symmetric()), label);
     const FilledPattern& filled = kept->symbolic->filled;
     const std::shared_ptr<const RowSlab>& slab = kept->symbolic->slab;
     const Index rows = filled.pattern->rows(), blocks = filled.pattern->blocks();
@@ -140,9 +142,7 @@ PreconditionerPlan RankIlu::plan(const SyncFreeOptions& options, const Precondit
     plan.bytes = filled.bytes() + blocks * dof * dof * Index(sizeof(double)) +
                  RankSolve::bytes(filled, slab, *a->slab(), options.sweeps, dof);
     if (options.fixed_point_sweeps > 0) plan.bytes += general_cpu::fixed_point_bytes(rows, blocks, dof);
-    // Sweeps are tried with two vectors before they are used.
-    const Index tried =
-        options.sweeps ? 2 * IndexSpace::plain(slab).slots_in_memory() * dof * Index(sizeof(double)) : 0;
+    const Index tried = options.sweeps ? RankSweeps::setup_bytes(slab, dof) : 0;
     plan.setup_bytes = std::max(tried, kept->symbolic->peak - plan.bytes);
     plan.bytes_per_apply = RankSolve::bytes_per_apply(filled, *slab, options.sweeps, dof);
     plan.traits = traits_of(options, setting.matrix.symmetric());

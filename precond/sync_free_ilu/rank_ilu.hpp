@@ -18,6 +18,10 @@
 
 namespace hyperplane {
 
+/// The symbolic part of these factors. `a`: the pattern of a rank's rows of the matrix.
+SymbolicKey key_across_ranks(const SyncFreeOptions& options, const std::shared_ptr<const BlockPattern>& a, int dof,
+                             bool symmetric);
+
 class RankIlu final : public Preconditioner {
 public:
     RankIlu(const Context& context, const SyncFreeOptions& options);

@@ -6,68 +6,32 @@
 #include <utility>
 
 #include "core/profile.hpp"
-#include "core/ranks/offers_cuda.hpp"
-#include "core/ranks/rows_cuda.hpp"
 #include "core/timer.hpp"
-#include "precond/sync_free_ilu/cpu.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
-#include "precond/sync_free_ilu/rank_pattern.hpp"
-#include "precond/sync_free_ilu/row_classes.hpp"
+#include "precond/sync_free_ilu/rank_ilu.hpp"
+#include "precond/sync_free_ilu/rank_orders.hpp"
+#include "precond/sync_free_ilu/row_counts.hpp"
 
 namespace hyperplane {
 namespace {
 
-constexpr const char* label = "factor";
+constexpr const char* rank_gpu_label = "factor";
 
-/// The levels of a rank's own rows among themselves: other ranks' rows precede all of them, or follow the levels as
-/// those of the whole matrix do.
-RowLevels levels_of_own_rows(const Context& host, const FilledPattern& filled, Index rows, Side side) {
-    const BlockPattern& p = *filled.pattern;
-    Buffer<int> depth(host, label, rows);
-    int levels = 0;
-    for (Index step = 0; step < rows; ++step) {
-        const Index own = side == Side::lower ? step : rows - 1 - step, row = filled.first + own;
-        for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at) {
-            const Index j = p.column()[at] - filled.first;
-            if (j >= 0 && j < rows && (side == Side::lower ? j < own : j > own))
-                depth[own] = std::max(depth[own], depth[j]);
-        }
-        levels = std::max(levels, ++depth[own]);
-    }
-    RowLevels made = sorted_levels(host, depth, levels, label);
-    for (Index at = 0; at < rows; ++at) made.rows[at] += int(filled.first);
-    return made;
-}
-
-/// What the symbolic part finds in the host's memory.
-struct RankOrders {
-    FilledPattern filled;
-    SyncFreeShape shape;
-    RowLevels lower_levels;
-    SlicedOrder lower, upper;
-};
-
-SyncFreeShape shape_of_rank(const FilledPattern& filled, Index rows, int dof, bool symmetric) {
+/// Of the rank's `rows` own rows.
+RowCounts counts_of_rank(const FilledPattern& filled, Index rows, bool symmetric) {
     RowCounts counts;
     for (Index row = filled.first; row < filled.first + rows; ++row)
         counts.add(entries_of(filled, row), TableRule{symmetric});
     counts.rows = rows;
     counts.blocks = filled.pattern->blocks();
+    return counts;
+}
+
+SyncFreeShape shape_of_rank(const RowCounts& counts, int dof, bool symmetric) {
     return SyncFreeShape::of(counts, dof, symmetric, FactorVariant::search);
 }
-
-RankOrders orders_of_rank(const Context& host, const BlockPattern& a, int dof, bool symmetric) {
-    FilledPattern filled = pattern_of_rank(host, a, label);
-    const SyncFreeShape shape = shape_of_rank(filled, a.rows(), dof, symmetric);
-    RowLevels lower = levels_of_own_rows(host, filled, a.rows(), Side::lower);
-    const RowLevels upper = levels_of_own_rows(host, filled, a.rows(), Side::upper);
-    SlicedOrder of_lower = sliced_order(host, filled, lower, Side::lower, dof, label);
-    SlicedOrder of_upper = sliced_order(host, filled, upper, Side::upper, dof, label);
-    return {std::move(filled), shape, std::move(lower), std::move(of_lower), std::move(of_upper)};
-}
-
-SlicedOrder on_gpu(const Context& context, const SlicedOrder& order) {
-    return {copy_on(context, label, order.row), copy_on(context, label, order.slices), order.places, order.levels};
+FixedPointShape sweep_shape_of_rank(const SyncFreeShape& shape) {
+    return {shape.dof, shape.symmetric, shape.lanes};
 }
 
 }  // namespace
@@ -75,71 +39,68 @@ SlicedOrder on_gpu(const Context& context, const SlicedOrder& order) {
 void RankIluCuda::analyse(const BsrMatrix& a) {
     if (served_ == a.pattern() && factors_.dof == a.dof() && factors_.symmetric == a.symmetric()) return;
     const ProfileScope scope(context_, "symbolic");
-    const std::shared_ptr<const RowSlab>& slab = a.pattern()->slab();
+    const Context host = context_.host();
+    const int dof = a.dof();
+    const Index rows = a.pattern()->rows();
     served_.reset();
     solve_.reset();
+    swept_.reset();
     elimination_.reset();
+    fixed_point_.reset();
+    between_.reset();
     pattern_.reset();
-    given_.clear();
+    scratch_ = {};
     factors_ = {};
-    factors_.dof = a.dof();
+    factors_.dof = dof;
     factors_.symmetric = a.symmetric();
-    RankOrders made = orders_of_rank(context_.host(), *a.pattern(), a.dof(), a.symmetric());
-    factors_.filled = std::move(made.filled);
-    factors_.values = Buffer<double>(context_, label, factors_.value_count());
-    pattern_ = std::make_unique<GpuPattern>(context_, a, factors_.filled, label);
-    pattern_->find_a_diagonal(a, label);
-    Orders orders;
-    orders.by_level = copy_on(context_, label, made.lower_levels.rows);
-    elimination_ = std::make_unique<SyncFreeCuda>(context_, *pattern_, made.shape, orders, slab->before);
-    solve_ = std::make_unique<SlicedSolve>(context_, *pattern_, on_gpu(context_, made.lower),
-                                           on_gpu(context_, made.upper), a.dof(), slab);
-    const int first = int(slab->before);
-    for (const RowSlab::Neighbour& other : slab->neighbours) {
-        if (other.rank < context_.ranks()->rank() || other.sent.empty()) continue;
-        std::vector<Index> blocks;
-        for (std::size_t at = 0; at < other.sent.size(); ++at) {
-            const Index row = first + other.sent[at];
-            blocks.push_back(factors_.filled.diagonal[row]);
-            for (Index j = other.upper.begin[at]; j < other.upper.begin[at + 1]; ++j)
-                blocks.push_back(factors_.pattern().find(row, other.upper.column[j] + first));
-        }
-        given_.push_back({other.rank, copied_to(context_, label, blocks),
-                          Buffer<double>(context_, label, Index(blocks.size()) * a.dof() * a.dof())});
+    Symbolic symbolic =
+        taken_symbolic(host, key_across_ranks(options_, a.pattern(), dof, a.symmetric()), rank_gpu_label);
+    factors_.filled = std::move(symbolic.filled);
+    factors_.values = Buffer<double>(context_, rank_gpu_label, factors_.value_count());
+    slab_ = std::move(symbolic.slab);
+    pattern_ = std::make_unique<GpuPattern>(context_, a, factors_.filled, rank_gpu_label);
+    pattern_->find_a_diagonal(a, rank_gpu_label);
+    const bool sweeps_to_factors = options_.fixed_point_sweeps > 0;
+    between_ =
+        std::make_unique<FactorRowsCuda>(context_, factors_.filled, *slab_, dof, sweeps_to_factors, rank_gpu_label);
+    const SyncFreeShape shape = shape_of_rank(counts_of_rank(factors_.filled, rows, a.symmetric()), dof, a.symmetric());
+    const RankOrders made = orders_of_rank(host, factors_.filled, rows, dof, rank_gpu_label);
+    if (sweeps_to_factors) {
+        fixed_point_ = std::make_unique<FixedPointCuda>(context_, *pattern_, sweep_shape_of_rank(shape),
+                                                        OwnRows{slab_->before, rows});
+        scratch_ = {Buffer<double>(context_, rank_gpu_label, factors_.value_count()),
+                    Buffer<double>(context_, rank_gpu_label, factors_.pattern().rows() * dof * dof)};
+    } else {
+        Orders orders;
+        orders.by_level = copy_on(context_, rank_gpu_label, made.lower_levels.rows);
+        elimination_ = std::make_unique<SyncFreeCuda>(context_, *pattern_, shape, orders, slab_->before);
     }
+    if (options_.sweeps)
+        swept_ = std::make_unique<RankSweeps>(context_, factors_, slab_, *a.pattern()->slab(), *options_.sweeps,
+                                              rank_gpu_label);
+    else
+        solve_ = std::make_unique<SlicedSolve>(context_, *pattern_, copied_to_gpu(context_, made.lower, rank_gpu_label),
+                                               copied_to_gpu(context_, made.upper, rank_gpu_label), dof, slab_);
     context_.synchronize();
     served_ = a.pattern();
 }
 
-/// The factors of earlier ranks' rows lie together, in the order in which they are given.
-void RankIluCuda::take_factors() {
-    const RowSlab& slab = *served_->slab();
-    const Index size = Index(factors_.dof) * factors_.dof;
-    const Index* const begin = factors_.pattern().row_begin();
-    for (const RowSlab::Neighbour& other : slab.neighbours) {
-        if (other.rank > context_.ranks()->rank() || other.received == 0) continue;
-        const Index row = slab.before + other.slot, place = begin[row], end = begin[row + other.received];
-        const cuda::Offer theirs = cuda::take_offer(context_, other.rank, 1);
-        context_.stream().copy(theirs.addresses[0], factors_.values.data() + place * size,
-                               (end - place) * size * Index(sizeof(double)));
-        cuda::acknowledge(context_, other.rank);
-    }
-}
-
-void RankIluCuda::give_factors() {
-    for (Given& given : given_) {
-        cuda::collect(context_, given.blocks, Index(factors_.dof) * factors_.dof, factors_.values.data(),
-                      given.copy.data());
-        cuda::offer(context_, given.rank, {{given.copy.data()}});
-    }
-    for (const Given& given : given_) cuda::await_acknowledgement(context_, given.rank);
-}
-
 void RankIluCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
-    inverter.set_first_row(a.space().first_block_row() - a.pattern()->slab()->before);
-    take_factors();
-    elimination_->factor(a, alpha, options_.pivots.rules, factors_.values.data(), inverter);
-    give_factors();
+    inverter.set_first_row(a.space().first_block_row() - slab_->before);
+    const PivotRules& rules = options_.pivots.rules;
+    if (fixed_point_) {
+        const auto share = [&](double* values, double* inverse) {
+            between_->offer(values, inverse);
+            between_->take(values, inverse);
+            between_->await_later_ranks();
+        };
+        return fixed_point_->factor(a, alpha, options_.fixed_point_sweeps, rules, scratch_, factors_.values, inverter,
+                                    share);
+    }
+    between_->take(factors_.values.data());
+    elimination_->factor(a, alpha, rules, factors_.values.data(), inverter);
+    between_->offer(factors_.values.data());
+    between_->await_later_ranks();
 }
 
 SetupReport RankIluCuda::setup(const SystemMatrix& matrix) {
@@ -152,7 +113,10 @@ SetupReport RankIluCuda::setup(const SystemMatrix& matrix) {
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
         remark_on_pivots(options_, a.symmetric()));
-    solve_->take(factors_.values.data());
+    if (swept_)
+        swept_->take(factors_, options_.name);
+    else
+        solve_->take(factors_.values.data());
     context_.synchronize();
     report.symbolic_seconds = symbolic;
     report.numeric_seconds = seconds_since(begin);
@@ -161,39 +125,57 @@ SetupReport RankIluCuda::setup(const SystemMatrix& matrix) {
 }
 
 Index RankIluCuda::bytes_per_apply() const {
-    return general_cpu::bytes_per_apply(served_->rows(), factors_.pattern().blocks(), factors_.dof);
+    return RankSolve::bytes_per_apply(factors_.filled, *slab_, options_.sweeps, factors_.dof);
 }
 
 PreconditionerPlan RankIluCuda::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
-    const BlockPattern& a = *setting.matrix.pattern();
-    const RowSlab& slab = *a.slab();
+    const std::shared_ptr<const BlockPattern>& a = setting.matrix.pattern();
+    const Context host = setting.context.host();
     const int dof = setting.matrix.dof();
-    const Index size = Index(dof) * dof * Index(sizeof(double)), halo = Index(slab.halo.size());
-    const RankOrders made = orders_of_rank(setting.context.host(), a, dof, setting.matrix.symmetric());
-    const OrderSizes sizes{made.lower.sizes(), made.upper.sizes(), std::nullopt};
-    Index given = 0;
-    for (const RowSlab::Neighbour& other : slab.neighbours)
-        if (other.rank > setting.context.ranks()->rank()) given += Index(other.sent.size() + other.upper.column.size());
+    const bool symmetric = setting.matrix.symmetric(), sweeps_to_factors = options.fixed_point_sweeps > 0;
+    const auto kept = kept_symbolic(host, key_across_ranks(options, a, dof, symmetric), rank_gpu_label);
+    const FilledPattern& filled = kept->symbolic->filled;
+    const std::shared_ptr<const RowSlab>& slab = kept->symbolic->slab;
+    const Index blocks = filled.pattern->blocks(), in_memory = filled.pattern->rows();
+    const RowCounts counts = counts_of_rank(filled, a->rows(), symmetric);
+    const SyncFreeShape shape = shape_of_rank(counts, dof, symmetric);
     PreconditionerPlan plan;
+    plan.kept = kept;
     plan.space = setting.matrix.natural_space();
-    plan.bytes = made.filled.pattern->blocks() * size + GpuPattern::bytes(made.filled, a.blocks(), true) +
-                 SyncFreeCuda::bytes(made.filled, sizes, made.shape) + SlicedSolve::bytes(a.rows(), sizes, dof) +
-                 2 * halo * dof * Index(sizeof(RowRecord)) + RowsBetweenRanks::bytes(slab) +
-                 given * (size + Index(sizeof(Index)));
-    plan.setup_bytes = 2 * slab.rows_in_memory() * Index(sizeof(int));
-    plan.bytes_per_apply = general_cpu::bytes_per_apply(a.rows(), made.filled.pattern->blocks(), dof);
-    plan.traits = traits_of(options, setting.matrix.symmetric());
+    plan.bytes = blocks * dof * dof * Index(sizeof(double)) + GpuPattern::bytes(filled, a->blocks(), true) +
+                 FactorRowsCuda::bytes(setting.context, *slab, dof, sweeps_to_factors);
+    const RankOrders made = orders_of_rank(host, filled, a->rows(), dof, rank_gpu_label);
+    const OrderSizes sizes{made.lower.sizes(), made.upper.sizes(), std::nullopt};
+    if (sweeps_to_factors)
+        plan.bytes += FixedPointCuda::bytes(counts, sweep_shape_of_rank(shape)) +
+                      general_cpu::fixed_point_bytes(in_memory, blocks, dof);
+    else
+        plan.bytes += SyncFreeCuda::bytes(filled, sizes, shape);
+    if (options.sweeps) {
+        plan.bytes += RankSweeps::bytes(filled, slab, *a->slab(), dof, Backend::cuda);
+        plan.setup_bytes = RankSweeps::setup_bytes(slab, dof);
+    } else {
+        plan.bytes += SlicedSolve::bytes(a->rows(), sizes, dof) + SlicedSolve::bytes_between_ranks(*slab, dof);
+        plan.setup_bytes = 2 * in_memory * Index(sizeof(int));
+    }
+    plan.bytes_per_apply = RankSolve::bytes_per_apply(filled, *slab, options.sweeps, dof);
+    plan.traits = traits_of(options, symmetric);
     return plan;
 }
 
-std::vector<KernelSet> RankIluCuda::kernels(const PreconditionerSetting& setting) {
+std::vector<KernelSet> RankIluCuda::kernels(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
-    const FilledPattern filled = pattern_of_rank(setting.context.host(), *a.pattern(), label);
-    const SyncFreeShape shape = shape_of_rank(filled, a.block_rows(), a.dof(), a.symmetric());
-    return {{"sync_free_ilu", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-             Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision, [shape] {
-                 rtc::Programs programs = SyncFreeCuda::programs(shape);
-                 std::ranges::move(SlicedSolve::programs(shape.dof, true), std::back_inserter(programs));
+    const auto kept = kept_symbolic(setting.context.host(),
+                                    key_across_ranks(options, a.pattern(), a.dof(), a.symmetric()), rank_gpu_label);
+    const SyncFreeShape shape = shape_of_rank(
+        counts_of_rank(kept->symbolic->filled, a.pattern()->rows(), a.symmetric()), a.dof(), a.symmetric());
+    const bool solves = !options.sweeps, swept = options.fixed_point_sweeps > 0;
+    return {{swept ? "fixed_point" : "sync_free_ilu", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
+             Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
+             [shape, solves, swept] {
+                 rtc::Programs programs =
+                     swept ? FixedPointCuda::programs(sweep_shape_of_rank(shape)) : SyncFreeCuda::programs(shape);
+                 if (solves) std::ranges::move(SlicedSolve::programs(shape.dof, true), std::back_inserter(programs));
                  return programs;
              }}};
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factors of sync_free_ilu without fill on several ranks on GPUs, with every coupling between them, so that factors
-// and solves have the bits of one GPU.
+// The factors of sync_free_ilu, jacobi_sweeps and par_ilu on several ranks on GPUs, with every coupling between them,
+// also those of fill, so that factors and solves have the bits of one GPU.
 //
-// The pattern is that of ranks on CPUs (precond/sync_free_ilu/rank_pattern.hpp). Ranks factor one after the other: a
-// rank copies the factors of the rows of earlier ranks that it depends on, and then runs the kernel of one GPU on its
-// own rows. In solves ranks work at the same time (precond/sync_free_ilu/between_ranks.hpp).
+// The pattern is that of ranks on CPUs (precond/sync_free_ilu/rank_pattern.hpp). In an elimination ranks factor one
+// after the other: a rank copies the factors of the rows of earlier ranks that it depends on, and then runs the kernel
+// of one GPU on its own rows. Between fixed-point sweeps they exchange what the next one reads. In exact solves ranks
+// work at the same time (precond/sync_free_ilu/between_ranks.hpp); Jacobi sweeps are products.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,9 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
+#include "precond/sync_free_ilu/factor_rows_cuda.hpp"
+#include "precond/sync_free_ilu/fixed_point_cuda.hpp"
+#include "precond/sync_free_ilu/rank_sweeps.hpp"
 #include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
@@ -23,32 +27,32 @@ public:
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
-    void apply(const Vector& r, Vector& z) const override { solve_->solve(r, z); }
+    void apply(const Vector& r, Vector& z) const override { swept_ ? swept_->apply(r, z) : solve_->solve(r, z); }
     PreconditionerTraits traits() const override { return traits_of(options_, factors_.symmetric); }
+    SweepCounts sweeps() const override { return sweep_counts(options_, factors_); }
+    void set_setup_sweeps(int count) override {
+        if (options_.fixed_point_sweeps > 0) options_.fixed_point_sweeps = count;
+    }
     Index bytes_per_apply() const override;
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
-    static std::vector<KernelSet> kernels(const PreconditionerSetting& setting);
+    static std::vector<KernelSet> kernels(const SyncFreeOptions& options, const PreconditionerSetting& setting);
 
 private:
-    /// The blocks of own rows that a later rank needs, and a copy of them.
-    struct Given {
-        int rank;
-        Buffer<Index> blocks;
-        Buffer<double> copy;
-    };
     void analyse(const BsrMatrix& a);
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
-    void take_factors();
-    void give_factors();
 
     Context context_;
     SyncFreeOptions options_;
     std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
     GeneralFactors factors_;
     std::unique_ptr<GpuPattern> pattern_;
+    std::shared_ptr<const RowSlab> slab_;  ///< of the factors
+    std::unique_ptr<FactorRowsCuda> between_;
     std::unique_ptr<SyncFreeCuda> elimination_;
+    std::unique_ptr<FixedPointCuda> fixed_point_;  ///< in its place
+    general_cpu::FixedPointScratch scratch_;
     std::unique_ptr<SlicedSolve> solve_;
-    std::vector<Given> given_;
+    std::unique_ptr<RankSweeps> swept_;  ///< in its place
 };
 
 }  // namespace hyperplane

@@ -54,13 +54,17 @@ FilledPattern pattern_of_rank(const Context& host, const BlockPattern& a, const 
     return made;
 }
 
-FactorPattern cut_to_rank(const Context& context, const BlockPattern& a, const BlockPattern& whole, int dof,
+std::vector<Index> cuts_of(const Context& host, const BlockPattern& a, int dof) {
+    return row_cuts(*a.whole(), dof, host.ranks()->size(), a.slab()->on_gpu ? Backend::cuda : Backend::cpu);
+}
+
+FactorPattern cut_to_rank(const Context& host, const BlockPattern& a, const BlockPattern& whole, int dof,
                           const std::string& label) {
     const RowSlab& of_a = *a.slab();
-    const auto part = rows_between(context, whole, row_cuts(*a.whole(), dof, context.ranks()->size()), label);
-    FactorPattern made{.filled = pattern_of_rank(context, *part, label), .slab = part->slab()};
+    const auto part = rows_between(host, whole, cuts_of(host, a, dof), label);
+    FactorPattern made{.filled = pattern_of_rank(host, *part, label), .slab = part->slab()};
     FilledPattern& filled = made.filled;
-    Buffer<int> place(context, label, a.blocks());
+    Buffer<int> place(host, label, a.blocks());
     for (Index row = 0; row < a.rows(); ++row)
         for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at) {
             const Index column = of_a.row(a.column()[at]);
@@ -75,25 +79,25 @@ FactorPattern cut_to_rank(const Context& context, const BlockPattern& a, const B
     return made;
 }
 
-FactorPattern pattern_across_ranks(const Context& context, const BlockPattern& a, int dof, int fill_level,
+FactorPattern pattern_across_ranks(const Context& host, const BlockPattern& a, int dof, int fill_level,
                                    const std::optional<PartOptions>& parts, const std::string& label) {
-    if (!parts && fill_level == 0) return {.filled = pattern_of_rank(context, a, label), .slab = a.slab()};
+    if (!parts && fill_level == 0) return {.filled = pattern_of_rank(host, a, label), .slab = a.slab()};
     const std::shared_ptr<const BlockPattern>& all = a.whole();
     const Index rows = all->rows();
     std::shared_ptr<const BlockPattern> whole;
     Index finding = 0;
     if (parts) {
-        const FactorPattern decoupled = decoupled_pattern(context, all, *parts, label);
+        const FactorPattern decoupled = decoupled_pattern(host, all, *parts, label);
         whole = decoupled.filled.pattern;
         // METIS copies the graph, and makes coarser ones.
         finding = 4 * BlockPattern::bytes(rows, 2 * all->blocks()) + 2 * decoupled.parts.bytes();
     } else {
-        const FilledPattern filled = filled_pattern(context, all, fill_level, label);
+        const FilledPattern filled = filled_pattern(host, all, fill_level, label);
         whole = filled.pattern;
         // Beside the pattern there are the transpose of A and the rows of both triangles as lists.
         finding = filled.bytes() + all->bytes() + 2 * whole->bytes();
     }
-    FactorPattern made = cut_to_rank(context, a, *whole, dof, label);
+    FactorPattern made = cut_to_rank(host, a, *whole, dof, label);
     made.peak = std::max(finding, whole->bytes() + made.peak);
     return made;
 }

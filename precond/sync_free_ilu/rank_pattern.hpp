@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "precond/sync_free_ilu/decoupled.hpp"
 
@@ -20,12 +21,15 @@ FilledPattern pattern_of_rank(const Context& host, const BlockPattern& a, const 
 /// Its blocks.
 Index blocks_of_rank(const BlockPattern& a);
 
+/// The first row of each rank, and the number of all rows, where `a` has a rank's rows of A. `host` has the ranks.
+std::vector<Index> cuts_of(const Context& host, const BlockPattern& a, int dof);
+
 /// What a rank needs of `whole`, the pattern of all ranks' factors with all diagonal blocks, where `a` has its rows of
-/// A. Ranks are on CPUs.
-FactorPattern cut_to_rank(const Context& context, const BlockPattern& a, const BlockPattern& whole, int dof,
+/// A. All patterns are in the memory of `host`.
+FactorPattern cut_to_rank(const Context& host, const BlockPattern& a, const BlockPattern& whole, int dof,
                           const std::string& label);
 /// The same of the pattern with fill up to `fill_level`, or of that within parts.
-FactorPattern pattern_across_ranks(const Context& context, const BlockPattern& a, int dof, int fill_level,
+FactorPattern pattern_across_ranks(const Context& host, const BlockPattern& a, int dof, int fill_level,
                                    const std::optional<PartOptions>& parts, const std::string& label);
 
 }  // namespace hyperplane

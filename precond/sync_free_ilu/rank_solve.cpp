@@ -30,15 +30,13 @@ RankSolve::RankSolve(const Context& context, const GeneralFactors& factors, std:
       bytes_per_apply_(bytes_per_apply(factors.filled, *slab_, sweeps, dof_)),
       lower_(context, factors.pattern(), *slab_, Side::lower, label) {
     if (sweeps) {
-        swept_ = std::make_unique<SweptFactors>(context, factors, *sweeps, slab_);
+        swept_ = std::make_unique<RankSweeps>(context, factors, slab_, of_vectors, *sweeps, label);
     } else {
         upper_ = RankStages(context, factors.pattern(), *slab_, Side::upper, label);
         l_ = StagedTriangle(context, factors, lower_.rows(), Side::lower, label);
         u_ = StagedTriangle(context, factors, upper_.rows(), Side::upper, label);
+        if (slab_.get() != &of_vectors) z_ = Vector(context, IndexSpace::plain(slab_), dof_, label);
     }
-    if (slab_.get() == &of_vectors) return;
-    z_ = Vector(context, IndexSpace::plain(slab_), dof_, label);
-    if (swept_) r_ = Vector(context, IndexSpace::plain(slab_), dof_, label);
 }
 
 void RankSolve::take(const GeneralFactors& factors, const std::string& name) {
@@ -48,15 +46,10 @@ void RankSolve::take(const GeneralFactors& factors, const std::string& name) {
 }
 
 void RankSolve::apply(const Vector& r, Vector& z) const {
-    const bool apart = z_.size() > 0;
-    if (swept_ && !apart) return swept_->apply(r, z);
-    if (!apart) return solve(r.data(), z.data());
-    Vector& from = swept_ ? r_ : z_;
-    std::copy_n(r.data(), r.size(), from.data());
-    if (swept_)
-        swept_->apply(r_, z_);
-    else
-        solve(z_.data(), z_.data());
+    if (swept_) return swept_->apply(r, z);
+    if (z_.size() == 0) return solve(r.data(), z.data());
+    std::copy_n(r.data(), r.size(), z_.data());
+    solve(z_.data(), z_.data());
     std::copy_n(z_.data(), z.size(), z.data());
 }
 
@@ -87,12 +80,10 @@ void RankSolve::solve(const double* r, double* z) const {
 Index RankSolve::bytes(const FilledPattern& filled, const std::shared_ptr<const RowSlab>& slab,
                        const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, int dof) {
     const OwnBlocks own(filled, *slab);
-    const Index stages = RankStages::bytes(*slab), slots = IndexSpace::plain(slab).slots_in_memory();
-    const Index vector = slots * dof * Index(sizeof(double));
+    const Index stages = RankStages::bytes(*slab);
+    if (sweeps) return stages + RankSweeps::bytes(filled, slab, of_vectors, dof, Backend::cpu);
+    const Index vector = IndexSpace::plain(slab).slots_in_memory() * dof * Index(sizeof(double));
     const Index apart = slab.get() == &of_vectors ? 0 : vector;
-    if (sweeps)
-        return stages + SweptFactors::bytes(slab->rows, own.all, dof) +
-               2 * (slots - slab->rows) * dof * Index(sizeof(double)) + 2 * apart;
     return 2 * stages + StagedTriangle::bytes(slab->rows, own.all, dof) + BlockPattern::bytes(slab->rows, 0) + apart;
 }
 

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "precond/sync_free_ilu/rank_stages.hpp"
+#include "precond/sync_free_ilu/rank_sweeps.hpp"
 #include "precond/sync_free_ilu/staged_triangle.hpp"
-#include "precond/sync_free_ilu/swept.hpp"
 
 namespace hyperplane {
 
@@ -41,8 +41,8 @@ private:
     Index bytes_per_apply_;
     RankStages lower_, upper_;
     StagedTriangle l_, u_;  ///< unless there are sweeps
-    std::unique_ptr<SweptFactors> swept_;
-    mutable Vector r_, z_;  ///< where the factors' halo is not that of the vectors
+    std::unique_ptr<RankSweeps> swept_;
+    mutable Vector z_;  ///< of exact solves, where the factors' halo is not that of the vectors
 };
 
 }  // namespace hyperplane

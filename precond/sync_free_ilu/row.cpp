@@ -50,7 +50,7 @@ PreconditionerRow sync_free_ilu_row() {
         "scope", "global",
         "on several ranks (run --ranks): global keeps every coupling, so factors and iterations are those of one rank; "
         "rank drops those between ranks, which then solve without waiting for each other, and takes more iterations "
-        "the more ranks there are. On GPUs global takes fill_level = 0 alone. On one rank both are the same",
+        "the more ranks there are. On one rank both are the same",
         {"global", "rank"}));
     row.parameters.push_back(
         {.section = "preconditioner",

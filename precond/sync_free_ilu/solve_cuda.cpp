@@ -154,6 +154,10 @@ Index SlicedSolve::bytes(Index rows, const OrderSizes& sizes, int dof) {
            rows * Index(sizeof(int) + dof * dof * sizeof(double)) + 2 * Index(sizeof(TicketState));
 }
 
+Index SlicedSolve::bytes_between_ranks(const RowSlab& slab, int dof) {
+    return 2 * Index(slab.halo.size()) * dof * Index(sizeof(RowRecord)) + RowsBetweenRanks::bytes(slab);
+}
+
 rtc::Programs SlicedSolve::programs(int dof, bool of_ranks) {
     rtc::Programs programs;
     for (const Side side : {Side::lower, Side::upper}) {

@@ -31,6 +31,8 @@ public:
 
     /// Bytes that it holds for so many rows.
     static Index bytes(Index rows, const OrderSizes& sizes, int dof);
+    /// And in addition on several ranks.
+    static Index bytes_between_ranks(const RowSlab& slab, int dof);
     static rtc::Programs programs(int dof, bool of_ranks = false);
 
 private:

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "core/error.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/random.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/graph/diagonal_pattern.hpp"
 #include "precond/sync_free_ilu/row_counts.hpp"
@@ -15,7 +18,7 @@ namespace {
 
 constexpr const char* swept_label = "sweeps";
 
-/// The part of a filled pattern below or above the diagonal; of several ranks, of the own rows.
+/// The part of a filled pattern below or above the diagonal; of several ranks, of the own rows, and all must call it.
 std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, bool lower,
                                                 const std::shared_ptr<const RowSlab>& slab) {
     const BlockPattern& p = *filled.pattern;
@@ -34,7 +37,14 @@ std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, boo
     for (Index row = 0; row < rows; ++row)
         std::transform(p.column() + first(row), p.column() + last(row), column.data() + row_begin[row],
                        [&](int j) { return j - int(filled.first); });
-    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), nullptr, slab);
+    std::shared_ptr<RowSlab> own;
+    if (slab) {
+        // A GPU's product is chosen by how many blocks the whole triangle has.
+        const std::vector<double> of_ranks = gathered(host, {double(column.size())});
+        own = std::make_shared<RowSlab>(*slab);
+        own->whole = {.rows = slab->all_rows, .blocks = Index(std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0))};
+    }
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), nullptr, std::move(own));
 }
 
 /// out = x y for dof x dof blocks.
@@ -151,10 +161,11 @@ Index SweptFactors::bytes(Index rows, Index blocks, int dof) {
     return patterns + blocks * dof * dof * Index(sizeof(double)) + 2 * rows * dof * Index(sizeof(double));
 }
 
-Index SweptFactors::bytes_of_long_rows([[maybe_unused]] const FilledPattern& filled, [[maybe_unused]] int dof) {
+Index SweptFactors::bytes_of_long_rows([[maybe_unused]] const FilledPattern& filled, [[maybe_unused]] Index rows,
+                                       [[maybe_unused]] int dof) {
     Index bytes = 0;
     if constexpr (cuda_built)
-        for (Index row = 0; row < filled.pattern->rows(); ++row) {
+        for (Index row = filled.first; row < filled.first + rows; ++row) {
             const RowEntries entries = entries_of(filled, row);
             bytes +=
                 BsrProductCuda::bytes_of_row(entries.below, dof) + BsrProductCuda::bytes_of_row(entries.from - 1, dof);

@@ -29,9 +29,9 @@ public:
 
     Index bytes_per_apply() const;
     /// Bytes that it holds for factors of so many block rows and blocks; and what a GPU holds in addition for the
-    /// products of long rows.
+    /// products of long rows, of which there are `rows` from filled.first on.
     static Index bytes(Index rows, Index blocks, int dof);
-    static Index bytes_of_long_rows(const FilledPattern& filled, int dof);
+    static Index bytes_of_long_rows(const FilledPattern& filled, Index rows, int dof);
     /// Bytes that one application moves.
     static Index bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options);
     static Index bytes_per_apply(Index rows, Index lower, Index upper, int dof, const SweepOptions& options);

@@ -297,7 +297,7 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
             plan.bytes = values + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
                          (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(counts, swept_shape(shape))
                                                          : SyncFreeCuda::bytes(filled, sizes, shape));
-            if (options.sweeps) plan.bytes += SweptFactors::bytes_of_long_rows(filled, a.dof());
+            if (options.sweeps) plan.bytes += SweptFactors::bytes_of_long_rows(filled, rows, a.dof());
             if (options.parts && !options.sweeps) {
                 plan.bytes += PartSolveCuda::bytes(*kept->symbolic, a.dof());
             } else if (!options.sweeps) {

@@ -111,7 +111,7 @@ PreconditionerRow sync_free_ilu_row();
 std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name);
 
 /// The preconditioner with these options and its plan; of several ranks, with the couplings that the deck's scope, if
-/// it has one, asks for. Throws UsageError if there would be fill between ranks.
+/// it has one, asks for.
 std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                                  const PreconditionerSetting& setting);
 PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,

@@ -188,13 +188,10 @@ class GpuRanks(ProgramTest):
                                   ("preconditioner.name=subdomain_ildu0 --set preconditioner.triangular_solve=jacobi",
                                    "preconditioner.triangular_solve"),
                                   ("grid.periodic=z --set problem.right_hand_side=random", "grid.periodic"),
-                                  ("matrix.format=general --set preconditioner.name=par_ilu",
-                                   "take chebyshev, jacobi, sync_free_ilu, none, give device.backend = cpu"),
-                                  ("matrix.format=general --set preconditioner.name=par_ilut", "par_ilut does not work on several ranks on GPUs"),
                                   ("matrix.format=general --set preconditioner.name=subdomain_ildu0",
                                    "subdomain_ildu0 does not work on several ranks on GPUs"),
-                                  ("matrix.format=general --set grid.cells=17 --set preconditioner.name=sync_free_ilu --set "
-                                   "preconditioner.fill_level=1", "no fill between the rows of ranks"),
+                                  ("matrix.format=general --set preconditioner.name=cusparse_ilu",
+                                   "cusparse_ilu does not work on several ranks that share the rows of a general matrix"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
             refused = self.run_ranks(deck, 2, "refused.h5", "--set", *setting.split())
             self.assertEqual(refused.returncode, 2, refused.stderr)
@@ -231,9 +228,38 @@ class GpuRanks(ProgramTest):
         self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3))
 
     def test_general_matrices_of_files(self):
+        self.matrices_of_files("gmres_rcm", "blocks", "scaled", "scaled_blocks", "bicgstab")
+
+    def matrices_of_files(self, *named, several=(2, 3)):
         of_general.RanksOfGeneralMatrices.write_matrix(self)
-        named = ("gmres_rcm", "blocks", "scaled", "scaled_blocks", "bicgstab")
-        self.general_matrices({name: of_general.OF_A_FILE[name] for name in named}, (2, 3))
+        self.general_matrices({name: of_general.OF_A_FILE[name] for name in named}, several)
+
+    def test_fill_of_general_matrices(self):
+        named = ("poisson_filled", "poisson_filled_dissected", "filled_block")
+        self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3, 4))
+        self.matrices_of_files("filled", "filled_blocks", "filled_scaled_rcm")
+
+    def test_sweeps_of_general_matrices(self):
+        named = ("poisson_sweeps", "poisson_par_ilu")
+        self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3, 4))
+        self.matrices_of_files("scaled_sweeps", "filled_par_ilu", "par_ilu", "swept_par_ilu")
+
+    def test_par_ilut(self):
+        named = ("poisson_par_ilut", "transport_par_ilut")
+        self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3, 4))
+        self.matrices_of_files("par_ilut", "par_ilut_of_blocks")
+
+    def test_memory_of_a_rank_with_a_general_matrix_is_predicted(self):
+        base = of_general.POISSON.replace("21 23 19", "40 40 64")  # of groups of rows every rank has as many
+        for name in ("jacobi", "sync_free_ilu", "sync_free_ilu\nfill_level = 1", "par_ilu", "par_ilu\ntriangular_solve = jacobi",
+                     "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "par_ilut\nrounds = 0"):
+            deck = self.write("deck.ini", base + f"[preconditioner]\nname = {name}\n")
+            with self.subTest(name=name):
+                plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)["memory"]
+                memory = json.loads(self.run_ranks(deck, 2, "two.h5", "--json", "--set", "output.fields=false").stdout)["memory"]
+                self.assertLessEqual(memory["predicted"], plan["predicted"])
+                self.assertGreaterEqual(memory["predicted"], 0.9 * plan["predicted"])
+                self.assertLessEqual(abs(memory["peak"] - memory["predicted"]), 0.05 * memory["peak"])
 
     def test_general_matrices_are_cut_between_groups_of_rows(self):
         of_general.RanksOfGeneralMatrices.write_matrix(self)

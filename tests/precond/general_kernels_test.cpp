@@ -200,6 +200,7 @@ std::vector<double> swept(const BsrMatrix& a, const FilledPattern& filled, const
                                         .rule = {},
                                         .log = nullptr,
                                         .shift = 0.25,
+                                        .first = 0,
                                         .rows = filled.pattern->rows(),
                                         .long_row = 0,
                                         .long_rows = rows.data()};

@@ -29,6 +29,7 @@ std::string name_of_rows(const testing::TestParamInfo<GpuRowCase>& info) {
     std::string text = name + "_" + matrix.pattern + std::to_string(matrix.rows) + "x" + std::to_string(matrix.dof) +
                        (matrix.symmetric ? "_spd" : "");
     for (const auto& [key, value] : settings) text.append("_").append(key).append(value);
+    std::replace(text.begin(), text.end(), '.', '_');
     return text;
 }
 
@@ -49,6 +50,43 @@ std::vector<GpuRowCase> cases_with_the_bits_of_one() {
     return list;
 }
 
+/// Factors whose pattern is not that of the matrix.
+std::vector<GpuRowCase> cases_with_another_pattern() {
+    std::vector<GpuRowCase> list;
+    const std::vector<GeneralCase> matrices{{"random", 8197, 1, 0},  {"symmetric", 8211, 1, 0, true},
+                                            {"random", 2999, 3, 0},  {"symmetric", 2999, 3, 0, true},
+                                            {"random", 2101, 11, 0}, {"empty_rows", 8300, 1, 0},
+                                            {"lower", 8300, 1, 0},   {"symmetric", 4509, 2, 0, true}};
+    for (const GeneralCase& matrix : matrices) {
+        for (const char* level : {"1", "2"})
+            if (matrix.dof < 11 || *level == '1') list.push_back({"sync_free_ilu", matrix, {{"fill_level", level}}});
+        for (const char* rounds : {"0", "2"})
+            if (matrix.dof < 11) list.push_back({"par_ilut", matrix, {{"rounds", rounds}}});
+    }
+    list.push_back({"par_ilut", matrices[0], {{"sweeps", "3"}, {"rounds", "1"}}});
+    list.push_back({"par_ilut", matrices[3], {{"tolerance", "0.1"}, {"candidates", "1"}}});
+    return list;
+}
+
+/// Sweeps in place of an elimination, of solves, or of both.
+std::vector<GpuRowCase> cases_of_sweeps() {
+    std::vector<GpuRowCase> list;
+    const std::vector<GeneralCase> matrices{{"random", 8197, 1, 0},  {"symmetric", 8211, 1, 0, true},
+                                            {"random", 2999, 3, 0},  {"symmetric", 2111, 4, 0, true},
+                                            {"random", 2101, 11, 0}, {"empty_rows", 8300, 1, 0},
+                                            {"lower", 8300, 1, 0}};
+    for (const GeneralCase& matrix : matrices) {
+        for (const char* name : {"jacobi_sweeps", "par_ilu"}) list.push_back({name, matrix});
+        if (matrix.dof == 11) continue;
+        list.push_back({"par_ilu", matrix, {{"triangular_solve", "jacobi"}}});
+        for (const char* name : {"jacobi_sweeps", "par_ilu"}) list.push_back({name, matrix, {{"fill_level", "1"}}});
+    }
+    // A row that a thread block of its own sweeps.
+    list.push_back({"par_ilu", {"dense_row", 8300, 1, 0}});
+    list.push_back({"par_ilu", matrices[0], {{"sweeps", "9"}, {"fill_level", "1"}, {"triangular_solve", "jacobi"}}});
+    return list;
+}
+
 std::vector<GpuRowCase> cases_of_scope_rank() {
     std::vector<GpuRowCase> list;
     for (const char* level : {"0", "2"}) {
@@ -59,9 +97,9 @@ std::vector<GpuRowCase> cases_of_scope_rank() {
     return list;
 }
 
-/// M^-1 r for a random r, and the same by replays of a graph.
+/// M^-1 r for a random r, the same by replays of a graph, and what the set-up reports.
 std::vector<double> applied_on_gpu(const Context& context, const GpuRowCase& c, const BlockMatrix& data,
-                                   const Settings& settings) {
+                                   const Settings& settings, bool with_report = false) {
     const Context host = context.host();
     const int dof = c.matrix.dof;
     const BsrMatrix whole = reference::to_bsr_matrix(host.alone(), data, c.matrix.symmetric);
@@ -73,7 +111,7 @@ std::vector<double> applied_on_gpu(const Context& context, const GpuRowCase& c, 
     a.assign(part);
     const auto m = make_general(c.preconditioner, a, settings);
     m->setup(a);
-    m->setup(a);
+    const SetupReport report = m->setup(a);
     Vector r(context, a.space(), dof, "r"), z(context, a.space(), dof, "z");
     from_natural(reference::Random(3).vector(c.matrix.rows * dof), r);
     m->apply(r, z);
@@ -92,13 +130,17 @@ std::vector<double> applied_on_gpu(const Context& context, const GpuRowCase& c, 
         EXPECT_EQ(to_natural(z), found);
     }
     found.push_back(rz.get(0, 1)[0]);
+    if (with_report)
+        found.insert(found.end(), {double(report.pivots_modified), report.smallest_pivot_ratio,
+                                   double(report.smallest_pivot_cell.x)});
     return found;
 }
 
-std::vector<double> on_first_gpu(int ranks, const GpuRowCase& c, const BlockMatrix& data, const Settings& settings) {
+std::vector<double> on_first_gpu(int ranks, const GpuRowCase& c, const BlockMatrix& data, const Settings& settings,
+                                 bool with_report = false) {
     std::vector<double> found;
     on_each_gpu_rank(ranks, [&](const Context& context) {
-        std::vector<double> mine = applied_on_gpu(context, c, data, settings);
+        std::vector<double> mine = applied_on_gpu(context, c, data, settings, with_report);
         if (is_first_rank(context)) found = std::move(mine);
     });
     return found;
@@ -107,11 +149,58 @@ std::vector<double> on_first_gpu(int ranks, const GpuRowCase& c, const BlockMatr
 class GeneralOnGpuRanks : public DeviceTest, public testing::WithParamInterface<GpuRowCase> {};
 INSTANTIATE_TEST_SUITE_P(OnDevice, GeneralOnGpuRanks, testing::ValuesIn(cases_with_the_bits_of_one()), name_of_rows);
 
+INSTANTIATE_TEST_SUITE_P(WithAnotherPatternOnDevice, GeneralOnGpuRanks, testing::ValuesIn(cases_with_another_pattern()),
+                         name_of_rows);
+INSTANTIATE_TEST_SUITE_P(OfSweepsOnDevice, GeneralOnGpuRanks, testing::ValuesIn(cases_of_sweeps()), name_of_rows);
+
 TEST_P(GeneralOnGpuRanks, HaveTheBitsOfOneGpu) {
     const BlockMatrix data = data_of(GetParam().matrix);
-    const std::vector<double> one = applied_on_gpu(Context::cuda(), GetParam(), data, GetParam().settings);
+    const std::vector<double> one = applied_on_gpu(Context::cuda(), GetParam(), data, GetParam().settings, true);
     for (int ranks = 2; ranks <= 4; ++ranks)
-        EXPECT_EQ(on_first_gpu(ranks, GetParam(), data, GetParam().settings), one) << ranks << " ranks";
+        EXPECT_EQ(on_first_gpu(ranks, GetParam(), data, GetParam().settings, true), one) << ranks << " ranks";
+}
+
+class PivotsOfGeneralGpuRanksOnDevice : public DeviceTest {};
+
+TEST_F(PivotsOfGeneralGpuRanksOnDevice, TheFirstFailureIsReportedByAllRanks) {
+    const GeneralCase of{"random", 8197, 1, 0};
+    BlockMatrix data = data_of(of);
+    for (const int row : {4100, 8000}) data.rows[row].erase(row);
+    for (const GpuRowCase& c : std::vector<GpuRowCase>{{"sync_free_ilu", of}, {"par_ilu", of}, {"par_ilut", of}}) {
+        const auto message = [&](const Context& context) {
+            try {
+                applied_on_gpu(context, c, data, c.settings);
+            } catch (const SetupError& error) {
+                return std::string(error.what());
+            }
+            return std::string("no error");
+        };
+        const std::string one = message(Context::cuda());
+        for (int ranks = 2; ranks <= 3; ++ranks)
+            on_each_gpu_rank(ranks,
+                             [&](const Context& context) { EXPECT_EQ(message(context), one) << c.preconditioner; });
+    }
+}
+
+TEST_F(PivotsOfGeneralGpuRanksOnDevice, BoostsAndShiftsAreThoseOfOneGpu) {
+    const GeneralCase of{"random", 8197, 1, 0};
+    BlockMatrix data = data_of(of);
+    for (const int row : {17, 4100, 4103, 8000}) data.rows[row].erase(row);
+    for (const char* name : {"sync_free_ilu", "par_ilu"})
+        for (const char* policy : {"boost", "shift"}) {
+            const Settings settings{{"pivot_policy", policy}};
+            const GpuRowCase c{name, of, settings};
+            const auto found = [&](int ranks) {
+                try {
+                    return ranks == 1 ? applied_on_gpu(Context::cuda(), c, data, settings, true)
+                                      : on_first_gpu(ranks, c, data, settings, true);
+                } catch (const Error&) {
+                    return std::vector<double>{-1.0};
+                }
+            };
+            const std::vector<double> one = found(1);
+            for (const int ranks : {2, 3}) EXPECT_EQ(found(ranks), one) << name << " " << policy;
+        }
 }
 
 class ScopeOfGeneralGpuRanks : public DeviceTest, public testing::WithParamInterface<GpuRowCase> {};
