@@ -296,7 +296,13 @@ std::string kept_in() {
 }
 
 void AnyKernel::allow_shared(Index bytes) const {
+    // The limit belongs to the function on its GPU, which all objects of this kernel share, and never falls.
+    static std::mutex mutex;
+    const std::scoped_lock lock(mutex);
     stream_->handle();
+    cudaFuncAttributes now{};
+    cuda::check(cudaFuncGetAttributes(&now, function_), name_.c_str());
+    if (bytes <= now.maxDynamicSharedSizeBytes) return;
     cuda::check(cudaFuncSetAttribute(function_, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
                 name_.c_str());
 }

@@ -160,6 +160,26 @@ TEST_P(GeneralOnGpuRanks, HaveTheBitsOfOneGpu) {
         EXPECT_EQ(on_first_gpu(ranks, GetParam(), data, GetParam().settings, true), one) << ranks << " ranks";
 }
 
+class SubdomainsOnDevice : public DeviceTest {};
+
+TEST_F(SubdomainsOnDevice, OfTwoSizesSolveSideBySide) {
+    const Context gpu = Context::cuda();
+    const BsrMatrix whole = reference::to_bsr_matrix(Context::cpu(1), data_of({"random", 2999, 1, 0}));
+    BsrMatrix a(gpu, whole.pattern(), 1, false);
+    a.assign(whole);
+    Vector r(gpu, a.space(), 1, "r"), z(gpu, a.space(), 1, "z"), again(gpu, a.space(), 1, "z");
+    from_natural(reference::Random(3).vector(2999), r);
+    const auto of = [&](const char* rows) {
+        return make_general("subdomain_ildu0", a, {{"parts", "consecutive"}, {"part_rows", rows}});
+    };
+    const auto large = of("1500"), small = of("30");
+    large->setup(a);
+    large->apply(r, z);
+    small->setup(a);
+    large->apply(r, again);
+    EXPECT_EQ(to_natural(again), to_natural(z));
+}
+
 class PivotsOfGeneralGpuRanksOnDevice : public DeviceTest {};
 
 TEST_F(PivotsOfGeneralGpuRanksOnDevice, TheFirstFailureIsReportedByAllRanks) {
