@@ -86,7 +86,7 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     bool on_general_ranks = false;      ///< runs on several ranks that share the rows of a general matrix, on CPUs
     bool on_gpu_ranks = false;          ///< runs on several ranks on GPUs, too
     bool on_general_gpu_ranks = false;  ///< the same of general matrices
-    /// The same for ranks on GPUs, in addition.
+    /// The same for ranks on GPUs, in addition, of matrices on a grid.
     std::vector<std::pair<std::string, std::string>> only_on_gpu_ranks{{"storage", "double"}};
     std::string why_not_on_gpu_ranks;  ///< for refusals, where there is more to say
     /// If ranks may be cut only at multiples of some number of planes, that number (core/ranks/aligned.hpp).

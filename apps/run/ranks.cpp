@@ -58,7 +58,7 @@ void check_ranks(const Parameters& parameters, Backend backend) {
                                 parameters.text("preconditioner", key), where, key, value, otherwise));
     };
     demand(row.only_on_ranks, "", "");
-    if (on_gpus) demand(row.only_on_gpu_ranks, " on GPUs", ", give device.backend = cpu");
+    if (on_gpus && !general) demand(row.only_on_gpu_ranks, " on GPUs", ", give device.backend = cpu");
     if (!text.empty()) throw UsageError(text);
 }
 

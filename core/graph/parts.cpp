@@ -11,10 +11,8 @@
 #endif
 
 namespace hyperplane {
-namespace {
 
-/// Lists the vertices of each part.
-GraphParts listed(Buffer<int> part, Index count, const std::string& label) {
+GraphParts listed_parts(Buffer<int> part, Index count, const std::string& label) {
     const Context context = part.context();
     const Index n = part.size();
     GraphParts parts{std::move(part), Buffer<int>(context, label, n), Buffer<Index>(context, label, count + 1)};
@@ -24,8 +22,6 @@ GraphParts listed(Buffer<int> part, Index count, const std::string& label) {
     for (Index v = 0; v < n; ++v) parts.vertices[next[parts.part[v]]++] = int(v);
     return parts;
 }
-
-}  // namespace
 
 Index GraphParts::largest() const {
     Index most = 0;
@@ -38,7 +34,7 @@ GraphParts consecutive_parts(const Context& context, Index n, Index most, const 
     Buffer<int> part(context, label, n);
     for (Index at = 0; at < count; ++at)
         std::fill(part.begin() + n * at / count, part.begin() + n * (at + 1) / count, int(at));
-    return listed(std::move(part), count, label);
+    return listed_parts(std::move(part), count, label);
 }
 
 #if HYPERPLANE_METIS_BUILT
@@ -62,7 +58,7 @@ GraphParts metis_parts(const Graph& graph, Index most, const std::string& key, c
         part = consecutive_parts(context, n, most, label).part;
     }
     // Empty parts are left out, and those that are too large divided by the numbers of their vertices.
-    const GraphParts rough = listed(std::move(part), count, label);
+    const GraphParts rough = listed_parts(std::move(part), count, label);
     Buffer<int> fitting(context, label, n);
     int made = 0;
     for (Index at = 0; at < rough.count(); ++at) {
@@ -71,7 +67,7 @@ GraphParts metis_parts(const Graph& graph, Index most, const std::string& key, c
             for (Index v = size * piece / pieces; v < size * (piece + 1) / pieces; ++v)
                 fitting[rough.vertices[begin + v]] = made;
     }
-    return listed(std::move(fitting), made, label);
+    return listed_parts(std::move(fitting), made, label);
 }
 
 #else

@@ -22,6 +22,9 @@ struct GraphParts {
     }
 };
 
+/// Lists the vertices of `count` parts, of which `part` has the number for each vertex.
+GraphParts listed_parts(Buffer<int> part, Index count, const std::string& label);
+
 /// Parts of at most `most` vertices each, with few edges between them: METIS's k-way partition. A part that METIS made
 /// larger than that is divided again. `key`: what asked for it, in messages. Throws UsageError if the graph is larger
 /// than METIS's indices count, or if this program was built without METIS.

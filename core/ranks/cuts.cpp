@@ -175,7 +175,7 @@ void exchange_halos(const Context& context, const Layout& layout, int planes, co
 
 void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values) {
     if constexpr (cuda_built)
-        if (context.backend() == Backend::cuda) return cuda::exchange_rows(context, slab, dof, values);
+        if (context.backend() == Backend::cuda) return cuda::exchange_rows(context, slab, dof, values, values);
     exchange_rows_on_host(context, slab, dof, values);
 }
 

@@ -77,7 +77,7 @@ unsigned blocks_of(Index values, Index most) {
 }
 
 /// Records the exchange. Which addresses the neighbours store to is known then.
-void record_exchange(const Context& context, const RowSlab& slab, int dof, double* values) {
+void record_exchange(const Context& context, const RowSlab& slab, int dof, const double* from, double* to) {
     if (slab.neighbours.size() > most_neighbours)
         throw Error(ExitCode::internal, std::to_string(slab.neighbours.size()) +
                                             " ranks read a rank's rows, and the kernel takes " +
@@ -85,7 +85,7 @@ void record_exchange(const Context& context, const RowSlab& slab, int dof, doubl
     const RowsOnGpu& rows = *slab.on_gpu;
     Communicator& ranks = *context.ranks();
     for (const RowSlab::Neighbour& other : slab.neighbours)
-        ranks.send(other.rank, described(context, {values + other.slot * dof}));
+        ranks.send(other.rank, described(context, {to + other.slot * dof}));
     RowPushes x{};
     std::vector<double> message(values_to_describe(context, 1));
     for (std::size_t n = 0; n < slab.neighbours.size(); ++n) {
@@ -96,7 +96,7 @@ void record_exchange(const Context& context, const RowSlab& slab, int dof, doubl
     }
     x.neighbours = int(slab.neighbours.size());
     x.dof = dof;
-    x.values = values;
+    x.values = from;
     x.link = links_of(context).view();
     x.arrived = context.stream().scratch().arrived;
     push_rows<<<blocks_of(rows.begin.back() * dof, most_blocks), block_threads, 0, stream(context)>>>(x);
@@ -126,14 +126,14 @@ std::shared_ptr<const RowsOnGpu> rows_on_gpu(const Context& context, const RowSl
     return std::make_shared<const RowsOnGpu>(std::move(made));
 }
 
-void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values) {
+void exchange_rows(const Context& context, const RowSlab& slab, int dof, const double* from, double* to) {
     links_of(context);  // a recording finds them made
-    if (context.stream().recording()) return record_exchange(context, slab, dof, values);
+    if (context.stream().recording()) return record_exchange(context, slab, dof, from, to);
     const RowsOnGpu& rows = *slab.on_gpu;
     const Index count = rows.begin.back();
     if (count > 0) {
         collect_blocks<<<blocks_of(count * dof, 1024), block_threads, 0, stream(context)>>>(
-            rows.sent.data(), count, Index(dof), values, rows.out.data());
+            rows.sent.data(), count, Index(dof), from, rows.out.data());
         launched(context, "rows that other ranks read");
     }
     for (std::size_t n = 0; n < slab.neighbours.size(); ++n)
@@ -142,8 +142,7 @@ void exchange_rows(const Context& context, const RowSlab& slab, int dof, double*
     for (const RowSlab::Neighbour& other : slab.neighbours) {
         if (other.received == 0) continue;
         const Offer theirs = take_offer(context, other.rank, 1);
-        context.stream().copy(theirs.addresses[0], values + other.slot * dof,
-                              other.received * dof * Index(sizeof(double)));
+        context.stream().copy(theirs.addresses[0], to + other.slot * dof, other.received * dof * Index(sizeof(double)));
         acknowledge(context, other.rank);
     }
     for (const RowSlab::Neighbour& other : slab.neighbours)

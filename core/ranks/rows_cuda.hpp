@@ -24,8 +24,9 @@ struct RowsOnGpu {
 std::shared_ptr<const RowsOnGpu> rows_on_gpu(const Context& context, const RowSlab& slab, int dof,
                                              const std::string& label);
 
-/// Exchanges rows as hyperplane::exchange_rows does, in the memory of the context's GPU.
-void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values);
+/// Exchanges rows as hyperplane::exchange_rows does, in the memory of the context's GPU. What is sent is read from
+/// `from`, what is received is written to `to`, which may be the same; both are given at slot 0.
+void exchange_rows(const Context& context, const RowSlab& slab, int dof, const double* from, double* to);
 
 /// Copies blocks of `size` values, given by their places, behind one another.
 void collect(const Context& context, const Buffer<Index>& places, Index size, const double* values, double* out);

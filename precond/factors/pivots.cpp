@@ -89,9 +89,9 @@ void PivotInverter::gather(const Context& context) {
         gathered(context, {double(failures_), double(grid_.row(first_failure_.cell)), double(first_failure_.component),
                            first_failure_.value, double(boosts_), smallest_.value, double(smallest_.row)});
     failures_ = boosts_ = 0;
-    for (std::size_t at = 0; at < counts.size(); at += 7) {  // ranks are in natural order
-        if (failures_ == 0 && counts[at] > 0.0)
-            first_failure_ = {grid_.point(Index(counts[at + 1])), int(counts[at + 2]), counts[at + 3]};
+    for (std::size_t at = 0; at < counts.size(); at += 7) {
+        const PivotEvent first{grid_.point(Index(counts[at + 1])), int(counts[at + 2]), counts[at + 3]};
+        if (counts[at] > 0.0 && (failures_ == 0 || earlier(grid_, first, first_failure_))) first_failure_ = first;
         failures_ += Index(counts[at]);
         boosts_ += Index(counts[at + 4]);
         smallest_.take(counts[at + 5], Index(counts[at + 6]));

@@ -50,12 +50,22 @@ Index PartOptions::largest_rows(int dof) {
     return 16384 / dof;
 }
 
+GraphParts divided_rows(const Context& host, const BlockPattern& a, const PartOptions& options,
+                        const std::string& label) {
+    if (options.given) {
+        Buffer<int> part(host, label, Index(options.given->size()));
+        std::copy(options.given->begin(), options.given->end(), part.begin());
+        const Index count = part.size() == 0 ? 0 : *std::max_element(part.begin(), part.end()) + 1;
+        return listed_parts(std::move(part), count, label);
+    }
+    if (options.consecutive) return consecutive_parts(host, a.rows(), options.most_rows, label);
+    return metis_parts(graph_of(a), options.most_rows, "preconditioner.parts = metis", label);
+}
+
 FactorPattern decoupled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a,
                                 const PartOptions& options, const std::string& label) {
     FactorPattern made;
-    made.parts = options.consecutive
-                     ? consecutive_parts(host, a->rows(), options.most_rows, label)
-                     : metis_parts(graph_of(*a), options.most_rows, "preconditioner.parts = metis", label);
+    made.parts = divided_rows(host, *a, options, label);
     const Buffer<int>& part = made.parts.part;
     const auto same_part = [&](Index row, int column) { return part[row] == part[column]; };
     made.filled = filled_as(*a, within(host, *a, same_part, label), label);

@@ -6,6 +6,9 @@
 // between parts, so that no row depends on a row of another part.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "core/graph/parts.hpp"
 #include "precond/graph/fill.hpp"
 
@@ -13,8 +16,9 @@ namespace hyperplane {
 
 /// How the rows are divided.
 struct PartOptions {
-    Index most_rows = 0;       ///< block rows of a part at most
-    bool consecutive = false;  ///< consecutive rows in place of METIS's parts
+    Index most_rows = 0;                                      ///< block rows of a part at most
+    bool consecutive = false;                                 ///< consecutive rows in place of METIS's parts
+    std::shared_ptr<const std::vector<int>> given = nullptr;  ///< the part of each row, where it is known already
 
     bool operator==(const PartOptions&) const = default;
 
@@ -31,6 +35,10 @@ struct FactorPattern {
     std::shared_ptr<const RowSlab> slab = nullptr;  ///< the rows on a rank, where couplings cross ranks
     Index peak = 0;                                 ///< bytes held at most while it was found; 0 where nobody asks
 };
+
+/// How the rows of `a`, which the host can read, are divided.
+GraphParts divided_rows(const Context& host, const BlockPattern& a, const PartOptions& options,
+                        const std::string& label);
 
 /// A's pattern without the couplings between parts, and with all diagonal blocks. `a` is one that the host can read.
 FactorPattern decoupled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a,

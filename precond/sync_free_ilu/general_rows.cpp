@@ -7,6 +7,7 @@
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/rank_ilu.hpp"
 #include "precond/sync_free_ilu/rank_ilu_cuda.hpp"
+#include "precond/sync_free_ilu/rank_parts_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 
@@ -158,14 +159,21 @@ bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& se
            !(parameters.has(section, "scope") && parameters.text(section, "scope") == "rank");
 }
 
+/// Whether a rank's GPU solves whole parts.
+[[maybe_unused]] bool solves_parts(const SyncFreeOptions& options) {
+    return options.parts && !options.sweeps;
+}
+
 }  // namespace
 
 std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                                  const PreconditionerSetting& setting) {
     if (couples_ranks(parameters, setting)) {
         if constexpr (cuda_built)
-            if (setting.context.backend() == Backend::cuda)
+            if (setting.context.backend() == Backend::cuda) {
+                if (solves_parts(options)) return std::make_unique<RankPartsCuda>(setting.context, options);
                 return std::make_unique<RankIluCuda>(setting.context, options);
+            }
         return std::make_unique<RankIlu>(setting.context, options);
     }
     return std::make_unique<SyncFreeIlu>(setting.context, options);
@@ -175,7 +183,8 @@ PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parame
                                     const PreconditionerSetting& setting) {
     if (!couples_ranks(parameters, setting)) return SyncFreeIlu::plan(options, setting);
     if constexpr (cuda_built)
-        if (setting.context.backend() == Backend::cuda) return RankIluCuda::plan(options, setting);
+        if (setting.context.backend() == Backend::cuda)
+            return solves_parts(options) ? RankPartsCuda::plan(options, setting) : RankIluCuda::plan(options, setting);
     return RankIlu::plan(options, setting);
 }
 
@@ -183,7 +192,9 @@ std::vector<KernelSet> kernels_of_general_ilu([[maybe_unused]] const SyncFreeOpt
                                               [[maybe_unused]] const Parameters& parameters,
                                               [[maybe_unused]] const PreconditionerSetting& setting) {
     if constexpr (cuda_built)
-        if (couples_ranks(parameters, setting)) return RankIluCuda::kernels(options, setting);
+        if (couples_ranks(parameters, setting))
+            return solves_parts(options) ? RankPartsCuda::kernels(options, setting)
+                                         : RankIluCuda::kernels(options, setting);
     return SyncFreeIlu::kernels(options, setting);
 }
 
@@ -202,7 +213,7 @@ PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
 }
 
 PreconditionerRow with_general_parts(PreconditionerRow subdomain_ildu0) {
-    subdomain_ildu0.on_general_ranks = true;
+    subdomain_ildu0.on_general_ranks = subdomain_ildu0.on_general_gpu_ranks = true;
     const ParameterTable keys = part_parameters();
     subdomain_ildu0.parameters.insert(subdomain_ildu0.parameters.begin() + 1, keys.begin(), keys.end());
     subdomain_ildu0.plan = [on_grid = subdomain_ildu0.plan](const Parameters& parameters,

@@ -17,7 +17,7 @@ constexpr const char* label = "factor";
 
 SymbolicKey key_across_ranks(const SyncFreeOptions& options, const std::shared_ptr<const BlockPattern>& a, int dof,
                              bool symmetric) {
-    return {a, dof, options.fill_level, options.parts, symmetric, true};
+    return {a, dof, options.fill_level, options.parts, symmetric, AcrossRanks::by_row};
 }
 
 RankIlu::RankIlu(const Context& context, const SyncFreeOptions& options) : context_(context), options_(options) {}

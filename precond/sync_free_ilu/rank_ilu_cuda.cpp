@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/profile.hpp"
+#include "core/ranks/links_cuda.hpp"
 #include "core/timer.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
 #include "precond/sync_free_ilu/rank_ilu.hpp"
@@ -53,6 +54,7 @@ void RankIluCuda::analyse(const BsrMatrix& a) {
     factors_ = {};
     factors_.dof = dof;
     factors_.symmetric = a.symmetric();
+    links_of(context_);  // all ranks make them together, also those that exchange nothing
     Symbolic symbolic =
         taken_symbolic(host, key_across_ranks(options_, a.pattern(), dof, a.symmetric()), rank_gpu_label);
     factors_.filled = std::move(symbolic.filled);

@@ -44,7 +44,6 @@ PreconditionerRow sync_free_ilu_row() {
     row.kinds = {MatrixKind::general};
     row.regular_splitting = true;
     row.on_general_ranks = row.on_general_gpu_ranks = true;
-    row.only_on_gpu_ranks.clear();
     row.parameters = ilu_parameters();
     row.parameters.push_back(choice_key(
         "scope", "global",

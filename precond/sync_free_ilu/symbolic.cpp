@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "precond/sync_free_ilu/rank_parts.hpp"
 #include "precond/sync_free_ilu/rank_pattern.hpp"
 
 namespace hyperplane {
@@ -27,7 +28,14 @@ std::shared_ptr<KeptSymbolic> found(const SymbolicKey& key) {
 
 Symbolic made(const Context& host, const SymbolicKey& key, const std::string& label) {
     const std::shared_ptr<const BlockPattern> pattern = key.pattern.lock();
-    if (key.across_ranks) return {pattern_across_ranks(host, *pattern, key.dof, key.fill_level, key.parts, label)};
+    if (key.ranks == AcrossRanks::whole) {
+        Symbolic symbolic;
+        symbolic.solved =
+            std::make_shared<const SolvedParts>(parts_of_rank(host, *pattern, key.dof, *key.parts, label));
+        return symbolic;
+    }
+    if (key.ranks == AcrossRanks::by_row)
+        return {pattern_across_ranks(host, *pattern, key.dof, key.fill_level, key.parts, label)};
     if (key.parts) return {decoupled_pattern(host, pattern, *key.parts, label)};
     return {{.filled = pattern->slab() ? filled_within_rank(host, *pattern, key.fill_level, label)
                                        : filled_pattern(host, pattern, key.fill_level, label)}};
@@ -39,12 +47,13 @@ bool SymbolicKey::operator==(const SymbolicKey& other) const {
     // By owner: no other pattern has it, not even one that begins at the same address later.
     const bool same_pattern = !pattern.owner_before(other.pattern) && !other.pattern.owner_before(pattern);
     return same_pattern && dof == other.dof && fill_level == other.fill_level && parts == other.parts &&
-           symmetric == other.symmetric && across_ranks == other.across_ranks;
+           symmetric == other.symmetric && ranks == other.ranks;
 }
 
 Index KeptSymbolic::bytes() const {
     if (!symbolic) return 0;
-    return symbolic->filled.bytes() + (key.parts && !key.across_ranks ? symbolic->parts.bytes() : 0);
+    if (symbolic->solved) return symbolic->solved->pattern->bytes();
+    return symbolic->filled.bytes() + (key.parts && key.ranks == AcrossRanks::none ? symbolic->parts.bytes() : 0);
 }
 
 std::shared_ptr<KeptSymbolic> kept_symbolic(const Context& host, const SymbolicKey& key, const std::string& label) {

@@ -13,9 +13,19 @@
 
 namespace hyperplane {
 
+struct SolvedParts;
+
 struct Symbolic : FactorPattern {
     std::optional<PlannedOrders> planned = {};   ///< what a plan for a GPU has asked for last
     std::optional<PartTables> part_tables = {};  ///< once a plan or a set-up for a GPU has asked for them; as `parts`
+    std::shared_ptr<const SolvedParts> solved = nullptr;  ///< where a rank solves whole parts, in place of all others
+};
+
+/// How rows that belong together on several ranks are found.
+enum class AcrossRanks {
+    none,    ///< there are none, or couplings between ranks are dropped
+    by_row,  ///< with the couplings between ranks
+    whole,   ///< a rank has whole parts
 };
 
 /// What a symbolic part is for.
@@ -25,7 +35,7 @@ struct SymbolicKey {
     int fill_level;
     std::optional<PartOptions> parts;
     bool symmetric;
-    bool across_ranks = false;  ///< with the couplings between ranks
+    AcrossRanks ranks = AcrossRanks::none;
 
     bool operator==(const SymbolicKey& other) const;
 };

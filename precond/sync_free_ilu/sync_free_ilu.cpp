@@ -163,22 +163,23 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     symbolic_seconds_ = seconds_since(begin);
 }
 
+void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
+    const int sweeps = options_.fixed_point_sweeps;
+    const PivotRules& rules = options_.pivots.rules;
+    if constexpr (cuda_built) {
+        if (cuda_) return cuda_->factor(a, alpha, rules, factors_.values.data(), inverter);
+        if (fixed_point_) return fixed_point_->factor(a, alpha, sweeps, rules, scratch_, factors_.values, inverter);
+    }
+    if (sweeps > 0)
+        general_cpu::fixed_point(a, alpha, sweeps, rules, scratch_, factors_, inverter);
+    else
+        general_cpu::factorise(a, alpha, lower_, factors_, inverter);
+}
+
 SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
     return factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
-        [&](double alpha, PivotInverter& inverter) {
-            const int sweeps = options_.fixed_point_sweeps;
-            if constexpr (cuda_built) {
-                if (cuda_) return cuda_->factor(a, alpha, options_.pivots.rules, factors_.values.data(), inverter);
-                if (fixed_point_)
-                    return fixed_point_->factor(a, alpha, sweeps, options_.pivots.rules, scratch_, factors_.values,
-                                                inverter);
-            }
-            if (sweeps > 0)
-                general_cpu::fixed_point(a, alpha, sweeps, options_.pivots.rules, scratch_, factors_, inverter);
-            else
-                general_cpu::factorise(a, alpha, lower_, factors_, inverter);
-        },
+        [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
         remark_on_pivots(options_, a.symmetric()));
 }
 

@@ -68,6 +68,11 @@ public:
     Index bytes_per_apply() const override;
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
+    /// The parts of setup, for those who decide about pivots: the symbolic part, the factors of A + alpha diag(A), and
+    /// what solves with a copy of them takes it over.
+    void analyse(const BsrMatrix& a);
+    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
+    void hand_on();
     /// The numeric part alone.
     NumericSetup numeric_setup(const SystemMatrix& matrix) override;
 
@@ -81,12 +86,9 @@ public:
 private:
     /// The places of the factors' diagonal blocks, in their memory.
     const Buffer<Index>& diagonals() const;
-    void analyse(const BsrMatrix& a);
     /// The pattern of the factors; on a GPU gpu_pattern_, too.
     Symbolic analysed_pattern(const BsrMatrix& a);
     SetupReport factorise(const BsrMatrix& a);
-    /// Hands the factors to what solves with a copy of them.
-    void hand_on();
 
     Context context_;
     SyncFreeOptions options_;

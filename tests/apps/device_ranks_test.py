@@ -188,8 +188,6 @@ class GpuRanks(ProgramTest):
                                   ("preconditioner.name=subdomain_ildu0 --set preconditioner.triangular_solve=jacobi",
                                    "preconditioner.triangular_solve"),
                                   ("grid.periodic=z --set problem.right_hand_side=random", "grid.periodic"),
-                                  ("matrix.format=general --set preconditioner.name=subdomain_ildu0",
-                                   "subdomain_ildu0 does not work on several ranks on GPUs"),
                                   ("matrix.format=general --set preconditioner.name=cusparse_ilu",
                                    "cusparse_ilu does not work on several ranks that share the rows of a general matrix"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
@@ -244,6 +242,11 @@ class GpuRanks(ProgramTest):
         self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3, 4))
         self.matrices_of_files("scaled_sweeps", "filled_par_ilu", "par_ilu", "swept_par_ilu")
 
+    def test_parts_of_general_matrices(self):
+        named = ("poisson_parts", "transport_parts")
+        self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3, 4))
+        self.matrices_of_files("parts", "parts_of_blocks", "swept_parts")
+
     def test_par_ilut(self):
         named = ("poisson_par_ilut", "transport_par_ilut")
         self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3, 4))
@@ -252,7 +255,8 @@ class GpuRanks(ProgramTest):
     def test_memory_of_a_rank_with_a_general_matrix_is_predicted(self):
         base = of_general.POISSON.replace("21 23 19", "40 40 64")  # of groups of rows every rank has as many
         for name in ("jacobi", "sync_free_ilu", "sync_free_ilu\nfill_level = 1", "par_ilu", "par_ilu\ntriangular_solve = jacobi",
-                     "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "par_ilut\nrounds = 0"):
+                     "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "subdomain_ildu0", "subdomain_ildu0\npart_rows = 999",
+                     "subdomain_ildu0\ntriangular_solve = jacobi", "par_ilut\nrounds = 0"):
             deck = self.write("deck.ini", base + f"[preconditioner]\nname = {name}\n")
             with self.subTest(name=name):
                 plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)["memory"]

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/graph/orderings.hpp"
 #include "core/matrix/row_cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/vector/scalars.hpp"
@@ -62,9 +63,17 @@ std::vector<GpuRowCase> cases_with_another_pattern() {
             if (matrix.dof < 11 || *level == '1') list.push_back({"sync_free_ilu", matrix, {{"fill_level", level}}});
         for (const char* rounds : {"0", "2"})
             if (matrix.dof < 11) list.push_back({"par_ilut", matrix, {{"rounds", rounds}}});
+        list.push_back({"subdomain_ildu0", matrix, {{"parts", "consecutive"}, {"part_rows", "700"}}});
+        if (metis_built() && matrix.dof < 11) list.push_back({"subdomain_ildu0", matrix, {{"part_rows", "300"}}});
     }
     list.push_back({"par_ilut", matrices[0], {{"sweeps", "3"}, {"rounds", "1"}}});
     list.push_back({"par_ilut", matrices[3], {{"tolerance", "0.1"}, {"candidates", "1"}}});
+    for (const char* rows : {"1", "512"})  // cuts divide no part
+        list.push_back({"subdomain_ildu0", {"random", 4608, 1, 0}, {{"parts", "consecutive"}, {"part_rows", rows}}});
+    for (const GeneralCase& matrix : {matrices[2], matrices[1]})
+        list.push_back({"subdomain_ildu0",
+                        matrix,
+                        {{"parts", "consecutive"}, {"part_rows", "700"}, {"triangular_solve", "jacobi"}}});
     return list;
 }
 
@@ -160,9 +169,9 @@ TEST_P(GeneralOnGpuRanks, HaveTheBitsOfOneGpu) {
         EXPECT_EQ(on_first_gpu(ranks, GetParam(), data, GetParam().settings, true), one) << ranks << " ranks";
 }
 
-class SubdomainsOnDevice : public DeviceTest {};
+class SubdomainsOfTwoSizesOnDevice : public DeviceTest {};
 
-TEST_F(SubdomainsOnDevice, OfTwoSizesSolveSideBySide) {
+TEST_F(SubdomainsOfTwoSizesOnDevice, SolveSideBySide) {
     const Context gpu = Context::cuda();
     const BsrMatrix whole = reference::to_bsr_matrix(Context::cpu(1), data_of({"random", 2999, 1, 0}));
     BsrMatrix a(gpu, whole.pattern(), 1, false);
@@ -186,7 +195,12 @@ TEST_F(PivotsOfGeneralGpuRanksOnDevice, TheFirstFailureIsReportedByAllRanks) {
     const GeneralCase of{"random", 8197, 1, 0};
     BlockMatrix data = data_of(of);
     for (const int row : {4100, 8000}) data.rows[row].erase(row);
-    for (const GpuRowCase& c : std::vector<GpuRowCase>{{"sync_free_ilu", of}, {"par_ilu", of}, {"par_ilut", of}}) {
+    for (const GpuRowCase& c :
+         std::vector<GpuRowCase>{{"sync_free_ilu", of},
+                                 {"par_ilu", of},
+                                 {"par_ilut", of},
+                                 {"subdomain_ildu0", of, {{"parts", "consecutive"}, {"part_rows", "1"}}},
+                                 {"subdomain_ildu0", of, {{"parts", "consecutive"}, {"part_rows", "900"}}}}) {
         const auto message = [&](const Context& context) {
             try {
                 applied_on_gpu(context, c, data, c.settings);
@@ -206,9 +220,11 @@ TEST_F(PivotsOfGeneralGpuRanksOnDevice, BoostsAndShiftsAreThoseOfOneGpu) {
     const GeneralCase of{"random", 8197, 1, 0};
     BlockMatrix data = data_of(of);
     for (const int row : {17, 4100, 4103, 8000}) data.rows[row].erase(row);
-    for (const char* name : {"sync_free_ilu", "par_ilu"})
+    for (const char* name : {"sync_free_ilu", "par_ilu", "subdomain_ildu0"})
         for (const char* policy : {"boost", "shift"}) {
-            const Settings settings{{"pivot_policy", policy}};
+            Settings settings{{"pivot_policy", policy}};
+            if (name == std::string("subdomain_ildu0"))
+                settings.insert(settings.end(), {{"parts", "consecutive"}, {"part_rows", "900"}});
             const GpuRowCase c{name, of, settings};
             const auto found = [&](int ranks) {
                 try {
