@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Set-ups whose work is queued on a GPU first, and whose outcome the host reads later: so many of them, as those of
-// multigrid's grids, wait for the GPU together.
+// Set-ups whose work is queued on a GPU first, and whose outcome the host reads later. So the host waits for the GPU
+// once for many of them, such as those of multigrid's grids.
 #pragma once
 
 #include "core/interfaces/linear_operator.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work that is recorded once and runs beside a stream's own work. A program built without CUDA does not have it.
+// Work that is recorded once and runs beside a stream's own work. A program built without CUDA has no SideWork.
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "core/device/device.hpp"
 
@@ -12,7 +13,8 @@ namespace hyperplane::device {
 /// neither may write what the other one reads or writes, the stream's Scratch included.
 class SideWork {
 public:
-    /// Records the work that `call` queues on `stream`, without running it; see Recording.
+    /// Records the work that `call` queues on `stream`, without running it. `call` must have run once before, as for
+    /// Recording; unlike there, Stream::recording() stays false, so it must exchange nothing with other ranks.
     SideWork(const Stream& stream, const std::function<void()>& call);
     ~SideWork();
     SideWork(const SideWork&) = delete;

@@ -111,8 +111,8 @@ private:
     void begin(const StructMatrix& a, const CoarseningOptions& options);
     void gather_finest_matrix(const CoarseningOptions& options);
     void coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers);
-    /// coarsen() along the axes of the set-up before, for which a GPU is waited for once. Returns whether these are
-    /// still the ones that follow from the matrices; otherwise nothing that was computed is of use.
+    /// Does what coarsen() does, along the axes of the set-up before, and so waits for the GPU only once. Returns
+    /// whether the matrices still lead to these axes; otherwise nothing that was computed is of use.
     bool coarsen_as_before(const CoarseningOptions& options);
     void provide_vectors(int grid, const CoarseningOptions& options, bool coarsest_is_smoothed);
     void set_up_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing, SetupReport& all,

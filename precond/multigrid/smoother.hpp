@@ -51,7 +51,7 @@ public:
     bool prepare(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options);
     /// 2. `known`: the matrix's kind, if it has been found already. r and t are overwritten until finish().
     void begin(const std::optional<MatrixKind>& known, Vector& r, Vector& t);
-    /// 3. The report. What the GPU does beside its stream must have been joined.
+    /// 3. Waits, and returns the report. join() must have been called before.
     SetupReport finish();
     /// Whatever is queued from now on runs after the work of begin().
     void join();
@@ -73,7 +73,7 @@ public:
     /// scratch.r = b - A x
     void residual(const SingleVector& b, const SingleVector& x, const SingleScratch& scratch) const;
 
-    /// Bytes of what a GPU keeps for estimates of lambda.
+    /// Bytes that a smoother keeps on a GPU for estimates of lambda.
     static Index table_bytes(const Layout& layout);
 
     const Preconditioner& preconditioner() const { return *m_; }

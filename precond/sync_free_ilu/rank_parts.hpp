@@ -28,7 +28,7 @@ struct SolvedParts {
     std::vector<int> row;                          ///< [solved row]: its number in the whole matrix
     std::vector<Index> own_rows;                   ///< the slots of own rows that this rank solves
     std::vector<Index> own_blocks;                 ///< and the places of their blocks in its rows of A
-    Index first_row = 0, first_block = 0;          ///< where they begin among the solved ones
+    Index first_row = 0, first_block = 0;          ///< where own rows begin among the solved ones
     std::vector<Moved> moved;                      ///< of other ranks
     bool divided = false;                          ///< whether a cut divides any part, of whatever rank
     RowSlab there, back;        ///< exchanges: own rows to solved rows, and these to the results of other ranks
