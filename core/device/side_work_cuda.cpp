@@ -6,6 +6,7 @@
 namespace hyperplane::device {
 
 struct SideWork::Handles {
+    cudaStream_t of_work = nullptr;  ///< the stream's; Stream::handle() may throw, and join() may not
     cudaStream_t beside = nullptr;
     cudaEvent_t before = nullptr, after = nullptr;
     cudaGraphExec_t graph = nullptr;
@@ -30,7 +31,8 @@ cudaStream_t own(const Stream& stream) {
 
 SideWork::SideWork(const Stream& stream, const std::function<void()>& call)
     : stream_(stream), handles_(std::make_unique<Handles>()) {
-    cuda::Capture capture(own(stream));
+    handles_->of_work = own(stream);
+    cuda::Capture capture(handles_->of_work);
     call();
     handles_->graph = capture.instantiate();
     cuda::check(cudaStreamCreateWithFlags(&handles_->beside, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
@@ -50,7 +52,7 @@ void SideWork::queue() {
 
 void SideWork::join() noexcept {
     if (handles_->joined) return;
-    cudaStreamWaitEvent(static_cast<cudaStream_t>(stream_.handle()), handles_->after, 0);
+    cudaStreamWaitEvent(handles_->of_work, handles_->after, 0);
     handles_->joined = true;
 }
 

@@ -174,7 +174,7 @@ bool Multicolor::queue_setup(const StructMatrix& a) {
     if (!can_queue_setup(a)) return false;
     queued_ = &a;
     prepare(a);
-    const ProfileScope scope(context_, "factorisation", a.bytes());
+    const ProfileScope scope(context_, "factorisation");  // finish_setup() counts its bytes
     queue_factor(a, options_.pivots.shift);
     return true;
 }
