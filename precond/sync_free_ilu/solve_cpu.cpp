@@ -12,11 +12,8 @@ template <int m>
 void subtract(const GeneralFactors& f, Index begin, Index end, const double* x, double* sum) {
     const int dof = m > 0 ? m : f.dof;
     const int* const column = f.pattern().column();
-    for (Index at = begin; at < end; ++at) {
-        const double *block = f.values.data() + at * dof * dof, *v = x + Index(column[at]) * dof;
-        for (int r = 0; r < dof; ++r)
-            for (int c = 0; c < dof; ++c) sum[r] -= block[r * dof + c] * v[c];
-    }
+    for (Index at = begin; at < end; ++at)
+        subtract_block<m>(dof, f.values.data() + at * dof * dof, x + Index(column[at]) * dof, sum);
 }
 
 template <int m>
@@ -47,12 +44,7 @@ void upper_solve(const GeneralFactors& f, const RowWalk& walk, double* z) {
                 std::copy_n(z + row * dof, dof, sum.begin());
                 const Index diagonal = f.filled.diagonal[row];
                 subtract<m.value>(f, diagonal + 1, f.pattern().row_begin()[row + 1], z, sum.data());
-                const double* const inverse = f.values.data() + diagonal * dof * dof;
-                for (int i = 0; i < dof; ++i) {
-                    double value = 0.0;
-                    for (int c = 0; c < dof; ++c) value += inverse[i * dof + c] * sum[c];
-                    z[row * dof + i] = value;
-                }
+                apply_inverse<m.value>(dof, f.values.data() + diagonal * dof * dof, sum.data(), z + row * dof);
             });
         });
     });

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "precond/factors/known_dof.hpp"
+#include "precond/sync_free_ilu/cpu.hpp"
 
 namespace hyperplane {
 
@@ -48,21 +49,13 @@ void StagedTriangle::solve_known(Index first, Index last, const double* r, doubl
     for (Index step = 0; step < last - first; ++step) {
         const Index at = upper ? last - 1 - step : first + step, row = rows_[at];
         std::copy_n(r + row * dof, dof, sum.begin());
-        for (Index b = begin_[at] + upper; b < begin_[at + 1]; ++b) {
-            const double *block = values_.data() + b * dof * dof, *v = y + Index(column_[b]) * dof;
-            for (int i = 0; i < dof; ++i)
-                for (int c = 0; c < dof; ++c) sum[i] -= block[i * dof + c] * v[c];
-        }
-        if (!upper) {
+        for (Index b = begin_[at] + upper; b < begin_[at + 1]; ++b)
+            general_cpu::subtract_block<m>(dof, values_.data() + b * dof * dof, y + Index(column_[b]) * dof,
+                                           sum.data());
+        if (upper)
+            general_cpu::apply_inverse<m>(dof, values_.data() + begin_[at] * dof * dof, sum.data(), y + row * dof);
+        else
             std::copy_n(sum.begin(), dof, y + row * dof);
-            continue;
-        }
-        const double* const inverse = values_.data() + begin_[at] * dof * dof;
-        for (int i = 0; i < dof; ++i) {
-            double value = 0.0;
-            for (int c = 0; c < dof; ++c) value += inverse[i * dof + c] * sum[c];
-            y[row * dof + i] = value;
-        }
     }
 }
 
