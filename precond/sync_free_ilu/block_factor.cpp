@@ -11,7 +11,7 @@ namespace hyperplane {
 namespace {
 
 constexpr Index levels_ahead = 3;  // a row that waits looks at more values than one of one unknown
-constexpr const char *blocks_label = "factor", *blocks_text = "precond/sync_free_ilu/block_factor.cuh";
+constexpr const char* blocks_text = "precond/sync_free_ilu/block_factor.cuh";
 
 rtc::Definitions definitions(const BlockShape& shape) {
     return {{"DOF", std::to_string(shape.dof)},

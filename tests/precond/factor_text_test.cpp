@@ -31,8 +31,8 @@ namespace waiting_text {
 namespace polled_text {
 namespace hyperplane {
 using ::hyperplane::PivotRatio, ::hyperplane::unfinished;
-using waiting_text::hyperplane::__double_as_longlong;
-inline double __longlong_as_double(long long bits) {  // NOLINT(bugprone-reserved-identifier): CUDA's name
+using waiting_text::hyperplane::__double_as_longlong;  // NOLINT(bugprone-reserved-identifier): CUDA's name
+inline double __longlong_as_double(long long bits) {   // NOLINT(bugprone-reserved-identifier): CUDA's name
     return std::bit_cast<double>(bits);
 }
 }  // namespace hyperplane
@@ -101,8 +101,8 @@ namespace hyperplane {
 using emulated::look_at, emulated::await, emulated::finish;
 using ::hyperplane::BlockFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::SolveSlice,
     ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot, ::hyperplane::unfinished;
-using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest,
-    polled_text::hyperplane::__longlong_as_double;
+using polled_text::hyperplane::__longlong_as_double;  // NOLINT(bugprone-reserved-identifier): CUDA's name
+using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest;
 }  // namespace hyperplane
 #define SYMMETRIC 0
 #include "precond/sync_free_ilu/block_factor.cuh"
@@ -113,8 +113,8 @@ namespace hyperplane {
 using emulated::look_at, emulated::await, emulated::finish;
 using ::hyperplane::BlockFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::SolveSlice,
     ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot, ::hyperplane::unfinished;
-using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest,
-    polled_text::hyperplane::__longlong_as_double;
+using polled_text::hyperplane::__longlong_as_double;  // NOLINT(bugprone-reserved-identifier): CUDA's name
+using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest;
 }  // namespace hyperplane
 #define SYMMETRIC 1
 #define block_factor symmetric_block_factor  // its name has no namespace
