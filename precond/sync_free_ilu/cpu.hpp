@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "precond/factors/pivots.hpp"
@@ -58,22 +59,15 @@ void add_product(int known, double sign, const double* x, const double* y, doubl
         }
 }
 
-/// a + x y, rounded once on processors that can. Left to the compiler, a product in a sum is rounded by itself in some
-/// of the loops that it makes of a source and not in others; written out, solves of one rank and of several have the
-/// same bits wherever their loops stand.
-inline double plus_product(double a, double x, double y) {
-#if defined(__FMA__)
-    return __builtin_fma(x, y, a);
-#else
-    return a + x * y;
-#endif
-}
+// The products of solves are fused by name: left to the compiler, some of the loops that it makes of a source round
+// them by themselves and others do not, and solves of one rank and of several would differ in the last bit.
+
 /// sum -= block v.
 template <int m = 0>
 void subtract_block(int known, const double* block, const double* v, double* sum) {
     const int dof = m > 0 ? m : known;
     for (int r = 0; r < dof; ++r)
-        for (int c = 0; c < dof; ++c) sum[r] = plus_product(sum[r], -block[r * dof + c], v[c]);
+        for (int c = 0; c < dof; ++c) sum[r] = std::fma(-block[r * dof + c], v[c], sum[r]);
 }
 /// z = inverse v, where z is none of v.
 template <int m = 0>
@@ -81,7 +75,7 @@ void apply_inverse(int known, const double* inverse, const double* v, double* z)
     const int dof = m > 0 ? m : known;
     for (int r = 0; r < dof; ++r) {
         double value = 0.0;
-        for (int c = 0; c < dof; ++c) value = plus_product(value, inverse[r * dof + c], v[c]);
+        for (int c = 0; c < dof; ++c) value = std::fma(inverse[r * dof + c], v[c], value);
         z[r] = value;
     }
 }
