@@ -87,7 +87,7 @@ TEST_P(JacobiSweepsOnDevice, AreExactAfterAsManyAsLevels) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsTest, testing::ValuesIn(swept_cases(3)), name_of);
-INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsOnDevice, testing::ValuesIn(swept_cases(3)), name_of);
+INSTANTIATE_TEST_SUITE_P(All, JacobiSweepsOnDevice, testing::ValuesIn(swept_device_cases(3)), name_of);
 
 std::unique_ptr<Preconditioner> make_double(const StructMatrix& a, const SweepOptions& sweeps) {
     auto m = make_exact_ilu(a.context(), {}, std::make_unique<JacobiSolve>(sweeps));

@@ -2,6 +2,8 @@
 // Systems for tests of sweeps: every stencil on small boxes, in any layout and storage, in a context.
 #pragma once
 
+#include <algorithm>
+
 #include "on_device.hpp"
 #include "precond/support.hpp"
 
@@ -14,6 +16,16 @@ struct SweptCase {
     LayoutKind kind;
     MatrixStorage storage;
 };
+
+/// The first of `all` and `more` of the others, which case `number` decides: for cases on a GPU, of which many take all
+/// in turn.
+template <typename Item>
+std::vector<Item> first_and_others_in_turn(const std::vector<Item>& all, int number, int more) {
+    std::vector<Item> some{all.front()};
+    const int others = int(all.size()) - 1;
+    for (int at = 0; at < std::min(more, others); ++at) some.push_back(all[1 + (number * more + at) % others]);
+    return some;
+}
 
 /// The cases; those with more than `most_dof` unknowns a point have a plane of points.
 inline std::vector<SweptCase> swept_cases(int most_dof) {
@@ -39,6 +51,17 @@ inline std::string name_of(const testing::TestParamInfo<SweptCase>& info) {
     return c.stencil + "_k" + std::to_string(c.fill_level) + "_dof" + std::to_string(c.dof) + "_" +
            reference::name_of(c.box) + "_" + to_string(c.kind) +
            (c.storage == MatrixStorage::full ? "_full" : "_lower");
+}
+
+/// Half of the cases: of the two layouts with both storages, one storage each, the other ones in the case after.
+inline std::vector<SweptCase> swept_device_cases(int most_dof) {
+    std::vector<SweptCase> list;
+    int number = 0;
+    for (const SweptCase& c : swept_cases(most_dof)) {
+        const int form = number++ % 8;  // four forms of one system, and four of the next one
+        if (const bool alike = form % 4 == 0 || form % 4 == 3; alike == form < 4) list.push_back(c);
+    }
+    return list;
 }
 
 /// The system of a case in a context, and a vector.
