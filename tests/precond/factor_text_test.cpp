@@ -96,26 +96,26 @@ using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part,
 }  // namespace symmetric_text
 
 #define MOST 15
-namespace general_blocks_text {
-namespace hyperplane {
+/// What the text of block factors names, for both of its namespaces.
+namespace block_names {
 using emulated::look_at, emulated::await, emulated::finish;
 using ::hyperplane::BlockFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::SolveSlice,
     ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot, ::hyperplane::unfinished;
 using polled_text::hyperplane::__longlong_as_double;  // NOLINT(bugprone-reserved-identifier): CUDA's name
 using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest;
-}  // namespace hyperplane
+}  // namespace block_names
+namespace general_blocks_text {
+namespace hyperplane {
+using namespace block_names;
+}
 #define SYMMETRIC 0
 #include "precond/sync_free_ilu/block_factor.cuh"
 #undef SYMMETRIC
 }  // namespace general_blocks_text
 namespace symmetric_blocks_text {
 namespace hyperplane {
-using emulated::look_at, emulated::await, emulated::finish;
-using ::hyperplane::BlockFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::SolveSlice,
-    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot, ::hyperplane::unfinished;
-using polled_text::hyperplane::__longlong_as_double;  // NOLINT(bugprone-reserved-identifier): CUDA's name
-using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest;
-}  // namespace hyperplane
+using namespace block_names;
+}
 #define SYMMETRIC 1
 #define block_factor symmetric_block_factor  // its name has no namespace
 #include "precond/sync_free_ilu/block_factor.cuh"
