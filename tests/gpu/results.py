@@ -47,6 +47,19 @@ class Results:
     def has(self, test):
         return test.key in self.state["tests"]
 
+    def has_failed(self, test):
+        return self.has(test) and self.state["tests"][test.key]["state"] == "failed"
+
+    def shared(self, is_shared):
+        """Whether processes of this call share the GPUs by the multi-process service."""
+        self.state["shared"] = is_shared
+
+    def run_again(self, tests):
+        """These failed while they shared a GPU, and are left."""
+        for test in tests:
+            self.state.setdefault("again", {})[test.key] = self.state["tests"].pop(test.key)["text"]
+        self.save()
+
     def add(self, chunk, outcomes):
         number = len(list((self.folder / "logs").iterdir())) + 1
         (self.folder / "logs" / f"{number:04}_{chunk.tests[0].room}.log").write_text(
@@ -62,7 +75,7 @@ class Results:
 
     def call_ended(self, seconds, jobs):
         self.state["calls"].append({"ended": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                                    "seconds": round(seconds, 1), "jobs": jobs})
+                                    "seconds": round(seconds, 1), "jobs": jobs, "shared": self.state["shared"]})
         self.save()
 
     def of_state(self, state):
@@ -94,14 +107,17 @@ class Results:
         """The whole page; also written to summary.md."""
         lines = [f"# GPU tests of commit {self.state['commit']}", ""]
         lines += [f"- {machine}" for machine in self.state["machines"]]
-        lines += [f"- a call of {call['seconds']} s with {call['jobs']} processes, ended {call['ended']}"
-                  for call in self.state["calls"]]
+        lines += [f"- a call of {call['seconds']} s with {call['jobs']} processes{', by MPS' if call.get('shared') else ''}, ended "
+                  f"{call['ended']}" for call in self.state["calls"]]
         lines += ["", "| | run | passed | failed | skipped | left | seconds of tests |", "|---|---|---|---|---|---|---|"]
         lines += self.table()
         if self.failed():
             lines += ["", "## Failed", ""]
             for key, outcome in self.failed():
                 lines += [f"### {key}", "", "```", outcome["text"], "```", ""]
+        if again := self.state.get("again"):
+            lines += ["", "## Failed beside others by MPS, and run again without it", ""]
+            lines += [f"- {key}: {text.strip().splitlines()[-1] if text.strip() else 'no output'}" for key, text in again.items()]
         reasons = collections.Counter(outcome["text"].strip().split("\n")[-1] for _, outcome in self.of_state("skipped"))
         if reasons:
             lines += ["", "## Skipped", ""] + [f"- {count}: {reason}" for reason, count in reasons.most_common()]

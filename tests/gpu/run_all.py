@@ -2,6 +2,7 @@
 """Every test that needs a GPU, run to its end in calls of a few minutes (tests/gpu/run_all.sh)."""
 
 import argparse
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -11,9 +12,10 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from catalogue import binaries, chunks_of, sanitized, tests_of  # noqa: E402
+from catalogue import Chunk, binaries, chunks_of, sanitized, tests_of  # noqa: E402
 from results import Results  # noqa: E402
 from runner import run_chunk  # noqa: E402
+from sharing import may_share, service  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALL_PASSED, SOME_FAILED, SOME_LEFT = 0, 1, 75
@@ -32,6 +34,7 @@ def arguments():
     parser.add_argument("--filter", default="*OnDevice*", help="GoogleTest's filter, for a part of the tests")
     parser.add_argument("--libs", type=pathlib.Path, help="folder of carried libraries, for LD_LIBRARY_PATH")
     parser.add_argument("--commit", help="what the build is of, where there is no git and no hyperplane to ask")
+    parser.add_argument("--no-mps", action="store_true", help="do not share the GPUs by NVIDIA's multi-process service")
     parser.add_argument("--list", action="store_true", help="print the names of the tests and run none")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier calls finished")
     return parser.parse_args()
@@ -88,16 +91,26 @@ def gpus():
 
 
 def run_all(chunks, given, variables, results):
-    """Runs chunks, `jobs` at a time, until the time is up; tests that judge times come last, one at a time."""
+    """Runs chunks, `jobs` at a time, until the time is up; tests that judge times come last, one at a time. What failed
+    while it shared a GPU by the multi-process service runs again without it."""
     deadline = time.monotonic() + 60 * given.minutes
-    measures = [chunk for chunk in chunks if chunk.tests[0].measures]
-    run_together([chunk for chunk in chunks if not chunk.tests[0].measures], given.jobs, deadline, given, variables, results)
-    run_together(measures, 1, deadline, given, variables, results)
+    together = [chunk for chunk in chunks if not chunk.tests[0].measures]
+    shares = given.jobs > 1 and not given.no_mps and any(map(may_share, together))
+    with service(variables) if shares else contextlib.nullcontext() as shared:
+        results.shared(shared is not None)
+        run_together(together, given.jobs, deadline, given, (variables, shared), results)
+    if shared:
+        again = [Chunk([test]) for chunk in together if may_share(chunk) for test in chunk.tests if results.has_failed(test)]
+        results.run_again([chunk.tests[0] for chunk in again])
+        run_together(again, given.jobs, deadline, given, (variables, None), results)
+    run_together([chunk for chunk in chunks if chunk.tests[0].measures], 1, deadline, given, (variables, None), results)
 
 
 def run_together(chunks, jobs, deadline, given, variables, results):
-    """Runs chunks, `jobs` at a time, which share the GPUs. After a crash the rest of a chunk is queued again."""
+    """Runs chunks, `jobs` at a time. After a crash the rest of a chunk is queued again. `variables` are the environment of
+    a process of its own and of those that share the GPUs, None if none do."""
     queue, lock, cards = list(chunks), threading.Lock(), gpus()
+    alone, shared = variables
 
     def next_chunk(worker):
         """The first chunk; where there are several GPUs, tests that use all of them are left to every fourth worker."""
@@ -110,7 +123,7 @@ def run_together(chunks, jobs, deadline, given, variables, results):
         to begin the more it sees."""
         first = (worker + worker // 4) % len(cards)
         seen = cards[first:] + cards[:first] if chunk.tests[0].uses_all_gpus else cards[first:first + 1]
-        return {**variables, "CUDA_VISIBLE_DEVICES": ",".join(seen)}
+        return {"CUDA_VISIBLE_DEVICES": ",".join(seen)}
 
     def work(worker):
         while time.monotonic() < deadline:
@@ -118,7 +131,7 @@ def run_together(chunks, jobs, deadline, given, variables, results):
                 chunk = next_chunk(worker)
             if chunk is None:
                 return
-            there = gpus_of(worker, chunk) if cards else variables
+            there = {**(shared if shared and may_share(chunk) else alone), **(gpus_of(worker, chunk) if cards else {})}
             outcomes, left = run_chunk(chunk, there, deadline, given.test_seconds)
             with lock:
                 results.add(chunk, outcomes)

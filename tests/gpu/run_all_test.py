@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -117,6 +118,34 @@ class RunAll(unittest.TestCase):
         listed, *ran = (self.folder / "seen").read_text().split()
         self.assertEqual(listed, "5,7")
         self.assertEqual(sorted(ran), ["5", "7"])
+
+    def with_service(self, *words):
+        """With a multi-process service that notes what it is asked, and a second test that fails where it is used."""
+        program, control = self.folder / "build/tests/probe/probe_tests", self.folder / "bin/nvidia-cuda-mps-control"
+        control.parent.mkdir(exist_ok=True)
+        noted = f"{self.folder}/noted"
+        control.write_text(f'#!/bin/bash\nif [ "$1" = -d ]; then echo "begun $CUDA_VISIBLE_DEVICES"; else cat; fi >>{noted}\n')
+        program.unlink(missing_ok=True)
+        program.write_text(f'#!/bin/bash\n[ ! -d "$CUDA_MPS_PIPE_DIRECTORY" ] || export PROBE="pass fail"\n'
+                           f'exec {os.environ["PROBE_PROGRAM"]} "$@"\n')
+        for file in (control, program):
+            file.chmod(0o755)
+        with unittest.mock.patch.dict(os.environ, {"PATH": f"{control.parent}:{os.environ['PATH']}"}):
+            done = self.run_all("pass pass", *words)
+        return done, (self.folder / "noted").read_text() if (self.folder / "noted").exists() else ""
+
+    def test_what_fails_while_processes_share_a_gpu_runs_again_alone(self):
+        done, noted = self.with_service()
+        self.expect(0, "2 | 2 | 0 | 0 | 0", done)
+        self.assertEqual(noted, "begun \nquit\n", "begun with all GPUs, and ended")
+        self.assertIn("2 processes, by MPS, ended", done.stdout)
+        self.assertIn("run again without it\n\n- probe ProbeOnDevice.Second: ", done.stdout)
+
+    def test_processes_share_nothing_where_that_is_asked(self):
+        done, noted = self.with_service("--no-mps")
+        self.expect(0, "2 | 2 | 0 | 0 | 0", done)
+        self.assertEqual(noted, "")
+        self.assertNotIn("MPS", done.stdout)
 
     def test_the_next_call_finishes_what_one_did_not(self):
         out = self.folder / "out"
