@@ -35,7 +35,7 @@ struct GeneralFactorArguments {
     const double* a_values;
     const int* place;              // of A's blocks within their rows, -1: left out; null: A has the same pattern
     const long long* a_diagonal;   // -1: not stored; null: as `diagonal`
-    const int* order;              // rows level by level
+    const int* order;              // rows level by level; null: natural order
     unsigned long long* finished;  // [row]: the epoch of the last launch that has finished it
     TicketState* state;
     PivotRatio* ratios;  // [part]
@@ -112,6 +112,7 @@ struct GeneralSolveArguments {
     const PlaceOfRow* sent_to;  // in other ranks' memory
     unsigned count;             // slices
 };
+static_assert(sizeof(GeneralFactorArguments) == 160);
 static_assert(sizeof(RowRecord) == 16 && sizeof(TicketState) == 16 && sizeof(SolveSlice) == 24);
 static_assert(sizeof(GeneralSolveArguments) == 112 && sizeof(SliceRow) == 16 && sizeof(SliceArguments) == 96);
 

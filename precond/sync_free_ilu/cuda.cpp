@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "precond/kernel_set.hpp"
+#include "precond/reproductions/sync_free_rows.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
 
 namespace hyperplane {
@@ -16,16 +17,32 @@ constexpr const char* factor_label = "factor";
 
 constexpr const char* general_text = "precond/sync_free_ilu/factor.cuh";
 
-rtc::Definitions definitions(const SyncFreeShape& shape) {
-    return {{"DOF", std::to_string(shape.dof)},
-            {"LANES", std::to_string(shape.lanes)},
-            {"BATCH", std::to_string(shape.batch)},
-            {"SYMMETRIC", std::to_string(shape.symmetric)},
-            {"WARPS", std::to_string(shape.warps())}};
+rtc::Program program_of(const SyncFreeShape& shape) {
+    if (shape.published) return published_program(shape);
+    return {sync_free_source(general_text),
+            {{"DOF", std::to_string(shape.dof)},
+             {"LANES", std::to_string(shape.lanes)},
+             {"BATCH", std::to_string(shape.batch)},
+             {"SYMMETRIC", std::to_string(shape.symmetric)},
+             {"WARPS", std::to_string(shape.warps())}}};
+}
+rtc::Kernel<GeneralFactorArguments> kernel_of(const Context& context, const SyncFreeShape& shape) {
+    const rtc::Program program = program_of(shape);
+    return {context, program.source, program.definitions, shape.published ? published_kernel : "general_factor"};
 }
 
-unsigned parts_of(Index rows, Index each) {
-    return unsigned((rows + each - 1) / each);
+unsigned parts_of(Index rows, const SyncFreeShape& shape) {
+    return unsigned((rows + shape.rows() - 1) / shape.rows());
+}
+/// Thread blocks at most, of which each has a ratio of pivots. Those of published variants take many parts each.
+unsigned most_blocks(Index rows, const SyncFreeShape& shape) {
+    return shape.published ? std::min(parts_of(rows, shape), 4096U) : parts_of(rows, shape);
+}
+unsigned blocks_of(const Context& context, const rtc::AnyKernel& kernel, Index rows, const SyncFreeShape& shape) {
+    const unsigned most = most_blocks(rows, shape);
+    if (!shape.published) return most;
+    const Index threads = 32 * shape.warps(), multiprocessors = context.stream().properties().multiprocessors;
+    return unsigned(std::min<Index>(most, kernel.occupancy(int(threads), 0) * multiprocessors));
 }
 
 }  // namespace
@@ -36,6 +53,7 @@ SyncFreeShape SyncFreeShape::of(const RowCounts& counts, int dof, bool symmetric
         if (sliced && variant != FactorVariant::search) of_blocks.blocks = BlockShape::of(counts.most, dof, symmetric);
         return of_blocks;
     }
+    if (is_published(variant)) return published_shape(counts, symmetric, variant);
     // Most rows should have a lane for each entry; few lanes stay idle in the others.
     constexpr int least = 4;
     int lanes = least;
@@ -49,19 +67,23 @@ SyncFreeShape SyncFreeShape::of(const RowCounts& counts, int dof, bool symmetric
     return shape;
 }
 
-SyncFreeCuda::Search::Search(const Context& context, Buffer<int> by_level, Index rows_of_pattern,
+SyncFreeCuda::Search::Search(const Context& context, Buffer<int> by_level, Index rows, Index rows_of_pattern,
                              const SyncFreeShape& shape)
     : order(std::move(by_level)),
       finished(context, factor_label, rows_of_pattern),
       state(copied_to(context, factor_label, std::vector<TicketState>{{0, 0, 1}})),
-      pivots(context, parts_of(order.size(), shape.rows())),
-      kernel(context, sync_free_source(general_text), definitions(shape), "general_factor") {}
+      kernel(kernel_of(context, shape)),
+      parts(parts_of(rows, shape)),
+      blocks(blocks_of(context, kernel, rows, shape)),
+      pivots(context, most_blocks(rows, shape)) {
+    if (shape.published) pivots.clear_ratios();  // not every one is written
+}
 
 SyncFreeCuda::SyncFreeCuda(const Context& context, const GpuPattern& pattern, const SyncFreeShape& shape,
                            Orders& orders, Index before)
     : pattern_(pattern),
       shape_(shape),
-      rows_(shape.table || shape.blocks ? pattern.pattern->rows() : orders.by_level.size()),
+      rows_(shape.by_level() ? orders.by_level.size() : pattern.pattern->rows()),
       before_(before) {
     if (shape_.table)
         table_ =
@@ -69,7 +91,7 @@ SyncFreeCuda::SyncFreeCuda(const Context& context, const GpuPattern& pattern, co
     else if (shape_.blocks)
         blocks_ = std::make_unique<BlockFactor>(context, pattern, *orders.lower, *shape_.blocks);
     else
-        search_ = std::make_unique<Search>(context, std::move(orders.by_level), pattern.pattern->rows(), shape_);
+        search_ = std::make_unique<Search>(context, std::move(orders.by_level), rows_, pattern.pattern->rows(), shape_);
 }
 
 void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& rules, double* values,
@@ -93,7 +115,7 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
         .a_values = a.values(),
         .place = same ? nullptr : pattern_.place.data(),
         .a_diagonal = same ? nullptr : as_pointers(pattern_.a_diagonal.data()) - before_,
-        .order = search_->order.data(),
+        .order = shape_.by_level() ? search_->order.data() : nullptr,
         .finished = search_->finished.data(),
         .state = search_->state.data(),
         .ratios = search_->pivots.ratios(),
@@ -101,8 +123,8 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
         .log = search_->pivots.log(),
         .shift = alpha,
         .rows = rows_,
-        .parts = parts_of(rows_, shape_.rows())};
-    search_->kernel.launch({arguments.parts}, unsigned(32 * shape_.warps()), 0, arguments);
+        .parts = search_->parts};
+    search_->kernel.launch({search_->blocks}, unsigned(32 * shape_.warps()), 0, arguments);
     search_->pivots.report(inverter);
 }
 
@@ -110,14 +132,14 @@ Index SyncFreeCuda::bytes(const FilledPattern& filled, const OrderSizes& sizes, 
     if (shape.table) return TableFactor::bytes(filled, *sizes.table, *shape.table);
     if (shape.blocks) return BlockFactor::bytes(*sizes.lower, *shape.blocks);
     const Index rows = filled.pattern->rows();
-    return rows * Index(sizeof(Index) + sizeof(int)) + Index(sizeof(TicketState)) +
-           PivotRecord::bytes(parts_of(rows, shape.rows()));
+    return rows * Index(sizeof(Index) + (shape.by_level() ? sizeof(int) : 0)) + Index(sizeof(TicketState)) +
+           PivotRecord::bytes(most_blocks(rows, shape));
 }
 
 rtc::Programs SyncFreeCuda::programs(const SyncFreeShape& shape) {
     if (shape.table) return TableFactor::programs(*shape.table);
     if (shape.blocks) return BlockFactor::programs(*shape.blocks);
-    return {{sync_free_source(general_text), definitions(shape)}};
+    return {program_of(shape)};
 }
 
 }  // namespace hyperplane

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorisation of a general matrix on a GPU, in one of two variants: factor.cuh and table_factor.cuh are the
-// kernels' texts.
+// The factorisation of a general matrix on a GPU in one of its variants: factor.cuh, table_factor.cuh and
+// block_factor.cuh are the kernels' texts; the published ones are in precond/reproductions/sync_free_rows.hpp.
 #pragma once
 
 #include <memory>
@@ -25,10 +25,13 @@ struct SyncFreeShape {
     int lanes;  ///< threads of a row
     int batch;  ///< rows that a short row waits for together
 
-    std::optional<TableShape> table = std::nullopt;   ///< of the variant `table`
-    std::optional<BlockShape> blocks = std::nullopt;  ///< of short rows of blocks, which are polled themselves
+    std::optional<TableShape> table = std::nullopt;         ///< of the variant `table`
+    std::optional<BlockShape> blocks = std::nullopt;        ///< of short rows of blocks, which are polled themselves
+    std::optional<FactorVariant> published = std::nullopt;  ///< one of the published variants
 
     bool needs_a_diagonal() const { return !table; }  ///< of GpuPattern
+    /// Whether rows are taken in the order of their levels alone.
+    bool by_level() const { return !table && !blocks && (!published || published == FactorVariant::levs); }
     /// `sliced`: whether there will be slices of the lower triangle.
     static SyncFreeShape of(const RowCounts& counts, int dof, bool symmetric, FactorVariant variant,
                             bool sliced = false);
@@ -55,15 +58,17 @@ public:
     static rtc::Programs programs(const SyncFreeShape& shape);
 
 private:
-    /// What the variant `search` needs.
+    /// What the variant `search` and the published ones need.
     struct Search {
-        Search(const Context& context, Buffer<int> by_level, Index rows_of_pattern, const SyncFreeShape& shape);
+        Search(const Context& context, Buffer<int> by_level, Index rows, Index rows_of_pattern,
+               const SyncFreeShape& shape);
 
-        Buffer<int> order;
+        Buffer<int> order;  ///< empty: rows are taken in natural order
         Buffer<unsigned long long> finished;
         Buffer<TicketState> state;
-        PivotRecord pivots;
         rtc::Kernel<GeneralFactorArguments> kernel;
+        unsigned parts, blocks;  ///< parts of the rows, and thread blocks
+        PivotRecord pivots;
     };
 
     const GpuPattern& pattern_;

@@ -16,7 +16,15 @@ enum class FactorVariant {
     automatic,  ///< tables if they pay
     search,     ///< by a search in each numeric part
     table,      ///< once, in the symbolic part; of one unknown alone
+    // As published, one by one (precond/reproductions/sync_free_rows.cuh); of one unknown alone.
+    shared,
+    vect,
+    adapt,
+    levs,
 };
+inline bool is_published(FactorVariant variant) {
+    return variant >= FactorVariant::shared;
+}
 
 struct GeneralFactors {
     FilledPattern filled;

@@ -2,7 +2,9 @@
 // How a deck's keys make sync_free_ilu.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/error.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
@@ -11,21 +13,37 @@
 namespace hyperplane {
 namespace {
 
+constexpr std::pair<const char*, FactorVariant> variants[] = {
+    {"auto", FactorVariant::automatic}, {"search", FactorVariant::search}, {"table", FactorVariant::table},
+    {"shared", FactorVariant::shared},  {"vect", FactorVariant::vect},     {"adapt", FactorVariant::adapt},
+    {"levs", FactorVariant::levs}};
+
+/// Refuses what a variant cannot do, on a CPU, too, which does not use it: a deck then means the same everywhere.
+FactorVariant read_variant(const Parameters& parameters, const MatrixShape& a) {
+    const std::string name = parameters.text("preconditioner", "variant");
+    const auto refuse = [&](const std::string& why) {
+        throw UsageError(
+            fmt::format("{}: {}; set variant = auto or search", parameters.where("preconditioner", "variant"), why));
+    };
+    const FactorVariant variant = std::ranges::find(variants, name, [](const auto& one) { return one.first; })->second;
+    const bool table = variant == FactorVariant::table, published = is_published(variant);
+    if ((table || published) && a.dof() > 1)
+        refuse(fmt::format("{} for matrices of one unknown, and this one has blocks of {}",
+                           table ? "tables are" : fmt::format("{} is", name), a.dof()));
+    if (a.kind() != MatrixKind::general) return variant;
+    if (table && a.pattern()->blocks() > Index(std::numeric_limits<unsigned>::max()))
+        refuse("tables number up to 4294967295 entries");
+    if (published && a.pattern()->slab() && parameters.text("preconditioner", "scope") == "global")
+        refuse(fmt::format("{} factors the rows of one rank, and those of several depend on each other", name));
+    return variant;
+}
+
 SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerSetting& setting) {
     SyncFreeOptions options;
     options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
     options.pivots = pivot_options(parameters);
     options.pivots.rules.indefinite = parameters.boolean("preconditioner", "indefinite");
-    const std::string variant = parameters.text("preconditioner", "variant");
-    if (variant == "table" && setting.matrix.dof() > 1)
-        throw UsageError(fmt::format(
-            "{}: tables are for matrices of one unknown, and this one has blocks of {}; set variant = auto or search",
-            parameters.where("preconditioner", "variant"), setting.matrix.dof()));
-    if (variant == "table" && setting.matrix.kind() == MatrixKind::general &&
-        setting.matrix.pattern()->blocks() > Index(std::numeric_limits<unsigned>::max()))
-        throw UsageError(fmt::format("{}: tables number up to 4294967295 entries; set variant = auto or search",
-                                     parameters.where("preconditioner", "variant")));
-    if (variant != "auto") options.variant = variant == "table" ? FactorVariant::table : FactorVariant::search;
+    options.variant = read_variant(parameters, setting.matrix);
     return options;
 }
 
@@ -59,14 +77,19 @@ PreconditionerRow sync_free_ilu_row() {
          .description = "whether pivots of a symmetric matrix may have either sign: L D L^T, with the factors "
                         "of ILU, in place of incomplete Cholesky. M is then not positive definite, so cg "
                         "refuses it; use gmres or bicgstab. It changes nothing for other matrices"});
-    row.parameters.push_back(
-        choice_key("variant", "auto",
-                   "how a GPU finds the entries that two rows share; search: by a binary search in every numeric part "
-                   "(the paper's adapt, vect and levs together); table: once, in the symbolic part, of matrices of one "
-                   "unknown; auto: table where short rows have most entries and the tables are not much larger than "
-                   "the factors, and where no row has more than 15 blocks of 2 to 4 unknowns a search that waits for "
-                   "values themselves. The factors have the same bits, and a CPU does not use this key",
-                   {"auto", "search", "table"}));
+    row.parameters.push_back(choice_key(
+        "variant", "auto",
+        "how a GPU finds the entries that two rows share; search: by a binary search in every numeric part "
+        "(the paper's adapt, vect and levs together); table: once, in the symbolic part, of matrices of one "
+        "unknown; auto: table where short rows have most entries and the tables are not much larger than "
+        "the factors, and where no row has more than 15 blocks of 2 to 4 unknowns a search that waits for "
+        "values themselves. shared, vect, adapt and levs are the paper's variants one by one, for "
+        "comparison, of matrices of one unknown on one rank; shared: 32 threads a row compare its columns "
+        "with those of each row before it in shared memory; vect: the same, but a binary search where two "
+        "rows have more than 128 entries together; adapt: as vect, with 1 to 32 threads a row by the average "
+        "row; levs: as vect, with rows in the order of their levels, where the other three take them in "
+        "natural order. The factors have the same bits, and on a CPU every variant is the same algorithm",
+        {"auto", "search", "table", "shared", "vect", "adapt", "levs"}));
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return make_general_ilu(read_options(parameters, setting), parameters, setting);
     };

@@ -53,7 +53,7 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
     return {.dof = shape.dof,
             .slices = !options.parts && !options.sweeps,
             .table = elimination ? shape.table : std::nullopt,
-            .by_level = elimination && !shape.table && !shape.blocks};
+            .by_level = elimination && shape.by_level()};
 }
 
 /// Whether the symbolic part may be found by a GPU alone: the host needs no places of diagonal blocks.

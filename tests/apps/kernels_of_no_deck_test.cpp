@@ -96,6 +96,27 @@ TEST(GeneralFactors, CompileAlmostWithoutSpills) {
             }
 }
 
+/// The published variants; ILU_adapt with threads for short, for middle and for long rows.
+TEST(GeneralFactors, AsPublishedCompileWithoutSpills) {
+    using enum FactorVariant;
+    for (const bool symmetric : {false, true})
+        for (const auto& [variant, blocks] :
+             {std::pair(shared, 700), {vect, 700}, {levs, 700}, {adapt, 100}, {adapt, 700}, {adapt, 2600}}) {
+            RowCounts counts;
+            counts.rows = 100;
+            counts.blocks = blocks;
+            const SyncFreeShape shape = SyncFreeShape::of(counts, 1, symmetric, variant);
+            EXPECT_EQ(shape.lanes, variant != adapt ? 32 : blocks == 100 ? 1 : blocks == 700 ? 8 : 32);
+            const auto rows = rtc::compile(SyncFreeCuda::programs(shape), "sm_90");
+            EXPECT_EQ(rows.size(), 1U);
+            for (const auto& row : rows) {
+                EXPECT_EQ(row.name, " sync_free_rows");
+                EXPECT_GT(row.registers, 0);
+                EXPECT_EQ(row.spill_bytes, 0) << shape.lanes;
+            }
+        }
+}
+
 TEST(GeneralFactors, OfShortRowsOfBlocksCompileAlmostWithoutSpills) {
     for (const bool symmetric : {false, true})
         for (int dof = BlockShape::least_dof; dof <= BlockShape::most_dof; ++dof)

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <type_traits>
@@ -40,10 +41,22 @@ private:
     std::condition_variable all_;
 };
 
-/// A warp whose lanes exchange values.
-struct Warp {
-    Barrier barrier{32};
+/// Lanes of a warp that exchange values.
+struct Lanes {
+    explicit Lanes(unsigned mask) : barrier(std::popcount(mask)) {}
+    Barrier barrier;
     long long values[32] = {};
+};
+class Warp {
+public:
+    Lanes& of(unsigned mask) {
+        const std::lock_guard lock(mutex_);
+        return lanes_.try_emplace(mask, mask).first->second;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<unsigned, Lanes> lanes_;
 };
 struct Block {
     explicit Block(int threads) : all(threads), warps(std::size_t(threads / 32)) {}
@@ -52,13 +65,16 @@ struct Block {
 };
 inline Block* block = nullptr;
 
-inline Warp& warp() {
-    return block->warps[thread_place.x / 32];
+inline Lanes& lanes(unsigned mask) {
+    return block->warps[thread_place.x / 32].of(mask);
 }
-/// The values of all lanes, by `look`.
+inline void synchronise_lanes(unsigned mask = ~0U) {
+    lanes(mask).barrier.arrive_and_wait();
+}
+/// The values of the lanes of a mask, by `look`.
 template <class Look>
-auto exchanged(long long own, const Look& look) {
-    Warp& mine = warp();
+auto exchanged(long long own, const Look& look, unsigned mask = ~0U) {
+    Lanes& mine = lanes(mask);
     mine.values[thread_place.x % 32] = own;
     mine.barrier.arrive_and_wait();
     const auto result = look(mine.values);
@@ -73,11 +89,16 @@ inline unsigned ballot(bool own) {
     });
 }
 template <class T>
-T shuffled(T own, int lane) {
+T shuffled(unsigned mask, T own, int lane) {
     if constexpr (std::is_same_v<T, double>)
-        return std::bit_cast<double>(shuffled(std::bit_cast<long long>(own), lane));
+        return std::bit_cast<double>(shuffled(mask, std::bit_cast<long long>(own), lane));
     else
-        return exchanged(own, [&](const long long* values) { return T(values[lane]); });
+        return exchanged(
+            own, [&](const long long* values) { return T(values[lane]); }, mask);
+}
+/// A lane of this thread's group of `width` lanes, as a lane of the warp.
+inline int lane_of_group(int lane, int width = 32) {
+    return int(thread_place.x % 32) / width * width + lane % width;
 }
 inline unsigned largest(unsigned own) {
     return exchanged(own, [](const long long* values) { return unsigned(*std::max_element(values, values + 32)); });
@@ -123,19 +144,19 @@ void launch(const std::vector<int>& blocks, int threads, const Body& body) {
 #define blockIdx emulated::block_place
 #define gridDim emulated::grid
 #define __syncthreads() emulated::block->all.arrive_and_wait()
-#define __syncwarp(...) emulated::warp().barrier.arrive_and_wait()
+#define __syncwarp(...) emulated::synchronise_lanes(__VA_ARGS__)
 #define __ballot_sync(mask, value) emulated::ballot(value)
 #define __all_sync(mask, value) (emulated::ballot(value) == ~0u)
 #define __any_sync(mask, value) (emulated::ballot(value) != 0)
 #define __popc(bits) __builtin_popcount(bits)
-#define __shfl_sync(mask, value, lane) emulated::shuffled(value, lane)
-#define __shfl_xor_sync(mask, value, distance, ...) emulated::shuffled(value, int(threadIdx.x % 32) ^ (distance))
+#define __shfl_sync(mask, value, ...) emulated::shuffled(mask, value, emulated::lane_of_group(__VA_ARGS__))
+#define __shfl_xor_sync(mask, value, distance, ...) emulated::shuffled(mask, value, int(threadIdx.x % 32) ^ (distance))
 #define __reduce_max_sync(mask, value) emulated::largest(value)
 #define __ffs(bits) __builtin_ffs(int(bits))
 #define __ffsll(bits) __builtin_ffsll(bits)
 #define __nanosleep(time) std::this_thread::yield()
 #define __shfl_up_sync(mask, value, distance) \
-    emulated::shuffled(value, int(threadIdx.x % 32) - (int(threadIdx.x % 32) < (distance) ? 0 : (distance)))
+    emulated::shuffled(mask, value, int(threadIdx.x % 32) - (int(threadIdx.x % 32) < (distance) ? 0 : (distance)))
 #define __ldg(at) (*(at))
 #define __ldcg(at) (*(at))
 // NOLINTEND(bugprone-reserved-identifier)

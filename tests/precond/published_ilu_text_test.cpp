@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The published variants of sync_free_ilu (precond/reproductions/sync_free_rows.cuh), their text compiled for the host
+// (emulated_threads.hpp): the factors are those of the host.
+#include <bit>
+
+#include "precond/emulated_threads.hpp"
+#include "precond/factors/gauss_jordan.hpp"
+#include "precond/general_cases.hpp"
+#include "precond/graph/levels.hpp"
+#include "precond/sync_free_ilu/arguments.hpp"
+#include "precond/sync_free_ilu/on_gpu.hpp"
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+#include "precond/sync_free_ilu/table_arguments.hpp"
+
+// What thread blocks wait for is passed on by PTX, which the host leaves out.
+namespace published_waiting_text::hyperplane {
+using ::hyperplane::PivotRatio, ::hyperplane::RowRecord, ::hyperplane::TicketState, ::hyperplane::unfinished;
+// NOLINTBEGIN(bugprone-reserved-identifier): CUDA's names
+inline long long __double_as_longlong(double value) {
+    return std::bit_cast<long long>(value);
+}
+inline double __longlong_as_double(long long bits) {
+    return std::bit_cast<double>(bits);
+}
+// NOLINTEND(bugprone-reserved-identifier)
+inline unsigned atomicAdd(unsigned* at, unsigned value) {
+    return emulated::replaced(*at, [&](unsigned before) { return before + value; });
+}
+}  // namespace published_waiting_text::hyperplane
+#define asm
+#define volatile(...) (void)0
+namespace published_waiting_text {
+#include "precond/sync_free_ilu/polled.cuh"
+#include "precond/sync_free_ilu/waiting.cuh"
+}  // namespace published_waiting_text
+#undef asm
+#undef volatile
+namespace published_waiting_text {
+#include "precond/sync_free_ilu/search.cuh"
+}
+
+namespace published_names {
+inline void wait_for(const unsigned long long* finished, unsigned long long epoch) {
+    std::atomic_ref<unsigned long long> seen(*const_cast<unsigned long long*>(finished));
+    while (seen.load() != epoch) std::this_thread::yield();
+}
+inline void publish(unsigned long long* finished, unsigned long long epoch) {
+    std::atomic_ref<unsigned long long>(*finished).store(epoch);
+}
+using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
+    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
+using published_waiting_text::hyperplane::find, published_waiting_text::hyperplane::take_ticket,
+    published_waiting_text::hyperplane::end_part, published_waiting_text::hyperplane::u64,
+    published_waiting_text::hyperplane::write_smallest;
+}  // namespace published_names
+
+// NOLINTBEGIN(bugprone-reserved-identifier): names that the text asks for
+#define DOF 1
+#define WARPS 2
+// A kernel's name has no namespace.
+#define LANES 32
+#define SEARCHES 0
+#define SYMMETRIC 0
+#define sync_free_rows shared_rows
+namespace published_shared {
+namespace hyperplane {
+using namespace published_names;
+}
+#include "precond/reproductions/sync_free_rows.cuh"
+}  // namespace published_shared
+#undef sync_free_rows
+#undef SEARCHES
+#define SEARCHES 1
+#define sync_free_rows vect_rows
+namespace published_vect {
+namespace hyperplane {
+using namespace published_names;
+}
+#include "precond/reproductions/sync_free_rows.cuh"
+}  // namespace published_vect
+#undef sync_free_rows
+#undef LANES
+#define LANES 4
+#define sync_free_rows adapt_rows
+namespace published_adapt {
+namespace hyperplane {
+using namespace published_names;
+}
+#include "precond/reproductions/sync_free_rows.cuh"
+}  // namespace published_adapt
+#undef sync_free_rows
+#undef SYMMETRIC
+#define SYMMETRIC 1
+#define sync_free_rows symmetric_adapt_rows
+namespace published_symmetric_adapt {
+namespace hyperplane {
+using namespace published_names;
+}
+#include "precond/reproductions/sync_free_rows.cuh"
+}  // namespace published_symmetric_adapt
+#undef sync_free_rows
+#undef LANES
+#define LANES 32
+#define sync_free_rows symmetric_vect_rows
+namespace published_symmetric_vect {
+namespace hyperplane {
+using namespace published_names;
+}
+#include "precond/reproductions/sync_free_rows.cuh"
+}  // namespace published_symmetric_vect
+#undef sync_free_rows
+// NOLINTEND(bugprone-reserved-identifier)
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+
+void run(FactorVariant variant, const GeneralFactorArguments& arguments) {
+    const bool symmetric = arguments.rule.definite != 0, adapt = variant == FactorVariant::adapt;
+    if (adapt && symmetric) return published_symmetric_adapt::hyperplane::symmetric_adapt_rows(arguments);
+    if (symmetric) return published_symmetric_vect::hyperplane::symmetric_vect_rows(arguments);
+    if (adapt) return published_adapt::hyperplane::adapt_rows(arguments);
+    if (variant == FactorVariant::shared) return published_shared::hyperplane::shared_rows(arguments);
+    published_vect::hyperplane::vect_rows(arguments);
+}
+
+/// The values of the factors that a variant finds, rows in natural order or by level; two launches in a row.
+std::vector<double> factored(FactorVariant variant, const BsrMatrix& a, const FilledPattern& filled, double shift,
+                             PivotLog& log, PivotRatio& ratio) {
+    const Index rows = filled.pattern->rows();
+    const bool same = filled.place.size() == 0;
+    std::vector<double> values(std::size_t(filled.pattern->blocks()), -7.0);
+    std::vector<Index> a_diagonal;
+    for (Index row = 0; row < rows; ++row) a_diagonal.push_back(a.pattern()->find(row, int(row)));
+    const BothLevels levels = levels_of_both(Context::cpu(1), *filled.pattern, "test");
+    std::vector<unsigned long long> finished(std::size_t(rows), 0);
+    const Index of_block = variant == FactorVariant::adapt ? published_adapt::hyperplane::rows_of_block
+                                                           : published_shared::hyperplane::rows_of_block;
+    TicketState state{0, 0, 1};
+    const GeneralFactorArguments arguments{.row_begin = as_pointers(filled.pattern->row_begin()),
+                                           .column = filled.pattern->column(),
+                                           .diagonal = as_pointers(filled.diagonal.data()),
+                                           .values = values.data(),
+                                           .others = values.data(),
+                                           .a_row_begin = as_pointers(a.pattern()->row_begin()),
+                                           .a_values = a.values(),
+                                           .place = same ? nullptr : filled.place.data(),
+                                           .a_diagonal = same ? nullptr : as_pointers(a_diagonal.data()),
+                                           .order = variant == FactorVariant::levs ? levels.lower.rows.data() : nullptr,
+                                           .finished = finished.data(),
+                                           .state = &state,
+                                           .ratios = &ratio,
+                                           .rule = {1e-14, 0.0, a.symmetric()},
+                                           .log = &log,
+                                           .shift = shift,
+                                           .rows = rows,
+                                           .parts = unsigned((rows + of_block - 1) / of_block)};
+    for (const unsigned long long epoch : {2U, 3U}) {  // the second launch finds the state ready
+        log = empty_pivot_log();
+        emulated::launch({0}, published_shared::hyperplane::threads, [&] { run(variant, arguments); });
+        EXPECT_EQ(state.epoch, epoch);
+        EXPECT_EQ(state.ticket, 0U);
+    }
+    return values;
+}
+
+/// Short rows, rows of more than 32 entries and pairs of rows of more than 128, which vect searches.
+TEST(PublishedIluText, HasTheFactorsOfTheHost) {
+    using enum FactorVariant;
+    const Context host = Context::cpu(1);
+    bool searched = false;
+    for (const auto& [name, rows, fill_level, symmetric] : {std::tuple("random", 70, 0, false),
+                                                            {"random", 60, 2, false},
+                                                            {"dense", 80, 0, false},
+                                                            {"dense_row", 90, 0, false},
+                                                            {"arrow", 150, 0, false},
+                                                            {"empty_rows", 40, 1, false},
+                                                            {"symmetric", 70, 1, true},
+                                                            {"arrow", 150, 0, true},
+                                                            {"dense", 1, 0, false}}) {
+        SCOPED_TRACE(std::string(name) + " " + std::to_string(rows) + " " + std::to_string(fill_level));
+        const GeneralCase c{name, rows, 1, fill_level, symmetric};
+        const BsrMatrix a = reference::to_bsr_matrix(host, data_of(c), symmetric);
+        SyncFreeOptions options;
+        options.fill_level = fill_level;
+        options.pivots.shift = 0.25;
+        SyncFreeIlu expected(host, options);
+        const SetupReport report = expected.setup(a);
+        const GeneralFactors& factors = expected.factors();
+        double largest = 0.0;
+        for (Index at = 0; at < factors.values.size(); ++at) largest = std::max(largest, std::abs(factors.values[at]));
+        EXPECT_GT(largest, 0.0);
+        std::vector<double> first;
+        for (const FactorVariant variant : {shared, vect, adapt, levs}) {
+            PivotLog log = empty_pivot_log();
+            PivotRatio ratio;
+            const std::vector<double> found = factored(variant, a, factors.filled, 0.25, log, ratio);
+            EXPECT_EQ(log.failures, 0U);
+            EXPECT_NEAR(ratio.value, report.smallest_pivot_ratio, 1e-12);
+            for (std::size_t at = 0; at < found.size(); ++at)
+                ASSERT_NEAR(found[at], factors.values[Index(at)], 1e-13 * largest) << at;
+            if (first.empty()) first = found;
+            EXPECT_EQ(found, first) << int(variant);
+        }
+        RowCounts counts = row_counts(factors.filled, symmetric);
+        searched = searched || counts.most > 128;
+    }
+    EXPECT_TRUE(searched);
+}
+
+/// A pivot of zero is logged with its row, and later rows are finished all the same.
+TEST(PublishedIluText, LogsPivotsThatCannotBeUsed) {
+    const Context host = Context::cpu(1);
+    reference::BlockMatrix data = data_of({"empty_rows", 12, 1, 0});
+    data.rows[4].clear();
+    data.rows[4][4] = reference::Dense(1, 1);
+    const BsrMatrix a = reference::to_bsr_matrix(host, data);
+    const FilledPattern filled = filled_pattern(host, a.pattern(), 0, "test");
+    for (const FactorVariant variant :
+         {FactorVariant::shared, FactorVariant::vect, FactorVariant::adapt, FactorVariant::levs}) {
+        PivotLog log = empty_pivot_log();
+        PivotRatio ratio;
+        const std::vector<double> found = factored(variant, a, filled, 0.0, log, ratio);
+        EXPECT_EQ(log.failures, 1U);
+        EXPECT_EQ(log.failed[0], 4U);
+        EXPECT_EQ(found[std::size_t(filled.diagonal[4])], 0.0);
+        for (Index row = 5; row < 12; ++row) EXPECT_NE(found[std::size_t(filled.diagonal[row])], 0.0) << row;
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
