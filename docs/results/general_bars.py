@@ -6,7 +6,8 @@
 
 The folder holds the files general-SYSTEM-ORDER.json of docs/results/measure.sh. Times are medians, in milliseconds.
 "auto" is what sync_free_ilu chooses by itself. cuSPARSE's numeric part, its solves, and its analysis with the numeric
-part are each those of the candidate that is best at it. tests/docs/general_bars_test.py compares the page with what
+part are each those of the candidate that is best at it. Files variants-SYSTEM-ORDER.json have the variants that Freire,
+Dufrechou and Ezzatti publish, one by one, beside csrilu02. tests/docs/general_bars_test.py compares the page with what
 this prints.
 """
 
@@ -16,6 +17,7 @@ import pathlib
 import sys
 
 ORDERS = ("natural", "rcm", "random")
+PUBLISHED = ("shared", "vect", "adapt", "levs")
 
 
 def ms(seconds):
@@ -54,22 +56,32 @@ def keys(name):
                       for word in words]) or "CSR"
 
 
+def place(path, kind):
+    """The system's name and order, of a file KIND-SYSTEM-ORDER.json."""
+    name = path.stem.removeprefix(kind + "-")
+    order = next((order for order in ORDERS if name.endswith("-" + order)), "given")
+    return name.removesuffix("-" + order), order
+
+
+def candidates(data):
+    """Rows of cuSPARSE, and those of sync_free_ilu."""
+    rows = [row for row in data["systems"][0]["preconditioners"] if "refused" not in row]
+    cusparse = [row for row in rows if row["preconditioner"].startswith("cusparse_ilu")]
+    return cusparse, [row for row in rows if row not in cusparse]
+
+
 class System:
     """One file: `ours` are the times of auto, `cusparse` the candidate and its time, by what was timed."""
 
     def __init__(self, path, data):
-        name = path.stem.removeprefix("general-")
-        self.order = next((order for order in ORDERS if name.endswith("-" + order)), "given")
-        self.name = name.removesuffix("-" + self.order)
-        rows = [row for row in data["systems"][0]["preconditioners"] if "refused" not in row]
-        cusparse = [row for row in rows if row["preconditioner"].startswith("cusparse_ilu")]
-        variants = [row for row in rows if row not in cusparse]
+        self.name, self.order = place(path, "general")
+        cusparse, variants = candidates(data)
         auto = next(row for row in variants if ":" not in row["preconditioner"])
         timed = {"numeric": numeric, "whole": whole, "solve": solve}
         self.ours = {what: seconds(auto) for what, seconds in timed.items()}
         self.cusparse = {what: least(cusparse, seconds) for what, seconds in timed.items()}
         self.best = least(variants, numeric)
-        self.worst_error = max(row["error"] for row in rows)
+        self.worst_error = max(row["error"] for row in cusparse + variants)
 
     def ratio(self, what):
         return self.cusparse[what][1] / self.ours[what]
@@ -79,10 +91,35 @@ class System:
         return self.ours["numeric"] / self.best[1]
 
 
-def read(folder):
-    paths = sorted(pathlib.Path(folder).glob("general-*.json"))
-    systems = [System(path, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
+class Published:
+    """One file with the published variants: numeric parts by variant, and cuSPARSE's best candidate."""
+
+    def __init__(self, path, data):
+        self.name, self.order = place(path, "variants")
+        cusparse, variants = candidates(data)
+        self.cusparse = least(cusparse, numeric)
+        self.ours = {row["preconditioner"].partition("variant=")[2] or "auto": numeric(row) for row in variants}
+
+    def ratio(self, variant):
+        return self.cusparse[1] / self.ours[variant]
+
+    def cell(self, variant):
+        return f"{ms(self.ours[variant])} ({self.ratio(variant):.2f})" if variant in self.ours else "-"
+
+    def fastest(self, *variants):
+        """Which of these and cuSPARSE has the fastest numeric part."""
+        times = {"cuSPARSE": self.cusparse[1], **{one: self.ours[one] for one in variants if one in self.ours}}
+        return min(times, key=times.get)
+
+
+def read(folder, kind="general", make=System):
+    paths = sorted(pathlib.Path(folder).glob(kind + "-*.json"))
+    systems = [make(path, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
     return sorted(systems, key=lambda one: (one.name, ("given", *ORDERS).index(one.order)))
+
+
+def read_published(folder):
+    return read(folder, "variants", Published)
 
 
 def table(head, rows):
@@ -105,13 +142,42 @@ def tables(systems):
     return made
 
 
+def published_tables(systems):
+    """The published variants one by one, and how often each is the fastest, as the paper's Tables II and III."""
+    all_of_them = ("auto", *PUBLISHED)
+    times = [[one.name, one.order, f"{ms(one.cusparse[1])} ({keys(one.cusparse[0])})", *map(one.cell, all_of_them)]
+             for one in systems]
+    timed = {variant: [one.ratio(variant) for one in systems if variant in one.ours] for variant in all_of_them}
+    times.append(["geometric mean", "", "", *(f"**{mean(timed[variant]):.2f}**" for variant in all_of_them)])
+
+    def count(*variants):
+        won = [one.fastest(*variants) for one in systems]
+        return [str(won.count(name)) if name in ("cuSPARSE", *variants) else "" for name in ("cuSPARSE", *all_of_them)]
+
+    figures = [
+        ["fastest of cuSPARSE, shared, vect and adapt", *count("shared", "vect", "adapt")],
+        ["the paper, Table II", "236", "", "32", "37", "84", ""],
+        ["fastest of cuSPARSE and the four variants", *count(*PUBLISHED)],
+        ["fastest of all", *count(*all_of_them)],
+        ["faster than cuSPARSE", "", *(str(sum(ratio > 1 for ratio in timed[one])) for one in all_of_them)],
+        ["the paper, Table III", "", "", "49", "76", "113", ""],
+        ["average of cuSPARSE's time over it", "",
+         *(f"{sum(timed[one]) / len(timed[one]):.2f}" for one in all_of_them)],
+        ["the paper, Table III", "", "", "0.74", "0.90", "1.01", ""],
+    ]
+    return {"published variants": table(["system", "order", "cuSPARSE, ms", *all_of_them], times),
+            "published figures": table([f"of {len(systems)} systems, the paper's of 400", "cuSPARSE", *all_of_them],
+                                       figures)}
+
+
 def main(words):
     if len(words) != 1:
         sys.exit(__doc__)
     systems = read(words[0])
     if not systems:
         sys.exit(f"{words[0]} holds no general-*.json")
-    for name, text in tables(systems).items():
+    published = read_published(words[0])
+    for name, text in {**tables(systems), **(published_tables(published) if published else {})}.items():
         print(f"{name}\n\n{text}\n")
 
 

@@ -25,15 +25,18 @@ scalars=$ours,sync_free_ilu:variant=table
 csr=cusparse_ilu:cholesky=false,cusparse_ilu:cholesky=false:level_information=false
 symmetric=cusparse_ilu,cusparse_ilu:level_information=false,$csr
 bsr=cusparse_ilu:format=bsr,cusparse_ilu:format=bsr:level_information=false
+# Freire, Dufrechou and Ezzatti's variants one by one, beside what is chosen and csrilu02.
+published=sync_free_ilu,sync_free_ilu:variant=shared,sync_free_ilu:variant=vect,sync_free_ilu:variant=adapt,sync_free_ilu:variant=levs
+variants=$published,$csr
 # Five repeats, or so many as `repeats` says: cuSPARSE takes seconds for a solve of the circuit.
 general() { # name seconds deck preconditioners [settings...]
     local name=$1 seconds=$2 deck=$3 names=$4 setting words=''
     shift 4
     for setting in "$@"; do words+=" --set $setting"; done
-    echo "general-$name.json|$seconds|bench preconditioners $deck --backend cuda --repeats ${repeats:-5} --preconditioners $names$words --json JSON"
+    echo "${kind:-general}-$name.json|$seconds|bench preconditioners $deck --backend cuda --repeats ${repeats:-5} --preconditioners $names$words --json JSON"
 }
 on_grid() { # name seconds deck points [settings...]
-    general "$1" "$2" "inputs/$3.ini" "$scalars,$symmetric" "grid.cells=$4" matrix.format=general "${@:5}"
+    general "$1" "$2" "inputs/$3.ini" "${names:-$scalars,$symmetric}" "grid.cells=$4" matrix.format=general "${@:5}"
 }
 of_file() { # name seconds KIND-N preconditioners [settings...]
     general "$1" "$2" inputs/matrix.ini "$4" "problem.file=MADE/$3" preconditioner.fill_level=0 "${@:5}"
@@ -51,6 +54,15 @@ of_general_matrices() {
     for order in natural rcm random; do
         repeats=3 on_grid "star7-256-$order" 120 poisson 256 "ordering.name=$order"
     done
+}
+of_published_variants() {
+    local order kind=variants names=$variants
+    for order in natural rcm random; do
+        repeats=3 on_grid "star7-128-$order" 15 poisson 128 "ordering.name=$order"
+        repeats=3 on_grid "box27-96-$order" 15 box27_hpcg 96 "ordering.name=$order"
+    done
+    repeats=3 of_file tetrahedra-171 60 tetrahedra-171 "$variants"
+    repeats=1 of_file circuit-1000000 300 circuit-1000000 "$variants"
 }
 of_multigrid() {
     local n words='bench solve inputs/peers/poisson_96_ones.ini --backend cuda --repeats 7 --set preconditioner.name=multigrid --set smoother.name=multicolor'
@@ -71,6 +83,7 @@ sweeps_of_lap() {
 }
 measurements() {
     of_general_matrices
+    of_published_variants
     of_multigrid
     sweeps_of_lap
     cat <<LIST

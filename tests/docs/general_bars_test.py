@@ -22,7 +22,8 @@ def row(name, numeric, solve, whole=None, analysis=None):
 
 class GeneralBars(unittest.TestCase):
     def test_page_is_what_the_script_prints(self):
-        for name, table in BARS.tables(BARS.read(FOLDER)).items():
+        made = {**BARS.tables(BARS.read(FOLDER)), **BARS.published_tables(BARS.read_published(FOLDER))}
+        for name, table in made.items():
             self.assertIn(table, PAGE, name)
 
     def test_files_are_of_commits_and_cards_of_the_page(self):
@@ -52,6 +53,31 @@ class GeneralBars(unittest.TestCase):
         self.assertIn("| a-96 | rcm | 1.00 | 3.00 (CSR) | 3.00 |", made["solve"])
         self.assertIn("| a-96 | rcm | 2.00 | variant=table | 1.80 | 1.11 |", made["variants"])
         self.assertIn("| a-96 | natural | 0.50 | auto | 0.50 | 1.00 |", made["variants"])
+
+    def test_published_variants_are_counted_as_in_the_paper(self):
+        def rows(auto, shared, vect, adapt, levs, cusparse):
+            ours = dict(zip(BARS.PUBLISHED, (shared, vect, adapt, levs)))
+            return [row("sync_free_ilu", auto, 1.0),
+                    *(row(f"sync_free_ilu:variant={name}", time, 1.0) for name, time in ours.items() if time),
+                    row("cusparse_ilu:cholesky=false", cusparse, 1.0, analysis=1.0),
+                    row("cusparse_ilu:cholesky=false:level_information=false", 2 * cusparse, 1.0, analysis=1.0)]
+        with tempfile.TemporaryDirectory() as scratch:
+            for name, times in (("a-96-rcm", (1e-3, 8e-3, 8e-3, 2e-3, 1.5e-3, 4e-3)),
+                                ("b-1", (1e-3, None, 4e-3, 8e-3, 8e-3, 2e-3))):
+                path = pathlib.Path(scratch) / f"variants-{name}.json"
+                path.write_text(json.dumps({"systems": [{"preconditioners": rows(*times)}]}), encoding="utf-8")
+            made = BARS.published_tables(BARS.read_published(scratch))
+        self.assertEqual(made["published variants"].splitlines()[2:], [
+            "| a-96 | rcm | 4.00 (LU) | 1.00 (4.00) | 8.00 (0.50) | 8.00 (0.50) | 2.00 (2.00) | 1.50 (2.67) |",
+            "| b-1 | given | 2.00 (LU) | 1.00 (2.00) | - | 4.00 (0.50) | 8.00 (0.25) | 8.00 (0.25) |",
+            "| geometric mean |  |  | **2.83** | **0.50** | **0.50** | **0.71** | **0.82** |"])
+        figures = [[cell.strip() for cell in line.split("|")[1:-1]]
+                   for line in made["published figures"].splitlines()[2:]]
+        self.assertEqual(figures[0][1:], ["1", "", "0", "0", "1", ""])
+        self.assertEqual(figures[2][1:], ["1", "", "0", "0", "0", "1"])
+        self.assertEqual(figures[3][1:], ["0", "2", "0", "0", "0", "0"])
+        self.assertEqual(figures[4][1:], ["", "2", "0", "0", "1", "1"])
+        self.assertEqual(figures[6][1:], ["", "3.00", "0.50", "0.50", "1.12", "1.46"])
 
 
 if __name__ == "__main__":
