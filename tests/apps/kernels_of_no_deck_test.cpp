@@ -110,7 +110,7 @@ TEST(GeneralFactors, AsPublishedCompileWithoutSpills) {
             const auto rows = rtc::compile(SyncFreeCuda::programs(shape), "sm_90");
             EXPECT_EQ(rows.size(), 1U);
             for (const auto& row : rows) {
-                EXPECT_EQ(row.name, " sync_free_rows");
+                EXPECT_EQ(row.name, "sync_free_rows");
                 EXPECT_GT(row.registers, 0);
                 EXPECT_EQ(row.spill_bytes, 0) << shape.lanes;
             }
