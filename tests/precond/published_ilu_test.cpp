@@ -28,6 +28,7 @@ std::vector<GeneralCase> published_cases() {
     list.push_back({"dense", 90, 1, 0});
     list.push_back({"dense", 1, 1, 0});
     for (const int k : {0, 2}) list.push_back({"symmetric", 800, 1, k, true});
+    list.push_back({"symmetric", 61, 1, 1, true});
     list.push_back({"arrow", 900, 1, 1, true});
     return list;
 }
@@ -42,6 +43,7 @@ class PublishedIluOnDevice : public DeviceTest, public testing::WithParamInterfa
 TEST_P(PublishedIluOnDevice, EqualsReference) {
     const Context context = Context::cuda();
     for (const GeneralCase& c : published_cases()) {
+        if (c.rows > 100) continue;  // the others have the bits of a search, below
         SCOPED_TRACE(c.pattern + " " + std::to_string(c.rows) + " " + std::to_string(c.fill_level));
         const BlockMatrix data = data_of(c);
         const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
@@ -69,7 +71,7 @@ TEST_P(PublishedIluOnDevice, HasTheBitsOfASearchAndThePlannedMemory) {
             plan.kept.reset();
             const Index held = context.ledger().held();
             SetupReport report;
-            for (int repeat = 0; repeat < 5; ++repeat) {
+            for (int repeat = 0; repeat < 3; ++repeat) {
                 report = m->setup(a);
                 factors.push_back(dynamic_cast<const HasLduFactors&>(*m).ldu());
                 EXPECT_EQ(factors.back().lower.value, factors.front().lower.value);
