@@ -167,6 +167,20 @@ TEST_P(ScopeOfGeneralRanks, RankDropsTheCouplingsBetweenRanksAndNoOthers) {
     }
 }
 
+/// The published variants of sync_free_ilu take rows of one rank; those of others may be left out.
+TEST(PublishedVariantsOnRanks, AreRefusedUnlessCouplingsAreDropped) {
+    const GeneralCase c{"random", 8197, 1, 0};
+    const BlockMatrix data = data_of(c);
+    on_each_rank(2, [&](const Context& context) {
+        expect_error<UsageError>(
+            [&] {
+                applied(context, {"sync_free_ilu", c}, data, {{"variant", "adapt"}});
+            },
+            "adapt factors the rows of one rank, and those of several depend on each other");
+        EXPECT_NO_THROW(applied(context, {"sync_free_ilu", c}, data, {{"variant", "adapt"}, {"scope", "rank"}}));
+    });
+}
+
 TEST(PivotsOfGeneralRanks, TheFirstFailureIsReportedByAllRanks) {
     BlockMatrix data = data_of({"random", 8197, 1, 0});
     for (int row : {4100, 8000}) data.rows[row].erase(row);
