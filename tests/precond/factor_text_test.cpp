@@ -3,7 +3,7 @@
 #include <bit>
 #include <numeric>
 
-#include "precond/emulated_threads.hpp"
+#include "precond/emulated_waiting.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/graph/levels.hpp"
@@ -12,55 +12,6 @@
 #include "precond/sync_free_ilu/on_gpu.hpp"
 #include "precond/sync_free_ilu/slices.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
-
-// What thread blocks wait for is passed on by PTX, which the host leaves out.
-namespace waiting_text::hyperplane {
-using ::hyperplane::RowRecord, ::hyperplane::TicketState;
-inline long long __double_as_longlong(double value) {  // NOLINT(bugprone-reserved-identifier): CUDA's name
-    return std::bit_cast<long long>(value);
-}
-inline unsigned atomicAdd(unsigned* at, unsigned value) {
-    return emulated::replaced(*at, [&](unsigned before) { return before + value; });
-}
-}  // namespace waiting_text::hyperplane
-#define asm
-#define volatile(...) (void)0
-namespace waiting_text {
-#include "precond/sync_free_ilu/waiting.cuh"
-}
-namespace polled_text {
-namespace hyperplane {
-using ::hyperplane::PivotRatio, ::hyperplane::unfinished;
-using waiting_text::hyperplane::__double_as_longlong;  // NOLINT(bugprone-reserved-identifier): CUDA's name
-inline double __longlong_as_double(long long bits) {   // NOLINT(bugprone-reserved-identifier): CUDA's name
-    return std::bit_cast<double>(bits);
-}
-}  // namespace hyperplane
-#include "precond/sync_free_ilu/polled.cuh"
-}  // namespace polled_text
-#undef asm
-#undef volatile
-
-namespace emulated {
-inline void wait_for(const unsigned long long* finished, unsigned long long epoch) {
-    std::atomic_ref<unsigned long long> seen(*const_cast<unsigned long long*>(finished));
-    while (seen.load() != epoch) std::this_thread::yield();
-}
-inline void publish(unsigned long long* finished, unsigned long long epoch) {
-    std::atomic_ref<unsigned long long>(*finished).store(epoch);
-}
-inline double look_at(const double* at) {
-    return std::atomic_ref<double>(*const_cast<double*>(at)).load();
-}
-inline double await(const double* at) {
-    double value = look_at(at);
-    for (; !polled_text::hyperplane::is_finished(value); value = look_at(at)) std::this_thread::yield();
-    return value;
-}
-inline void finish(double* at, double value) {
-    std::atomic_ref<double>(*at).store(value);
-}
-}  // namespace emulated
 
 // NOLINTBEGIN(bugprone-reserved-identifier): CUDA's name
 #define __popc(bits) __builtin_popcount(bits)
@@ -72,6 +23,7 @@ inline void finish(double* at, double value) {
 namespace general_text {
 namespace hyperplane {
 using emulated::wait_for, emulated::publish;
+using search_text::hyperplane::find;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
     ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
@@ -83,7 +35,7 @@ using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part,
 namespace symmetric_text {
 namespace hyperplane {
 using emulated::wait_for, emulated::publish;
-using general_text::hyperplane::find;
+using search_text::hyperplane::find;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
     ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
@@ -131,43 +83,19 @@ using namespace testing_support;
 /// The values of the factors that the kernel finds.
 std::vector<double> factored(const BsrMatrix& a, const FilledPattern& filled, double shift) {
     const Index rows = filled.pattern->rows(), of_block = general_text::hyperplane::rows_of_block;
-    const bool same = filled.place.size() == 0;
-    std::vector<double> values(std::size_t(filled.pattern->blocks() * a.dof() * a.dof()), -7.0);
-    std::vector<Index> a_diagonal;
-    for (Index row = 0; row < rows; ++row) a_diagonal.push_back(a.pattern()->find(row, int(row)));
     std::vector<int> order(static_cast<std::size_t>(rows)),
         parts(static_cast<std::size_t>((rows + of_block - 1) / of_block));
     std::iota(order.begin(), order.end(), 0);
     std::iota(parts.begin(), parts.end(), 0);
-    std::vector<unsigned long long> finished(order.size(), 0);
-    std::vector<PivotRatio> ratios(parts.size());
-    TicketState state{0, 0, 1};
-    PivotLog log = empty_pivot_log();
-    const GeneralFactorArguments arguments{.row_begin = as_pointers(filled.pattern->row_begin()),
-                                           .column = filled.pattern->column(),
-                                           .diagonal = as_pointers(filled.diagonal.data()),
-                                           .values = values.data(),
-                                           .others = values.data(),
-                                           .a_row_begin = as_pointers(a.pattern()->row_begin()),
-                                           .a_values = a.values(),
-                                           .place = same ? nullptr : filled.place.data(),
-                                           .a_diagonal = same ? nullptr : as_pointers(a_diagonal.data()),
-                                           .order = order.data(),
-                                           .finished = finished.data(),
-                                           .state = &state,
-                                           .ratios = ratios.data(),
-                                           .rule = {1e-14, 0.0, a.symmetric()},
-                                           .log = &log,
-                                           .shift = shift,
-                                           .rows = rows,
-                                           .parts = unsigned(parts.size())};
+    HostFactorisation made(a, filled, Index(parts.size()));
+    const GeneralFactorArguments arguments = made.arguments(order.data(), shift);
     emulated::launch(parts, general_text::hyperplane::threads, [&] {
         a.symmetric() ? symmetric_text::hyperplane::symmetric_factor(arguments)
                       : general_text::hyperplane::general_factor(arguments);
     });
-    EXPECT_EQ(log.failures, 0U);
-    EXPECT_EQ(state.epoch, 2U);  // the last thread block makes the state ready for the next launch
-    return values;
+    EXPECT_EQ(made.log.failures, 0U);
+    EXPECT_EQ(made.state.epoch, 2U);  // the last thread block makes the state ready for the next launch
+    return made.values;
 }
 
 /// The same by the kernel for short rows whose values are polled themselves.

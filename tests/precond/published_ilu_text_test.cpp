@@ -1,57 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The published variants of sync_free_ilu (precond/reproductions/sync_free_rows.cuh), their text compiled for the host
 // (emulated_threads.hpp): the factors are those of the host.
-#include <bit>
-
-#include "precond/emulated_threads.hpp"
+#include "precond/emulated_waiting.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/graph/levels.hpp"
-#include "precond/sync_free_ilu/arguments.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
-#include "precond/sync_free_ilu/table_arguments.hpp"
-
-// What thread blocks wait for is passed on by PTX, which the host leaves out.
-namespace published_waiting_text::hyperplane {
-using ::hyperplane::PivotRatio, ::hyperplane::RowRecord, ::hyperplane::TicketState, ::hyperplane::unfinished;
-// NOLINTBEGIN(bugprone-reserved-identifier): CUDA's names
-inline long long __double_as_longlong(double value) {
-    return std::bit_cast<long long>(value);
-}
-inline double __longlong_as_double(long long bits) {
-    return std::bit_cast<double>(bits);
-}
-// NOLINTEND(bugprone-reserved-identifier)
-inline unsigned atomicAdd(unsigned* at, unsigned value) {
-    return emulated::replaced(*at, [&](unsigned before) { return before + value; });
-}
-}  // namespace published_waiting_text::hyperplane
-#define asm
-#define volatile(...) (void)0
-namespace published_waiting_text {
-#include "precond/sync_free_ilu/polled.cuh"
-#include "precond/sync_free_ilu/waiting.cuh"
-}  // namespace published_waiting_text
-#undef asm
-#undef volatile
-namespace published_waiting_text {
-#include "precond/sync_free_ilu/search.cuh"
-}
 
 namespace published_names {
-inline void wait_for(const unsigned long long* finished, unsigned long long epoch) {
-    std::atomic_ref<unsigned long long> seen(*const_cast<unsigned long long*>(finished));
-    while (seen.load() != epoch) std::this_thread::yield();
-}
-inline void publish(unsigned long long* finished, unsigned long long epoch) {
-    std::atomic_ref<unsigned long long>(*finished).store(epoch);
-}
+using emulated::wait_for, emulated::publish;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
     ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
-using published_waiting_text::hyperplane::find, published_waiting_text::hyperplane::take_ticket,
-    published_waiting_text::hyperplane::end_part, published_waiting_text::hyperplane::u64,
-    published_waiting_text::hyperplane::write_smallest;
+using polled_text::hyperplane::write_smallest, search_text::hyperplane::find;
+using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
 }  // namespace published_names
 
 // NOLINTBEGIN(bugprone-reserved-identifier): names that the text asks for
@@ -125,44 +86,22 @@ void run(FactorVariant variant, const GeneralFactorArguments& arguments) {
     published_vect::hyperplane::vect_rows(arguments);
 }
 
-/// The values of the factors that a variant finds, rows in natural order or by level, and what it logs.
-std::vector<double> factored(FactorVariant variant, const BsrMatrix& a, const FilledPattern& filled, double shift,
-                             PivotLog& log, PivotRatio& ratio, int launches = 1) {
-    const Index rows = filled.pattern->rows();
-    const bool same = filled.place.size() == 0;
-    std::vector<double> values(std::size_t(filled.pattern->blocks()), -7.0);
-    std::vector<Index> a_diagonal;
-    for (Index row = 0; row < rows; ++row) a_diagonal.push_back(a.pattern()->find(row, int(row)));
-    const BothLevels levels = levels_of_both(Context::cpu(1), *filled.pattern, "test");
-    std::vector<unsigned long long> finished(std::size_t(rows), 0);
+/// What a variant finds and logs, with rows in natural order or by level.
+HostFactorisation factored(FactorVariant variant, const BsrMatrix& a, const FilledPattern& filled, double shift,
+                           int launches = 1) {
     const Index of_block = variant == FactorVariant::adapt ? published_adapt::hyperplane::rows_of_block
                                                            : published_shared::hyperplane::rows_of_block;
-    TicketState state{0, 0, 1};
-    const GeneralFactorArguments arguments{.row_begin = as_pointers(filled.pattern->row_begin()),
-                                           .column = filled.pattern->column(),
-                                           .diagonal = as_pointers(filled.diagonal.data()),
-                                           .values = values.data(),
-                                           .others = values.data(),
-                                           .a_row_begin = as_pointers(a.pattern()->row_begin()),
-                                           .a_values = a.values(),
-                                           .place = same ? nullptr : filled.place.data(),
-                                           .a_diagonal = same ? nullptr : as_pointers(a_diagonal.data()),
-                                           .order = variant == FactorVariant::levs ? levels.lower.rows.data() : nullptr,
-                                           .finished = finished.data(),
-                                           .state = &state,
-                                           .ratios = &ratio,
-                                           .rule = {1e-14, 0.0, a.symmetric()},
-                                           .log = &log,
-                                           .shift = shift,
-                                           .rows = rows,
-                                           .parts = unsigned((rows + of_block - 1) / of_block)};
+    const BothLevels levels = levels_of_both(Context::cpu(1), *filled.pattern, "test");
+    HostFactorisation made(a, filled, (filled.pattern->rows() + of_block - 1) / of_block);
+    const GeneralFactorArguments arguments =
+        made.arguments(variant == FactorVariant::levs ? levels.lower.rows.data() : nullptr, shift);
     for (int launch = 0; launch < launches; ++launch) {
-        log = empty_pivot_log();
+        made.log = empty_pivot_log();
         emulated::launch({0}, published_shared::hyperplane::threads, [&] { run(variant, arguments); });
     }
-    EXPECT_EQ(state.epoch, 1U + unsigned(launches));  // the state is ready for the next launch
-    EXPECT_EQ(state.ticket, 0U);
-    return values;
+    EXPECT_EQ(made.state.epoch, 1U + unsigned(launches));  // the state is ready for the next launch
+    EXPECT_EQ(made.state.ticket, 0U);
+    return made;
 }
 
 /// Short rows, rows of more than 32 entries and pairs of rows of more than 128, which vect searches.
@@ -192,11 +131,10 @@ TEST(PublishedIluText, HasTheFactorsOfTheHost) {
         EXPECT_GT(largest, 0.0);
         std::vector<double> first;
         for (const FactorVariant variant : {shared, vect, adapt, levs}) {
-            PivotLog log = empty_pivot_log();
-            PivotRatio ratio;
-            const std::vector<double> found = factored(variant, a, factors.filled, 0.25, log, ratio);
-            EXPECT_EQ(log.failures, 0U);
-            EXPECT_NEAR(ratio.value, report.smallest_pivot_ratio, 1e-12);
+            const HostFactorisation made = factored(variant, a, factors.filled, 0.25);
+            const std::vector<double>& found = made.values;
+            EXPECT_EQ(made.log.failures, 0U);
+            EXPECT_NEAR(made.ratios[0].value, report.smallest_pivot_ratio, 1e-12);
             for (std::size_t at = 0; at < found.size(); ++at)
                 ASSERT_NEAR(found[at], factors.values[Index(at)], 1e-13 * largest) << at;
             if (first.empty()) first = found;
@@ -217,11 +155,10 @@ TEST(PublishedIluText, LogsPivotsThatCannotBeUsed) {
     const FilledPattern filled = filled_pattern(host, a.pattern(), 0, "test");
     for (const FactorVariant variant :
          {FactorVariant::shared, FactorVariant::vect, FactorVariant::adapt, FactorVariant::levs}) {
-        PivotLog log = empty_pivot_log();
-        PivotRatio ratio;
-        const std::vector<double> found = factored(variant, a, filled, 0.0, log, ratio, 2);
-        EXPECT_EQ(log.failures, 1U);
-        EXPECT_EQ(log.failed[0], 4U);
+        const HostFactorisation made = factored(variant, a, filled, 0.0, 2);
+        EXPECT_EQ(made.log.failures, 1U);
+        EXPECT_EQ(made.log.failed[0], 4U);
+        const std::vector<double>& found = made.values;
         EXPECT_EQ(found[std::size_t(filled.diagonal[4])], 0.0);
         for (Index row = 5; row < 12; ++row) EXPECT_NE(found[std::size_t(filled.diagonal[row])], 0.0) << row;
     }

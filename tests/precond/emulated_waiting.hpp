@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the texts of kernels that factor general matrices need, besides emulated_threads.hpp, to be compiled for the
+// host: how thread blocks wait for each other, and arguments in the host's memory.
+#pragma once
+
+#include <bit>
+
+#include "core/matrix/bsr_matrix.hpp"
+#include "precond/emulated_threads.hpp"
+#include "precond/factors/pivots.hpp"
+#include "precond/graph/fill.hpp"
+#include "precond/sync_free_ilu/arguments.hpp"
+#include "precond/sync_free_ilu/on_gpu.hpp"
+#include "precond/sync_free_ilu/table_arguments.hpp"
+
+// What thread blocks wait for is passed on by PTX, which the host leaves out.
+namespace waiting_text::hyperplane {
+using ::hyperplane::RowRecord, ::hyperplane::TicketState;
+inline long long __double_as_longlong(double value) {  // NOLINT(bugprone-reserved-identifier): CUDA's name
+    return std::bit_cast<long long>(value);
+}
+inline unsigned atomicAdd(unsigned* at, unsigned value) {
+    return emulated::replaced(*at, [&](unsigned before) { return before + value; });
+}
+}  // namespace waiting_text::hyperplane
+#define asm
+#define volatile(...) (void)0
+namespace waiting_text {
+#include "precond/sync_free_ilu/waiting.cuh"
+}
+namespace polled_text {
+namespace hyperplane {
+using ::hyperplane::PivotRatio, ::hyperplane::unfinished;
+using waiting_text::hyperplane::__double_as_longlong;  // NOLINT(bugprone-reserved-identifier): CUDA's name
+inline double __longlong_as_double(long long bits) {   // NOLINT(bugprone-reserved-identifier): CUDA's name
+    return std::bit_cast<double>(bits);
+}
+}  // namespace hyperplane
+#include "precond/sync_free_ilu/polled.cuh"
+}  // namespace polled_text
+#undef asm
+#undef volatile
+namespace search_text {
+#include "precond/sync_free_ilu/search.cuh"
+}
+
+namespace emulated {
+inline void wait_for(const unsigned long long* finished, unsigned long long epoch) {
+    std::atomic_ref<unsigned long long> seen(*const_cast<unsigned long long*>(finished));
+    while (seen.load() != epoch) std::this_thread::yield();
+}
+inline void publish(unsigned long long* finished, unsigned long long epoch) {
+    std::atomic_ref<unsigned long long>(*finished).store(epoch);
+}
+inline double look_at(const double* at) {
+    return std::atomic_ref<double>(*const_cast<double*>(at)).load();
+}
+inline double await(const double* at) {
+    double value = look_at(at);
+    for (; !polled_text::hyperplane::is_finished(value); value = look_at(at)) std::this_thread::yield();
+    return value;
+}
+inline void finish(double* at, double value) {
+    std::atomic_ref<double>(*at).store(value);
+}
+}  // namespace emulated
+
+namespace hyperplane::testing_support {
+
+/// The factors of A on the pattern `filled`, before a launch, and what a kernel logs.
+struct HostFactorisation {
+    HostFactorisation(const BsrMatrix& a, const FilledPattern& filled, Index parts)
+        : a_(a),
+          filled_(filled),
+          values(std::size_t(filled.pattern->blocks() * a.dof() * a.dof()), -7.0),
+          ratios(static_cast<std::size_t>(parts)),
+          finished_(static_cast<std::size_t>(filled.pattern->rows()), 0) {
+        for (Index row = 0; row < filled.pattern->rows(); ++row)
+            a_diagonal_.push_back(a.pattern()->find(row, int(row)));
+    }
+
+    GeneralFactorArguments arguments(const int* order, double shift) {
+        const bool same = filled_.place.size() == 0;
+        return {.row_begin = as_pointers(filled_.pattern->row_begin()),
+                .column = filled_.pattern->column(),
+                .diagonal = as_pointers(filled_.diagonal.data()),
+                .values = values.data(),
+                .others = values.data(),
+                .a_row_begin = as_pointers(a_.pattern()->row_begin()),
+                .a_values = a_.values(),
+                .place = same ? nullptr : filled_.place.data(),
+                .a_diagonal = same ? nullptr : as_pointers(a_diagonal_.data()),
+                .order = order,
+                .finished = finished_.data(),
+                .state = &state,
+                .ratios = ratios.data(),
+                .rule = {1e-14, 0.0, a_.symmetric()},
+                .log = &log,
+                .shift = shift,
+                .rows = filled_.pattern->rows(),
+                .parts = unsigned(ratios.size())};
+    }
+
+private:
+    const BsrMatrix& a_;
+    const FilledPattern& filled_;
+
+public:
+    std::vector<double> values;
+    std::vector<PivotRatio> ratios;
+    TicketState state{0, 0, 1};
+    PivotLog log = empty_pivot_log();
+
+private:
+    std::vector<unsigned long long> finished_;
+    std::vector<Index> a_diagonal_;
+};
+
+}  // namespace hyperplane::testing_support
