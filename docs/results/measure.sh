@@ -62,7 +62,7 @@ of_published_variants() {
         repeats=3 on_grid "box27-96-$order" 15 box27_hpcg 96 "ordering.name=$order"
     done
     repeats=3 of_file tetrahedra-171 60 tetrahedra-171 "$variants"
-    repeats=1 of_file circuit-1000000 300 circuit-1000000 "$variants"
+    repeats=3 of_file circuit-500000 60 circuit-500000 "$variants"
 }
 of_multigrid() {
     local n words='bench solve inputs/peers/poisson_96_ones.ini --backend cuda --repeats 7 --set preconditioner.name=multigrid --set smoother.name=multicolor'
