@@ -23,9 +23,9 @@
 namespace general_text {
 namespace hyperplane {
 using emulated::wait_for, emulated::publish;
-using search_text::hyperplane::find;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
     ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
+using search_text::hyperplane::find;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
 }  // namespace hyperplane
 #define SYMMETRIC 0
@@ -35,9 +35,9 @@ using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part,
 namespace symmetric_text {
 namespace hyperplane {
 using emulated::wait_for, emulated::publish;
-using search_text::hyperplane::find;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
     ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
+using search_text::hyperplane::find;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
 }  // namespace hyperplane
 #define SYMMETRIC 1
