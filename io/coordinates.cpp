@@ -2,8 +2,12 @@
 #include "io/coordinates.hpp"
 
 #include <exception>
+#include <span>
 #include <thread>
 #include <utility>
+
+#include "io/bytes.hpp"
+#include "io/decimal.hpp"
 
 namespace hyperplane::matrix_market {
 namespace {
@@ -45,27 +49,29 @@ public:
 
     /// Reads entries from a text that `lines` lines precede, at most `limit` of them. Throws FileError.
     void read(std::string_view text, Index line, Index limit, std::vector<Entry>& entries) {
-        while (!text.empty()) {
+        const char *at = text.data(), *const end = at + text.size();
+        while (at < end) {
             ++line;
-            const std::size_t end = std::min(text.find('\n'), text.size());
-            const std::string_view one = text.substr(0, end);
-            text.remove_prefix(std::min(end + 1, text.size()));
             Entry entry;
-            const bool plain = parse(one, entry);
-            if (!plain) {
+            if (const char* const after = parse(at, end, entry)) {
+                if (Index(entries.size()) == limit) too_many(Lines(line_at(at, end), file_, line));
+                at = after;
+            } else {
+                const std::string_view one = line_at(at, end);
+                at += std::min(Index(one.size()) + 1, Index(end - at));
                 Lines careful(one, file_, line - 1);
                 const auto words = careful.next();
                 if (!words) continue;  // blank, or a comment
                 if (Index(entries.size()) == limit) too_many(careful);
                 entry = entry_of(careful, *words);
-            } else if (Index(entries.size()) == limit) {
-                too_many(Lines(one, file_, line));
             }
             if (entry.column > entry.row && above == 0) above = line;
             if (entry.column < entry.row && below == 0) below = line;
             entries.push_back(entry);
         }
     }
+
+    const EntryFormat& format() const { return format_; }
 
     Index announced = 0;
     Index above = 0, below = 0;
@@ -74,25 +80,32 @@ private:
     [[noreturn]] void too_many(const Lines& lines) const {
         lines.fail(fmt::format("there are more than the {} entries announced", announced));
     }
+    static constexpr Index longest_plain = 256;  // bytes
+
+    static std::string_view line_at(const char* at, const char* end) {
+        const std::string_view text(at, std::size_t(end - at));
+        return text.substr(0, text.find('\n'));
+    }
     static bool number(const char*& at, const char* end, Index& value) {
         while (at < end && is_space(*at)) ++at;
         const char* const begin = at;
         for (value = 0; at < end && *at >= '0' && *at <= '9' && at - begin < 18; ++at) value = 10 * value + (*at - '0');
         return at > begin && at < end && is_space(*at);
     }
-    bool parse(std::string_view line, Entry& entry) const {
-        if (format_.pattern || line.size() > 256) return false;
-        const char *at = line.data(), *const end = at + line.size();
-        if (!number(at, end, entry.row) || !number(at, end, entry.column)) return false;
+    /// Reads a line at the beginning of [at, end); returns where the next one begins, or null if it is left to Lines.
+    const char* parse(const char* at, const char* end, Entry& entry) const {
+        const char* const begin = at;
+        if (format_.pattern || !number(at, end, entry.row) || !number(at, end, entry.column)) return nullptr;
         while (at < end && is_space(*at)) ++at;
-        const auto [after, error] = std::from_chars(at, end, entry.value);
-        if (error != std::errc{} || !std::isfinite(entry.value)) return false;
-        if (format_.integer && entry.value != std::floor(entry.value)) return false;
-        for (at = after; at < end; ++at)
-            if (!is_space(*at)) return false;
+        const auto [after, error] = decimal::read(at, end, entry.value);
+        if (error != std::errc{} || !std::isfinite(entry.value)) return nullptr;
+        if (format_.integer && entry.value != std::floor(entry.value)) return nullptr;
+        for (at = after; at < end && *at != '\n'; ++at)
+            if (!is_space(*at)) return nullptr;
         --entry.row, --entry.column;
-        return entry.row >= 0 && entry.row < matrix_.rows && entry.column >= 0 && entry.column < matrix_.columns &&
-               allowed(entry);
+        const bool inside =
+            entry.row >= 0 && entry.row < matrix_.rows && entry.column >= 0 && entry.column < matrix_.columns;
+        return inside && allowed(entry) && at - begin <= longest_plain ? std::min(at + 1, end) : nullptr;
     }
     bool allowed(const Entry& entry) const {
         if (format_.symmetry == Symmetry::general) return true;
@@ -129,6 +142,10 @@ struct Piece {
 void read_piece(Piece& piece, EntryReader reader, Index limit) {
     try {
         piece.entries.clear();
+        const Index most =
+            std::min({limit, piece.lines, Index(piece.text.size() + 1) / shortest_entry(reader.format())});
+        piece.entries.reserve(std::size_t(most));
+        prefer_large_pages(piece.entries.data(), std::size_t(most) * sizeof(Entry));
         reader.read(piece.text, piece.lines_before, limit, piece.entries);
     } catch (...) {
         piece.error = std::current_exception();
@@ -169,6 +186,65 @@ EntryPlace add_up(CsrMatrix& csr) {
     csr.column.resize(std::size_t(to));
     csr.value.resize(std::size_t(to));
     return first_met.value();
+}
+
+/// Groups of consecutive pieces, of which each has a thread and a counter for each row; so few that counters take less
+/// memory than entries.
+std::vector<std::span<const std::vector<Entry>>> groups_of(const Coordinates& matrix) {
+    Index entries = 0;
+    for (const auto& piece : matrix.pieces) entries += Index(piece.size());
+    const Index pieces = Index(matrix.pieces.size());
+    const Index count = std::clamp<Index>(entries / (2 * matrix.rows), 1, std::max<Index>(pieces, 1));
+    std::vector<std::span<const std::vector<Entry>>> groups;
+    for (Index g = 0; g < count; ++g) {
+        const auto first = std::size_t(pieces * g / count), last = std::size_t(pieces * (g + 1) / count);
+        groups.push_back(std::span(matrix.pieces).subspan(first, last - first));
+    }
+    return groups;
+}
+
+/// The entries row by row: those of the file in its order, and then their mirror images.
+CsrMatrix in_rows(const Coordinates& matrix, Symmetry symmetry) {
+    const bool mirrored = symmetry != Symmetry::general;
+    const double sign = symmetry == Symmetry::skew_symmetric ? -1.0 : 1.0;
+    const auto groups = groups_of(matrix);
+    const auto rows = std::size_t(matrix.rows), count = groups.size();
+    // [group or mirrored group][row]: first the numbers of entries, then the places of the next ones.
+    std::vector<std::vector<Index>> next(mirrored ? 2 * count : count);
+    const auto for_each_entry = [&](int g, const auto& body) {
+        std::vector<Index>& own = next[std::size_t(g)];
+        for (const auto& piece : groups[std::size_t(g)])
+            for (const Entry& entry : piece) body(own[std::size_t(entry.row)], entry.column, entry.value);
+        if (!mirrored) return;
+        std::vector<Index>& others = next[std::size_t(g) + count];
+        for (const auto& piece : groups[std::size_t(g)])
+            for (const Entry& entry : piece)
+                if (entry.row != entry.column) body(others[std::size_t(entry.column)], entry.row, sign * entry.value);
+    };
+    for (auto& counters : next) counters.assign(rows, 0);
+    for_each_thread(int(count), [&](int g) { for_each_entry(g, [](Index& number, Index, double) { ++number; }); });
+    CsrMatrix csr;
+    csr.rows = matrix.rows;
+    csr.row_begin.assign(rows + 1, 0);
+    Index sum = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        for (auto& counters : next) sum += std::exchange(counters[row], sum);
+        csr.row_begin[row + 1] = sum;
+    }
+    const auto resize = [&](auto& values) {
+        values.reserve(std::size_t(sum));
+        prefer_large_pages(values.data(), std::size_t(sum) * sizeof values[0]);
+        values.resize(std::size_t(sum));
+    };
+    resize(csr.column);
+    resize(csr.value);
+    for_each_thread(int(count), [&](int g) {
+        for_each_entry(g, [&](Index& place, Index column, double value) {
+            csr.column[std::size_t(place)] = column;
+            csr.value[std::size_t(place++)] = value;
+        });
+    });
+    return csr;
 }
 
 }  // namespace
@@ -235,31 +311,7 @@ RepeatedEntry repeated_entry(const Lines& lines, const Coordinates& matrix, Symm
 
 CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, const std::string& file,
                    std::optional<EntryPlace>& repeated) {
-    const bool mirrored = symmetry != Symmetry::general;
-    const double sign = symmetry == Symmetry::skew_symmetric ? -1.0 : 1.0;
-    CsrMatrix csr;
-    csr.rows = matrix.rows;
-    csr.row_begin.assign(std::size_t(matrix.rows) + 1, 0);
-    for (const auto& piece : matrix.pieces)
-        for (const Entry& entry : piece) {
-            ++csr.row_begin[std::size_t(entry.row) + 1];
-            if (mirrored && entry.row != entry.column) ++csr.row_begin[std::size_t(entry.column) + 1];
-        }
-    for (std::size_t row = 1; row < csr.row_begin.size(); ++row) csr.row_begin[row] += csr.row_begin[row - 1];
-    csr.column.resize(std::size_t(csr.row_begin.back()));
-    csr.value.resize(std::size_t(csr.row_begin.back()));
-    std::vector<Index> next(csr.row_begin.begin(), csr.row_begin.end() - 1);
-    const auto put = [&](Index row, Index column, double value) {
-        const std::size_t at = std::size_t(next[std::size_t(row)]++);
-        csr.column[at] = column;
-        csr.value[at] = value;
-    };
-    for (const auto& piece : matrix.pieces)
-        for (const Entry& entry : piece) put(entry.row, entry.column, entry.value);
-    for (const auto& piece : matrix.pieces)
-        for (const Entry& entry : piece)
-            if (mirrored && entry.row != entry.column) put(entry.column, entry.row, sign * entry.value);
-
+    CsrMatrix csr = in_rows(matrix, symmetry);
     const int count = pieces_of(csr.row_begin.back(), threads);
     std::vector<char> twice(static_cast<std::size_t>(count), 0);
     for_each_thread(count, [&](int i) {

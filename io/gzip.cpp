@@ -39,11 +39,10 @@ bool is_gzip(std::string_view head) {
     return head.size() >= 2 && head[0] == '\x1f' && head[1] == '\x8b';
 }
 
-std::string expand_gzip(std::string_view bytes, const std::string& path,
-                        const std::function<void(std::string_view)>& check) {
+Bytes expand_gzip(std::string_view bytes, const std::string& path, const std::function<void(std::string_view)>& check) {
     Inflater inflater(path);
     z_stream& stream = inflater.stream;
-    std::string expanded;
+    Bytes expanded;
     std::string_view rest = bytes;
     bool ended = false;  // whether the last member is complete
     while (!rest.empty() || !ended) {
@@ -52,10 +51,9 @@ std::string expand_gzip(std::string_view bytes, const std::string& path,
             inflateReset(&stream);
         }
         const std::size_t given = std::min(rest.size(), largest_input), size = expanded.size();
-        expanded.resize(size + piece);
         stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest.data()));
         stream.avail_in = uInt(given);
-        stream.next_out = reinterpret_cast<Bytef*>(expanded.data() + size);
+        stream.next_out = reinterpret_cast<Bytef*>(expanded.resize(size + piece) + size);
         stream.avail_out = uInt(piece);
         const int status = inflate(&stream, Z_NO_FLUSH);
         expanded.resize(size + piece - stream.avail_out);

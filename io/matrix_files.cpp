@@ -62,7 +62,7 @@ void refuse_symmetry_of_petsc(const std::string& path, FileSymmetry symmetry) {
 }  // namespace
 
 InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry, int threads) {
-    const std::string bytes = read_text_file(path, is_petsc_binary);
+    const Bytes bytes = read_text_file(path, is_petsc_binary);
     if (!is_petsc_binary(bytes)) return parse_matrix_market(bytes, path, symmetry, threads);
     refuse_symmetry_of_petsc(path, symmetry);
     return parse_petsc_matrix(bytes, path);
@@ -76,14 +76,14 @@ MatrixHead read_matrix_head(const std::string& path, FileSymmetry symmetry) {
     }
     // Long comments may precede the sizes, or the file may end before them.
     if (!has_matrix_market_head(head.bytes)) {
-        head.bytes = read_text_file(path);
+        head.bytes = std::string_view(read_text_file(path));
         head.most_bytes = head.bytes.size();
     }
     return parse_matrix_market_head(head.bytes, head.most_bytes, path, symmetry);
 }
 
 std::vector<double> read_vector(const std::string& path) {
-    const std::string bytes = read_text_file(path, is_petsc_binary);
+    const Bytes bytes = read_text_file(path, is_petsc_binary);
     return is_petsc_binary(bytes) ? parse_petsc_vector(bytes, path) : parse_matrix_market_vector(bytes, path);
 }
 
@@ -94,7 +94,8 @@ std::vector<double> read_doubles(const std::string& path, Index count) {
     if (is_file && file.st_size != count * Index(sizeof(double)))
         throw FileError(fmt::format("{}: {} float64 values are needed, {} bytes; the file has {}", path, count,
                                     count * Index(sizeof(double)), file.st_size));
-    const std::string bytes = read_whole_file(path);
+    const Bytes whole = read_whole_file(path);
+    const std::string_view bytes = whole;
     if (Index(bytes.size()) != count * Index(sizeof(double)))
         throw FileError(fmt::format("{}: {} float64 values are needed, {} bytes were read", path, count, bytes.size()));
     std::vector<double> values(static_cast<std::size_t>(count));

@@ -123,7 +123,7 @@ bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates
 
 }  // namespace
 
-InputMatrix parse_matrix_market(const std::string& text, const std::string& file, FileSymmetry symmetry, int threads) {
+InputMatrix parse_matrix_market(std::string_view text, const std::string& file, FileSymmetry symmetry, int threads) {
     Lines lines(text, file);
     const Sizes sizes = read_sizes(lines);
     const Banner& banner = sizes.banner;
@@ -179,7 +179,7 @@ MatrixHead parse_matrix_market_head(std::string_view text, std::size_t most_byte
     return head;
 }
 
-std::vector<double> parse_matrix_market_vector(const std::string& text, const std::string& file) {
+std::vector<double> parse_matrix_market_vector(std::string_view text, const std::string& file) {
     Lines lines(text, file);
     const Banner banner = read_banner(lines);
     const bool coordinate = banner.given && banner.coordinate;

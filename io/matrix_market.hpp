@@ -19,7 +19,7 @@ namespace hyperplane {
 /// refused, too. Entries given twice are added. The memory used is limited by the size of the file, not by the sizes
 /// that it announces. Lines of more than 64 KiB are refused. The result is the same for
 /// any number of threads. Throws FileError with file and line.
-InputMatrix parse_matrix_market(const std::string& text, const std::string& file,
+InputMatrix parse_matrix_market(std::string_view text, const std::string& file,
                                 FileSymmetry symmetry = FileSymmetry::by_file, int threads = 1);
 
 /// Whether the first line of sizes ends within a text that may be only the beginning of a file.
@@ -32,6 +32,6 @@ MatrixHead parse_matrix_market_head(std::string_view text, std::size_t most_byte
 
 /// Reads an array (or n x 1 coordinate) vector; without banner, one number a line (an optional first
 /// line "rows columns"). Throws FileError with file and line.
-std::vector<double> parse_matrix_market_vector(const std::string& text, const std::string& file);
+std::vector<double> parse_matrix_market_vector(std::string_view text, const std::string& file);
 
 }  // namespace hyperplane

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "core/error.hpp"
 #include "io/gzip.hpp"
@@ -23,6 +25,12 @@ public:
     TextCheck(const std::string& path, bool may_be_binary) : path_(path), may_be_binary_(may_be_binary) {}
 
     void operator()(std::string_view piece) {
+        if (piece.find('\0') == piece.npos && lines_are_short(piece)) {
+            line_ += std::size_t(std::count(piece.begin(), piece.end(), '\n'));
+            const std::size_t last = piece.rfind('\n');
+            length_ = last == piece.npos ? length_ + piece.size() : piece.size() - last - 1;
+            return;
+        }
         while (!piece.empty()) {
             const std::size_t end = std::min(piece.find('\n'), piece.size());
             if (const std::size_t zero = piece.substr(0, end).find('\0'); zero != piece.npos)
@@ -38,6 +46,16 @@ public:
 
 private:
     static constexpr std::size_t longest_line = 65536;
+
+    /// Whether no line is too long, by going from a line's end to the last one that is not too far away.
+    bool lines_are_short(std::string_view piece) const {
+        for (std::size_t length = length_; piece.size() + length > longest_line; length = 0) {
+            const std::size_t end = piece.substr(0, longest_line - length + 1).rfind('\n');
+            if (end == piece.npos) return false;
+            piece.remove_prefix(end + 1);
+        }
+        return true;
+    }
     [[noreturn]] void fail(const std::string& what) const {
         throw FileError(fmt::format("{}:{}: {}", path_, line_, what));
     }
@@ -50,21 +68,22 @@ private:
 constexpr std::size_t piece = 1 << 20;
 
 /// Reads pieces until there are `most` bytes, or to the end of the file.
-std::string read_checked(const std::string& path, const std::function<void(std::string_view)>& check,
-                         std::size_t most = std::string::npos) {
+Bytes read_checked(const std::string& path, const std::function<void(std::string_view)>& check,
+                   std::size_t most = std::string::npos) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO without a writer must not block
     struct stat file;
-    if (fd >= 0 && fstat(fd, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) {
+    const bool known = fd >= 0 && fstat(fd, &file) == 0;
+    if (known && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) {
         close(fd);
         throw FileError(path + ": is a device, FIFO or socket, which may never end; copy what it gives to a file");
     }
-    std::string bytes;
+    Bytes bytes;
+    if (known) bytes.try_reserve(std::min(most, std::size_t(file.st_size)) + piece);
     ssize_t got = fd < 0 ? -1 : 1;
     int error = errno;
     try {
         for (std::size_t size = 0; got > 0 && size < most; size += std::size_t(got)) {
-            bytes.resize(size + piece);
-            got = read(fd, bytes.data() + size, piece);
+            got = read(fd, bytes.resize(size + piece) + size, piece);
             error = errno;
             bytes.resize(size + std::size_t(got < 0 ? 0 : got));
             check(std::string_view(bytes).substr(size));
@@ -80,11 +99,11 @@ std::string read_checked(const std::string& path, const std::function<void(std::
 
 }  // namespace
 
-std::string read_whole_file(const std::string& path) {
+Bytes read_whole_file(const std::string& path) {
     return read_checked(path, [](std::string_view) {});
 }
 
-std::string read_text_file(const std::string& path, IsBinary is_binary) {
+Bytes read_text_file(const std::string& path, IsBinary is_binary) {
     TextCheck check(path, is_binary != nullptr);
     bool first = true, gzip = false, binary = false;
     const auto see_text = [&](std::string_view piece) {
@@ -92,17 +111,17 @@ std::string read_text_file(const std::string& path, IsBinary is_binary) {
         first = false;
         if (!binary) check(piece);
     };
-    std::string bytes = read_checked(path, [&](std::string_view piece) {
+    Bytes bytes = read_checked(path, [&](std::string_view piece) {
         if (first) gzip = is_gzip(piece);
         gzip ? void(first = false) : see_text(piece);
     });
     first = true;
-    return gzip ? expand_gzip(bytes, path, see_text) : bytes;
+    return gzip ? expand_gzip(bytes, path, see_text) : std::move(bytes);
 }
 
 FileHead read_text_head(const std::string& path, IsBinary is_binary) {
-    FileHead head{read_checked(
-                      path, [](std::string_view) {}, piece),
+    FileHead head{std::string(std::string_view(read_checked(
+                      path, [](std::string_view) {}, piece))),
                   0, false};
     struct stat file {};
     if (stat(path.c_str(), &file) == 0) head.most_bytes = std::size_t(file.st_size);

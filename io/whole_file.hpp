@@ -6,17 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "io/bytes.hpp"
+
 namespace hyperplane {
 
 /// The bytes of a file. Throws a FileError that says why it cannot be read. Devices and FIFOs, which may never end, are
 /// refused.
-std::string read_whole_file(const std::string& path);
+Bytes read_whole_file(const std::string& path);
 /// Says of the first bytes of a file whether they begin a known binary format.
 using IsBinary = bool (*)(std::string_view head);
 
 /// The same for a text file, which is expanded if it is a gzip file. Throws FileError, with the line, if a line is
 /// longer than 64 KiB or has a zero byte, unless the (expanded) file is of a binary format that `is_binary` knows.
-std::string read_text_file(const std::string& path, IsBinary is_binary = nullptr);
+Bytes read_text_file(const std::string& path, IsBinary is_binary = nullptr);
 
 /// The beginning of a file, and how long the whole is.
 struct FileHead {

@@ -55,16 +55,32 @@ std::unique_ptr<BsrMatrix> in_blocks(const Context& host, const CsrMatrix& a, in
     const Index rows = a.rows / dof;
     if (rows > most_block_rows)
         throw UsageError(fmt::format("{}: {} block rows are more than {}", where, rows, most_block_rows));
+    const bool full = fills_blocks(a, dof);  // then the blocks of a row are those of its first line
+    const int size = dof * dof, threads = host.threads_for(Index(a.column.size()));
     Buffer<Index> row_begin(host, label, rows + 1);
-#pragma omp parallel for schedule(static) num_threads(host.threads_for(Index(a.column.size())))
-    for (Index row = 0; row < rows; ++row)
-        for_each_block(a, dof, row, [&](Index, const auto&) { ++row_begin[row + 1]; });
-    for (Index row = 0; row < rows; ++row) row_begin[row + 1] += row_begin[row];
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (Index row = 0; row < rows; ++row) {
+        if (full)
+            row_begin[row + 1] = a.row_begin[(row + 1) * dof] / size;
+        else
+            for_each_block(a, dof, row, [&](Index, const auto&) { ++row_begin[row + 1]; });
+    }
+    if (!full)
+        for (Index row = 0; row < rows; ++row) row_begin[row + 1] += row_begin[row];
     Buffer<int> column(host, label, row_begin[rows]);
-    Buffer<double> values(host, label, column.size() * dof * dof);
-#pragma omp parallel for schedule(static) num_threads(host.threads_for(Index(a.column.size())))
+    Buffer<double> values(host, label, column.size() * size);
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (Index row = 0; row < rows; ++row) {
         Index block = row_begin[row];
+        if (full) {
+            const Index first = a.row_begin[row * dof], count = row_begin[row + 1] - block;
+            for (Index b = 0; b < count; ++b) column[block + b] = int(a.column[first + b * dof] / dof);
+            for (int r = 0; r < dof; ++r)
+                for (Index b = 0; b < count; ++b)
+                    std::copy_n(a.value.data() + first + (r * count + b) * dof, dof,
+                                values.data() + ((block + b) * dof + r) * dof);
+            continue;
+        }
         for_each_block(a, dof, row, [&](Index j, const auto& at) {
             column[block] = int(j);
             for (int r = 0; r < dof; ++r)

@@ -26,7 +26,7 @@ int report_verb(const Invocation& invocation) {
     if (invocation.has("png")) words.insert(words.end(), {"--png", drawn_picture.name(), "--format", kind});
     if (const int status = run_script("report", "report.py", words); status != 0) return status;
     if (printed) {
-        fmt::print("{}", read_whole_file(drawn_page.name()));
+        fmt::print("{}", std::string_view(read_whole_file(drawn_page.name())));
     } else {
         write_atomically(page, read_whole_file(drawn_page.name()), FileKind::page, overwrite);
         fmt::print("{}\n", page);

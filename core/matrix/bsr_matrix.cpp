@@ -174,11 +174,17 @@ bool equals_transpose(const BsrMatrix& a) {
         if (a.backend() == Backend::cuda) return cuda::equals_transpose(a);
     const BlockPattern& p = *a.pattern();
     const int dof = a.dof();
-    Index differing = 0;
-#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.nonzeros())) reduction(+ : differing)
+    // Blocks below the diagonal are looked up above it. If each is there, and these are all, the pattern is symmetric.
+    Index differing = 0, below = 0, above = 0;
+#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.nonzeros())) \
+    reduction(+ : differing, below, above)
     for (Index row = 0; row < p.rows(); ++row)
         for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1] && differing == 0; ++at) {
-            const Index mirrored = p.find(p.column()[at], int(row));
+            const Index column = p.column()[at];
+            above += column > row;
+            below += column < row;
+            if (column > row) continue;
+            const Index mirrored = column == row ? at : p.find(column, int(row));
             if (mirrored < 0) {
                 ++differing;
                 continue;
@@ -187,6 +193,7 @@ bool equals_transpose(const BsrMatrix& a) {
                 for (int c = 0; c < dof; ++c)
                     differing += a.values()[(at * dof + r) * dof + c] != a.values()[(mirrored * dof + c) * dof + r];
         }
+    if (below != above) return false;
     return differing == 0;
 }
 

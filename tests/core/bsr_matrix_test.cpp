@@ -146,5 +146,35 @@ TEST(BlockPattern, IsDividedByBlocks) {
     EXPECT_NEAR(double(pattern.first_row(2, 3)), 50.0, 2.0);
 }
 
+TEST(BsrMatrix, EqualsItsTransposeOrNot) {
+    for (const int dof : {1, 3}) {
+        const auto random = reference::random_blocks(reference::pattern_named("symmetric", 61, 6, 11), dof, 5);
+        const BlockMatrix symmetric = reference::symmetric_part(random);
+        for (const int threads : {1, 3}) {
+            const Context host = Context::cpu(threads);
+            const auto equal = [&](const BlockMatrix& a) {
+                return equals_transpose(reference::to_bsr_matrix(host, a));
+            };
+            EXPECT_TRUE(equal(symmetric));
+            EXPECT_FALSE(equal(random));
+            BlockMatrix changed = symmetric;
+            changed.rows[40].at(40)(0, dof - 1) +=
+                1.0;  // within a block of the diagonal, if it has more than one value
+            EXPECT_EQ(equal(changed), dof == 1);
+            for (const bool below : {false, true}) {  // a block whose mirror image is missing
+                changed = symmetric;
+                for (int row = 0; row < 61; ++row)
+                    for (const auto& [column, block] : symmetric.rows[row])
+                        if (row < column) {
+                            below ? changed.rows[row].erase(column) : changed.rows[column].erase(row);
+                            row = 61;
+                            break;
+                        }
+                EXPECT_FALSE(equal(changed));
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace hyperplane

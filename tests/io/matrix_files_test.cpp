@@ -2,10 +2,12 @@
 // Files of matrices and vectors: Matrix Market, plain and compressed, PETSc binary, raw numbers; and real matrices.
 #include "io/matrix_files.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -41,6 +43,30 @@ TEST(MatrixFiles, TextIsText) {
               path + ":2: byte 1 is zero; this is no text file, and it does not begin as a binary file of PETSc does");
     const std::string big = scratch.write("b.mtx", "1 1\n" + std::string(70000, '1'));
     EXPECT_EQ(error_of([&] { read_vector(big); }), big + ":2: the line has more than 65536 bytes");
+}
+
+/// Files are checked in pieces of 1 MiB.
+TEST(MatrixFiles, LinesAreCountedAcrossPieces) {
+    const Scratch scratch;
+    std::string text;
+    while (text.size() < (5u << 20) / 2) text += "% " + std::string(text.size() % 977, 'a') + "\n";
+    const auto error_with = [&](const std::string& more, std::size_t lines_before_end) {
+        const std::string path = scratch.write("a.mtx", text + more);
+        const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n')) + lines_before_end;
+        const std::string error = error_of([&] { read_matrix(path); }), place = fmt::format("{}:{}: ", path, lines + 1);
+        return error.substr(0, place.size()) == place ? error.substr(place.size()) : "not at " + place + error;
+    };
+    EXPECT_EQ(error_with("1 1\n22" + std::string(1, '\0'), 1),
+              "byte 3 is zero; this is no text file, and it does not begin as a binary file of PETSc does");
+    const std::string longest(65536, '%');
+    EXPECT_EQ(error_with(longest + "\n1 1\n" + longest + "%\n", 2), "the line has more than 65536 bytes");
+    EXPECT_EQ(error_with(longest + "%", 0), "the line has more than 65536 bytes");
+    for (const std::size_t before : {0u, 1u, 65535u, 65536u}) {  // the longest line across the end of a piece
+        text.resize((2u << 20) - before - 1);
+        text += '\n';
+        EXPECT_EQ(error_with("%" + longest.substr(1) + "\n1 1 1\n%" + longest, 2),
+                  "the line has more than 65536 bytes");
+    }
 }
 
 TEST(MatrixFiles, DevicesAndFifosAreNotRead) {

@@ -2,9 +2,11 @@
 // Matrix Market files: valid ones, and the message for each kind of invalid one.
 #include "io/matrix_market.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "io/bad_luck.hpp"
 #include "io/file_error.hpp"
@@ -93,6 +95,39 @@ TEST(MatrixMarket, EveryNumberOfThreadsReadsTheSame) {
         EXPECT_EQ(m.csr.row_begin, one.csr.row_begin);
         EXPECT_EQ(m.csr.column, one.csr.column);
         EXPECT_EQ(m.csr.value, one.csr.value);
+    }
+}
+
+/// Rows with enough entries that each thread counts and places its own part of the file.
+TEST(MatrixMarket, ThreadsPlaceEntriesInTheOrderOfTheFile) {
+    constexpr int rows = 3000, entries = 60000;
+    for (const char* symmetry : {"general", "symmetric", "skew-symmetric"}) {
+        const bool mirrored = symmetry[0] == 's';
+        const double sign = symmetry[1] == 'k' ? -1.0 : 1.0;
+        std::string text = std::string("%%MatrixMarket matrix coordinate real ") + symmetry + "\n" +
+                           std::to_string(rows) + " " + std::to_string(rows) + " " + std::to_string(entries) + "\n";
+        std::map<std::pair<Index, Index>, double> sums;  // entries given twice are added in the order of the file
+        std::uint64_t state = 5;
+        const auto draw = [&](int below) { return int((state = state * 6364136223846793005u + 1) >> 33) % below; };
+        for (int k = 0; k < entries; ++k) {
+            const int row = k < rows - 1 ? k + 2 : mirrored || k > rows ? 2 + draw(rows - 1) : 1;
+            const int column = 1 + draw(mirrored ? row - 1 : rows);
+            const double value = double(draw(1 << 30)) / 7.0;
+            text += fmt::format("{} {} {}\n", row, column, value);
+            sums[{row - 1, column - 1}] += value;
+            if (mirrored) sums[{column - 1, row - 1}] += sign * value;
+        }
+        ASSERT_GT(text.size(), 4u << 18);
+        for (const int threads : {1, 2, 4}) {
+            const InputMatrix m = parse_matrix_market(text, "a.mtx", FileSymmetry::by_file, threads);
+            std::size_t at = 0;
+            ASSERT_EQ(m.csr.value.size(), sums.size());
+            for (const auto& [place, sum] : sums) {
+                ASSERT_LT(Index(at), m.csr.row_begin[std::size_t(place.first) + 1]);
+                ASSERT_EQ(m.csr.column[at], place.second);
+                ASSERT_EQ(m.csr.value[at++], sum);
+            }
+        }
     }
 }
 
