@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <set>
+#include <span>
 
+#include "apps/log.hpp"
 #include "core/device/device.hpp"
 #include "core/error.hpp"
+#include "core/ranks/links_cuda.hpp"
+#include "core/ranks/nccl.hpp"
 #include "core/ranks/peers_cuda.hpp"
 
 namespace hyperplane {
@@ -52,8 +57,37 @@ const char* on_gpu_text(double on_gpu) {
 
 /// A rank that is a process tells all others this.
 struct RankDevice {
-    double on_gpu, ordinal, identity;
+    double on_gpu, ordinal, identity, ranks_on_host;
 };
+
+bool share_gpus(const std::vector<RankDevice>& devices) {
+    std::set<double> gpus;
+    for (const RankDevice& device : devices) gpus.insert(device.identity);
+    return gpus.size() < devices.size();
+}
+
+int number_of_hosts(const std::vector<RankDevice>& devices) {
+    double hosts = 0.0;
+    for (const RankDevice& device : devices) hosts += 1.0 / device.ranks_on_host;
+    return int(std::lround(hosts));
+}
+
+/// How ranks on GPUs of several hosts exchange values; the same on all of them.
+[[maybe_unused]] BetweenHosts between_hosts_of(const Parameters& parameters, const std::vector<RankDevice>& devices,
+                                               Communicator& ranks) {
+    BetweenHosts how;
+    if constexpr (cuda_built) {
+        const std::string asked = parameters.text("device", "between_hosts");
+        std::string why;
+        const double mine = asked == "messages" ? 0.0 : loadable_nccl(why);
+        if (asked != "messages" && mine == 0.0) logging::debug("{}", why);
+        std::vector<double> all(devices.size());
+        ranks.all_gather(std::span(&mine, 1), all);
+        how = choose_between_hosts(asked, {all.begin(), all.end()}, share_gpus(devices));
+        how.text = fmt::format("{} hosts, {}", number_of_hosts(devices), how.text);
+    }
+    return how;
+}
 
 /// Numbers of GPUs: those by which the ranks know them, unless that would give two GPUs one number; then in the order
 /// of the ranks that have them.
@@ -73,19 +107,19 @@ std::vector<int> numbers_of_gpus(const std::vector<RankDevice>& devices) {
     return same ? ordinals : in_order;
 }
 
-/// The context of a rank that is a process. All ranks must take the same backend, and GPUs of one host.
+/// The context of a rank that is a process. All ranks must take the same backend.
 Context context_of_process(const Parameters& parameters, int threads, const std::shared_ptr<Communicator>& ranks) {
     const std::string where = parameters.where("device", "backend");
     const bool on_gpu = choose_backend(parameters) == Backend::cuda;
     const int ordinal = on_gpu ? gpu_of(parameters, ranks->place_on_host()) : -1;
-    RankDevice mine{on_gpu ? 1.0 : 0.0, double(ordinal), 0.0};
+    RankDevice mine{on_gpu ? 1.0 : 0.0, double(ordinal), 0.0, double(ranks->ranks_on_host())};
     if constexpr (cuda_built)
         if (on_gpu) mine.identity = cuda::identity_as_value(device::properties_of(ordinal));
-    std::vector<double> values(3 * std::size_t(ranks->size()));
-    ranks->all_gather(std::array{mine.on_gpu, mine.ordinal, mine.identity}, values);
+    std::vector<double> values(4 * std::size_t(ranks->size()));
+    ranks->all_gather(std::array{mine.on_gpu, mine.ordinal, mine.identity, mine.ranks_on_host}, values);
     std::vector<RankDevice> devices;
-    for (std::size_t at = 0; at < values.size(); at += 3)
-        devices.push_back({values[at], values[at + 1], values[at + 2]});
+    for (std::size_t at = 0; at < values.size(); at += 4)
+        devices.push_back({values[at], values[at + 1], values[at + 2], values[at + 3]});
     for (std::size_t rank = 0; rank < devices.size(); ++rank)
         if (devices[rank].on_gpu != devices[0].on_gpu)
             throw UsageError(fmt::format(
@@ -93,13 +127,12 @@ Context context_of_process(const Parameters& parameters, int threads, const std:
                 "device.backend = cpu, or start all processes where there are GPUs",
                 where, on_gpu_text(devices[0].on_gpu), rank, on_gpu_text(devices[rank].on_gpu)));
     if (!on_gpu) return Context::cpu(threads, ranks);
-    if (ranks->ranks_on_host() < ranks->size())
-        throw UsageError(fmt::format(
-            "{}: ranks on GPUs reach each other's memory, so all of them must be on one host, and only {} of {} are on "
-            "this one; start them on one host, or give device.backend = cpu",
-            where, ranks->ranks_on_host(), ranks->size()));
     Context context = Context::cuda(ordinal, threads, ranks);
     context.set_gpus_of_ranks(numbers_of_gpus(devices));
+    if constexpr (cuda_built)
+        if (are_on_several_hosts(*ranks))
+            context.links() =
+                std::make_shared<RankLinks>(context, between_hosts_of(parameters, devices, *ranks));
     return context;
 }
 
@@ -146,12 +179,19 @@ void limit_memory(const Context& context, const Parameters& parameters, Index mo
     });
 }
 
+std::string between_hosts(const Context& context) {
+    if constexpr (cuda_built)
+        if (context.links()) return context.links()->between_hosts().text;
+    return "";
+}
+
 std::string describe(const Context& context) {
     const Communicator* const on_gpus = context.backend() == Backend::cuda ? context.ranks() : nullptr;
     if (on_gpus) {
         const int gpus = int(std::set<int>(context.gpus_of_ranks().begin(), context.gpus_of_ranks().end()).size());
-        return fmt::format("cuda, {} ranks on {} GPU{}, {}", on_gpus->size(), gpus, gpus == 1 ? "" : "s",
-                           context.stream().properties().name);
+        const std::string hosts = between_hosts(context);
+        return fmt::format("cuda, {} ranks on {} GPU{}{}, {}", on_gpus->size(), gpus, gpus == 1 ? "" : "s",
+                           hosts.empty() ? "" : " of " + hosts, context.stream().properties().name);
     }
     if (context.backend() == Backend::cuda) return "cuda, " + context.stream().properties().name;
     const std::string threads = fmt::format("{} thread{}", context.threads(), context.threads() == 1 ? "" : "s");

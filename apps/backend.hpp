@@ -14,7 +14,7 @@ namespace hyperplane {
 /// The context that [device] chooses; `auto` takes the GPU if there is one that can be used. Throws DeviceError if the
 /// deck demands a GPU and none can be used. With ranks it is that of one of several ranks, each of which has a GPU,
 /// from device.gpu on; they share GPUs if there are fewer. All ranks must make theirs at the same time if they are
-/// processes; these must be on one host for GPUs, or UsageError is thrown.
+/// processes. Throws UsageError or DeviceError if these are on GPUs of several hosts and cannot exchange values as asked.
 Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks = nullptr);
 
 /// From now on, allocations above device.memory_limit, or above `most` bytes if that is less, fail.
@@ -22,6 +22,9 @@ void limit_memory(const Context& context, const Parameters& parameters, Index mo
 
 /// "cpu, 2 threads", "cpu, 2 ranks of 1 thread", "cuda, NVIDIA H200" or "cuda, 2 ranks on 2 GPUs, NVIDIA H200".
 std::string describe(const Context& context);
+
+/// "2 hosts, NCCL 2.28.9": how ranks on GPUs of several hosts exchange values; empty where they are not.
+std::string between_hosts(const Context& context);
 
 /// Bytes that this process can still allocate: free memory of the machine or of its control group.
 Index available_memory();

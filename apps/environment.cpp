@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "apps/backend.hpp"
 #include "apps/build_info.hpp"
 
 namespace hyperplane {
@@ -87,6 +88,7 @@ std::map<std::string, std::string> environment(const Context& context, const std
         found["gpu_memory"] = in_gib(gpu.memory);
         found["gpu_compute_capability"] = fmt::format("{}.{}", gpu.major, gpu.minor);
         found["cuda_driver"] = gpu.driver;
+        if (const std::string hosts = between_hosts(context); !hosts.empty()) found["between_hosts"] = hosts;
         if (context.ranks()) found["gpus"] = fmt::format("{}", fmt::join(context.gpus_of_ranks(), ", "));
     }
     if (!varies.empty()) found["not_deterministic"] = varies;

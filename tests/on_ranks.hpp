@@ -2,8 +2,12 @@
 // Ranks as threads, each with a context of one OpenMP thread.
 #pragma once
 
+#include <cstdlib>
+#include <string>
+
 #include "core/ranks/aligned.hpp"
 #include "core/ranks/cuts.hpp"
+#include "core/ranks/links_cuda.hpp"
 #include "core/ranks/threads.hpp"
 
 namespace hyperplane {
@@ -17,12 +21,39 @@ void on_each_rank(int ranks, const Body& body, int planes = 1) {
     });
 }
 
-/// The same on GPUs, which ranks share if there are fewer of them.
+/// Passes every exchange on to `ranks`, as if each of them were a process of a host of its own.
+class RanksOfHosts final : public Communicator {
+public:
+    explicit RanksOfHosts(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
+    int rank() const override { return ranks_->rank(); }
+    int size() const override { return ranks_->size(); }
+    int sharing_cores() const override { return ranks_->sharing_cores(); }
+    bool one_process() const override { return false; }
+    int ranks_on_host() const override { return 1; }
+    int place_on_host() const override { return 0; }
+    void send(int to, std::span<const double> values) override { ranks_->send(to, values); }
+    void receive(int from, std::span<double> values) override { ranks_->receive(from, values); }
+    void all_gather(std::span<const double> mine, std::span<double> all) override { ranks_->all_gather(mine, all); }
+    void abort(ExitCode code, const std::string& reason) override { ranks_->abort(code, reason); }
+
+private:
+    std::shared_ptr<Communicator> ranks_;
+};
+
+/// The same on GPUs, which ranks share if there are fewer of them. HYPERPLANE_TEST_BETWEEN_HOSTS = messages or nccl
+/// makes them ranks of several hosts; NCCL takes as many as there are GPUs, and more exchange messages.
 template <class Body>
 void on_each_gpu_rank(int ranks, const Body& body) {
     const int gpus = int(device::all().size());
-    run_ranks(ranks, [&](const std::shared_ptr<Communicator>& communicator) {
-        body(Context::cuda(communicator->rank() % gpus, 1, communicator));
+    const char* const between_hosts = std::getenv("HYPERPLANE_TEST_BETWEEN_HOSTS");
+    run_ranks(ranks, [&](std::shared_ptr<Communicator> communicator) {
+        if (between_hosts) communicator = std::make_shared<RanksOfHosts>(communicator);
+        const Context context = Context::cuda(communicator->rank() % gpus, 1, communicator);
+        if constexpr (cuda_built)
+            if (between_hosts && ranks > 1)
+                context.links() = std::make_shared<RankLinks>(
+                    context, BetweenHosts{std::string(between_hosts) == "nccl" && ranks <= gpus, between_hosts});
+        body(context);
     });
 }
 

@@ -49,6 +49,14 @@ ParameterTable device_parameters() {
          .minimum = Bound{1},
          .maximum = Bound{65536}},
         {.section = "device",
+         .key = "between_hosts",
+         .type = ParameterType::choice,
+         .default_value = "auto",
+         .description = "how ranks on GPUs of several hosts exchange values: nccl, from GPU to GPU; messages, through "
+                        "the hosts' memory and MPI, slower; auto, NCCL where every host has libnccl.so.2, and the run "
+                        "says what it took. Results do not depend on it",
+         .choices = {"auto", "nccl", "messages"}},
+        {.section = "device",
          .key = "layout",
          .type = ParameterType::choice,
          .default_value = "auto",

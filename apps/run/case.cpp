@@ -74,7 +74,8 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     // here.
     const Index kept = plan.kept && context.backend() == Backend::cpu ? plan.kept->bytes() : 0;
     if (const Index data = context.ledger().held() - kept; data > 0) memory.by_label["problem data"] = data;
-    if (const Communicator* ranks = context.ranks(); ranks && context.backend() == Backend::cuda)
+    if (const Communicator* ranks = context.ranks();
+        ranks && context.backend() == Backend::cuda && !are_on_several_hosts(*ranks))
         memory.by_label["exchange between ranks"] = RankLinks::bytes(ranks->size());
     if (parameters.integer("output", "fields_every") > 0 && context.backend() == Backend::cpu)
         memory.by_label["fields"] = fields_on_disk(*this).memory;

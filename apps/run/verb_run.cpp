@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "apps/backend.hpp"
 #include "apps/build_info.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
@@ -113,6 +114,8 @@ void announce(const Case& a_case) {
             "{} processes have fewer GPUs, and processes that share one take turns on it, so no graphs of their steps "
             "are recorded and a run is slow; start as many processes as there are GPUs, or one with --ranks",
             a_case.context.ranks()->size());
+    if (const std::string how = between_hosts(a_case.context); how.find(", since ") != how.npos)
+        logging::warn("ranks on GPUs of {}, which is slow: a step waits for the hosts at every exchange", how);
     for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
     logging::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }

@@ -12,6 +12,7 @@
 
 #include "core/counted.hpp"
 #include "core/error.hpp"
+#include "core/ranks/several_hosts.hpp"
 
 namespace hyperplane {
 namespace {
@@ -80,9 +81,10 @@ Context Context::cuda(int ordinal, int threads) {
 }
 
 Context Context::cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks) {
-    const device::Readers readers = !ranks || ranks->size() == 1 ? device::Readers::none
-                                    : ranks->one_process()       ? device::Readers::threads
-                                                                 : device::Readers::processes;
+    const bool alone = !ranks || ranks->size() == 1 || are_on_several_hosts(*ranks);  // nobody reads the memory
+    const device::Readers readers = alone                  ? device::Readers::none
+                                    : ranks->one_process() ? device::Readers::threads
+                                                           : device::Readers::processes;
     Context context(Backend::cuda, threads, std::make_shared<const device::Stream>(ordinal, readers));
     if (ranks && ranks->size() > 1) context.shared_->ranks = std::move(ranks);
     return context;

@@ -29,7 +29,7 @@ void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
                             extents[axis], "xyz"[axis], stencil.name(), diameter));
 }
 
-/// Before a product with x. A matrix without couplings along z reads no halo.
+/// Before a product with x on a CPU. A matrix without couplings along z reads no halo.
 void bring_halo(const StructMatrix& a, const Vector& x) {
     if (a.layout().is_part() && a.stencil().planes() > 0) exchange_halo(x);
 }
@@ -119,18 +119,18 @@ const StructMatrixCuda& StructMatrix::cuda() const {
 }
 
 void StructMatrix::apply(const Vector& x, Vector& y) const {
-    bring_halo(*this, x);
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().apply(*this, x, y);
+    bring_halo(*this, x);
     if (is_flat()) return apply_flat(x, y, [](Index, Index, int) {});
     apply_runs(x, y);
     if (grid().any_periodic()) apply_wrapped(x, y);
 }
 
 void StructMatrix::subtract_product(const Vector& b, const Vector& x, Vector& r) const {
-    bring_halo(*this, x);
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().subtract_product(*this, b, x, r);
+    bring_halo(*this, x);
     if (is_flat())
         return apply_flat(x, r, [&](Index, Index first, int count) {  // while the piece is in the caches
             for (int c = 0; c < dof(); ++c) {
@@ -294,9 +294,9 @@ void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
 }
 
 void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
-    bring_halo(*this, x);
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().residual(*this, b, x, r);
+    bring_halo(*this, x);
     const EqualLines* const lines = equal_lines();
     for_each_run(context(), layout(), dof(), [&](const Run& run) {
         thread_local std::vector<RunTerm> terms;

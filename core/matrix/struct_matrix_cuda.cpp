@@ -8,6 +8,8 @@
 
 #include "core/error.hpp"
 #include "core/grid/grid_point.hpp"
+#include "core/ranks/cuts.hpp"
+#include "core/ranks/messages_cuda.hpp"
 
 namespace hyperplane {
 namespace {
@@ -35,14 +37,15 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
     return all;
 }
 
-/// Launches the kernel of a matrix of a whole grid or of a rank's part, and of vectors, all given by their memory.
+/// Launches the kernel of a matrix of a whole grid or of a rank's part, and of vectors, all given by their memory, for
+/// the slots [first, end).
 template <class Matrix, class Real>
 void launch_product(const rtc::Kernel<SpmvArguments<rtc::most_entries, Real>>& kernel, const Matrix& a,
-                    const Real* values, const Real* b, const Real* x, Real* y) {
+                    const Real* values, const Real* b, const Real* x, Real* y, Index first, Index end) {
     constexpr unsigned threads = 256;
     const Layout& layout = a.layout();
     const Grid& g = layout.grid();
-    const int slots = int(layout.slots()), halo = int(layout.halo_slots());
+    const int halo = int(layout.halo_slots());
     SpmvArguments<rtc::most_entries, Real> arguments{.a = values,
                                                      .x = x,
                                                      .b = b,
@@ -55,12 +58,12 @@ void launch_product(const rtc::Kernel<SpmvArguments<rtc::most_entries, Real>>& k
                                                      .periodic_x = g.periodic[0],
                                                      .periodic_y = g.periodic[1],
                                                      .periodic_z = g.periodic[2],
-                                                     .first = halo,
-                                                     .end = halo + slots,
+                                                     .first = halo + int(first),
+                                                     .end = halo + int(end),
                                                      .delta = {}};
     slot_deltas(layout, a.stencil().offsets(), arguments.delta);
     const int rows = rows_of(a.dof());
-    kernel.launch({(unsigned(slots) + threads - 1) / threads, unsigned((a.dof() + rows - 1) / rows)}, threads, 0,
+    kernel.launch({(unsigned(end - first) + threads - 1) / threads, unsigned((a.dof() + rows - 1) / rows)}, threads, 0,
                   arguments);
 }
 
@@ -90,8 +93,22 @@ void StructMatrixCuda::residual(const StructMatrix& a, const Vector& b, const Ve
 
 void StructMatrixCuda::launch(const Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x,
                               Vector& y) const {
-    launch_product(kernel, a, a.values(0) - a.layout().halo_slots(), b ? b->memory().data() : nullptr,
-                   x.memory().data(), y.memory().data());
+    const Layout& l = a.layout();
+    const auto rows = [&](Index first, Index end) {
+        launch_product(kernel, a, a.values(0) - l.halo_slots(), b ? b->memory().data() : nullptr, x.memory().data(),
+                       y.memory().data(), first, end);
+    };
+    const int reach = l.is_part() ? a.stencil().planes() : 0;
+    const Index inside = reach * l.slots_of_plane();  // the first slot that reads no halo
+    if (reach > 0 && cuda::by_messages(a.context()) && 2 * inside < l.slots()) {
+        cuda::begin_halo_messages(x);
+        rows(inside, l.slots() - inside);
+        cuda::end_halo_messages(x);
+        rows(0, inside);
+        return rows(l.slots() - inside, l.slots());
+    }
+    if (reach > 0) exchange_halo(x);
+    rows(0, l.slots());
 }
 
 rtc::Programs StructMatrixCuda::programs(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage) {
@@ -105,7 +122,7 @@ SingleMatrixCuda::SingleMatrixCuda(const SingleMatrix& a)
 
 void SingleMatrixCuda::subtract_product(const SingleMatrix& a, const SingleVector& b, const SingleVector& x,
                                         SingleVector& r) const {
-    launch_product(kernel_, a, a.values(0), b.data(), x.data(), r.data());
+    launch_product(kernel_, a, a.values(0), b.data(), x.data(), r.data(), 0, a.layout().slots());
 }
 
 rtc::Programs SingleMatrixCuda::programs(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage) {

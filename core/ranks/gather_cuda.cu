@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
-#include "core/ranks/offers_cuda.hpp"
+#include "core/ranks/messages_cuda.hpp"
 #include "core/ranks/waiting_cuda.cuh"
 #include "core/vector/reduce_cuda.cuh"
 
@@ -84,26 +84,29 @@ void queue_gather(const Context& context, const std::vector<Index>& begins, int 
     launched(context, "gathering of parts");
 }
 
+/// Every rank sends its part to all others.
+void send_parts(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance) {
+    const int rank = context.ranks()->rank();
+    std::vector<RankPart> sent, received;
+    const auto part = [&](int of, int other, int array) {
+        return RankPart{other, first + array * distance + begins[of],
+                        (begins[of + 1] - begins[of]) * Index(sizeof(double))};
+    };
+    for (int other = 0; other < context.ranks()->size(); ++other)
+        for (int array = 0; other != rank && array < arrays; ++array) {
+            sent.push_back(part(rank, other, array));
+            received.push_back(part(other, other, array));
+        }
+    exchange_parts(context, sent, received);
+}
+
 }  // namespace
 
 void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance) {
     links_of(context);  // a recording finds them made
-    if (context.stream().recording()) return queue_gather(context, begins, arrays, first, distance);
-    const int rank = context.ranks()->rank(), ranks = context.ranks()->size();
-    for (int other = 0; other < ranks; ++other)
-        if (other != rank) offer(context, other, {{first}, {double(distance)}});
-    for (int other = 0; other < ranks; ++other) {
-        if (other == rank) continue;
-        const Offer theirs = take_offer(context, other, 1, 1);
-        const Index count = begins[other + 1] - begins[other];
-        const double* const from = static_cast<const double*>(theirs.addresses[0]) + begins[other];
-        for (int array = 0; array < arrays && count > 0; ++array)
-            context.stream().copy(from + array * Index(theirs.numbers[0]), first + array * distance + begins[other],
-                                  count * Index(sizeof(double)));
-        acknowledge(context, other);
-    }
-    for (int other = 0; other < ranks; ++other)
-        if (other != rank) await_acknowledgement(context, other);
+    if (context.stream().recording() && !by_messages(context))
+        return queue_gather(context, begins, arrays, first, distance);
+    send_parts(context, begins, arrays, first, distance);
 }
 
 }  // namespace hyperplane::cuda

@@ -2,10 +2,13 @@
 #include "core/ranks/links_cuda.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/device/cuda.hpp"
 #include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
+#include "core/ranks/messages_cuda.hpp"
+#include "core/ranks/offers_cuda.hpp"
 #include "core/ranks/waiting_cuda.cuh"
 #include "core/vector/reduce_cuda.cuh"
 
@@ -27,9 +30,17 @@ void put_addresses(const Context& context, cuda::Peers& peers, const T* mine, T*
 
 }  // namespace
 
-RankLinks::RankLinks(const Context& context) : peers_(cuda::Peers::of(context)) {
+RankLinks::~RankLinks() = default;
+
+RankLinks::RankLinks(const Context& context, BetweenHosts between_hosts) : between_hosts_(std::move(between_hosts)) {
     const device::Stream& stream = context.stream();
     const int ranks = context.ranks()->size();
+    if (cuda::by_messages(context)) {
+        messages_ = std::make_unique<cuda::RankMessages>(context, between_hosts_.nccl);
+        records_ = messages_->in_graphs();
+        return;
+    }
+    peers_ = cuda::Peers::of(context);
     records_ = context.ranks()->one_process() || !peers_->share_gpus();
     memory_ = {context.allocate("exchange between ranks", bytes(ranks)),
                [&stream](void* memory) { stream.release(memory); }};
@@ -43,6 +54,11 @@ RankLinks::RankLinks(const Context& context) : peers_(cuda::Peers::of(context)) 
     context.synchronize();
     meet_ranks(context, true);  // all flags are zero, and all memory is accessible
     view_ = {context.ranks()->rank(), ranks, flags + cuda::flags_of_rank(ranks), all_sums, all_flags};
+}
+
+cuda::Peers& RankLinks::peers() const {
+    if (!peers_) throw Error(ExitCode::internal, "the memory of a rank on another host was to be reached");
+    return *peers_;
 }
 
 const RankLinks& links_of(const Context& context) {
@@ -192,12 +208,22 @@ void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& h
 }  // namespace
 
 void meet_in_stream(const Context& context) {
+    if (by_messages(context))
+        throw Error(ExitCode::internal, "ranks of several hosts were to meet within a graph");
     meet<<<1, 32, 0, stream(context)>>>(links_of(context).view());
     launched(context, "meeting of ranks");
 }
 
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high,
                    const std::vector<double*>& arrays) {
+    if (by_messages(context)) {
+        EndArrays below{{}, low.owned, {}, low.received}, above{{}, high.owned, {}, high.received};
+        for (double* const array : arrays) {
+            below.own.push_back(array + low.own), below.halo.push_back(array + low.halo);
+            above.own.push_back(array + high.own), above.halo.push_back(array + high.halo);
+        }
+        return cuda::exchange_arrays(context, below, above);
+    }
     for (std::size_t first = 0; first < arrays.size(); first += most_arrays)
         queue_exchange(context, low, high,
                        {arrays.begin() + std::ptrdiff_t(first),

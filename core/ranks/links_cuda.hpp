@@ -18,11 +18,14 @@
 
 #include "core/device/context.hpp"
 #include "core/ranks/peers_cuda.hpp"
+#include "core/ranks/several_hosts.hpp"
 #include "core/ranks/slab_ends.hpp"
 
 namespace hyperplane {
 
 namespace cuda {
+
+class RankMessages;
 
 /// Kernels take this by value. Addresses of other ranks are those by which this one reaches them.
 struct LinkView {
@@ -58,16 +61,20 @@ std::vector<void*> reached(const Context& context, int rank, std::span<const dou
 
 }  // namespace cuda
 
-/// The memory of one rank that the others store into, and the addresses of theirs.
+/// The memory of one rank that the others store into, and the addresses of theirs. Ranks of several hosts exchange
+/// messages instead.
 class RankLinks {
 public:
     /// All ranks must make theirs at the same time. Throws DeviceError if a GPU cannot reach another one's memory.
-    explicit RankLinks(const Context& context);
+    explicit RankLinks(const Context& context, BetweenHosts between_hosts = {});
+    ~RankLinks();
     const cuda::LinkView& view() const { return view_; }
-    cuda::Peers& peers() const { return *peers_; }
+    cuda::Peers& peers() const;
+    cuda::RankMessages& messages() const { return *messages_; }
+    const BetweenHosts& between_hosts() const { return between_hosts_; }
     /// Called, by all ranks, where kernels that fill a GPU are going to wait for those of other ranks. If ranks share a
     /// GPU, no step may be recorded from then on, since such kernels could wait for ever.
-    void keep_to_host_if_shared() const { records_ = records_ && !peers_->share_gpus(); }
+    void keep_to_host_if_shared() const { records_ = records_ && !(peers_ && peers_->share_gpus()); }
     /// Whether steps may be recorded as graphs.
     bool records() const { return records_; }
     /// Device memory of one of `ranks` ranks.
@@ -78,7 +85,9 @@ public:
     }
 
 private:
-    std::unique_ptr<cuda::Peers> peers_;
+    BetweenHosts between_hosts_;
+    std::unique_ptr<cuda::Peers> peers_;            ///< of one host
+    std::unique_ptr<cuda::RankMessages> messages_;  ///< of several hosts
     // Not a Buffer, which would keep the context alive that keeps this.
     std::unique_ptr<void, std::function<void(void*)>> memory_;
     cuda::LinkView view_;

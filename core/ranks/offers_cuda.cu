@@ -6,6 +6,7 @@
 
 #include "core/device/cuda.hpp"
 #include "core/ranks/links_cuda.hpp"
+#include "core/ranks/messages_cuda.hpp"
 #include "core/vector/reduce_cuda.cuh"
 
 namespace hyperplane::cuda {
@@ -88,6 +89,19 @@ void await_acknowledgement(const Context& context, int from) {
 
 void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high) {
     const int below = context.ranks()->rank() - 1, above = below + 2 < context.ranks()->size() ? below + 2 : -1;
+    if (by_messages(context)) {
+        std::vector<RankPart> sent, received;
+        const auto list = [&](int other, const EndArrays& end) {
+            if (other < 0) return;
+            for (const double* const array : end.own)
+                sent.push_back({other, const_cast<double*>(array), end.owned * Index(sizeof(double))});
+            for (double* const array : end.halo)
+                received.push_back({other, array, end.received * Index(sizeof(double))});
+        };
+        list(below, low);
+        list(above, high);
+        return exchange_parts(context, sent, received);
+    }
     const auto give = [&](int to, const EndArrays& end) {
         if (to < 0) return;
         offer(context, to, {{end.own.begin(), end.own.end()}});

@@ -31,7 +31,8 @@ void acknowledge(const Context& context, int to);
 /// Lets the stream wait, before whatever is queued from now on, until a rank has read this one's offer.
 void await_acknowledgement(const Context& context, int from);
 
-/// Exchanges arrays as hyperplane::exchange_arrays does, in the memory of the context's GPU.
+/// Exchanges arrays as hyperplane::exchange_arrays does, in the memory of the context's GPU. Between hosts it may be
+/// recorded.
 void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high);
 
 }  // namespace hyperplane::cuda

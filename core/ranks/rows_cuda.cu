@@ -7,7 +7,7 @@
 #include "core/device/cuda.hpp"
 #include "core/error.hpp"
 #include "core/ranks/links_cuda.hpp"
-#include "core/ranks/offers_cuda.hpp"
+#include "core/ranks/messages_cuda.hpp"
 #include "core/ranks/waiting_cuda.cuh"
 #include "core/vector/reduce_cuda.cuh"
 
@@ -128,7 +128,7 @@ std::shared_ptr<const RowsOnGpu> rows_on_gpu(const Context& context, const RowSl
 
 void exchange_rows(const Context& context, const RowSlab& slab, int dof, const double* from, double* to) {
     links_of(context);  // a recording finds them made
-    if (context.stream().recording()) return record_exchange(context, slab, dof, from, to);
+    if (context.stream().recording() && !by_messages(context)) return record_exchange(context, slab, dof, from, to);
     const RowsOnGpu& rows = *slab.on_gpu;
     const Index count = rows.begin.back();
     if (count > 0) {
@@ -136,17 +136,14 @@ void exchange_rows(const Context& context, const RowSlab& slab, int dof, const d
             rows.sent.data(), count, Index(dof), from, rows.out.data());
         launched(context, "rows that other ranks read");
     }
-    for (std::size_t n = 0; n < slab.neighbours.size(); ++n)
-        if (!slab.neighbours[n].sent.empty())
-            offer(context, slab.neighbours[n].rank, {{rows.out.data() + rows.begin[n] * dof}});
-    for (const RowSlab::Neighbour& other : slab.neighbours) {
-        if (other.received == 0) continue;
-        const Offer theirs = take_offer(context, other.rank, 1);
-        context.stream().copy(theirs.addresses[0], to + other.slot * dof, other.received * dof * Index(sizeof(double)));
-        acknowledge(context, other.rank);
+    std::vector<RankPart> sent, received;
+    for (std::size_t n = 0; n < slab.neighbours.size(); ++n) {
+        const RowSlab::Neighbour& other = slab.neighbours[n];
+        const Index row = dof * Index(sizeof(double));
+        sent.push_back({other.rank, rows.out.data() + rows.begin[n] * dof, Index(other.sent.size()) * row});
+        received.push_back({other.rank, to + other.slot * dof, other.received * row});
     }
-    for (const RowSlab::Neighbour& other : slab.neighbours)
-        if (!other.sent.empty()) await_acknowledgement(context, other.rank);
+    exchange_parts(context, sent, received);
 }
 
 }  // namespace hyperplane::cuda

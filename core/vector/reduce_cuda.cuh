@@ -55,9 +55,9 @@ struct Results {
     __device__ double* at(int m) const { return together ? together + m : separate[m]; }
 };
 
-/// Who adds up the planes: this rank, which has all of them; this rank, after the host has gathered those of all ranks;
-/// or this rank, after all ranks' kernels have exchanged them.
-enum class AddPlanes { own, after_host, after_links };
+/// Who adds up the planes: this rank, which has all of them; this rank, after the host or a message to all ranks has
+/// gathered those of all ranks; or this rank, after all ranks' kernels have exchanged them.
+enum class AddPlanes { own, after_gather, after_links };
 
 /// How the last thread block of a launch completes sums. The blocks have written partial[block][column], for the blocks
 /// of the order.
@@ -108,7 +108,7 @@ __device__ inline void finish_sums(const SumTail& t, int columns) {
     __shared__ double of_planes[kept], of_thread[block_threads];
     const SumOrder& order = t.order;
     const int lanes = order.lanes(columns), lane = threadIdx.x % lanes, sums = order.planes * columns;
-    double* const planes = sums <= kept && t.add != AddPlanes::after_host ? of_planes : t.scratch.planes;
+    double* const planes = sums <= kept && t.add != AddPlanes::after_gather ? of_planes : t.scratch.planes;
     for (int first = 0; first < sums; first += block_threads / lanes) {
         const int at = first + threadIdx.x / lanes;
         double total = 0.0;
@@ -138,7 +138,7 @@ __device__ inline void finish_sums(const SumTail& t, int columns) {
 
 /// The tail of sums over vectors of a context.
 SumTail tail_of(const Context& context, const SumOrder& order, const Results& results);
-/// Completes the sums of a kernel that was just launched, where that takes the host.
+/// Completes the sums of a kernel that was just launched, where that takes the host or messages.
 void complete_sums(const Context& context, const SumTail& tail, int columns);
 
 }  // namespace hyperplane::cuda

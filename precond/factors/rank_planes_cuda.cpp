@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/device/cuda.hpp"
-#include "core/ranks/links_cuda.hpp"
+#include "core/ranks/messages_cuda.hpp"
 #include "core/ranks/offers_cuda.hpp"
 #include "precond/factors/coefficient_order.hpp"
 
@@ -27,7 +27,49 @@ void RankPlanes::offer(int to, int first) const {
                  {double(entries_), double(plane_ * pattern_.layout.grid().nz), double(turn_ * first % levels_)}});
 }
 
+void RankPlanes::move(Way way, const std::vector<int>& entries, int first, Buffer<double>& message) const {
+    const Index pitch = plane_ * pattern_.layout.grid().nz, width = plane_ * pattern_.halo;
+    const auto bytes = [&](Index values) { return std::size_t(values) * sizeof(double); };
+    const int begin = turn_ * first % levels_;  // where the levels of the first plane begin, on every rank
+    double* packed = message.data();
+    for (const int entry : entries)
+        for (int done = 0; done < levels_;) {
+            const int level = (begin + done) % levels_, count = std::min(levels_ - done, levels_ - level);
+            double* const planes = values_ + entry * entries_ + level * pitch + plane_ * first;
+            const bool out = way == Way::to_message;
+            double* const to = out ? packed : planes;
+            const double* const from = out ? planes : packed;
+            const cudaStream_t stream = cuda::stream(context_);
+            cuda::check(count == 1 ? cudaMemcpyAsync(to, from, bytes(width), cudaMemcpyDefault, stream)
+                                   : cudaMemcpy2DAsync(to, bytes(out ? width : pitch), from, bytes(out ? pitch : width),
+                                                       bytes(width), std::size_t(count), cudaMemcpyDefault, stream),
+                        "copy of factors between ranks");
+            packed += count * width;
+            done += count;
+        }
+}
+
+void RankPlanes::exchange_messages(const std::vector<Planes>& sent, const std::vector<Planes>& received,
+                                   const std::vector<int>& entries) const {
+    const Index values = Index(entries.size()) * levels_ * plane_ * pattern_.halo;
+    std::vector<Buffer<double>> messages;
+    const auto list = [&](const std::vector<Planes>& planes) {
+        std::vector<RankPart> parts;
+        for (const Planes& of : planes) {
+            messages.emplace_back(context_, "exchange of factors", values, Initially::anything);
+            parts.push_back({of.rank, messages.back().data(), values * Index(sizeof(double))});
+        }
+        return parts;
+    };
+    const std::vector<RankPart> out = list(sent), in = list(received);
+    for (std::size_t at = 0; at < sent.size(); ++at) move(Way::to_message, entries, sent[at].first, messages[at]);
+    cuda::exchange_parts(context_, out, in);
+    for (std::size_t at = 0; at < received.size(); ++at)
+        move(Way::from_message, entries, received[at].first, messages[sent.size() + at]);
+}
+
 void RankPlanes::receive(int from, const std::vector<int>& entries, int first) const {
+    if (cuda::by_messages(context_)) return exchange_messages({}, {{from, first}}, entries);
     const cuda::Offer offered = cuda::take_offer(context_, from, 1, 3);
     const auto* const theirs = static_cast<const double*>(offered.addresses[0]);
     const Index their_entries = Index(offered.numbers[0]), their_levels = Index(offered.numbers[1]);
@@ -51,7 +93,8 @@ void RankPlanes::receive(int from, const std::vector<int>& entries, int first) c
     cuda::acknowledge(context_, from);
 }
 
-void RankPlanes::send(int to, int first) const {
+void RankPlanes::send(int to, const std::vector<int>& entries, int first) const {
+    if (cuda::by_messages(context_)) return exchange_messages({{to, first}}, {}, entries);
     offer(to, first);
     cuda::await_acknowledgement(context_, to);
 }
@@ -59,6 +102,12 @@ void RankPlanes::send(int to, int first) const {
 void RankPlanes::exchange(const std::vector<int>& entries) const {
     const int halo = pattern_.halo, end = pattern_.layout.grid().nz - halo, rank = context_.ranks()->rank();
     const int below = rank - 1, above = rank + 1 < context_.ranks()->size() ? rank + 1 : -1;
+    if (cuda::by_messages(context_)) {
+        std::vector<Planes> sent, received;
+        if (below >= 0) sent.push_back({below, halo}), received.push_back({below, 0});
+        if (above >= 0) sent.push_back({above, end - halo}), received.push_back({above, end});
+        return exchange_messages(sent, received, entries);
+    }
     if (below >= 0) offer(below, halo);
     if (above >= 0) offer(above, end - halo);
     if (below >= 0) receive(below, entries, 0);

@@ -18,13 +18,22 @@ public:
     RankPlanes(const Context& context, const IluPattern& pattern, double* values);
 
     /// Lets a rank copy planes from here, and waits, within the stream, until it has.
-    void send(int to, int first) const;
+    void send(int to, const std::vector<int>& entries, int first) const;
     void receive(int from, const std::vector<int>& entries, int first) const;
     /// Fills the halos at both ends with what the ranks beside this one have computed. All ranks must call it.
     void exchange(const std::vector<int>& entries) const;
 
 private:
     void offer(int to, int first) const;
+    /// Between hosts: from the planes to a message, or from there to the planes.
+    enum class Way { to_message, from_message };
+    void move(Way way, const std::vector<int>& entries, int first, Buffer<double>& message) const;
+    /// What is exchanged with the ranks below and above; each may have nothing to send or to receive.
+    struct Planes {
+        int rank, first;
+    };
+    void exchange_messages(const std::vector<Planes>& sent, const std::vector<Planes>& received,
+                           const std::vector<int>& entries) const;
     /// The values of an entry in consecutive planes are contiguous, but for a division into levels: one in the natural
     /// layout, nx (levels modulo nx) in the hyperplane layout.
     int levels_, turn_;      ///< their number; by how many of them the next plane is ahead

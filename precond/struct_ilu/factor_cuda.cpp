@@ -281,9 +281,9 @@ void Factorisation::planes_to_others(StructMatrix& x) {
     const Communicator& ranks = *x.context().ranks();
     const int rank = ranks.rank(), halo = system_.halo, end = system_.layout.grid().nz;
     const bool is_last = rank + 1 == ranks.size();
-    if (!is_last) planes.send(rank + 1, end - 2 * halo);
+    if (!is_last) planes.send(rank + 1, entries(), end - 2 * halo);
     if (!system_.symmetric || system_.shares) return;
-    if (rank > 0) planes.send(rank - 1, halo);
+    if (rank > 0) planes.send(rank - 1, entries(), halo);
     if (!is_last) planes.receive(rank + 1, entries(), end - halo);
 }
 

@@ -2,6 +2,7 @@
 #include "precond/sync_free_ilu/between_ranks.hpp"
 
 #include <numeric>
+#include <utility>
 
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/offers_cuda.hpp"
@@ -25,10 +26,16 @@ std::vector<int> RowsBetweenRanks::positions(const std::vector<int>& order) cons
 RowsBetweenRanks::Sent RowsBetweenRanks::sent(Side side, const std::vector<int>& positions, RowRecord* records,
                                               const std::string& label) const {
     Communicator& ranks = *context_.ranks();
+    const bool messages = cuda::by_messages(context_);
+    const Index record = dof_ * Index(sizeof(RowRecord));
+    Sent made;
     for (const RowSlab::Neighbour& other : slab_->neighbours)
         if (is_before(other, side) && other.received > 0) {
-            const Index first = positions[slab_->before + other.slot];
-            ranks.send(other.rank, cuda::described(context_, {records + first * dof_}));
+            RowRecord* const first = records + Index(positions[slab_->before + other.slot]) * dof_;
+            if (messages)
+                made.received.push_back({other.rank, first, other.received * record});
+            else
+                ranks.send(other.rank, cuda::described(context_, {first}));
         }
     std::vector<int> begin(std::size_t(slab_->rows) + 1);
     for (const RowSlab::Neighbour& other : slab_->neighbours)
@@ -37,18 +44,30 @@ RowsBetweenRanks::Sent RowsBetweenRanks::sent(Side side, const std::vector<int>&
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<PlaceOfRow> to(static_cast<std::size_t>(begin.back()));
     std::vector<int> next(begin.begin(), begin.end() - 1);
-    std::vector<double> message(cuda::values_to_describe(context_, 1));
+    if (messages) made.out = Buffer<RowRecord>(context_, label, begin.back() * Index(dof_));
+    RowRecord* out = made.out.data();
+    const auto place_for = [&](const RowSlab::Neighbour& other) {
+        if (messages) {
+            made.sent.push_back({other.rank, out, Index(other.sent.size()) * record});
+            return std::exchange(out, out + Index(other.sent.size()) * dof_);
+        }
+        std::vector<double> message(cuda::values_to_describe(context_, 1));
+        ranks.receive(other.rank, message);
+        return static_cast<RowRecord*>(cuda::reached(context_, other.rank, message)[0]);
+    };
     for (const RowSlab::Neighbour& other : slab_->neighbours) {
         if (is_before(other, side) || other.sent.empty()) continue;
-        ranks.receive(other.rank, message);
-        RowRecord* const theirs = static_cast<RowRecord*>(cuda::reached(context_, other.rank, message)[0]);
+        RowRecord* const theirs = place_for(other);
         for (std::size_t at = 0; at < other.sent.size(); ++at)
             to[next[positions[slab_->before + other.sent[at]]]++] = {theirs + Index(at) * dof_};
     }
-    return {copied_to(context_, label, begin), copied_to(context_, label, to)};
+    made.begin = copied_to(context_, label, begin);
+    made.to = copied_to(context_, label, to);
+    return made;
 }
 
 void RowsBetweenRanks::begin() const {
+    if (cuda::by_messages(context_)) return;  // records are overwritten in the order of the stream
     if (context_.stream().recording()) return cuda::meet_in_stream(context_);
     for (const RowSlab::Neighbour& other : slab_->neighbours) cuda::acknowledge(context_, other.rank);
     for (const RowSlab::Neighbour& other : slab_->neighbours) cuda::await_acknowledgement(context_, other.rank);

@@ -3,7 +3,8 @@
 //
 // The kernel of a rank stores what other ranks depend on into their memory. Where a solve is recorded as a graph, all
 // kernels run at the same time and wait for records. In a solve that is queued once, a rank's stream waits until the
-// kernels of the ranks that it depends on have ended. Both give the same values.
+// kernels of the ranks that it depends on have ended. Both give the same values. Between hosts a kernel stores the records
+// into memory of its own, from which they are messages, and the kernels follow each other.
 #pragma once
 
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "core/device/context.hpp"
 #include "core/grid/row_slab.hpp"
+#include "core/ranks/messages_cuda.hpp"
 #include "precond/graph/levels.hpp"
 #include "precond/sync_free_ilu/arguments.hpp"
 
@@ -22,6 +24,8 @@ public:
     struct Sent {
         Buffer<int> begin;
         Buffer<PlaceOfRow> to;
+        Buffer<RowRecord> out;                    ///< between hosts: where they are stored
+        std::vector<RankPart> sent, received;     ///< and what is exchanged then
     };
 
     /// All ranks must make theirs at the same time. Where ranks share a GPU, kernels that fill it must not wait for
@@ -39,7 +43,12 @@ public:
     void begin() const;
     /// Calls launch() to queue the kernel of a solve.
     template <class Launch>
-    void solve(Side side, const Launch& launch) const {
+    void solve(Side side, const Sent& exchanged, const Launch& launch) const {
+        if (cuda::by_messages(context_)) {
+            cuda::exchange_parts(context_, {}, exchanged.received);
+            launch();
+            return cuda::exchange_parts(context_, exchanged.sent, {});
+        }
         const bool recording = context_.stream().recording();
         if (!recording) await_ranks_before(side);
         launch();

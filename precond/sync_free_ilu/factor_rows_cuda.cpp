@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/ranks/offers_cuda.hpp"
+#include "core/ranks/messages_cuda.hpp"
 #include "core/ranks/rows_cuda.hpp"
 
 namespace hyperplane {
@@ -29,34 +29,44 @@ FactorRowsCuda::FactorRowsCuda(const Context& context, const FilledPattern& fill
     }
 }
 
-/// The rows of an earlier rank lie together, in the order in which they are offered.
-void FactorRowsCuda::take(double* values, double* inverse) const {
+/// The rows of an earlier rank lie together, in the order in which they are given.
+std::vector<RankPart> FactorRowsCuda::taken(double* values, double* inverse) const {
     const Index* const begin = filled_.pattern->row_begin();
-    const auto copy = [&](const void* from, double* to, Index blocks) {
-        context_.stream().copy(from, to, blocks * size_ * Index(sizeof(double)));
-    };
+    const Index block = size_ * Index(sizeof(double));
+    std::vector<RankPart> parts;
     for (const RowSlab::Neighbour& other : slab_.neighbours) {
         if (other.rank > context_.ranks()->rank() || other.received == 0) continue;
         const Index row = slab_.before + other.slot, place = begin[row];
-        const cuda::Offer theirs = cuda::take_offer(context_, other.rank, inverse ? 2 : 1);
-        copy(theirs.addresses[0], values + place * size_, begin[row + other.received] - place);
-        if (inverse) copy(theirs.addresses[1], inverse + row * size_, other.received);
-        cuda::acknowledge(context_, other.rank);
+        parts.push_back({other.rank, values + place * size_, (begin[row + other.received] - place) * block});
+        if (inverse) parts.push_back({other.rank, inverse + row * size_, other.received * block});
     }
+    return parts;
 }
 
-void FactorRowsCuda::offer(const double* values, const double* inverse) {
+std::vector<RankPart> FactorRowsCuda::collected(const double* values, const double* inverse) {
+    std::vector<RankPart> parts;
+    const auto add = [&](int rank, const Buffer<Index>& places, const double* from, Buffer<double>& copy) {
+        cuda::collect(context_, places, size_, from, copy.data());
+        parts.push_back({rank, copy.data(), copy.size() * Index(sizeof(double))});
+    };
     for (Given& given : given_) {
-        cuda::collect(context_, given.blocks, size_, values, given.copy.data());
-        if (inverse) cuda::collect(context_, given.rows, size_, inverse, given.inverses.data());
-        std::vector<const void*> addresses{given.copy.data()};
-        if (inverse) addresses.push_back(given.inverses.data());
-        cuda::offer(context_, given.rank, {addresses});
+        add(given.rank, given.blocks, values, given.copy);
+        if (inverse) add(given.rank, given.rows, inverse, given.inverses);
     }
+    return parts;
 }
 
-void FactorRowsCuda::await_later_ranks() const {
-    for (const Given& given : given_) cuda::await_acknowledgement(context_, given.rank);
+void FactorRowsCuda::take(double* values) const {
+    cuda::exchange_parts(context_, {}, taken(values, nullptr));
+}
+
+void FactorRowsCuda::give(const double* values) {
+    cuda::exchange_parts(context_, collected(values, nullptr), {});
+}
+
+void FactorRowsCuda::exchange(double* values, double* inverse) {
+    const std::vector<RankPart> sent = collected(values, inverse);
+    cuda::exchange_parts(context_, sent, taken(values, inverse));
 }
 
 Index FactorRowsCuda::bytes(const Context& context, const RowSlab& slab, int dof, bool with_inverses) {

@@ -9,6 +9,7 @@
 
 #include "core/device/context.hpp"
 #include "core/grid/row_slab.hpp"
+#include "core/ranks/nccl.hpp"
 #include "precond/graph/fill.hpp"
 
 namespace hyperplane {
@@ -20,12 +21,12 @@ public:
     FactorRowsCuda(const Context& context, const FilledPattern& filled, const RowSlab& slab, int dof,
                    bool with_inverses, const std::string& label);
 
-    /// Copies the rows of earlier ranks, after these have offered theirs.
-    void take(double* values, double* inverse = nullptr) const;
-    /// Offers own rows to the later ranks that depend on them.
-    void offer(const double* values, const double* inverse = nullptr);
-    /// Lets the stream wait until they have been copied.
-    void await_later_ranks() const;
+    /// Receives the rows of earlier ranks, after these have given theirs.
+    void take(double* values) const;
+    /// Gives own rows to the later ranks that depend on them.
+    void give(const double* values);
+    /// Does both at the same time.
+    void exchange(double* values, double* inverse);
 
     static Index bytes(const Context& context, const RowSlab& slab, int dof, bool with_inverses);
 
@@ -36,6 +37,11 @@ private:
         Buffer<Index> blocks, rows;
         Buffer<double> copy, inverses;
     };
+
+    /// Where the rows of each earlier rank go, and their inverses behind them.
+    std::vector<RankPart> taken(double* values, double* inverse) const;
+    /// Copies of the own rows for each later rank, and of their inverses behind them.
+    std::vector<RankPart> collected(const double* values, const double* inverse);
 
     Context context_;
     const FilledPattern& filled_;

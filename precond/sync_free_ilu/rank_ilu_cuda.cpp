@@ -91,18 +91,13 @@ void RankIluCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& inv
     inverter.set_first_row(a.space().first_block_row() - slab_->before);
     const PivotRules& rules = options_.pivots.rules;
     if (fixed_point_) {
-        const auto share = [&](double* values, double* inverse) {
-            between_->offer(values, inverse);
-            between_->take(values, inverse);
-            between_->await_later_ranks();
-        };
+        const auto share = [&](double* values, double* inverse) { between_->exchange(values, inverse); };
         return fixed_point_->factor(a, alpha, options_.fixed_point_sweeps, rules, scratch_, factors_.values, inverter,
                                     share);
     }
     between_->take(factors_.values.data());
     elimination_->factor(a, alpha, rules, factors_.values.data(), inverter);
-    between_->offer(factors_.values.data());
-    between_->await_later_ranks();
+    between_->give(factors_.values.data());
 }
 
 SetupReport RankIluCuda::setup(const SystemMatrix& matrix) {

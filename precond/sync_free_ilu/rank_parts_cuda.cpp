@@ -6,7 +6,7 @@
 
 #include "core/profile.hpp"
 #include "core/ranks/links_cuda.hpp"
-#include "core/ranks/offers_cuda.hpp"
+#include "core/ranks/messages_cuda.hpp"
 #include "core/ranks/rows_cuda.hpp"
 #include "core/timer.hpp"
 
@@ -93,20 +93,17 @@ void RankPartsCuda::analyse(const BsrMatrix& a) {
 
 /// Makes a_ the solved rows of A.
 void RankPartsCuda::gather_values(const BsrMatrix& a) {
-    const Index size = Index(a.dof()) * a.dof();
+    const Index size = Index(a.dof()) * a.dof(), bytes = size * Index(sizeof(double));
+    std::vector<RankPart> sent, received;
     for (Given& given : given_) {
         cuda::collect(context_, given.blocks, size, a.values(), given.copy.data());
-        cuda::offer(context_, given.rank, {{given.copy.data()}});
+        sent.push_back({given.rank, given.copy.data(), given.copy.size() * Index(sizeof(double))});
     }
     cuda::collect(context_, own_blocks_, size, a.values(), a_->values() + parts_->first_block * size);
-    for (const SolvedParts::Moved& moved : parts_->moved) {
-        if (moved.first == moved.last) continue;
-        const cuda::Offer theirs = cuda::take_offer(context_, moved.rank, 1);
-        context_.stream().copy(theirs.addresses[0], a_->values() + moved.first * size,
-                               (moved.last - moved.first) * size * Index(sizeof(double)));
-        cuda::acknowledge(context_, moved.rank);
-    }
-    for (const Given& given : given_) cuda::await_acknowledgement(context_, given.rank);
+    for (const SolvedParts::Moved& moved : parts_->moved)
+        if (moved.first != moved.last)
+            received.push_back({moved.rank, a_->values() + moved.first * size, (moved.last - moved.first) * bytes});
+    cuda::exchange_parts(context_, sent, received);
 }
 
 SetupReport RankPartsCuda::setup(const SystemMatrix& matrix) {

@@ -85,7 +85,7 @@ void SlicedSolve::launch(const Context& context, Side side, const GeneralSolveAr
     const ProfileScope scope(context, upper ? "upper" : "lower", bytes);
     const Triangle& triangle = upper ? upper_ : lower_;
     const auto queue = [&] { triangle.solve.launch_together({triangle.blocks}, threads, 0, arguments); };
-    ranks_ ? ranks_->solve(side, queue) : queue();
+    ranks_ ? ranks_->solve(side, triangle.sent, queue) : queue();
 }
 
 void SlicedSolve::take(Triangle& triangle, const double* values, const int* position) {

@@ -171,7 +171,7 @@ TEST_F(RanksOnDevice, EveryRankGetsThePartsOfAll) {
             set_own(0);
             gather();
             expect_all(0);
-            const device::Recording recording(context.stream(), gather);
+            const Replay recording(context, gather);
             for (int turn = 1; turn < turns; ++turn) {
                 set_own(turn);
                 meet_ranks(context, true);  // nobody overwrites what another rank is about to send

@@ -65,7 +65,7 @@ TEST_P(RowsOfGpuRanks, ExchangeTheValuesThatTheyRead) {
         Vector x = vector(context, part->space(), 3);
         exchange_halo(x);
         expect(x, 3);
-        const device::Recording recording(context.stream(), [&] { exchange_halo(x); });
+        const Replay recording(context, [&] { exchange_halo(x); });
         for (std::uint64_t seed = 4; seed < 4 + replays; ++seed) {
             from_natural(reference::Random(seed).vector(GetParam().rows * dof), x);  // the halo is zero
             context.synchronize();

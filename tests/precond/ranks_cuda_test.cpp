@@ -6,6 +6,7 @@
 #include "on_device.hpp"
 #include "on_ranks.hpp"
 #include "precond/support.hpp"
+#include "replays.hpp"
 
 namespace hyperplane {
 namespace {
@@ -115,7 +116,7 @@ protected:
         const auto step = [&] { m->apply_dot(r, z, rz.data()); };
         step();
         const Values product = rz.get(0, 1);
-        const device::Recording recording(context.stream(), step);
+        const Replay recording(context, step);
         for (int replay = 0; replay < 20; ++replay) {
             meet_ranks(context, true);
             recording.queue();

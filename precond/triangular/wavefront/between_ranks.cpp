@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/ranks/links_cuda.hpp"
-#include "core/ranks/offers_cuda.hpp"
+#include "core/ranks/messages_cuda.hpp"
 
 namespace hyperplane::wavefront_cuda {
 namespace {
@@ -16,8 +16,10 @@ constexpr const char* label = "preconditioner: edges";
 EdgesBetweenRanks::EdgesBetweenRanks(const Context& context, const IluPattern& system)
     : context_(context),
       received_{Buffer<Edge>(context, label, count(system)), Buffer<Edge>(context, label, count(system))},
-      sent_(context, label, count(system)) {
+      sent_(context, label, count(system)),
+      by_messages_(cuda::by_messages(context)) {
     links_of(context).keep_to_host_if_shared();
+    if (by_messages_) return;
     // A rank tells the one that comes before it in a solve where it receives.
     for (const bool upper : {false, true})
         if (const int from = rank_beside(!upper); from >= 0)
@@ -38,14 +40,11 @@ int EdgesBetweenRanks::rank_beside(bool below) const {
 }
 
 void EdgesBetweenRanks::receive(int from, Buffer<Edge>& records) {
-    const cuda::Offer offered = cuda::take_offer(context_, from, 1);
-    context_.stream().copy(offered.addresses[0], records.data(), records.size() * Index(sizeof(Edge)));
-    cuda::acknowledge(context_, from);
+    cuda::exchange_parts(context_, {}, {{from, records.data(), records.size() * Index(sizeof(Edge))}});
 }
 
 void EdgesBetweenRanks::send(int to) {
-    cuda::offer(context_, to, {{sent_.data()}});
-    cuda::await_acknowledgement(context_, to);
+    cuda::exchange_parts(context_, {{to, sent_.data(), sent_.size() * Index(sizeof(Edge))}}, {});
 }
 
 }  // namespace hyperplane::wavefront_cuda

@@ -4,7 +4,7 @@
 // Where a solve is recorded as a graph, the kernel of a rank stores records straight into the memory of the rank that
 // comes next, whose kernel runs at the same time and waits for them. In a solve that is queued once a rank copies all
 // records from the rank before it, whose kernel has stored them in its own memory, and then runs its kernel. Both give
-// the same values.
+// the same values. Between hosts the records are messages, and the kernels follow each other in a graph, too.
 #pragma once
 
 #include "core/device/context.hpp"
@@ -24,7 +24,7 @@ public:
     void solve(bool upper, const Launch& launch) {
         const int from = rank_beside(!upper), to = rank_beside(upper);
         const Edge* const before = from >= 0 ? received_[upper].data() : nullptr;
-        if (context_.stream().recording()) return launch(before, to >= 0 ? there_[upper] : nullptr);
+        if (context_.stream().recording() && !by_messages_) return launch(before, to >= 0 ? there_[upper] : nullptr);
         if (from >= 0) receive(from, received_[upper]);
         launch(before, to >= 0 ? sent_.data() : nullptr);
         if (to >= 0) send(to);
@@ -42,6 +42,7 @@ private:
 
     Context context_;
     Buffer<Edge> received_[2], sent_;  ///< received: in the lower solve and in the upper one
+    bool by_messages_;                 ///< the ranks are on several hosts
     Edge* there_[2]{};                 ///< where the next rank receives
 };
 

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/ranks/messages_cuda.hpp"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "core/device/cuda.hpp"
+#include "core/error.hpp"
+#include "core/ranks/links_cuda.hpp"
+#include "core/ranks/offers_cuda.hpp"
+
+namespace hyperplane::cuda {
+namespace {
+
+Index bytes_of(std::span<const RankPart> parts) {
+    Index bytes = 0;
+    for (const RankPart& part : parts) bytes += part.bytes;
+    return bytes;
+}
+
+/// Brings parts of the same rank together, and leaves out empty ones.
+std::vector<RankPart> by_rank(std::vector<RankPart> parts) {
+    std::erase_if(parts, [](const RankPart& part) { return part.bytes == 0; });
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const RankPart& one, const RankPart& other) { return one.rank < other.rank; });
+    return parts;
+}
+
+/// Calls body(rank, parts) for each rank of parts that are together by rank.
+template <class Body>
+void for_each_rank(const std::vector<RankPart>& parts, const Body& body) {
+    for (std::size_t first = 0, end = 0; first < parts.size(); first = end) {
+        while (end < parts.size() && parts[end].rank == parts[first].rank) ++end;
+        body(parts[first].rank, std::span(parts).subspan(first, end - first));
+    }
+}
+
+/// Waits until the ranks with which parts are exchanged have come here, too.
+void meet(Communicator& ranks, const std::vector<RankPart>& sent, const std::vector<RankPart>& received) {
+    std::set<int> others;
+    for (const auto* const parts : {&sent, &received})
+        for (const RankPart& part : *parts) others.insert(part.rank);
+    double here = 1.0;
+    for (const int other : others) ranks.send(other, {&here, 1});
+    for (const int other : others) ranks.receive(other, {&here, 1});
+}
+
+}  // namespace
+
+/// A stream for exchanges that go on beside the context's, and events by which either waits for the other.
+struct RankMessages::Beside {
+    cudaStream_t stream = nullptr;
+    cudaEvent_t begun = nullptr, done = nullptr;
+
+    Beside() {
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+        for (cudaEvent_t* const event : {&begun, &done})
+            check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    }
+    Beside(const Beside&) = delete;
+    Beside& operator=(const Beside&) = delete;
+    ~Beside() {
+        for (cudaEvent_t const event : {begun, done}) cudaEventDestroy(event);
+        cudaStreamDestroy(stream);
+    }
+};
+
+/// An exchange through pinned memory of the host, which the GPU's copies need not wait for.
+struct RankMessages::ThroughHosts {
+    struct Pinned {
+        double* memory = nullptr;
+        Index bytes = 0;
+
+        Pinned() = default;
+        Pinned(const Pinned&) = delete;
+        Pinned& operator=(const Pinned&) = delete;
+        ~Pinned() { cudaFreeHost(memory); }
+        void make(Index wanted) {
+            cudaFreeHost(memory);
+            memory = nullptr;
+            bytes = 0;
+            void* made = nullptr;
+            check(cudaHostAlloc(&made, std::size_t(wanted), cudaHostAllocDefault), "cudaHostAlloc");
+            memory = static_cast<double*>(made);
+            bytes = wanted;
+        }
+    };
+    Pinned out, in;
+    cudaEvent_t read = nullptr, placed = nullptr;  ///< what is sent has been copied; what was received before as well
+    std::vector<RankPart> sent, received;
+
+    ThroughHosts() {
+        for (cudaEvent_t* const event : {&read, &placed})
+            check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    }
+    ThroughHosts(const ThroughHosts&) = delete;
+    ThroughHosts& operator=(const ThroughHosts&) = delete;
+    ~ThroughHosts() {
+        for (cudaEvent_t const event : {read, placed}) cudaEventDestroy(event);
+    }
+    void begin(const Context& context) {
+        for (const auto& [pinned, parts] : {std::pair{&out, &sent}, std::pair{&in, &received}})
+            if (bytes_of(*parts) > pinned->bytes) {
+                context.synchronize();
+                pinned->make(bytes_of(*parts));
+            }
+        double* next = out.memory;
+        for (const RankPart& part : sent) {
+            copy(context, part.address, next, part.bytes);
+            next += part.bytes / Index(sizeof(double));
+        }
+        check(cudaEventRecord(read, stream(context)), "cudaEventRecord");
+    }
+    void end(const Context& context) {
+        Communicator& ranks = *context.ranks();
+        check(cudaEventSynchronize(read), "cudaEventSynchronize");
+        double* next = out.memory;
+        const auto next_message = [&](std::span<const RankPart> parts) {
+            const std::span message(next, std::size_t(bytes_of(parts)) / sizeof(double));
+            next += message.size();
+            return message;
+        };
+        for_each_rank(sent, [&](int rank, std::span<const RankPart> parts) { ranks.send(rank, next_message(parts)); });
+        check(cudaEventSynchronize(placed), "cudaEventSynchronize");
+        next = in.memory;
+        for_each_rank(received,
+                      [&](int rank, std::span<const RankPart> parts) { ranks.receive(rank, next_message(parts)); });
+        next = in.memory;
+        for (const RankPart& part : received) {
+            copy(context, next, part.address, part.bytes);
+            next += part.bytes / Index(sizeof(double));
+        }
+        check(cudaEventRecord(placed, stream(context)), "cudaEventRecord");
+        context.stream().note("exchange through the hosts' memory");
+    }
+
+private:
+    static void copy(const Context& context, const void* from, void* to, Index bytes) {
+        check(cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDefault, stream(context)), "cudaMemcpyAsync");
+    }
+};
+
+RankMessages::RankMessages(const Context& context, bool by_nccl) {
+    stream(context);  // makes its GPU the current one
+    if (by_nccl) {
+        nccl_ = std::make_unique<NcclRanks>(*context.ranks());
+        beside_ = std::make_unique<Beside>();
+    } else {
+        through_ = std::make_unique<ThroughHosts>();
+    }
+}
+
+RankMessages::~RankMessages() = default;
+
+void RankMessages::begin(const Context& context, const std::vector<RankPart>& sent,
+                         const std::vector<RankPart>& received) {
+    if (through_) {
+        if (context.stream().recording())
+            throw Error(ExitCode::internal, "a message through the host's memory was to be recorded");
+        through_->sent = by_rank(sent);
+        through_->received = by_rank(received);
+        return through_->begin(context);
+    }
+    const std::vector<RankPart> out = by_rank(sent), in = by_rank(received);
+    if (!context.stream().recording()) meet(*context.ranks(), out, in);
+    check(cudaEventRecord(beside_->begun, stream(context)), "cudaEventRecord");
+    check(cudaStreamWaitEvent(beside_->stream, beside_->begun, 0), "cudaStreamWaitEvent");
+    nccl_->exchange(out, in, beside_->stream);
+    check(cudaEventRecord(beside_->done, beside_->stream), "cudaEventRecord");
+}
+
+void RankMessages::end(const Context& context) {
+    if (through_) return through_->end(context);
+    check(cudaStreamWaitEvent(stream(context), beside_->done, 0), "cudaStreamWaitEvent");
+}
+
+void RankMessages::exchange(const Context& context, const std::vector<RankPart>& sent,
+                            const std::vector<RankPart>& received) {
+    if (through_) {
+        begin(context, sent, received);
+        return end(context);
+    }
+    const std::vector<RankPart> out = by_rank(sent), in = by_rank(received);
+    if (out.empty() && in.empty()) return;
+    if (!context.stream().recording()) meet(*context.ranks(), out, in);
+    context.stream().note("exchange by NCCL");
+    nccl_->exchange(out, in, stream(context));
+}
+
+void RankMessages::record_gather(const Context& context, const std::vector<Index>& counts, double* mine,
+                                 double* all) const {
+    const int rank = context.ranks()->rank();
+    context.stream().note("gathering by NCCL");
+    if (std::all_of(counts.begin(), counts.end(), [&](Index count) { return count == counts[0]; }))
+        return nccl_->all_gather(mine, all, counts[0], stream(context));
+    std::vector<RankPart> sent, received;
+    double* to = all;
+    for (int other = 0; other < int(counts.size()); ++other) {
+        if (other == rank)
+            check(cudaMemcpyAsync(to, mine, std::size_t(counts[rank]) * sizeof(double), cudaMemcpyDeviceToDevice,
+                                  stream(context)),
+                  "cudaMemcpyAsync");
+        else {
+            sent.push_back({other, mine, counts[rank] * Index(sizeof(double))});
+            received.push_back({other, to, counts[other] * Index(sizeof(double))});
+        }
+        to += counts[other];
+    }
+    nccl_->exchange(sent, received, stream(context));
+}
+
+void exchange_parts(const Context& context, const std::vector<RankPart>& sent, const std::vector<RankPart>& received) {
+    if (by_messages(context)) return links_of(context).messages().exchange(context, sent, received);
+    const std::vector<RankPart> given = by_rank(sent), taken = by_rank(received);
+    for_each_rank(given, [&](int rank, std::span<const RankPart> parts) {
+        std::vector<const void*> addresses;
+        for (const RankPart& part : parts) addresses.push_back(part.address);
+        offer(context, rank, {addresses});
+    });
+    for_each_rank(taken, [&](int rank, std::span<const RankPart> parts) {
+        const Offer theirs = take_offer(context, rank, parts.size());
+        for (std::size_t at = 0; at < parts.size(); ++at)
+            context.stream().copy(theirs.addresses[at], parts[at].address, parts[at].bytes);
+        acknowledge(context, rank);
+    });
+    for_each_rank(given, [&](int rank, std::span<const RankPart>) { await_acknowledgement(context, rank); });
+}
+
+void begin_halo_messages(const Vector& x) {
+    const Layout& l = x.layout();
+    const Index halo = l.halo_slots(), end = l.slots(), bytes = halo * Index(sizeof(double));
+    const int rank = x.context().ranks()->rank();
+    std::vector<RankPart> sent, received;
+    const auto list = [&](int other, Index own, Index beyond) {
+        if (other < 0 || other >= x.context().ranks()->size()) return;
+        for (double* const component : const_cast<Vector&>(x).components()) {
+            sent.push_back({other, component + own, bytes});
+            received.push_back({other, component + beyond, bytes});
+        }
+    };
+    list(rank - 1, 0, -halo);
+    list(rank + 1, end - halo, end);
+    links_of(x.context()).messages().begin(x.context(), sent, received);
+}
+
+void end_halo_messages(const Vector& x) {
+    links_of(x.context()).messages().end(x.context());
+}
+
+}  // namespace hyperplane::cuda
