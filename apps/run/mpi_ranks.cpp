@@ -9,13 +9,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <list>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "apps/guard.hpp"
+#include "core/ranks/nccl.hpp"
 
 namespace hyperplane {
 namespace {
@@ -97,6 +101,8 @@ public:
         std::copy_n(text.begin(), std::min(text.size(), failure.reason.size() - 1), failure.reason.begin());
         for (int to = 0; to < size_; ++to)
             if (to != rank_) MPI_Send(&failure, int(sizeof failure), MPI_BYTE, to, failure_tag, all_);
+        if constexpr (cuda_built)
+            if (NcclRanks::were_made()) end_in_time(code, text);
     }
 
 private:
@@ -105,6 +111,15 @@ private:
         std::vector<double> values;
         MPI_Request request = MPI_REQUEST_NULL;
     };
+    /// A rank whose GPU waits for this one's values by NCCL never looks for the message. If it has not left by then,
+    /// this process ends alone, and mpirun ends the others.
+    static void end_in_time(ExitCode code, const std::string& text) {
+        std::thread([code, text] {
+            std::this_thread::sleep_for(std::chrono::seconds(3));
+            std::fprintf(stderr, "error: %s; other ranks still waited for it, and were ended\n", text.c_str());
+            std::_Exit(int(code));
+        }).detach();
+    }
     /// Short enough for MPI to send it without waiting for the receiver.
     struct Failure {
         int code;

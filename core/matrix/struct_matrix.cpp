@@ -10,6 +10,7 @@
 #include "core/grid/neighbour_slot.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "core/ranks/cuts.hpp"
+#include "core/ranks/halo_halves.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/plane_sums.hpp"
 #include "core/vector/run_kernel.hpp"
@@ -32,6 +33,26 @@ void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
 /// Before a product with x on a CPU. A matrix without couplings along z reads no halo.
 void bring_halo(const StructMatrix& a, const Vector& x) {
     if (a.layout().is_part() && a.stencil().planes() > 0) exchange_halo(x);
+}
+
+/// Calls body(at) for every block of a product with x: first for those that read no halo, while it is on its way.
+template <class Body>
+void for_blocks(const StructMatrix& a, const Vector& x, const PlaneSums& order, const Body& body) {
+    const Index blocks = order.blocks();
+    const auto each = [&](Index begin, Index end, Index left_out_at, Index left_out) {
+#pragma omp parallel for schedule(static, 1) num_threads(a.context().threads_for(a.unknowns()))
+        for (Index at = begin; at < end; ++at) body(at < left_out_at ? at : at + left_out);
+    };
+    const Layout& layout = a.layout();
+    if (!layout.is_part() || a.stencil().planes() == 0) return each(0, blocks, blocks, 0);
+    const Index reach = a.stencil().planes() * layout.slots_of_plane();
+    Index first = 0, last = blocks;  // the blocks [first, last) read no halo
+    while (first < blocks && order.block(first).first < reach) ++first;
+    while (last > first && order.block(last - 1).first + order.block(last - 1).count > layout.slots() - reach) --last;
+    send_halo(x);
+    each(first, last, last, 0);
+    receive_halo(x);
+    each(0, blocks - (last - first), first, last - first);
 }
 
 }  // namespace
@@ -121,8 +142,8 @@ const StructMatrixCuda& StructMatrix::cuda() const {
 void StructMatrix::apply(const Vector& x, Vector& y) const {
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().apply(*this, x, y);
-    bring_halo(*this, x);
     if (is_flat()) return apply_flat(x, y, [](Index, Index, int) {});
+    bring_halo(*this, x);
     apply_runs(x, y);
     if (grid().any_periodic()) apply_wrapped(x, y);
 }
@@ -130,7 +151,6 @@ void StructMatrix::apply(const Vector& x, Vector& y) const {
 void StructMatrix::subtract_product(const Vector& b, const Vector& x, Vector& r) const {
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().subtract_product(*this, b, x, r);
-    bring_halo(*this, x);
     if (is_flat())
         return apply_flat(x, r, [&](Index, Index first, int count) {  // while the piece is in the caches
             for (int c = 0; c < dof(); ++c) {
@@ -145,7 +165,6 @@ void StructMatrix::subtract_product(const Vector& b, const Vector& x, Vector& r)
 
 void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const {
     if (!is_flat() || backend() == Backend::cuda) return LinearOperator::apply_dot(x, y, product);
-    bring_halo(*this, x);
     const PlaneSums order(space(), 1);
     std::vector<double> partial(std::size_t(order.blocks()));
     apply_flat(x, y, [&](Index at, Index first, int count) {
@@ -165,8 +184,7 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
     const Index lowest = -std::min(l.begin_plane(), l.halo()) * l.slots_of_plane();
     const Index highest = l.slots() + std::min(grid().nz - l.end_plane(), l.halo()) * l.slots_of_plane();
     const PlaneSums order(space(), 1);
-#pragma omp parallel for schedule(static, 1) num_threads(context().threads_for(unknowns()))
-    for (Index at = 0; at < order.blocks(); ++at) {
+    for_blocks(*this, x, order, [&](Index at) {
         const Index first = order.block(at).first;
         const int count = int(order.block(at).count);
         thread_local std::vector<RunTerm> terms;
@@ -183,7 +201,7 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
             accumulate<+1>(terms, nullptr, y.component(row) + first, count);
         }
         done(at, first, count);
-    }
+    });
 }
 
 /// A coefficient as the lines of a product read it: the addresses of it and of the value that it multiplies, for slot
@@ -218,8 +236,7 @@ void StructMatrix::apply_lines(const EqualLines& lines, const Vector& x, Vector&
     std::vector<std::vector<LineTerm>> all;
     for (int row = 0; row < dof(); ++row) all.push_back(line_terms(x, row));
     const PlaneSums order(space(), 1);
-#pragma omp parallel for schedule(static, 1) num_threads(context().threads_for(unknowns()))
-    for (Index at = 0; at < order.blocks(); ++at) {
+    for_blocks(*this, x, order, [&](Index at) {
         const Index first = order.block(at).first, last = first + order.block(at).count;
         thread_local std::vector<RunTerm> terms;
         for (Index slot = first; slot < last;) {
@@ -243,7 +260,7 @@ void StructMatrix::apply_lines(const EqualLines& lines, const Vector& x, Vector&
             slot += count;
         }
         done(at, first, int(last - first));
-    }
+    });
 }
 
 void StructMatrix::apply_runs(const Vector& x, Vector& y) const {

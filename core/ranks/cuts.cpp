@@ -10,6 +10,7 @@
 #include "core/profile.hpp"
 #include "core/ranks/aligned.hpp"
 #include "core/ranks/all_cuts.hpp"
+#include "core/ranks/halo_halves.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/offers_cuda.hpp"
 #include "core/ranks/planned.hpp"
@@ -87,19 +88,32 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
     return whole.of_planes(cuts[ranks->rank()], cuts[ranks->rank() + 1], halo);
 }
 
-void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer) {
-    if constexpr (cuda_built)
-        if (context.backend() == Backend::cuda) return cuda::exchange_arrays(context, low, high);
-    Communicator& ranks = *context.ranks();
-    const Index values = low.owned * Index(low.own.size()) + low.received * Index(low.halo.size()) +
-                         high.owned * Index(high.own.size()) + high.received * Index(high.halo.size());
-    const ProfileScope scope(context, "halo exchange", values * Index(sizeof(double)));
-    const auto neighbour = [&](int step) {
-        const int other = ranks.rank() + step;
-        if (outer == OuterEnds::meet) return (other + ranks.size()) % ranks.size();
-        return other < ranks.size() ? other : -1;
+namespace {
+
+/// The ranks at the ends of a rank's part; -1: there is none.
+struct Beside {
+    int below, above;
+    Beside(const Communicator& ranks, OuterEnds outer) {
+        const auto neighbour = [&](int step) {
+            const int other = ranks.rank() + step;
+            if (outer == OuterEnds::meet) return (other + ranks.size()) % ranks.size();
+            return other < ranks.size() ? other : -1;
+        };
+        below = neighbour(-1), above = neighbour(+1);
+    }
+};
+
+Index bytes_of(const EndArrays& low, const EndArrays& high) {
+    const auto values = [](const EndArrays& end) {
+        return end.owned * Index(end.own.size()) + end.received * Index(end.halo.size());
     };
-    const int below = neighbour(-1), above = neighbour(+1);
+    return (values(low) + values(high)) * Index(sizeof(double));
+}
+
+// Where two ranks meet at both ends, the first message from the other one is that of its lower end.
+void send_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer) {
+    Communicator& ranks = *context.ranks();
+    const Beside beside(ranks, outer);
     std::vector<double> message;
     const auto send = [&](int to, const EndArrays& end) {
         if (to < 0) return;
@@ -107,6 +121,14 @@ void exchange_arrays(const Context& context, const EndArrays& low, const EndArra
         for (const double* array : end.own) message.insert(message.end(), array, array + end.owned);
         ranks.send(to, message);
     };
+    send(beside.below, low);
+    send(beside.above, high);
+}
+
+void receive_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer) {
+    Communicator& ranks = *context.ranks();
+    const Beside beside(ranks, outer);
+    std::vector<double> message;
     const auto receive = [&](int from, const EndArrays& end) {
         if (from < 0) return;
         message.resize(std::size_t(end.received) * end.halo.size());
@@ -117,11 +139,63 @@ void exchange_arrays(const Context& context, const EndArrays& low, const EndArra
             values += end.received;
         }
     };
-    // Where two ranks meet at both ends, the first message from the other one is that of its lower end.
-    send(below, low);
-    send(above, high);
-    receive(above, high);
-    receive(below, low);
+    receive(beside.above, high);
+    receive(beside.below, low);
+}
+
+EndArrays arrays_at(const SlabEnd& end, const std::vector<double*>& arrays) {
+    EndArrays these{{}, end.owned, {}, end.received};
+    for (double* const array : arrays) {
+        these.own.push_back(array + end.own);
+        these.halo.push_back(array + end.halo);
+    }
+    return these;
+}
+
+/// The ends of a part that has a halo of `planes` planes.
+struct HaloEnds {
+    SlabEnd low, high;
+    OuterEnds outer;
+    HaloEnds(const Layout& layout, int planes) {
+        const Index size = planes * layout.slots_of_plane(), end = layout.slots();
+        low = {0, size, -size, size};
+        high = {end - size, size, end, size};
+        outer = layout.grid().periodic[2] ? OuterEnds::meet : OuterEnds::open;
+    }
+};
+
+/// Of a vector's whole halo.
+struct HaloArrays {
+    EndArrays low, high;
+    OuterEnds outer;
+    explicit HaloArrays(const Vector& x) {
+        const HaloEnds ends(x.layout(), x.layout().halo());
+        const std::vector<double*> components = const_cast<Vector&>(x).components();
+        low = arrays_at(ends.low, components), high = arrays_at(ends.high, components);
+        outer = ends.outer;
+    }
+};
+
+}  // namespace
+
+void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer) {
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda) return cuda::exchange_arrays(context, low, high);
+    const ProfileScope scope(context, "halo exchange", bytes_of(low, high));
+    send_arrays(context, low, high, outer);
+    receive_arrays(context, low, high, outer);
+}
+
+void send_halo(const Vector& x) {
+    const HaloArrays halo(x);
+    const ProfileScope scope(x.context(), "halo exchange", bytes_of(halo.low, halo.high));
+    send_arrays(x.context(), halo.low, halo.high, halo.outer);
+}
+
+void receive_halo(const Vector& x) {
+    const HaloArrays halo(x);
+    const ProfileScope scope(x.context(), "halo exchange", 0);
+    receive_arrays(x.context(), halo.low, halo.high, halo.outer);
 }
 
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays,
@@ -129,15 +203,7 @@ void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& hi
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda && context.stream().recording())
             return cuda::exchange_ends(context, low, high, arrays);
-    const auto at = [&](const SlabEnd& end) {
-        EndArrays these{{}, end.owned, {}, end.received};
-        for (double* const array : arrays) {
-            these.own.push_back(array + end.own);
-            these.halo.push_back(array + end.halo);
-        }
-        return these;
-    };
-    exchange_arrays(context, at(low), at(high), outer);
+    exchange_arrays(context, arrays_at(low, arrays), arrays_at(high, arrays), outer);
 }
 
 void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance) {
@@ -168,9 +234,8 @@ Index bytes_to_gather(const Context& context, const std::vector<Index>& begins, 
 
 void exchange_halos(const Context& context, const Layout& layout, int planes, const std::vector<double*>& arrays) {
     if (!context.ranks() || !layout.is_part()) return;
-    const Index size = planes * layout.slots_of_plane(), end = layout.slots();
-    exchange_ends(context, {0, size, -size, size}, {end - size, size, end, size}, arrays,
-                  layout.grid().periodic[2] ? OuterEnds::meet : OuterEnds::open);
+    const HaloEnds ends(layout, planes);
+    exchange_ends(context, ends.low, ends.high, arrays, ends.outer);
 }
 
 void exchange_rows(const Context& context, const RowSlab& slab, int dof, double* values) {

@@ -147,6 +147,10 @@ RankMessages::RankMessages(const Context& context, bool by_nccl) {
     if (by_nccl) {
         nccl_ = std::make_unique<NcclRanks>(*context.ranks());
         beside_ = std::make_unique<Beside>();
+        // NCCL connects the ranks at their first exchange, which a recording should find done.
+        const device::Scratch& scratch = context.stream().scratch();
+        nccl_->all_gather(scratch.planes, scratch.partial, 1, stream(context));
+        context.synchronize();
     } else {
         through_ = std::make_unique<ThroughHosts>();
     }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <exception>
 #include <vector>
 
 #include "core/error.hpp"
@@ -16,7 +18,13 @@ constexpr std::size_t values_of_id = sizeof(Nccl::Id) / sizeof(double);
 
 constexpr const char* by_messages = "messages through the hosts' memory";
 
+std::atomic<bool> made{false};
+
 }  // namespace
+
+bool NcclRanks::were_made() {
+    return made;
+}
 
 int Nccl::version() const {
     int version = 0;
@@ -78,11 +86,15 @@ NcclRanks::NcclRanks(Communicator& ranks, const std::string& file) : nccl_(file)
     std::memcpy(mine.data(), &id, sizeof id);
     ranks.all_gather(mine, all);
     std::memcpy(static_cast<void*>(&id), all.data(), sizeof id);
+    made = true;
     check(nccl_.init_rank(&comm_, ranks.size(), id, rank_), "ncclCommInitRank");
 }
 
 NcclRanks::~NcclRanks() {
-    if (comm_) nccl_.destroy(comm_);
+    if (std::uncaught_exceptions() > 0)
+        nccl_.abort(comm_);  // waits for nobody
+    else
+        nccl_.destroy(comm_);
 }
 
 void NcclRanks::check(int result, const char* what) const {

@@ -37,6 +37,7 @@ struct Nccl {
     int (*get_unique_id)(Id*) = library.find<int(Id*)>("ncclGetUniqueId");
     int (*init_rank)(Comm*, int, Id, int) = library.find<int(Comm*, int, Id, int)>("ncclCommInitRank");
     int (*destroy)(Comm) = library.find<int(Comm)>("ncclCommDestroy");
+    int (*abort)(Comm) = library.find<int(Comm)>("ncclCommAbort");
     const char* (*error_string)(int) = library.find<const char*(int)>("ncclGetErrorString");
     const char* (*last_error)(Comm) = library.find<const char*(Comm)>("ncclGetLastError");
     int (*group_start)() = library.find<int()>("ncclGroupStart");
@@ -66,6 +67,8 @@ public:
     /// All ranks must make theirs at the same time, with their GPU the current one. Throws DeviceError.
     NcclRanks(Communicator& ranks, const std::string& file = "libnccl.so.2");
     ~NcclRanks();
+    /// Whether this process has had any, whose waits on a GPU no message of a failing rank can end.
+    static bool were_made();
     NcclRanks(const NcclRanks&) = delete;
     NcclRanks& operator=(const NcclRanks&) = delete;
 
