@@ -131,8 +131,7 @@ Context context_of_process(const Parameters& parameters, int threads, const std:
     context.set_gpus_of_ranks(numbers_of_gpus(devices));
     if constexpr (cuda_built)
         if (are_on_several_hosts(*ranks))
-            context.links() =
-                std::make_shared<RankLinks>(context, between_hosts_of(parameters, devices, *ranks));
+            context.links() = std::make_shared<RankLinks>(context, between_hosts_of(parameters, devices, *ranks));
     return context;
 }
 

@@ -14,7 +14,8 @@ namespace hyperplane {
 /// The context that [device] chooses; `auto` takes the GPU if there is one that can be used. Throws DeviceError if the
 /// deck demands a GPU and none can be used. With ranks it is that of one of several ranks, each of which has a GPU,
 /// from device.gpu on; they share GPUs if there are fewer. All ranks must make theirs at the same time if they are
-/// processes. Throws UsageError or DeviceError if these are on GPUs of several hosts and cannot exchange values as asked.
+/// processes. Throws UsageError or DeviceError if these are on GPUs of several hosts and cannot exchange values as
+/// asked.
 Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks = nullptr);
 
 /// From now on, allocations above device.memory_limit, or above `most` bytes if that is less, fail.

@@ -208,8 +208,7 @@ void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& h
 }  // namespace
 
 void meet_in_stream(const Context& context) {
-    if (by_messages(context))
-        throw Error(ExitCode::internal, "ranks of several hosts were to meet within a graph");
+    if (by_messages(context)) throw Error(ExitCode::internal, "ranks of several hosts were to meet within a graph");
     meet<<<1, 32, 0, stream(context)>>>(links_of(context).view());
     launched(context, "meeting of ranks");
 }

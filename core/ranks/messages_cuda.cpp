@@ -8,6 +8,7 @@
 
 #include "core/device/cuda.hpp"
 #include "core/error.hpp"
+#include "core/ranks/cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/offers_cuda.hpp"
 
@@ -147,13 +148,28 @@ RankMessages::RankMessages(const Context& context, bool by_nccl) {
     if (by_nccl) {
         nccl_ = std::make_unique<NcclRanks>(*context.ranks());
         beside_ = std::make_unique<Beside>();
-        // NCCL connects the ranks at their first exchange, which a recording should find done.
-        const device::Scratch& scratch = context.stream().scratch();
-        nccl_->all_gather(scratch.planes, scratch.partial, 1, stream(context));
-        context.synchronize();
+        connect(context);
     } else {
         through_ = std::make_unique<ThroughHosts>();
     }
+}
+
+/// NCCL connects ranks at their first exchange, with help of both processes. Nothing that may wait for a GPU, such as
+/// an allocation, must come between; so all ranks exchange something with all others, and meet when it has arrived.
+void RankMessages::connect(const Context& context) const {
+    const device::Scratch& scratch = context.stream().scratch();
+    Communicator& ranks = *context.ranks();
+    nccl_->all_gather(scratch.planes, scratch.partial, 1, stream(context));
+    const Index bytes = sizeof(double);
+    std::vector<RankPart> sent, received;
+    for (int other = 0; other < ranks.size(); ++other)
+        if (other != ranks.rank()) {
+            sent.push_back({other, scratch.planes, bytes});
+            received.push_back({other, scratch.partial + other, bytes});
+        }
+    nccl_->exchange(sent, received, stream(context));
+    context.synchronize();
+    gathered(context, {1.0});
 }
 
 RankMessages::~RankMessages() = default;

@@ -42,13 +42,15 @@ private:
     struct Beside;
     struct ThroughHosts;
 
+    void connect(const Context& context) const;
+
     std::unique_ptr<NcclRanks> nccl_;
     std::unique_ptr<Beside> beside_;         ///< with NCCL
     std::unique_ptr<ThroughHosts> through_;  ///< without
 };
 
-/// Exchanges parts of the memory of the context's GPU: by messages, or, on one host and not recorded, by copies from the
-/// other ranks' memory. The ranks that are named must call it, too.
+/// Exchanges parts of the memory of the context's GPU: by messages, or, on one host and not recorded, by copies from
+/// the other ranks' memory. The ranks that are named must call it, too.
 void exchange_parts(const Context& context, const std::vector<RankPart>& sent, const std::vector<RankPart>& received);
 
 /// Begins the exchange of a vector's halo by messages, and ends it (RankMessages::begin).

@@ -105,8 +105,7 @@ void NcclRanks::check(int result, const char* what) const {
                     rank_, what, nccl_.error_string(result), nccl_.last_error(comm_)));
 }
 
-void NcclRanks::exchange(const std::vector<RankPart>& sent, const std::vector<RankPart>& received,
-                         void* stream) const {
+void NcclRanks::exchange(const std::vector<RankPart>& sent, const std::vector<RankPart>& received, void* stream) const {
     const auto values = [](const RankPart& part) { return std::size_t(part.bytes) / sizeof(double); };
     check(nccl_.group_start(), "ncclGroupStart");
     for (const RankPart& part : sent)

@@ -30,7 +30,8 @@ struct Nccl {
     static constexpr int float64 = 8;  ///< ncclFloat64
     static constexpr int oldest = 21400;
 
-    explicit Nccl(const std::string& file = "libnccl.so.2") : library(file, "exchanging values between GPUs of hosts") {}
+    explicit Nccl(const std::string& file = "libnccl.so.2")
+        : library(file, "exchanging values between GPUs of hosts") {}
 
     SharedLibrary library;
     int (*get_version)(int*) = library.find<int(int*)>("ncclGetVersion");
@@ -42,12 +43,12 @@ struct Nccl {
     const char* (*last_error)(Comm) = library.find<const char*(Comm)>("ncclGetLastError");
     int (*group_start)() = library.find<int()>("ncclGroupStart");
     int (*group_end)() = library.find<int()>("ncclGroupEnd");
-    int (*send)(const void*, std::size_t, int, int, Comm, Stream) =
-        library.find<int(const void*, std::size_t, int, int, Comm, Stream)>("ncclSend");
-    int (*receive)(void*, std::size_t, int, int, Comm, Stream) =
-        library.find<int(void*, std::size_t, int, int, Comm, Stream)>("ncclRecv");
-    int (*all_gather)(const void*, void*, std::size_t, int, Comm, Stream) =
-        library.find<int(const void*, void*, std::size_t, int, Comm, Stream)>("ncclAllGather");
+    int (*send)(const void*, std::size_t, int, int, Comm,
+                Stream) = library.find<int(const void*, std::size_t, int, int, Comm, Stream)>("ncclSend");
+    int (*receive)(void*, std::size_t, int, int, Comm,
+                   Stream) = library.find<int(void*, std::size_t, int, int, Comm, Stream)>("ncclRecv");
+    int (*all_gather)(const void*, void*, std::size_t, int, Comm,
+                      Stream) = library.find<int(const void*, void*, std::size_t, int, Comm, Stream)>("ncclAllGather");
 
     /// Such as 22809 for 2.28.9.
     int version() const;

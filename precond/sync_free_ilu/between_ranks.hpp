@@ -3,8 +3,8 @@
 //
 // The kernel of a rank stores what other ranks depend on into their memory. Where a solve is recorded as a graph, all
 // kernels run at the same time and wait for records. In a solve that is queued once, a rank's stream waits until the
-// kernels of the ranks that it depends on have ended. Both give the same values. Between hosts a kernel stores the records
-// into memory of its own, from which they are messages, and the kernels follow each other.
+// kernels of the ranks that it depends on have ended. Both give the same values. Between hosts a kernel stores the
+// records into memory of its own, from which they are messages, and the kernels follow each other.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ public:
     struct Sent {
         Buffer<int> begin;
         Buffer<PlaceOfRow> to;
-        Buffer<RowRecord> out;                    ///< between hosts: where they are stored
-        std::vector<RankPart> sent, received;     ///< and what is exchanged then
+        Buffer<RowRecord> out;                 ///< between hosts: where they are stored
+        std::vector<RankPart> sent, received;  ///< and what is exchanged then
     };
 
     /// All ranks must make theirs at the same time. Where ranks share a GPU, kernels that fill it must not wait for

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A library with NCCL's functions, for tests without GPUs: ranks are threads of one process, and all memory is the
-// host's. As NCCL does, it starts what a group has queued when the group ends, and matches what two ranks send each other
-// by its order.
+// host's. As NCCL does, it starts what a group has queued when the group ends, and matches what two ranks send each
+// other by its order.
 #include <algorithm>
 #include <array>
 #include <condition_variable>

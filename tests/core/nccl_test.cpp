@@ -110,14 +110,20 @@ TEST(BetweenHosts, WhatStandsAgainstNcclIsSaid) {
     const BetweenHosts sharing = choose_between_hosts("auto", {22809, 22809}, true);
     EXPECT_FALSE(sharing.nccl);
     EXPECT_NE(sharing.text.find("share a GPU"), sharing.text.npos) << sharing.text;
-    EXPECT_NE(message_of<DeviceError>([] { choose_between_hosts("nccl", {0, 22809}, false); }).find("rank 0 cannot load"),
+    EXPECT_NE(message_of<DeviceError>([] {
+                  choose_between_hosts("nccl", {0, 22809}, false);
+              }).find("rank 0 cannot load"),
               std::string::npos);
-    EXPECT_NE(message_of<UsageError>([] { choose_between_hosts("nccl", {1, 1}, true); }).find("share a GPU"),
+    EXPECT_NE(message_of<UsageError>([] {
+                  choose_between_hosts("nccl", {1, 1}, true);
+              }).find("share a GPU"),
               std::string::npos);
 }
 
 TEST(BetweenHosts, VersionsThatDifferOrAreTooOldAreRefused) {
-    const std::string differ = message_of<UsageError>([] { choose_between_hosts("auto", {22809, 22809, 22705}, false); });
+    const std::string differ = message_of<UsageError>([] {
+        choose_between_hosts("auto", {22809, 22809, 22705}, false);
+    });
     EXPECT_NE(differ.find("rank 0 has NCCL 2.28.9 and rank 2 has 2.27.5"), differ.npos) << differ;
     EXPECT_NE(differ.find("device.between_hosts = messages"), differ.npos) << differ;
     const std::string old = message_of<UsageError>([] { choose_between_hosts("auto", {21003, 21003}, false); });
