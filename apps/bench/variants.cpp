@@ -146,6 +146,10 @@ std::vector<Variant> tunings(const std::string& part) {
             add(fmt::format("factor groups {}, waiting {}", groups, waiting),
                 "groups of threads that share a row, and the operations that a wait for each other costs (4.2.2)",
                 {.factor_groups = groups, .factor_waiting = waiting});
+    for (const int groups : {2, 3, 4})
+        add(fmt::format("factor pipeline of {} groups", groups),
+            "groups of threads that overlap the rows of two levels in two substages (4.2.2)",
+            {.factor_groups = groups, .factor_pipeline = true});
     const auto add_reduced = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
         for (const FactorStorage storage : reduced_factor_storages)
             add("storage " + to_string(storage) + name, "factors in reduced precision" + what, tuning, storage);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factorisation of StructILU on a GPU (Luo et al., StructILU, ICS 2025, Algorithm 1, section 4.1).
 // The threads of a point eliminate its entries one after the other, or, where a benchmark asks for it, groups of
-// threads share them (section 4.2.2, precond/struct_ilu/row_groups.cuh), which gains nothing here.
+// threads share them (section 4.2.2, precond/struct_ilu/row_groups.cuh and row_pipeline.cuh), which gains nothing here.
 //
 //     X_e(p) = A_e(p) + shift diag(A_0)(p) [e = 0] - sum over (l, u), l + u = e, of E_l(p) G_u(p+l)
 //     E_l = X_l below the diagonal,  D^-1 = inverse of X_0
@@ -85,7 +85,10 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_factor(
 
     if (thread < Consumer::threads) {
         Consumer consumer(a, tile, ticket, thread);
-        for (int level = tile.first - looks_back; level < tile.first; ++level) sync_level();
+        for (int level = tile.first - looks_back; level < tile.first; ++level) {
+            sync_level();
+            if (levels_ahead > 0 && level == tile.first - 1) consumer.point(level);
+        }
         for (int level = tile.first; level <= tile.last; ++level) {
             sync_level();
             if (thread == 0) set_completed(&done, level - 1);

@@ -11,6 +11,7 @@
 #include "precond/factors/eliminations.hpp"
 #include "precond/kernel_set.hpp"
 #include "precond/struct_ilu/intra_row.hpp"
+#include "precond/struct_ilu/row_pipeline.hpp"
 
 namespace hyperplane {
 namespace wavefront_cuda {
@@ -30,7 +31,14 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["CHUNK_U"] = rtc::array_of(u);
     all["CHUNK_E"] = rtc::array_of(e);
     all["GROUPS"] = std::to_string(shape.groups);
-    if (shape.groups > 1) {
+    all["PIPELINED"] = shape.pipelined ? "1" : "0";
+    if (shape.pipelined) {
+        const RowPipeline rows(pairs, g.level, g.lower, shape.groups);
+        all["GROUP_OF"] = rtc::array_of(rows.group);
+        all["KNOWN_AT"] = rtc::array_of(rows.known_at);
+        all["ENDS_AT"] = rtc::array_of(rows.ends_at);
+        all["UPDATE_STAGE"] = rtc::array_of(rows.update_stage);
+    } else if (shape.groups > 1) {
         const IntraRowSchedule rows = shape.schedule(system);
         all["GROUP_OF"] = rtc::array_of(rows.group);
         all["STAGE_OF"] = rtc::array_of(rows.stage);
@@ -127,12 +135,13 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     groups = tuning.factor_groups > 0 ? tuning.factor_groups : 1;
     row_waiting = tuning.factor_waiting;
     if (system.shares || dof > 2 || !tuning.factor_ring || g.lower < 6) groups = 1;
-    if (groups > 1 && schedule(system).stages == 1) groups = 1;
+    pipelined = groups > 1 && tuning.factor_pipeline && !system.symmetric;
+    if (groups > 1 && !pipelined && schedule(system).stages == 1) groups = 1;
     const auto size = [&](TileShape t, bool with_ring) {
         const Index values = (system.shares ? 1 : g.lower + 1) * dof * dof;
         const Index halo = (t.j + g.halo_j) * (t.k + g.halo_k),
                     threads = wavefront_cuda::consumer_threads(t.cells(), dof), stage = stages * staged * dof * threads,
-                    exchange = groups > 1 ? ((system.symmetric ? 2 : 1) * g.lower + 1) * dof * threads : 0;
+                    exchange = groups > 1 ? ((system.symmetric || pipelined ? 2 : 1) * g.lower + 1) * dof * threads : 0;
         return Index(sizeof(double)) * ((with_ring ? g.ring * values * halo : 0) + stage + exchange);
     };
     const bool asked = tile.j > 0;
@@ -155,7 +164,7 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     if (tuning.factor_ring && !few && try_tiles(true))
         ring = g.ring;
     else
-        groups = 1, try_tiles(false);
+        groups = 1, pipelined = false, try_tiles(false);
     if (ring > 0) {
         const int halo = g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j);
         const int values = halo * (system.shares ? 1 : g.lower + 1) * dof * dof;
@@ -309,9 +318,10 @@ std::string Factorisation::describe() const {
     const char* kind = shape_.kind == FactorKind::registers ? "points in registers"
                        : shape_.kind == FactorKind::tensor  ? "points on tensor cores"
                                                             : "rows";
-    return fmt::format("factor {}, tiles {} x {}, ring {}, {} x {} + {} threads, {} KiB, {} blocks", kind,
-                       shape_.tile.j, shape_.tile.k, shape_.ring, shape_.groups, shape_.consumer_threads,
-                       32 * (shape_.halo_warps + shape_.matrix_warps), shape_.shared / 1024, shape_.blocks);
+    return fmt::format("factor {}{}, tiles {} x {}, ring {}, {} x {} + {} threads, {} KiB, {} blocks", kind,
+                       shape_.pipelined ? ", rows of two levels" : "", shape_.tile.j, shape_.tile.k, shape_.ring,
+                       shape_.groups, shape_.consumer_threads, 32 * (shape_.halo_warps + shape_.matrix_warps),
+                       shape_.shared / 1024, shape_.blocks);
 }
 
 }  // namespace wavefront_cuda

@@ -22,8 +22,9 @@ struct FactorShape {
     TileShape tile;
     bool keep = true;  ///< E is in shared memory
     Index shared = 0;
-    int groups = 1;       ///< of consumer threads that share the entries of a row
-    int row_waiting = 0;  ///< operations that one wait of the groups for each other costs; 0: a stage is a level
+    bool pipelined = false;  ///< groups overlap the rows of two levels
+    int groups = 1;          ///< of consumer threads that share the entries of a row
+    int row_waiting = 0;     ///< operations that one wait of the groups for each other costs; 0: a stage is a level
     int consumer_threads = 0, blocks, ring = 0, halo_warps = 0, matrix_warps = 1, stages = 3;
 
     FactorShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning);

@@ -9,7 +9,7 @@ namespace hyperplane {
 
 constexpr int warp_cells = 32 / DOF;
 constexpr int consumer_threads = tile_threads(warp_cells);
-constexpr int looks_back = 0;
+constexpr int looks_back = 0, levels_ahead = 0;
 constexpr bool producer_publishes = false;
 constexpr int unroll_pairs = DOF <= 2 && LOWER < 14 ? 128 : 1;
 constexpr int unroll_entries = DOF == 1 && LOWER < 14 ? 2 * LOWER + 1 : 1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The factorisation of points of one, two or four unknowns: a thread has a row of every block of its point in
-// registers. Where GROUPS is above 1, groups of threads share a point's entries (precond/struct_ilu/row_groups.cuh).
-// Definitions: precond/struct_ilu/factor.cuh, RING (a power of two above MAX_LEVEL, or 0), STAGES, GROUPS, HALO_WARPS
-// and MATRIX_WARPS, whose sum is PRODUCER_WARPS.
+// registers. Where GROUPS is above 1, groups of threads share a point's entries (precond/struct_ilu/row_groups.cuh),
+// and where PIPELINED is 1 they also overlap the rows of two levels (precond/struct_ilu/row_pipeline.cuh). Definitions:
+// precond/struct_ilu/factor.cuh, RING (a power of two above MAX_LEVEL, or 0), STAGES, GROUPS, PIPELINED, HALO_WARPS and
+// MATRIX_WARPS, whose sum is PRODUCER_WARPS.
 //
 // All loops over entries are unrolled, so that an elimination consists of loads and products alone, with as many loads
 // in flight as there are registers.
@@ -38,7 +39,13 @@ __device__ __forceinline__ double& staged(int level, int e, int c, int thread) {
     return shared[stage_place + (((level % STAGES) * staged_entries + e) * DOF + c) * consumer_threads + thread];
 }
 
-#if GROUPS > 1
+constexpr int levels_ahead = PIPELINED;  // consumers begin rows so many levels before the row's own
+
+#if PIPELINED
+}  // namespace hyperplane
+#include "precond/struct_ilu/row_pipeline.cuh"
+namespace hyperplane {
+#elif GROUPS > 1
 }  // namespace hyperplane
 #include "precond/struct_ilu/row_groups.cuh"
 namespace hyperplane {
@@ -271,19 +278,19 @@ __device__ void copy_halo(const Arguments& a, const Tile& tile, int warp, int la
     sync_level();
 }
 
-/// Copies the matrix STAGES - 1 levels ahead. If there are no halo warps, the first matrix warp waits for the earlier
-/// tiles.
+/// Copies the matrix STAGES - 1 levels ahead of its use. If there are no halo warps, the first matrix warp waits for
+/// the earlier tiles.
 __device__ void copy_matrix(const Arguments& a, const Tile& tile, int warp, int lane) {
     const MatrixLane mine(a, tile, warp, lane);
     EarlierTiles before(a, tile, lane);
     for (int ahead = 0; ahead < STAGES - 1; ++ahead) mine.start_level(tile.first + ahead);
-    for (int level = tile.first - looks_back; level < tile.first; ++level) sync_level();
-    for (int level = tile.first; level <= tile.last; ++level) {
+    for (int level = tile.first - looks_back; level < tile.first - levels_ahead; ++level) sync_level();
+    for (int level = tile.first - levels_ahead; level <= tile.last; ++level) {
         if (RING == 0 && warp == 0) before.wait_for(level - 1);
         wait_copies<STAGES - 2>();
         __syncwarp();
         sync_level();
-        mine.start_level(level + STAGES - 1);
+        mine.start_level(level + levels_ahead + STAGES - 1);
     }
     sync_level();
 }

@@ -17,7 +17,7 @@ namespace hyperplane {
 
 constexpr int cells = TJ * TK;
 constexpr int consumer_threads = (cells + points - 1) / points * 32;
-constexpr int looks_back = 0;
+constexpr int looks_back = 0, levels_ahead = 0;
 constexpr bool producer_publishes = true;
 constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points are in different banks
 constexpr int stage_size = entries * cells * staged_size;  // of a level; 1 or 2 STAGES are used in turn

@@ -19,6 +19,7 @@ struct StructIluTuning {
     int factor_blocks = 0;           ///< `blocks` of the factorisation
     int factor_groups = 0;           ///< groups of threads that share the entries of a row (section 4.2.2)
     int factor_waiting = 8;          ///< operations that one wait of these groups costs; 0: wait after each level
+    bool factor_pipeline = false;    ///< these groups overlap the rows of two levels (two-substage pipeline)
     bool factor_ring = true;         ///< factorisations with a thread a row keep neighbours' factors in shared memory
     bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
     int pipelined = -1;              ///< 1: terms of earlier levels are summed in advance (section 4.2.1); 0: not
