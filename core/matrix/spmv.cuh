@@ -9,9 +9,13 @@
 // memory, and those lead to a point whose mirrored coefficient is zero for the same reason. Where A wraps along an axis
 // (PERIODIC) neighbours are found by their coordinates.
 //
-// Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES, STORED (entries held: all, or those up to the
-// diagonal), ROWS, PERIODIC, EXACT (the residual), REAL (double or float: the type of coefficients and vectors; sums
-// are in double precision).
+// A thread block has WIDTH consecutive slots of each of PLANES planes of the hyperplane layout. Neighbours lie in as
+// many planes as the stencil has levels, and so a block finds more of them in the first-level cache. Where a
+// coefficient is read once (ONCE), it makes room for others there first.
+//
+// Definitions, besides those of core/grid/grid_point.cuh: PLANES, WIDTH, ONCE, DOF, ENTRIES, STORED (entries held: all,
+// or those up to the diagonal), ROWS, PERIODIC, EXACT (the residual), REAL (double or float: the type of coefficients
+// and vectors; sums are in double precision).
 
 #include "core/grid/grid_point.cuh"
 #include "core/matrix/arguments.hpp"
@@ -43,11 +47,28 @@ __device__ __forceinline__ int neighbour(const Arguments& a, int slot, int e) {
 #if PERIODIC
 #define BOUNDS __launch_bounds__(256, 1)
 #else
-#define BOUNDS __launch_bounds__(256)
+#define BOUNDS __launch_bounds__(PLANES* WIDTH)
 #endif
+
+/// This thread's slot, -1 where it has none.
+__device__ __forceinline__ int slot_of_thread(const Arguments& a) {
+    if (PLANES == 1) {
+        const int slot = a.first + blockIdx.x * WIDTH + threadIdx.x;
+        return slot < a.end ? slot : -1;
+    }
+    const int size = a.ny * a.nz, blocks = (size + WIDTH - 1) / WIDTH, planes = blockIdx.x / blocks;
+    const int at = (blockIdx.x - planes * blocks) * WIDTH + threadIdx.x % WIDTH;
+    const int plane = planes * PLANES + threadIdx.x / WIDTH;
+    return at < size && plane < a.nx ? plane * size + at : -1;
+}
+
+__device__ __forceinline__ REAL coefficient(const REAL* at) {
+    return ONCE ? __ldcs(at) : __ldg(at);
+}
+
 extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
-    const int slot = a.first + blockIdx.x * blockDim.x + threadIdx.x, first_row = blockIdx.y * ROWS;
-    if (slot >= a.end) return;
+    const int slot = slot_of_thread(a), first_row = blockIdx.y * ROWS;
+    if (slot < 0) return;
     Sum sum[ROWS];
 #if EXACT
 #pragma unroll
@@ -68,8 +89,8 @@ extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
             for (int r = 0; r < ROWS; ++r) {
                 const int row = first_row + r;
                 if (row < DOF)
-                    sum[r].add_product(__ldg(block + (long long)(mirrored ? c * DOF + row : row * DOF + c) * a.stride),
-                                       x);
+                    sum[r].add_product(
+                        coefficient(block + (long long)(mirrored ? c * DOF + row : row * DOF + c) * a.stride), x);
             }
         }
     }

@@ -23,15 +23,43 @@ int rows_of(int dof) {
     return dof <= 5 ? dof : dof == 6 ? 3 : 2;
 }
 
+/// The slots of a thread block, by measurement (docs/log/spmv.md).
+struct ProductShape {
+    int planes = 1, width = 256;
+    bool once = false;  ///< coefficients are read once, and not to be kept
+
+    ProductShape(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage) {
+        if (layout.kind() == LayoutKind::natural || layout.grid().any_periodic()) return;
+        if (storage == MatrixStorage::lower) {
+            if (dof == 1) planes = 16, width = 32;
+        } else if (dof == 1) {
+            planes = 2, width = 128, once = true;
+        } else if (dof == 6 || (dof == 2 && stencil.size() > 13)) {
+            planes = 4, width = 64, once = true;
+        }
+    }
+    unsigned threads() const { return unsigned(planes * width); }
+    /// For the slots [first, end): all of them where a block has several planes, since only the natural layout is cut.
+    unsigned blocks(const Layout& layout, Index first, Index end) const {
+        const auto parts = [](Index size, int part) { return unsigned((size + part - 1) / part); };
+        const Grid& g = layout.grid();
+        return planes == 1 ? parts(end - first, width) : parts(Index(g.ny) * g.nz, width) * parts(g.nx, planes);
+    }
+};
+
 rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage, bool exact,
                              const char* real = "double") {
     const auto n = [](int value) { return std::to_string(value); };
+    const ProductShape shape(layout, stencil, dof, storage);
     rtc::Definitions all = grid_point_definitions(layout, stencil.offsets());
     all.insert({{"DOF", n(dof)},
                 {"ENTRIES", n(stencil.size())},
                 {"STORED", n(storage == MatrixStorage::lower ? stencil.diagonal() + 1 : stencil.size())},
                 {"ROWS", n(rows_of(dof))},
                 {"PERIODIC", n(layout.grid().any_periodic())},
+                {"PLANES", n(shape.planes)},
+                {"WIDTH", n(shape.width)},
+                {"ONCE", n(shape.once)},
                 {"EXACT", n(exact)},
                 {"REAL", real}});
     return all;
@@ -42,7 +70,6 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
 template <class Matrix, class Real>
 void launch_product(const rtc::Kernel<SpmvArguments<rtc::most_entries, Real>>& kernel, const Matrix& a,
                     const Real* values, const Real* b, const Real* x, Real* y, Index first, Index end) {
-    constexpr unsigned threads = 256;
     const Layout& layout = a.layout();
     const Grid& g = layout.grid();
     const int halo = int(layout.halo_slots());
@@ -63,7 +90,8 @@ void launch_product(const rtc::Kernel<SpmvArguments<rtc::most_entries, Real>>& k
                                                      .delta = {}};
     slot_deltas(layout, a.stencil().offsets(), arguments.delta);
     const int rows = rows_of(a.dof());
-    kernel.launch({(unsigned(end - first) + threads - 1) / threads, unsigned((a.dof() + rows - 1) / rows)}, threads, 0,
+    const ProductShape shape(layout, a.stencil(), a.dof(), a.storage());
+    kernel.launch({shape.blocks(layout, first, end), unsigned((a.dof() + rows - 1) / rows)}, shape.threads(), 0,
                   arguments);
 }
 
