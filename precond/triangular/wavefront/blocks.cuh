@@ -131,7 +131,12 @@ private:
         arrive_expecting(barrier, total);
 #pragma unroll
         for (int q = 0; q < share; ++q)
-            if (bytes[q] > 0) copy_bulk_async(shared_address(to[q]), from[q], bytes[q], barrier);
+            if (bytes[q] > 0) {
+                if (DOF >= 6 && STORAGE == 0)  // so that the second-level cache keeps edges and vectors
+                    copy_bulk_once_async(shared_address(to[q]), from[q], bytes[q], barrier);
+                else
+                    copy_bulk_async(shared_address(to[q]), from[q], bytes[q], barrier);
+            }
 #else
 #pragma unroll
         for (int q = 0; q < share; ++q)
