@@ -132,7 +132,10 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
                                int entries) {
     const int dof = system.dof;
     const Index staged = entries + (system.shares && !system.symmetric ? g.lower : 0);  // and F of the neighbours
-    groups = tuning.factor_groups > 0 ? tuning.factor_groups : 1;
+    const Eliminations pairs(system.stencil, false, system.symmetric);
+    // Two groups share the many eliminations of box27 where a level has points for every multiprocessor's warps.
+    const bool many = dof == 1 && pairs.count() > 100 && points_a_level(system) > 60.0;
+    groups = tuning.factor_groups > 0 ? tuning.factor_groups : many ? 2 : 1;
     row_waiting = tuning.factor_waiting;
     if (system.shares || dof > 2 || !tuning.factor_ring || g.lower < 6) groups = 1;
     pipelined = groups > 1 && tuning.factor_pipeline && !system.symmetric;
