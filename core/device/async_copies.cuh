@@ -23,6 +23,25 @@ __device__ __forceinline__ void copy_8_async(double* to, const double* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
                  : "memory");
 }
+/// The policy of what is not accessed again soon: the second-level cache replaces it before anything else. To be called
+/// by all lanes of a warp together.
+__device__ __forceinline__ u64 once_policy() {
+    u64 policy;
+    asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+/// Starts to copy 8 bytes by that policy.
+__device__ __forceinline__ void copy_8_once_async(double* to, const double* from, u64 policy) {
+    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2;" ::"r"(shared_address(to)), "l"(from),
+                 "l"(policy)
+                 : "memory");
+}
+/// Stores values by that policy.
+__device__ __forceinline__ void store_once(double2* at, double2 value, u64 policy) {
+    asm volatile("st.global.L2::cache_hint.v2.f64 [%0], {%1, %2}, %3;" ::"l"(at), "d"(value.x), "d"(value.y),
+                 "l"(policy)
+                 : "memory");
+}
 /// Starts to copy 16 bytes, past the first-level cache.
 __device__ __forceinline__ void copy_16_async(void* to, const void* from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)

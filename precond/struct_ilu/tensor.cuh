@@ -20,6 +20,9 @@ constexpr int consumer_threads = (cells + points - 1) / points * 32;
 constexpr int looks_back = 0, levels_ahead = 0;
 constexpr bool producer_publishes = true;
 constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points are in different banks
+/// With many entries, D^-1 and G of the levels that points read fill the second-level cache. What is read or written
+/// once, A and W, is then the first to be replaced there.
+constexpr bool streams = LOWER >= 12;
 constexpr int stage_size = entries * cells * staged_size;  // of a level; 1 or 2 STAGES are used in turn
 
 /// In shared memory, to save registers: the smallest ratio of a pivot that a consumer thread has found, and its point;
@@ -162,12 +165,20 @@ struct Consumer : Lane {
             multiply_add<+1>(inverse, as_right(x[e]), g);  // G_u = D^-1 X_u
             x[e] = g;
         }
+        const u64 policy = streams ? once_policy() : 0;
         if (!active) return;
         const unsigned to = unsigned(at) * block_size + r * DOF + c;  // 64 bits would take registers that are not there
 #pragma unroll
         for (int e = 0; e < entries; ++e) {
             if (DOF % 2 == 0) {
-                if (inside(0)) *(double2*)(a.entry[e].x + to) = double2{x[e].v[0], x[e].v[1]};
+                if (inside(0)) {
+                    double2* const block = (double2*)(a.entry[e].x + to);
+                    const double2 value{x[e].v[0], x[e].v[1]};
+                    if (streams && !SYMMETRIC && e < LOWER)
+                        store_once(block, value, policy);
+                    else
+                        *block = value;
+                }
             } else {
 #pragma unroll
                 for (int m = 0; m < 2; ++m)
@@ -186,6 +197,7 @@ struct MatrixLane {
     const int first;
     const Line line;
     double* const to;
+    const u64 policy = streams ? once_policy() : 0;
 
     __device__ MatrixLane(const Arguments& arguments, const Tile& tile, int lane)
         : a(arguments),
@@ -209,6 +221,8 @@ struct MatrixLane {
                 for (int q = first; q < block_size; q += at_once, source += step, at += at_once) {
                     if (outside)
                         *at = 0.0;
+                    else if (streams)
+                        copy_8_once_async(at, source, policy);
                     else
                         copy_8_async(at, source);
                 }
