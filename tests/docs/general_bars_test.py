@@ -73,11 +73,12 @@ class GeneralBars(unittest.TestCase):
             "| geometric mean |  |  |  | **0.50** | **0.50** | **0.71** | **0.63** | **2.19** |"])
         figures = [[cell.strip() for cell in line.split("|")[2:-1]]
                    for line in made["published figures"].splitlines()[2:]]
-        self.assertEqual(figures[0], ["1", "0", "0", "1", "", ""])
-        self.assertEqual(figures[2], ["1", "0", "0", "1", "0", ""])
-        self.assertEqual(figures[3], ["0", "0", "0", "0", "0", "2"])
-        self.assertEqual(figures[4], ["", "0", "0", "1", "0", "2"])
-        self.assertEqual(figures[6], ["", "0.50", "0.50", "1.12", "0.65", "2.20"])
+        self.assertEqual(figures[0], ["", "0", "1", "1", "0", ""])
+        self.assertEqual(figures[1], ["1", "0", "0", "1", "", ""])
+        self.assertEqual(figures[3], ["1", "0", "0", "1", "0", ""])
+        self.assertEqual(figures[4], ["0", "0", "0", "0", "0", "2"])
+        self.assertEqual(figures[5], ["", "0", "0", "1", "0", "2"])
+        self.assertEqual(figures[7], ["", "0.50", "0.50", "1.12", "0.65", "2.20"])
 
 
 if __name__ == "__main__":
