@@ -20,26 +20,25 @@
 #define WARPS 2
 #define BATCH 1
 // NOLINTEND(bugprone-reserved-identifier)
-namespace general_text {
-namespace hyperplane {
+namespace factor_names {
 using emulated::wait_for, emulated::publish;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
     ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
 using search_text::hyperplane::find;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
-}  // namespace hyperplane
+}  // namespace factor_names
+namespace general_text {
+namespace hyperplane {
+using namespace factor_names;
+}
 #define SYMMETRIC 0
 #include "precond/sync_free_ilu/factor.cuh"
 #undef SYMMETRIC
 }  // namespace general_text
 namespace symmetric_text {
 namespace hyperplane {
-using emulated::wait_for, emulated::publish;
-using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
-    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
-using search_text::hyperplane::find;
-using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
-}  // namespace hyperplane
+using namespace factor_names;
+}
 #define SYMMETRIC 1
 #define general_factor symmetric_factor  // its name has no namespace
 #include "precond/sync_free_ilu/factor.cuh"
