@@ -17,8 +17,7 @@ bool is_gzip(std::string_view head);
 /// The expanded bytes. `check` sees each new piece of them and may throw. Throws FileError, with the name of the file,
 /// if the bytes are damaged or end too early, or if they expand to more than 200 times their size and 64 MiB: matrices
 /// do not, but files that are made to fill the memory do.
-Bytes expand_gzip(std::string_view bytes, const std::string& path,
-                  const std::function<void(std::string_view)>& check);
+Bytes expand_gzip(std::string_view bytes, const std::string& path, const std::function<void(std::string_view)>& check);
 
 /// The first `most` expanded bytes at most, of a file that begins with `bytes`, which may be the `whole`. Throws
 /// FileError if they are damaged or end too early.

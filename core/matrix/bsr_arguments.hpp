@@ -6,7 +6,8 @@
 
 namespace hyperplane {
 
-/// Consecutive blocks of one row; or the pieces of a long row.
+/// A piece of a long row, its blocks [begin, end) and the number of that long row; or a long row, its pieces [begin,
+/// end) and the row of the matrix.
 struct BlockRange {
     long long begin, end;
     long long row;
@@ -22,29 +23,35 @@ struct BsrProductArguments {
     long long rows, longest;   // rows with more blocks than `longest` are left to the pieces
     const BlockRange* pieces;  // of long rows
     const BlockRange* long_rows;
-    double* partial;  // [piece][row of a block]{high, low}
-    long long piece_count, long_row_count;
-    long long blocks, capacity;  // of the matrix; of it, those that the shared memory of bsr_staged holds
+    double* partial;    // [piece][row of a block]{high, low}
+    unsigned* arrived;  // [long row]: how many of its pieces are in `partial`; 0 before and after a product
+    long long piece_count, piece_groups;  // pieces, and the thread blocks that have them
+    long long blocks;                     // of the matrix
+    long long capacity;  // blocks that fit into shared memory: of a thread block (bsr_staged), of a warp (bsr_short)
 };
 
-/// Lanes of a row whose sums one thread of bsr_staged forms, at most; as was the fastest.
+/// The most lanes of a row whose sums one thread of bsr_staged forms: the fastest number on an H200.
 HYPERPLANE_HD constexpr int staged_own(int lanes, int dof) {
-    return (dof == 1 && lanes >= 16) || dof == 3 || dof == 5 ? 8 : 4;
+    return (dof == 1 && lanes >= 16) || (dof == 3 && lanes < 32) || dof == 5 || (dof == 6 && lanes == 32) ? 8 : 4;
 }
 /// Threads that a row of bsr_staged has, of `lanes` lanes.
 HYPERPLANE_HD constexpr int staged_team(int lanes, int dof) {
     return lanes > staged_own(lanes, dof) ? lanes / staged_own(lanes, dof) : 1;
 }
 HYPERPLANE_HD constexpr int staged_threads(int dof) {
-    return dof > 4 ? 64 : 128;
+    return dof > 4 || dof == 3 ? 64 : 128;
 }
 /// Rows of a thread block.
 HYPERPLANE_HD constexpr int staged_rows(int lanes, int dof) {
     return staged_threads(dof) / staged_team(lanes, dof);
 }
+/// Threads of a thread block of bsr_short, which have a row each.
+constexpr int short_threads = 128;
+/// The most lanes of a row for which there is bsr_short.
+constexpr int most_short_lanes = 4;
 /// The most unknowns of a row that bsr_staged has registers for.
 constexpr int most_staged_dof = 8;
 static_assert(sizeof(BlockRange) == 24);
-static_assert(sizeof(BsrProductArguments) == 120);
+static_assert(sizeof(BsrProductArguments) == 128);
 
 }  // namespace hyperplane

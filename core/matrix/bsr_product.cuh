@@ -3,13 +3,14 @@
 //
 // LANES threads of a warp have one block row. Lane l takes column l mod DOF of the blocks l / DOF, l / DOF + GROUP, ...
 // of the row, so that adjacent lanes read adjacent values; then the lanes' sums are added pairwise. Rows with more than
-// `longest` blocks are cut into pieces, which have a warp each (bsr_pieces) and whose sums are added in their order
-// (bsr_long_rows). Every sum has an order that follows from the pattern.
+// `longest` blocks are cut into pieces, which have a warp each. The first thread blocks of a kernel whose name ends in
+// _long have the pieces, so that these are worked on beside the other rows; the warp that comes last of a row's adds
+// its pieces' sums in their order. Every sum has an order that follows from the pattern.
 //
 // bsr_staged forms the same sums with the same bits (sm_90 and later). The blocks of consecutive rows follow each other
 // in memory. One thread of a thread block asks for all of them at once, by a bulk copy to shared memory, so many more
 // bytes are on their way than where each row waits for its own; then a team of threads a row, each with several of the
-// LANES lanes, forms the lanes' sums and adds them in the same pairs.
+// LANES lanes, forms the lanes' sums and adds them in the same pairs. bsr_short does so for a few entries a row.
 //
 // Definitions: DOF, LANES (a power of two, DOF <= LANES <= 32), EXACT (the residual).
 
@@ -37,6 +38,59 @@ __device__ __forceinline__ PlainSum from_lane(const PlainSum& sum, int distance,
     return other;
 }
 
+__device__ __forceinline__ ExactSum from_lane(const ExactSum& sum, int lane) {
+    ExactSum other;
+    other.high = __shfl_sync(0xffffffffu, sum.high, lane);
+    other.low = __shfl_sync(0xffffffffu, sum.low, lane);
+    return other;
+}
+__device__ __forceinline__ PlainSum from_lane(const PlainSum& sum, int lane) {
+    PlainSum other;
+    other.sum = __shfl_sync(0xffffffffu, sum.sum, lane);
+    return other;
+}
+
+/// Adds a product with one rounding: a compiler may fuse product and sum in one place and not in another.
+__device__ __forceinline__ void add_fused(PlainSum& sum, double u, double v) {
+    sum.sum = __fma_rn(u, v, sum.sum);
+}
+__device__ __forceinline__ void add_fused(ExactSum& sum, double u, double v) {
+    sum.add_product(u, v);
+}
+
+/// The sum of a pair of lanes, in both of them: the lower one's sum and then the other's, which only matters to exact
+/// sums.
+template <int lanes>
+__device__ __forceinline__ void add_pair(ExactSum& sum, int distance, int lane) {
+    const ExactSum other = from_lane(sum, distance, lanes);
+    ExactSum low = lane & distance ? other : sum;
+    low.add(lane & distance ? sum : other);
+    sum = low;
+}
+template <int lanes>
+__device__ __forceinline__ void add_pair(PlainSum& sum, int distance, int) {
+    sum.add(from_lane(sum, distance, lanes));
+}
+
+/// The sums of `lanes` adjacent threads, added pairwise; lane r receives row r.
+template <int lanes>
+__device__ __forceinline__ Sum added_by_lanes(Sum (&sum)[DOF], int lane) {
+    Sum mine;
+#pragma unroll
+    for (int r = 0; r < DOF; ++r) {
+#pragma unroll
+        for (int distance = lanes / 2; distance > 0; distance /= 2) add_pair<lanes>(sum[r], distance, lane);
+        if (lane == r) mine = sum[r];
+    }
+    return mine;
+}
+
+/// What is read once: blocks with several unknowns are many bytes for each x, so they leave the caches first.
+template <class Value>
+__device__ __forceinline__ Value load_once(const Value* at) {
+    return DOF > 1 ? __ldcs(at) : __ldg(at);
+}
+
 /// The rows of the blocks [begin, end), added by `lanes` adjacent threads; lane r receives row r.
 template <int lanes>
 __device__ __forceinline__ Sum sum_of(const BsrProductArguments& a, long long begin, long long end, int lane) {
@@ -45,25 +99,12 @@ __device__ __forceinline__ Sum sum_of(const BsrProductArguments& a, long long be
     Sum sum[DOF];
     if (first < group)
         for (long long at = begin + first; at < end; at += group) {
-            const double x = __ldg(a.x + (long long)__ldg(a.column + at) * DOF + c);
+            const double x = __ldg(a.x + (long long)load_once(a.column + at) * DOF + c);
             const double* const block = a.values + at * DOF * DOF + c;
 #pragma unroll
-            for (int r = 0; r < DOF; ++r) sum[r].add_product(__ldg(block + r * DOF), x);
+            for (int r = 0; r < DOF; ++r) add_fused(sum[r], load_once(block + r * DOF), x);
         }
-    Sum mine;
-#pragma unroll
-    for (int r = 0; r < DOF; ++r) {
-#pragma unroll
-        for (int distance = lanes / 2; distance > 0; distance /= 2) {
-            // Both lanes of a pair must add in the same order, the lower one's sum first.
-            const Sum other = from_lane(sum[r], distance, lanes);
-            Sum low = lane & distance ? other : sum[r];
-            low.add(lane & distance ? sum[r] : other);
-            sum[r] = low;
-        }
-        if (lane == r) mine = sum[r];
-    }
-    return mine;
+    return added_by_lanes<lanes>(sum, lane);
 }
 
 __device__ __forceinline__ void store(const BsrProductArguments& a, long long row, int r, Sum sum) {
@@ -76,9 +117,82 @@ __device__ __forceinline__ void store(const BsrProductArguments& a, long long ro
     a.y[row * DOF + r] = sum.value();
 }
 
-extern "C" __global__ void __launch_bounds__(256) bsr_rows(const __grid_constant__ BsrProductArguments a) {
+/// The sums of a piece's rows, by a warp that asks for several blocks at a time.
+__device__ __forceinline__ Sum sum_of_piece(const BsrProductArguments& a, long long begin, long long end, int lane) {
+    constexpr int group = 32 / DOF, rounds = DOF >= 4 ? 1 : 4 / DOF;
+    const int c = lane % DOF, first = lane / DOF;
+    Sum sum[DOF];
+    if (first < group)
+        for (long long base = begin + first; base < end; base += group * rounds) {
+            double x[rounds], value[rounds][DOF];
+#pragma unroll
+            for (int round = 0; round < rounds; ++round) {
+                const long long at = base + round * group;
+                if (at >= end) continue;
+                x[round] = __ldg(a.x + (long long)__ldg(a.column + at) * DOF + c);
+#pragma unroll
+                for (int r = 0; r < DOF; ++r) value[round][r] = __ldg(a.values + (at * DOF + r) * DOF + c);
+            }
+#pragma unroll
+            for (int round = 0; round < rounds; ++round)
+                if (base + round * group < end)
+#pragma unroll
+                    for (int r = 0; r < DOF; ++r) add_fused(sum[r], value[round][r], x[round]);
+        }
+    return added_by_lanes<32>(sum, lane);
+}
+
+__device__ __forceinline__ Sum partial_sum(const BsrProductArguments& a, long long piece, int r) {
+    const double* const at = a.partial + (piece * DOF + r) * 2;
+    Sum sum;
+#if EXACT
+    sum.high = __ldcg(at), sum.low = __ldcg(at + 1);
+#else
+    sum.sum = __ldcg(at);
+#endif
+    return sum;
+}
+
+/// A warp's piece of a long row; the last warp of the row adds the sums of all its pieces.
+__device__ __forceinline__ void add_piece(const BsrProductArguments& a, long long piece) {
+    if (piece >= a.piece_count) return;
+    const int lane = threadIdx.x % 32;
+    const BlockRange mine = a.pieces[piece], all = a.long_rows[mine.row];
+    const Sum sum = sum_of_piece(a, mine.begin, mine.end, lane);
+    if (lane < DOF) {
+        double* const partial = a.partial + (piece * DOF + lane) * 2;
+#if EXACT
+        partial[0] = sum.high, partial[1] = sum.low;
+#else
+        partial[0] = sum.sum;
+#endif
+        __threadfence();
+    }
+    __syncwarp();
+    unsigned before = 0;
+    if (lane == 0) before = atomicAdd(a.arrived + mine.row, 1u);
+    before = __shfl_sync(0xffffffffu, before, 0);
+    if (before + 1 < all.end - all.begin) return;
+    __threadfence();
+    // A lane has the sums of one row of a block and of every group-th piece, and hands them on to those that add.
+    constexpr int group = 32 / DOF;
+    const int r = lane % DOF, first = lane / DOF;
+    Sum total;
+    for (long long base = all.begin; base < all.end; base += group) {
+        const Sum some = first < group && base + first < all.end ? partial_sum(a, base + first, r) : Sum();
+#pragma unroll
+        for (int k = 0; k < group; ++k) {
+            const Sum one = from_lane(some, k * DOF + r);
+            if (base + k < all.end) total.add(one);
+        }
+    }
+    if (lane < DOF) store(a, all.row, lane, total);
+    if (lane == 0) a.arrived[mine.row] = 0;  // for the next product
+}
+
+__device__ __forceinline__ void add_rows(const BsrProductArguments& a, long long thread_block) {
     const int lane = threadIdx.x % LANES;
-    const long long row = (long long)blockIdx.x * (256 / LANES) + threadIdx.x / LANES;
+    const long long row = thread_block * (256 / LANES) + threadIdx.x / LANES;
     long long begin = 0, end = 0;
     if (row < a.rows) begin = a.row_begin[row], end = a.row_begin[row + 1];
     const bool mine = row < a.rows && end - begin <= a.longest;
@@ -86,36 +200,15 @@ extern "C" __global__ void __launch_bounds__(256) bsr_rows(const __grid_constant
     if (mine && lane < DOF) store(a, row, lane, sum);
 }
 
-extern "C" __global__ void __launch_bounds__(256) bsr_pieces(const __grid_constant__ BsrProductArguments a) {
-    const int lane = threadIdx.x % 32;
-    const long long piece = (long long)blockIdx.x * 8 + threadIdx.x / 32;
-    if (piece >= a.piece_count) return;
-    const Sum sum = sum_of<32>(a, a.pieces[piece].begin, a.pieces[piece].end, lane);
-    if (lane >= DOF) return;
-    double* const partial = a.partial + (piece * DOF + lane) * 2;
-#if EXACT
-    partial[0] = sum.high, partial[1] = sum.low;
-#else
-    partial[0] = sum.sum;
-#endif
+extern "C" __global__ void __launch_bounds__(256) bsr_rows(const __grid_constant__ BsrProductArguments a) {
+    add_rows(a, blockIdx.x);
 }
 
-extern "C" __global__ void __launch_bounds__(256) bsr_long_rows(const __grid_constant__ BsrProductArguments a) {
-    const long long at = (long long)blockIdx.x * 256 + threadIdx.x, which = at / DOF;
-    if (which >= a.long_row_count) return;
-    const int r = at % DOF;
-    Sum total;
-    for (long long piece = a.long_rows[which].begin; piece < a.long_rows[which].end; ++piece) {
-        Sum one;
-        const double* const partial = a.partial + (piece * DOF + r) * 2;
-#if EXACT
-        one.high = partial[0], one.low = partial[1];
-#else
-        one.sum = partial[0];
-#endif
-        total.add(one);
-    }
-    store(a, a.long_rows[which].row, r, total);
+extern "C" __global__ void __launch_bounds__(256) bsr_rows_long(const __grid_constant__ BsrProductArguments a) {
+    if (blockIdx.x < a.piece_groups)
+        add_piece(a, blockIdx.x * 8LL + threadIdx.x / 32);
+    else
+        add_rows(a, blockIdx.x - a.piece_groups);
 }
 
 #if !EXACT && DOF <= 8 && __CUDA_ARCH__ >= 900
@@ -142,7 +235,7 @@ __device__ __forceinline__ void add_pairs(const double (&sum)[lanes][DOF], doubl
 /// member + team, ...; the whole team receives them.
 __device__ __forceinline__ void sum_staged(const BsrProductArguments& a, const double* values, const int* column,
                                            int begin, int end, int member, double (&total)[DOF]) {
-    constexpr int group = LANES / DOF, rounds = own >= 8 ? 1 : 8 / own;
+    constexpr int group = LANES / DOF, rounds = own < 8 ? 8 / own : DOF == 3 && LANES == 16 ? 2 : 1;
     double sum[own][DOF] = {};
     for (int base = begin; base < end; base += group * rounds) {
         double x[rounds][own];
@@ -160,7 +253,8 @@ __device__ __forceinline__ void sum_staged(const BsrProductArguments& a, const d
                 const int lane = l * team + member, b = lane / DOF, at = base + round * group + b;
                 if (b < group && at < end)
 #pragma unroll
-                    for (int r = 0; r < DOF; ++r) sum[l][r] += values[(at * DOF + r) * DOF + lane % DOF] * x[round][l];
+                    for (int r = 0; r < DOF; ++r)
+                        sum[l][r] = __fma_rn(values[(at * DOF + r) * DOF + lane % DOF], x[round][l], sum[l][r]);
             }
     }
     add_pairs(sum, total);
@@ -201,13 +295,12 @@ __device__ __forceinline__ void request(const BsrProductArguments& a, long long 
         values[at] = a.values[from * size + at];
 }
 
-extern "C" __global__ void __launch_bounds__(staged_threads(DOF))
-    bsr_staged(const __grid_constant__ BsrProductArguments a) {
+__device__ __forceinline__ void add_staged_rows(const BsrProductArguments& a, long long thread_block) {
     extern __shared__ __align__(16) double staged_values[];
     __shared__ u64 arrived;
     int* const column = reinterpret_cast<int*>(staged_values + a.capacity * DOF * DOF);
     constexpr int most_rows = staged_rows(LANES, DOF);
-    const long long first_row = (long long)blockIdx.x * most_rows;
+    const long long first_row = thread_block * most_rows;
     const int rows = int(min((long long)most_rows, a.rows - first_row)), member = threadIdx.x % team;
     const long long* const begins = a.row_begin + first_row;
     const unsigned barrier = shared_address(&arrived);
@@ -252,6 +345,23 @@ extern "C" __global__ void __launch_bounds__(staged_threads(DOF))
     }
 }
 
+extern "C" __global__ void __launch_bounds__(staged_threads(DOF))
+    bsr_staged(const __grid_constant__ BsrProductArguments a) {
+    add_staged_rows(a, blockIdx.x);
+}
+
+extern "C" __global__ void __launch_bounds__(staged_threads(DOF))
+    bsr_staged_long(const __grid_constant__ BsrProductArguments a) {
+    if (blockIdx.x < a.piece_groups)
+        add_piece(a, (long long)blockIdx.x * (staged_threads(DOF) / 32) + threadIdx.x / 32);
+    else
+        add_staged_rows(a, blockIdx.x - a.piece_groups);
+}
+
 #endif
 
 }  // namespace hyperplane
+
+#if !EXACT && DOF == 1 && LANES <= 4 && __CUDA_ARCH__ >= 900
+#include "core/matrix/bsr_short.cuh"
+#endif

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "core/device/cuda.hpp"
+
 namespace hyperplane {
 namespace {
 
 /// Blocks of a row beyond which it is cut into pieces, and the blocks of a piece.
 constexpr Index longest = 512, piece_length = 512;
-constexpr unsigned threads = 256;
+constexpr unsigned rows_threads = 256;
 
 struct LongRows {
     std::vector<BlockRange> pieces, rows;
@@ -25,7 +27,7 @@ LongRows long_rows_of(const BlockPattern& pattern) {
         if (end - begin <= longest) continue;
         const Index first = Index(found.pieces.size());
         for (Index at = begin; at < end; at += piece_length)
-            found.pieces.push_back({at, std::min(at + piece_length, end), row});
+            found.pieces.push_back({at, std::min(at + piece_length, end), Index(found.rows.size())});
         found.rows.push_back({first, Index(found.pieces.size()), row});
     }
     return found;
@@ -64,6 +66,16 @@ Index capacity_for(double mean, int lanes, int dof) {
     return Index(std::min(wanted, most_bytes / (8.0 * dof * dof + 4.0))) / 4 * 4;
 }
 
+/// Whether rows are so long that a row's lanes read enough at a time by themselves, and bsr_rows is the faster one.
+bool fills_lanes(double mean, int dof) {
+    return dof > 1 && mean * dof > 64.0;
+}
+
+/// Entries that a warp of bsr_short needs room for: those of its rows and a twentieth more.
+Index short_capacity(double mean) {
+    return Index(1.05 * std::max(mean, 1.0) * 32 + 8.0) / 4 * 4;
+}
+
 Index shared_bytes(Index capacity, int dof) {
     return capacity * (dof * dof * Index(sizeof(double)) + Index(sizeof(int)));
 }
@@ -72,7 +84,7 @@ Index shared_bytes(Index capacity, int dof) {
 
 BsrProductCuda::BsrProductCuda(const BsrMatrix& a)
     : lanes_(lanes_for(a.pattern()->mean(), a.dof())),
-      nearby_(reads_nearby(*a.pattern())),
+      staged_(!fills_lanes(a.pattern()->mean(), a.dof()) && reads_nearby(*a.pattern())),
       capacity_(capacity_for(a.pattern()->mean(), lanes_, a.dof())),
       apply_(kernels(a.context(), lanes_, a.dof(), false)),
       residual_(kernels(a.context(), lanes_, a.dof(), true)) {
@@ -80,6 +92,13 @@ BsrProductCuda::BsrProductCuda(const BsrMatrix& a)
     pieces_ = copied_to(a.context(), "long rows", found.pieces);
     long_rows_ = copied_to(a.context(), "long rows", found.rows);
     partial_ = Buffer<double>(a.context(), "long rows", Index(found.pieces.size()) * a.dof() * 2);
+    arrived_ = Buffer<unsigned>(a.context(), "long rows", Index(found.rows.size()));
+    // Thread blocks of bsr_short take rows in turns, so those that come after the pieces of long rows would be late.
+    if (!apply_.few || !found.rows.empty()) return;
+    few_capacity_ = short_capacity(a.pattern()->mean());
+    const Index bytes = 2 * short_threads / 32 * shared_bytes(few_capacity_, 1);
+    apply_.few.allow_shared(bytes);
+    few_groups_ = apply_.few.occupancy(short_threads, bytes) * cuda::multiprocessors(a.context());
 }
 
 int BsrProductCuda::lanes_for(double mean, int dof) {
@@ -98,29 +117,35 @@ Index BsrProductCuda::bytes(const BlockPattern& pattern, int dof) {
 Index BsrProductCuda::bytes_of_row(Index blocks, int dof) {
     if (blocks <= longest) return 0;
     const Index pieces = (blocks + piece_length - 1) / piece_length;
-    return (pieces + 1) * Index(sizeof(BlockRange)) + pieces * dof * 2 * Index(sizeof(double));
+    return (pieces + 1) * Index(sizeof(BlockRange)) + pieces * dof * 2 * Index(sizeof(double)) +
+           Index(sizeof(unsigned));
 }
 
 BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, int lanes, int dof, bool exact) {
     const rtc::Definitions all = definitions(lanes, dof, exact);
-    Kernels made{Kernel(context, bsr_source(), all, "bsr_rows"),
-                 Kernel(context, bsr_source(), all, "bsr_pieces"),
-                 Kernel(context, bsr_source(), all, "bsr_long_rows"),
-                 {}};
-    if (!exact && dof <= most_staged_dof && context.stream().properties().major >= 9)
+    Kernels made{
+        Kernel(context, bsr_source(), all, "bsr_rows"), Kernel(context, bsr_source(), all, "bsr_rows_long"), {}, {}};
+    if (!exact && dof <= most_staged_dof && context.stream().properties().major >= 9) {
         made.staged = Kernel(context, bsr_source(), all, "bsr_staged");
+        made.staged_long = Kernel(context, bsr_source(), all, "bsr_staged_long");
+        if (dof == 1 && lanes <= most_short_lanes) made.few = Kernel(context, bsr_source(), all, "bsr_short");
+    }
     return made;
 }
 
 bool BsrProductCuda::stages(const Kernels& kernels, const BsrMatrix& a) const {
     // Bulk copies need addresses that are multiples of 16, which a caller's own values may not have.
-    return kernels.staged && nearby_ && reinterpret_cast<std::uintptr_t>(a.values()) % 16 == 0;
+    return kernels.staged && staged_ && reinterpret_cast<std::uintptr_t>(a.values()) % 16 == 0;
 }
 
 void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Vector* b, const Vector& x,
                             Vector& y) const {
     static_assert(sizeof(long long) == sizeof(Index));
     const BlockPattern& pattern = a.here();
+    if (pattern.rows() == 0) return;
+    const bool staged = stages(kernels, a), few = staged && kernels.few && few_groups_ > 0;
+    const unsigned threads = staged ? unsigned(staged_threads(a.dof())) : rows_threads;
+    const unsigned piece_groups = blocks_for(pieces_.size(), threads / 32);
     const BsrProductArguments arguments{.row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
                                         .column = pattern.column(),
                                         .values = a.values(),
@@ -132,20 +157,21 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
                                         .pieces = pieces_.data(),
                                         .long_rows = long_rows_.data(),
                                         .partial = partial_.data(),
+                                        .arrived = arrived_.data(),
                                         .piece_count = pieces_.size(),
-                                        .long_row_count = long_rows_.size(),
+                                        .piece_groups = piece_groups,
                                         .blocks = pattern.blocks(),
-                                        .capacity = capacity_};
-    if (pattern.rows() > 0) {
-        if (stages(kernels, a))
-            kernels.staged.launch({blocks_for(pattern.rows(), staged_rows(lanes_, a.dof()))},
-                                  unsigned(staged_threads(a.dof())), shared_bytes(capacity_, a.dof()), arguments);
-        else
-            kernels.rows.launch({blocks_for(pattern.rows(), threads / lanes_)}, threads, 0, arguments);
-    }
-    if (pieces_.size() == 0) return;
-    kernels.pieces.launch({blocks_for(pieces_.size(), threads / 32)}, threads, 0, arguments);
-    kernels.long_rows.launch({blocks_for(long_rows_.size() * a.dof(), threads)}, threads, 0, arguments);
+                                        .capacity = few ? few_capacity_ : capacity_};
+    if (few)
+        return kernels.few.launch({std::min(few_groups_, blocks_for(pattern.rows(), short_threads))}, short_threads,
+                                  2 * short_threads / 32 * shared_bytes(few_capacity_, 1), arguments);
+    const unsigned groups =
+        blocks_for(pattern.rows(), staged ? staged_rows(lanes_, a.dof()) : rows_threads / lanes_) + piece_groups;
+    if (staged)
+        (piece_groups > 0 ? kernels.staged_long : kernels.staged)
+            .launch({groups}, threads, shared_bytes(capacity_, a.dof()), arguments);
+    else
+        (piece_groups > 0 ? kernels.rows_long : kernels.rows).launch({groups}, threads, 0, arguments);
 }
 
 rtc::Programs BsrProductCuda::programs(double mean, int dof) {

@@ -34,7 +34,8 @@ public:
 private:
     using Kernel = rtc::Kernel<BsrProductArguments>;
     struct Kernels {
-        Kernel rows, pieces, long_rows, staged;
+        Kernel rows, rows_long, staged, staged_long;  ///< _long: for matrices with long rows
+        Kernel few;                                   ///< bsr_short
     };
     static Kernels kernels(const Context& context, int lanes, int dof, bool exact);
     /// Whether rows go through shared memory.
@@ -42,10 +43,13 @@ private:
     void launch(const Kernels& kernels, const BsrMatrix& a, const Vector* b, const Vector& x, Vector& y) const;
 
     int lanes_;
-    bool nearby_;     ///< rows read what their neighbours read
-    Index capacity_;  ///< blocks that bsr_staged's shared memory has room for
+    bool staged_;              ///< rows go through shared memory, where the GPU and the values' address allow it
+    Index capacity_;           ///< blocks that bsr_staged's shared memory has room for
+    unsigned few_groups_ = 0;  ///< thread blocks of bsr_short that are resident; 0 where it is not used
+    Index few_capacity_ = 0;
     Buffer<BlockRange> pieces_, long_rows_;
-    mutable Buffer<double> partial_;  ///< [piece][dof][2]
+    mutable Buffer<double> partial_;    ///< [piece][dof][2]
+    mutable Buffer<unsigned> arrived_;  ///< [long row]
     Kernels apply_, residual_;
 };
 
