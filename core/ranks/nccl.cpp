@@ -91,10 +91,9 @@ NcclRanks::NcclRanks(Communicator& ranks, const std::string& file) : nccl_(file)
 }
 
 NcclRanks::~NcclRanks() {
-    if (std::uncaught_exceptions() > 0)
-        nccl_.abort(comm_);  // waits for nobody
-    else
-        nccl_.destroy(comm_);
+    // Both wait for the other ranks, which may wait for this one to say that it has failed: then it is left to the end
+    // of the process.
+    if (std::uncaught_exceptions() == 0) nccl_.destroy(comm_);
 }
 
 void NcclRanks::check(int result, const char* what) const {

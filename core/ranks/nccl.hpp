@@ -38,7 +38,6 @@ struct Nccl {
     int (*get_unique_id)(Id*) = library.find<int(Id*)>("ncclGetUniqueId");
     int (*init_rank)(Comm*, int, Id, int) = library.find<int(Comm*, int, Id, int)>("ncclCommInitRank");
     int (*destroy)(Comm) = library.find<int(Comm)>("ncclCommDestroy");
-    int (*abort)(Comm) = library.find<int(Comm)>("ncclCommAbort");
     const char* (*error_string)(int) = library.find<const char*(int)>("ncclGetErrorString");
     const char* (*last_error)(Comm) = library.find<const char*(Comm)>("ncclGetLastError");
     int (*group_start)() = library.find<int()>("ncclGroupStart");

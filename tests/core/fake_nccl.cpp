@@ -84,9 +84,6 @@ __attribute__((visibility("default"))) int ncclCommDestroy(ncclComm* comm) {
     delete comm;
     return success;
 }
-__attribute__((visibility("default"))) int ncclCommAbort(ncclComm* comm) {
-    return ncclCommDestroy(comm);
-}
 __attribute__((visibility("default"))) const char* ncclGetErrorString(int result) {
     return result == success ? "no error" : "invalid usage";
 }
