@@ -59,7 +59,8 @@ inline std::vector<SweptCase> swept_device_cases(int most_dof) {
     int number = 0;
     for (const SweptCase& c : swept_cases(most_dof)) {
         const int form = number++ % 8;  // four forms of one system, and four of the next one
-        if (const bool alike = form % 4 == 0 || form % 4 == 3; alike == form < 4) list.push_back(c);
+        const bool alike = form % 4 == 0 || form % 4 == 3;
+        if (alike == (form < 4)) list.push_back(c);
     }
     return list;
 }
