@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <exception>
 #include <vector>
 
 #include "core/error.hpp"
@@ -88,12 +87,6 @@ NcclRanks::NcclRanks(Communicator& ranks, const std::string& file) : nccl_(file)
     std::memcpy(static_cast<void*>(&id), all.data(), sizeof id);
     made = true;
     check(nccl_.init_rank(&comm_, ranks.size(), id, rank_), "ncclCommInitRank");
-}
-
-NcclRanks::~NcclRanks() {
-    // Both wait for the other ranks, which may wait for this one to say that it has failed: then it is left to the end
-    // of the process.
-    if (std::uncaught_exceptions() == 0) nccl_.destroy(comm_);
 }
 
 void NcclRanks::check(int result, const char* what) const {

@@ -37,7 +37,6 @@ struct Nccl {
     int (*get_version)(int*) = library.find<int(int*)>("ncclGetVersion");
     int (*get_unique_id)(Id*) = library.find<int(Id*)>("ncclGetUniqueId");
     int (*init_rank)(Comm*, int, Id, int) = library.find<int(Comm*, int, Id, int)>("ncclCommInitRank");
-    int (*destroy)(Comm) = library.find<int(Comm)>("ncclCommDestroy");
     const char* (*error_string)(int) = library.find<const char*(int)>("ncclGetErrorString");
     const char* (*last_error)(Comm) = library.find<const char*(Comm)>("ncclGetLastError");
     int (*group_start)() = library.find<int()>("ncclGroupStart");
@@ -66,7 +65,9 @@ class NcclRanks {
 public:
     /// All ranks must make theirs at the same time, with their GPU the current one. Throws DeviceError.
     NcclRanks(Communicator& ranks, const std::string& file = "libnccl.so.2");
-    ~NcclRanks();
+    /// The communicator is left to the end of the process: ncclCommDestroy and ncclCommAbort wait for the other ranks,
+    /// one of which may still receive a message of this one, which MPI delivers only while this one calls MPI.
+    ~NcclRanks() = default;
     /// Whether this process has had any, whose waits on a GPU no message of a failing rank can end.
     static bool were_made();
     NcclRanks(const NcclRanks&) = delete;
