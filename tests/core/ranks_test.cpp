@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 #include "core/interfaces/null_space.hpp"
@@ -272,6 +273,55 @@ TEST_P(ProductsOnRanks, HaveTheBitsOfOneRank) {
     };
     const RankValues one = on_first_of(1, products);
     for (int ranks = 2; ranks <= 4; ++ranks) EXPECT_EQ(on_first_of(ranks, products), one) << ranks << " ranks";
+}
+
+/// Passes every exchange on to `ranks`, and calls `before` before it receives.
+class WatchedRanks final : public Communicator {
+public:
+    WatchedRanks(Ranks ranks, const std::function<void()>& before) : ranks_(std::move(ranks)), before_(before) {}
+    int rank() const override { return ranks_->rank(); }
+    int size() const override { return ranks_->size(); }
+    int sharing_cores() const override { return ranks_->sharing_cores(); }
+    bool one_process() const override { return ranks_->one_process(); }
+    int ranks_on_host() const override { return ranks_->ranks_on_host(); }
+    int place_on_host() const override { return ranks_->place_on_host(); }
+    void send(int to, std::span<const double> values) override { ranks_->send(to, values); }
+    void receive(int from, std::span<double> values) override {
+        before_();
+        ranks_->receive(from, values);
+    }
+    void all_gather(std::span<const double> mine, std::span<double> all) override { ranks_->all_gather(mine, all); }
+    void abort(ExitCode code, const std::string& reason) override { ranks_->abort(code, reason); }
+
+private:
+    Ranks ranks_;
+    const std::function<void()>& before_;
+};
+
+/// When a rank begins to wait for its halo, it has computed the planes that do not read it, and no others.
+TEST(ProductsOfRanks, ComputeThePlanesThatReadNoHaloFirst) {
+    const reference::Box box{7, 6, 12};
+    const auto offsets = reference::stencil_named("star7").offsets;
+    const reference::StencilMatrix matrix = reference::random_matrix(box, offsets, 1, 5);
+    run_ranks(3, [&](const Ranks& ranks) {
+        std::function<void()> before = [] {};
+        const Context context = Context::cpu(1, std::make_shared<WatchedRanks>(ranks, before));
+        const Layout part = part_of(context, whole_layout(box), 1);
+        const StructMatrix a = reference::to_struct_matrix(context, part, matrix, MatrixStorage::full);
+        const Vector x = random_part(context, part, 1, 1);
+        Vector y(context, part, 1, "y");
+        int received = 0;
+        before = [&] {
+            ++received;
+            for (Index slot = 0; slot < part.slots(); ++slot) {
+                const Index plane = slot / part.slots_of_plane();
+                EXPECT_EQ(y.data()[slot] != 0.0, plane > 0 && plane < part.planes() - 1) << "plane " << plane;
+            }
+        };
+        a.apply(x, y);
+        before = [] {};
+        EXPECT_EQ(received, ranks->rank() == 1 ? 2 : 1);
+    });
 }
 
 }  // namespace
