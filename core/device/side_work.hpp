@@ -9,19 +9,20 @@
 
 namespace hyperplane::device {
 
-/// A CUDA graph with a stream of its own. Between queue() and join() its work and the stream's run at the same time, so
-/// neither may write what the other one reads or writes, the stream's Scratch included.
+/// Two CUDA graphs, for the beginning of some work and for a step that is repeated, and a stream of their own. Between
+/// queue() and join() their work and the stream's run at the same time, so neither may write what the other one reads
+/// or writes, the stream's Scratch included.
 class SideWork {
 public:
-    /// Records the work that `call` queues on `stream`, without running it. `call` must have run once before, as for
-    /// Recording; unlike there, Stream::recording() stays false, so it must exchange nothing with other ranks.
-    SideWork(const Stream& stream, const std::function<void()>& call);
+    /// Records the work that `first` and `step` queue on `stream`, without running it. Both must have run once before,
+    /// as for Recording; unlike there, Stream::recording() stays false, so they must exchange nothing with other ranks.
+    SideWork(const Stream& stream, const std::function<void()>& first, const std::function<void()>& step);
     ~SideWork();
     SideWork(const SideWork&) = delete;
     SideWork& operator=(const SideWork&) = delete;
 
-    /// Runs after all work that is queued on the stream so far.
-    void queue();
+    /// Runs `first`, and then so many steps, after all work that is queued on the stream so far.
+    void queue(int steps);
     /// Whatever is queued on the stream from now on runs after this work.
     void join() noexcept;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "core/device/for_each_point.hpp"
@@ -200,28 +201,38 @@ bool can_coarsen(const Grid& grid, int axis, int radius) {
 }
 
 Stencil coarse_stencil(const Stencil& stencil, const Coarsening& coarsening) {
+    // All coarse offsets have components of at most so much, and many pairs of points lead to each of them.
+    const int most = stencil.radius() + 1, extent_of_all = 2 * most + 1;
+    std::vector<char> found(std::size_t(extent_of_all) * extent_of_all * extent_of_all, 0);
     std::vector<Int3> offsets;
+    const auto add = [&](Int3 d) {
+        char& known = found[(d.x + most) + std::size_t(extent_of_all) * ((d.y + most) + extent_of_all * (d.z + most))];
+        if (!known) offsets.push_back(d);
+        known = 1;
+    };
     const auto lies_inside = [&](Int3 d) {
         const auto fits = [&](int axis, int by) {
             return coarsening.coarse.periodic[axis] || std::abs(by) < extent(coarsening.coarse, axis);
         };
         return fits(0, d.x) && fits(1, d.y) && fits(2, d.z);
     };
-    // The coarse offsets that lie along one axis between parents of points whose fine indices are s and s + o.
+    // The first and the last coarse offset that lie along one axis between parents of points whose fine indices are s
+    // and s + o.
     const auto along = [&](int axis, int s, int o) {
         const int j = s + o;
-        if (!coarsening.axes[axis]) return std::vector{o};
-        if (j % 2 == 0) return std::vector{j / 2};
-        return std::vector{(j - 1) / 2, (j + 1) / 2};
+        if (!coarsening.axes[axis]) return std::pair(o, o);
+        return j % 2 == 0 ? std::pair(j / 2, j / 2) : std::pair((j - 1) / 2, (j + 1) / 2);
     };
     for (int number = 0; number < 27; ++number) {
         const Int3 s = offset_of(number);
         if (!coarsening.has_children_at(s)) continue;
-        for (const Int3 o : stencil.offsets())
-            for (const int x : along(0, s.x, o.x))
-                for (const int y : along(1, s.y, o.y))
-                    for (const int z : along(2, s.z, o.z))
-                        if (lies_inside({x, y, z})) offsets.push_back({x, y, z});
+        for (const Int3 o : stencil.offsets()) {
+            const auto x = along(0, s.x, o.x), y = along(1, s.y, o.y), z = along(2, s.z, o.z);
+            for (const int dx : {x.first, x.second})
+                for (const int dy : {y.first, y.second})
+                    for (const int dz : {z.first, z.second})
+                        if (lies_inside({dx, dy, dz})) add({dx, dy, dz});
+        }
     }
     return Stencil::closure(offsets);
 }

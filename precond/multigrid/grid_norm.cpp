@@ -26,11 +26,12 @@ int pieces_of(const Grid& grid) {
     return std::clamp(blocks_of_grid / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
 }
 
-}  // namespace
-
-Index norm_room(const Layout& layout) {
-    return 1 + Index(layout.planes()) * pieces_of(layout.grid());
+/// All thread blocks.
+Index blocks_of(const Layout& layout) {
+    return Index(layout.planes()) * pieces_of(layout.grid());
 }
+
+}  // namespace
 
 #ifdef __CUDACC__
 namespace {
@@ -39,9 +40,10 @@ constexpr int threads = tile * tile;
 
 /// Squares of x summed over some tiles of one plane. Threads are numbered so that neighbouring ones have neighbouring
 /// slots, and their sums are added by the place of their points in a tile, in any layout. If `norm` is given, the last
-/// block to finish adds the sums of all of them in order, as the host does.
+/// block to finish adds the sums of all of them in order, as the host does. A list, if given, consists of the number of
+/// its norms and these.
 __global__ void __launch_bounds__(threads) sum_squares(const __grid_constant__ ConstVectorView x, int dof, int pieces,
-                                                       double* sums, unsigned* arrived, double* norm) {
+                                                       double* sums, unsigned* arrived, double* norm, double* list) {
     __shared__ double all[threads];
     const Grid& grid = x.layout.grid();
     const bool natural = x.layout.step().x == 1;
@@ -73,25 +75,29 @@ __global__ void __launch_bounds__(threads) sum_squares(const __grid_constant__ C
 #pragma unroll 8
             for (int at = 0; at < count; ++at) sum += all[at];
     }
-    if (threadIdx.x == 0) *norm = sqrt(sum);
+    if (threadIdx.x != 0) return;
+    *norm = sqrt(sum);
+    if (list) list[++*reinterpret_cast<unsigned*>(list)] = *norm;
 }
 
-void norm_on_gpu(const Vector& x, double* norm, double* room) {
+void queue_norm(const Vector& x, double* sums, unsigned* arrived, double* norm, double* list) {
+    sum_squares<<<unsigned(blocks_of(x.layout())), threads, 0, cuda::stream(x.context())>>>(
+        view(x), x.dof(), pieces_of(x.layout().grid()), sums, arrived, norm, list);
+    cuda::launched(x.context(), "norm");
+}
+
+void norm_on_gpu(const Vector& x, double* norm) {
     const Layout& layout = x.layout();
-    const Grid& grid = layout.grid();
     const Context& context = x.context();
     const device::Stream& stream = context.stream();
-    const int pieces = pieces_of(grid);
-    const Index blocks = Index(layout.planes()) * pieces;
-    double* const sums = room ? room + 1 : stream.scratch().partial;
-    unsigned* const arrived = room ? reinterpret_cast<unsigned*>(room) : stream.scratch().arrived;
-    if (!room && blocks > device::Scratch::sums)
+    const Index blocks = blocks_of(layout);
+    double* const sums = stream.scratch().partial;
+    if (blocks > device::Scratch::sums)
         throw Error(ExitCode::internal, "multigrid: a norm of more planes than there is room for sums");
-    sum_squares<<<unsigned(blocks), threads, 0, cuda::stream(context)>>>(view(x), x.dof(), pieces, sums, arrived,
-                                                                         layout.is_part() ? nullptr : norm);
-    cuda::launched(context, "norm");
+    queue_norm(x, sums, stream.scratch().arrived, layout.is_part() ? nullptr : norm, nullptr);
     if (!layout.is_part()) return;
-    std::vector<double> mine(static_cast<std::size_t>(blocks)), of_ranks(std::size_t(pieces) * grid.nz);
+    const Grid& grid = layout.grid();
+    std::vector<double> mine(static_cast<std::size_t>(blocks)), of_ranks(std::size_t(pieces_of(grid)) * grid.nz);
     stream.copy(sums, mine.data(), blocks * Index(sizeof(double)));
     context.ranks()->all_gather(mine, of_ranks);
     double sum = 0.0;
@@ -103,11 +109,38 @@ void norm_on_gpu(const Vector& x, double* norm, double* room) {
 }  // namespace
 #endif
 
-void grid_norm(const Vector& x, double* norm, [[maybe_unused]] double* room) {
+void grid_norm(const Vector& x, double* norm) {
 #ifdef __CUDACC__
-    if (x.backend() == Backend::cuda) return norm_on_gpu(x, norm, room);
+    if (x.backend() == Backend::cuda) return norm_on_gpu(x, norm);
 #endif
     *norm = norm2(x);
+}
+
+NormList::NormList(const Context& context, const Layout& layout, int most)
+    : room_(context, "multigrid: tables", bytes(layout, most) / Index(sizeof(double))),
+      last_(1 + blocks_of(layout)),
+      most_(most) {}
+
+void NormList::clear() const {
+    double* const count = const_cast<double*>(last()) + 1;
+    room_.context().stream().zero(count, sizeof(double));
+}
+
+void NormList::add([[maybe_unused]] const Vector& x) {
+#ifdef __CUDACC__
+    double* const last = room_.data() + last_;
+    queue_norm(x, room_.data() + 1, reinterpret_cast<unsigned*>(room_.data()), last, last + 1);
+#endif
+}
+
+std::vector<double> NormList::get(int first, int count) const {
+    std::vector<double> norms(static_cast<std::size_t>(count));
+    room_.context().stream().copy(last() + 2 + first, norms.data(), count * Index(sizeof(double)));
+    return norms;
+}
+
+Index NormList::bytes(const Layout& layout, int most) {
+    return (3 + blocks_of(layout) + most) * Index(sizeof(double));
 }
 
 }  // namespace hyperplane::multigrid

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include "core/grid/grid_point.hpp"
 #include "precond/kernel_set.hpp"
@@ -29,6 +32,22 @@ rtc::Source couplings_source() {
 /// coarse point.
 class Terms {
 public:
+    /// Those of a step, which are put together once: that takes a millisecond, and most steps of a hierarchy have the
+    /// same ones. They depend on the extents of grids only where offsets may leave the coarse one.
+    static const Terms& of(const SetupShape& shape, const Coarsening& grids) {
+        std::vector<int> key{shape.dof, int(shape.storage)};
+        const std::array<int, 3> extents{grids.coarse.nx, grids.coarse.ny, grids.coarse.nz};
+        for (int axis = 0; axis < 3; ++axis)
+            for (const int value : {int(grids.axes[axis]), int(grids.coarse.periodic[axis]),
+                                    std::min(extents[axis], shape.stencil.radius() + 2)})
+                key.push_back(value);
+        for (const Int3 o : shape.stencil.offsets()) key.insert(key.end(), {o.x, o.y, o.z});
+        static std::mutex mutex;
+        static std::map<std::vector<int>, Terms> known;
+        const std::lock_guard lock(mutex);
+        return known.try_emplace(std::move(key), shape, grids).first->second;
+    }
+
     Terms(const SetupShape& shape, const Coarsening& grids)
         : shape_(shape), grids_(grids), places_(grids), coarse_(coarse_stencil(shape.stencil, grids)) {
         // Weights that a weight needs come before it, and those of one line together, while its values are in the
@@ -131,8 +150,8 @@ private:
                               : fmt::format("OF_CHILD({},{},{},{},{}) ", place, s.x, s.y, s.z, of_child);
     }
 
-    const SetupShape& shape_;
-    const Coarsening& grids_;
+    SetupShape shape_;
+    Coarsening grids_;  ///< of this step or of one with the same terms
     Places places_;
     Stencil coarse_;
     std::vector<Int3> positions_;
@@ -176,8 +195,8 @@ rtc::Definitions couplings_definitions(const SetupShape& shape) {
 }  // namespace
 
 SetupCuda::SetupCuda(const Context& context, const SetupShape& shape, const Coarsening& grids)
-    : coarse_(coarse_stencil(shape.stencil, grids)) {
-    const Terms terms(shape, grids);
+    : coarse_(Terms::of(shape, grids).coarse()) {
+    const Terms& terms = Terms::of(shape, grids);
     positions_ = terms.positions();
     layers_ = terms.layers();
     const rtc::Definitions definitions = terms.definitions();
@@ -186,7 +205,7 @@ SetupCuda::SetupCuda(const Context& context, const SetupShape& shape, const Coar
 }
 
 bool SetupCuda::takes(const SetupShape& shape, const Coarsening& grids) {
-    return !grids.fine.any_periodic() && Terms(shape, grids).fits();
+    return !grids.fine.any_periodic() && Terms::of(shape, grids).fits();
 }
 
 void SetupCuda::interpolate(const StructMatrix& a, const Layout& planes, const WeightsView<double>& weights,
@@ -264,7 +283,7 @@ std::array<double, 3> CouplingSums::read(Survey& survey) const {
 
 rtc::Programs setup_programs(const SetupShape& shape, const Coarsening& grids) {
     rtc::Programs all{{couplings_source(), couplings_definitions(shape)}};
-    if (SetupCuda::takes(shape, grids)) all.push_back({setup_source(), Terms(shape, grids).definitions()});
+    if (SetupCuda::takes(shape, grids)) all.push_back({setup_source(), Terms::of(shape, grids).definitions()});
     return all;
 }
 

@@ -17,7 +17,6 @@
 #include "precond/fused_step.hpp"
 #include "precond/multigrid/copied_lines.hpp"
 #include "precond/multigrid/examined_row.hpp"
-#include "precond/multigrid/grid_norm.hpp"
 #include "precond/queued_setup.hpp"
 #include "precond/single_solve.hpp"
 #include "precond/walks/coefficients.hpp"
@@ -44,18 +43,14 @@ bool is_usable(double norm) {
     return std::isfinite(norm) && norm != 0.0;
 }
 
-/// norms[step] = ||x|| after so many steps x = M^-1 A x / ||x||. Those after one that is not usable mean nothing.
-void power_steps(const StructMatrix& a, const LinearOperator& m, int steps, Vector& x, Vector& y, double* norms,
-                 double* room) {
+void begin_power_method(Vector& x) {
     for_each_point(x.context(), x.layout(), "random vector", RandomStart{x.layout().grid(), view(x), x.dof()});
-    grid_norm(x, norms, room);
-    for (int step = 0; step < steps; ++step) {
-        a.apply(x, y);
-        scale(Ratio(1.0, nullptr, norms + step), y);
-        m.apply(y, x);
-        grid_norm(x, norms + step + 1, room);
-        if (x.backend() == Backend::cpu && !is_usable(norms[step + 1])) break;
-    }
+}
+/// x = M^-1 A x / norm
+void power_step(const StructMatrix& a, const LinearOperator& m, const double* norm, Vector& x, Vector& y) {
+    a.apply(x, y);
+    scale(Ratio(1.0, nullptr, norm), y);
+    m.apply(y, x);
 }
 
 /// ||M^-1 A x|| / ||x|| after all steps, from the norms of these; infinite, NaN or zero where one is.
@@ -70,7 +65,13 @@ double largest_of(std::span<const double> norms) {
 
 double power_method(const StructMatrix& a, const LinearOperator& m, int steps, Vector& x, Vector& y) {
     Scalars norms(x.context(), "multigrid: tables", steps + 1);
-    power_steps(a, m, steps, x, y, norms.data(), nullptr);
+    begin_power_method(x);
+    grid_norm(x, norms.data());
+    for (int step = 0; step < steps; ++step) {
+        power_step(a, m, norms.data() + step, x, y);
+        grid_norm(x, norms.data() + step + 1);
+        if (x.backend() == Backend::cpu && !is_usable(norms.data()[step + 1])) break;
+    }
     return largest_of(norms.get(1, steps));
 }
 
@@ -210,30 +211,43 @@ void Smoother::begin(const std::optional<MatrixKind>& known, Vector& r, Vector& 
         settle(false, pending_.report);
 }
 
-/// Steps on a small grid take less time than their launches. So they are recorded, when they have run once with the
-/// same memory, and run beside the set-ups of larger grids.
+/// Steps on a small grid take less time than their launches. So one is recorded, when it has run once with the same
+/// memory, and all run beside the set-ups of larger grids.
 void Smoother::queue_power_method() {
     const StructMatrix& a = *a_;
     const int steps = pending_.options.power_steps;
-    const Index room = norm_room(a.layout());
-    if (power_tables_.size() == 0) power_tables_ = Buffer<double>(a.context(), "multigrid: tables", room + steps + 1);
-    const auto run = [&] {
-        power_steps(a, *m_, steps, *pending_.r, *pending_.t, power_tables_.data() + room, power_tables_.data());
+    Vector &x = *pending_.r, &y = *pending_.t;
+    if (!norms_ || norms_->most() != steps + 1) {
+        norms_.emplace(a.context(), a.layout(), steps + 1);
+        recorded_.reset();
+    }
+    const auto first = [&] {
+        begin_power_method(x);
+        norms_->clear();
+        norms_->add(x);
     };
-    const Recorded reads{a.values(0), m_.get(), pending_.r->data(), pending_.t->data()};
+    const auto step = [&] {
+        power_step(a, *m_, norms_->last(), x, y);
+        norms_->add(x);
+    };
     if constexpr (cuda_built) {
-        if (recorded_ == reads && !a.context().profile()) {
-            if (!power_) power_ = std::make_shared<device::SideWork>(a.context().stream(), run);
-            return power_->queue();
+        const Recorded uses{a.values(0), m_.get(), x.data(), y.data()};
+        if (recorded_ != uses) power_.reset();
+        recorded_ = uses;
+        if (!a.context().profile()) {
+            if (!power_) {
+                first(), step();
+                power_ = std::make_shared<device::SideWork>(a.context().stream(), first, step);
+            }
+            return power_->queue(steps);
         }
     }
-    power_.reset();
-    run();
-    recorded_ = reads;
+    first();
+    for (int at = 0; at < steps; ++at) step();
 }
 
 Index Smoother::table_bytes(const Layout& layout) {
-    return (norm_room(layout) + SmootherOptions{}.power_steps + 1) * Index(sizeof(double));
+    return NormList::bytes(layout, SmootherOptions{}.power_steps + 1);
 }
 
 void Smoother::join() {
@@ -245,13 +259,7 @@ SetupReport Smoother::finish() {
     if (!pending_.queued) return std::move(pending_.report);
     QueuedSetup::Finished all = dynamic_cast<QueuedSetup&>(*m_).finish_setup();
     if (!pending_.estimates) return std::move(all.report);
-    if (!all.repeated) {
-        const int steps = pending_.options.power_steps;
-        std::vector<double> norms(static_cast<std::size_t>(steps));
-        a_->context().stream().copy(power_tables_.data() + power_tables_.size() - steps, norms.data(),
-                                    steps * Index(sizeof(double)));
-        lambda_ = largest_of(norms);
-    }
+    if (!all.repeated) lambda_ = largest_of(norms_->get(1, norms_->most() - 1));
     settle(!all.repeated, all.report);
     return std::move(all.report);
 }

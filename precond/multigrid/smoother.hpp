@@ -21,6 +21,7 @@
 #include "core/matrix/single_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/multigrid/coarsening.hpp"
+#include "precond/multigrid/grid_norm.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -104,8 +105,8 @@ private:
     bool shifted_ = false;  ///< m_ was made with a shift
     double omega_ = 1.0, lambda_ = 0.0;
     Pending pending_;
-    Buffer<double> power_tables_;              ///< on a GPU: the room of a norm, and the norms of all steps
-    std::shared_ptr<device::SideWork> power_;  ///< steps of the power method, recorded in the second set-up
+    std::optional<NormList> norms_;            ///< on a GPU, of all steps of the power method
+    std::shared_ptr<device::SideWork> power_;  ///< these steps
     std::optional<Recorded> recorded_;
 };
 
