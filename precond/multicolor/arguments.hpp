@@ -14,6 +14,9 @@ struct ColourTerm {
 /// The largest number of terms: the entries of a stencil of radius 2 without the diagonal.
 constexpr int most_colour_terms = 124;
 
+/// What the last step does with z = M^-1 r: writes it, or omega times it, or adds that to what is there.
+enum ColourResult { writes_result, scales_result, adds_result };
+
 /// The argument for the step of one colour. Real: double or float.
 template <class Value, int most_terms, class Real = double>
 struct ColourArguments {
@@ -29,9 +32,11 @@ struct ColourArguments {
     // The addresses of r and z are those of the first of these planes, and `before` numbers precede that plane. The
     // places [first, last) are computed.
     int first, last, before;
+    int result;    // a ColourResult
+    double omega;  // of the result
     ColourTerm term[most_terms];
 };
 static_assert(sizeof(ColourTerm) == 16);
-static_assert(sizeof(ColourArguments<const double, 6>) == 208);
+static_assert(sizeof(ColourArguments<const double, 6>) == 216);
 
 }  // namespace hyperplane

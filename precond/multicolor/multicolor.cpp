@@ -289,22 +289,38 @@ void Multicolor::apply(const Vector& r, Vector& z) const {
     if (options_.colours != ColourRule::stencil)
         return solve_by_tables(*points_, factors_.data(), r, z, v_.data(), w_.data());
     if constexpr (cuda_built)
-        if (cuda_) {
-            const void* values = is_reduced(options_.storage) ? static_cast<const void*>(reduced_.data())
-                                                              : static_cast<const void*>(factors_.data());
-            return cuda_->apply(values, exponents_.data(), r, z, v_.data(), w_.data());
-        }
+        if (cuda_) return cuda_->apply(stored_factors(), exponents_.data(), r, z, v_.data(), w_.data());
     apply_cpu(r, z);
 }
 
-bool Multicolor::apply([[maybe_unused]] const SingleVector& r, [[maybe_unused]] SingleVector& z) const {
+bool Multicolor::apply(const SingleVector& r, SingleVector& z) const {
+    return solve_singles(r, {}, z);
+}
+
+bool Multicolor::solve_singles([[maybe_unused]] const SingleVector& r, [[maybe_unused]] ResultOfSolve result,
+                               [[maybe_unused]] SingleVector& z) const {
     if constexpr (cuda_built)
         if (cuda_ && MulticolorCuda::has_single(layout_, options_.storage)) {
             cuda_->apply(reduced_.data(), exponents_.data(), r, z, reinterpret_cast<float*>(v_.data()),
-                         reinterpret_cast<float*>(w_.data()));
+                         reinterpret_cast<float*>(w_.data()), result);
             return true;
         }
     return false;
+}
+
+bool Multicolor::solve_to([[maybe_unused]] const Vector& r, [[maybe_unused]] double omega, [[maybe_unused]] bool adds,
+                          [[maybe_unused]] Vector& z) const {
+    if constexpr (cuda_built)
+        if (cuda_ && !layout_.is_part()) {
+            cuda_->apply(stored_factors(), exponents_.data(), r, z, v_.data(), w_.data(),
+                         {adds ? adds_result : scales_result, omega});
+            return true;
+        }
+    return false;
+}
+
+bool Multicolor::solve_to(const SingleVector& r, double omega, bool adds, SingleVector& z) const {
+    return solve_singles(r, {adds ? adds_result : scales_result, omega}, z);
 }
 
 TriangleShape Multicolor::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {

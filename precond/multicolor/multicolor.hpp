@@ -35,6 +35,7 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "core/vector/point_values.hpp"
 #include "core/vector/point_values_cuda.hpp"
+#include "precond/added_solve.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/factors/pivot_record.hpp"
@@ -55,7 +56,11 @@ struct MulticolorOptions {
     FactorStorage storage = FactorStorage::double_precision;  ///< reduced precision only with a linear colouring
 };
 
-class Multicolor : public Preconditioner, public ExportsFactors, public SingleSolve, public QueuedSetup {
+class Multicolor : public Preconditioner,
+                   public ExportsFactors,
+                   public SingleSolve,
+                   public AddedSolve,
+                   public QueuedSetup {
 public:
     Multicolor(const Context& context, const MulticolorOptions& options) : context_(context), options_(options) {}
 
@@ -68,6 +73,9 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     /// On a GPU with factors in reduced precision, on one rank.
     bool apply(const SingleVector& r, SingleVector& z) const override;
+    /// On a GPU with a linear colouring, on one rank; vectors in single precision as above.
+    bool solve_to(const Vector& r, double omega, bool adds, Vector& z) const override;
+    bool solve_to(const SingleVector& r, double omega, bool adds, SingleVector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
@@ -111,6 +119,13 @@ private:
     multicolor::Kept kept() const;
 
     void apply_cpu(const Vector& r, Vector& z) const;
+    /// Returns whether there are such solves.
+    bool solve_singles(const SingleVector& r, ResultOfSolve result, SingleVector& z) const;
+    /// The factors as kernels of solves take them.
+    const void* stored_factors() const {
+        return is_reduced(options_.storage) ? static_cast<const void*>(reduced_.data())
+                                            : static_cast<const void*>(factors_.data());
+    }
     /// Index of the exponent of a row in W, D^-1 or G, which are parts 0, 1 and 2.
     Index exponent(int part, int row, Index slot) const { return (part * dof_ + row) * points_->shape().slots + slot; }
     void lower_cpu(int colour) const;

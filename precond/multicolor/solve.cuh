@@ -163,6 +163,17 @@ __device__ __forceinline__ void store(Real* x, const double (&sum)[ROWS], int fi
         if (DOF % ROWS == 0 || first + r < DOF) x[(first + r) * component + slot] = Real(sum[r]);
 }
 
+/// Stores a value of z = M^-1 r, or omega times it, or adds that, rounding as an update of vectors after the solve
+/// does.
+__device__ __forceinline__ void put(const Step& s, long long at, Real z) {
+    if (s.result == writes_result)
+        s.z[at] = z;
+    else if (s.result == scales_result)
+        s.z[at] = Real(s.omega * double(z));
+    else
+        s.z[at] = Real(fma(s.omega, double(z), double(s.z[at])));
+}
+
 /// Stores v of a colour or, for the last colour if a thread has all rows of a point, z = D^-1 v.
 __device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[ROWS], int first, int place) {
     const int slot = s.colour * s.stride + place;
@@ -303,7 +314,7 @@ extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
                 points_of_block[threadIdx.x * pitch + colour] =
                     colour == 0 ? Real(sum[0]) : s.w[colour * s.stride + place];
         __syncthreads();
-        for_points_of_block(s, [&](int at, int slot) { s.z[slot] = points_of_block[at]; });
+        for_points_of_block(s, [&](int at, int slot) { put(s, slot, points_of_block[at]); });
         return;
     }
     if (!has_place) return;
@@ -315,7 +326,11 @@ extern "C" __global__ void LAUNCH_BOUNDS leave(const __grid_constant__ Step s) {
             for (int r = 0; r < ROWS; ++r)
                 if (DOF % ROWS == 0 || first + r < DOF)
                     sum[r] = double(s.w[(long long)(first + r) * s.slots + colour * s.stride + place]);
-        if (p.inside(s)) store(s.z, sum, first, s.points, p.slot(s));
+        if (p.inside(s))
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r)
+                if (DOF % ROWS == 0 || first + r < DOF)
+                    put(s, (long long)(first + r) * s.points + p.slot(s), Real(sum[r]));
         p.advance(s, 1);
     }
 }

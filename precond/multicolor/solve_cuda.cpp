@@ -156,12 +156,14 @@ MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& poi
 }
 
 void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const SingleVector& r, SingleVector& z,
-                           float* v, float* w) const {
+                           float* v, float* w, ResultOfSolve result) const {
     if (single_steps_.empty()) single_steps_ = steps_with(r.context(), single_);
     bool follows = false;
     for (const Step& step : single_steps_) {
         ColourStep launch = step.launch;
         launch.set(factors, exponents, r.data(), v, w, z.data());
+        launch.arguments.result = result.is;
+        launch.arguments.omega = result.omega;
         step.kernel.launch({blocks_of(launch), unsigned(parts_of(dof_))}, unsigned(threads_), 0, launch.arguments,
                            follows);
         follows = true;
@@ -169,7 +171,7 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
 }
 
 void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
-                           double* w) const {
+                           double* w, ResultOfSolve result) const {
     const Context& context = r.context();
     const auto components = [&](double* first, Index distance) {
         std::vector<double*> found;
@@ -182,6 +184,8 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
     for (const Step& step : steps_) {
         ColourStep launch = step.launch;
         launch.set(factors, exponents, r.data(), v, w, z.data());
+        launch.arguments.result = result.is;
+        launch.arguments.omega = result.omega;
         step.kernel.launch({blocks_of(launch), unsigned(parts_of(dof_))}, unsigned(threads_), 0, launch.arguments,
                            follows);
         follows = true;

@@ -17,6 +17,12 @@ namespace hyperplane {
 /// Whether the kernel of a step loads coefficients before it waits for the step before. The results have the same bits.
 enum class ColourLaunches { fastest, each, ahead };
 
+/// What is done with M^-1 r.
+struct ResultOfSolve {
+    ColourResult is = writes_result;
+    double omega = 1.0;
+};
+
 /// A launch of a solve.
 struct ColourStep {
     const char* kernel;
@@ -49,8 +55,8 @@ public:
 
     /// z = M^-1 r, with factors in the given storage and the exponents of scaled rows; v and w are vectors in coloured
     /// order. On several ranks the halo of r is filled, too.
-    void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
-               double* w) const;
+    void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v, double* w,
+               ResultOfSolve result = {}) const;
 
     /// Whether there are solves of vectors in single precision: with factors in reduced precision, on one rank.
     static bool has_single(const Layout& layout, FactorStorage storage) {
@@ -58,7 +64,7 @@ public:
     }
     /// The same with such vectors. The kernels are loaded at the first call.
     void apply(const void* factors, const RowExponent* exponents, const SingleVector& r, SingleVector& z, float* v,
-               float* w) const;
+               float* w, ResultOfSolve result = {}) const;
 
     /// What NVRTC compiles for blocks of `threads` threads; with `single_vectors`, that of vectors in single precision.
     static rtc::Programs programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,

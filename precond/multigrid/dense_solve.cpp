@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "precond/multigrid/dense_inverse.hpp"
 
 #ifdef __CUDACC__
 #include "core/device/cuda.hpp"
@@ -119,39 +120,11 @@ public:
         }
     }
     void symmetrise() const {
-        for (Index i = 0; i < n_; ++i)
-            for (Index j = 0; j < i; ++j) row(i)[j] = row(j)[i] = 0.5 * (row(i)[j] + row(j)[i]);
-    }
-
-    /// Replaces the matrix by its inverse; returns the number of the first pivot that is too small, or -1.
-    Index invert(const Context& context) const {
-        const double least = 1e-15 * largest();
-        std::vector<Index> exchanged(static_cast<std::size_t>(n_));
-        for (Index k = 0; k < n_; ++k) {
-            Index best = k;
-            for (Index i = k + 1; i < n_; ++i)
-                if (std::abs(row(i)[k]) > std::abs(row(best)[k])) best = i;
-            exchanged[k] = best;
-            if (!(std::abs(row(best)[k]) > least)) return k;
-            if (best != k) std::swap_ranges(row(k), row(k) + n_, row(best));
-            const double inverse = 1.0 / row(k)[k];
-            row(k)[k] = 1.0;
-            for (Index j = 0; j < n_; ++j) row(k)[j] *= inverse;
-#pragma omp parallel for schedule(static) num_threads(context.threads_for(n_* n_))
-            for (Index i = 0; i < n_; ++i) {
-                if (i == k) continue;
-                const double factor = row(i)[k];
-                row(i)[k] = 0.0;
-                const double* from = row(k);
-                double* to = row(i);
-#pragma omp simd
-                for (Index j = 0; j < n_; ++j) to[j] -= factor * from[j];
-            }
-        }
-        for (Index k = n_ - 1; k >= 0; --k)
-            if (exchanged[k] != k)
-                for (Index i = 0; i < n_; ++i) std::swap(row(i)[k], row(i)[exchanged[k]]);
-        return -1;
+        constexpr Index tile = 32;  // of columns, whose transposed values then stay in the first-level cache
+        for (Index begin = 0; begin < n_; begin += tile)
+            for (Index i = begin; i < n_; ++i)
+                for (Index j = begin; j < std::min(i, begin + tile); ++j)
+                    row(i)[j] = row(j)[i] = 0.5 * (row(i)[j] + row(j)[i]);
     }
 
 private:
@@ -171,7 +144,7 @@ DenseSolve::DenseSolve(const Context& context, const StructMatrix& a) {
     for (int c = 0; c < dof; ++c)
         if (size > 0.0 && square.lacks_constant(c, dof)) lacking.push_back(c);
     for (const int c : lacking) square.add_constant(c, dof, size / double(a.grid().points()));
-    if (const Index failed = square.invert(a.context()); failed >= 0) {
+    if (const Index failed = invert(a.context(), made.data(), a.unknowns()); failed >= 0) {
         const Grid& grid = a.grid();
         const Int3 p = grid.point(failed / dof);
         const auto number = [](auto value) { return std::to_string(value); };  // fmt cannot be compiled by nvcc

@@ -14,6 +14,7 @@
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/scalars.hpp"
+#include "precond/added_solve.hpp"
 #include "precond/fused_step.hpp"
 #include "precond/multigrid/copied_lines.hpp"
 #include "precond/multigrid/examined_row.hpp"
@@ -287,16 +288,24 @@ void Smoother::settle(bool estimated, SetupReport& report) {
     omega_ = lambda_ > 0.0 ? std::min(1.0, margin / lambda_) : 1.0;
 }
 
+template <class AnyVector>
+bool Smoother::solve_to(const AnyVector& r, bool adds, AnyVector& x) const {
+    const auto* added = dynamic_cast<const AddedSolve*>(m_.get());
+    return added && added->solve_to(r, omega_, adds, x);
+}
+
 void Smoother::from_zero(const Vector& b, Vector& x) const {
+    if (omega_ != 1.0 && solve_to(b, false, x)) return;
     m_->apply(b, x);
     if (omega_ != 1.0) scale(omega_, x);
 }
 
 void Smoother::smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const {
     if (const auto* fused = dynamic_cast<const FusedStep*>(m_.get()); fused && fused->step(b, omega_, x, t)) return;
-    a_->subtract_product(b, x, r);  // r = b - A x
+    a_->subtract_product(b, x, r);     // r = b - A x
+    if (solve_to(r, true, x)) return;  // x += omega M^-1 r
     m_->apply(r, t);
-    axpy(omega_, t, x);  // x += omega M^-1 r
+    axpy(omega_, t, x);
 }
 
 void Smoother::apply(const SingleVector& r, SingleVector& z, const SingleScratch& scratch) const {
@@ -307,6 +316,7 @@ void Smoother::apply(const SingleVector& r, SingleVector& z, const SingleScratch
 }
 
 void Smoother::from_zero(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const {
+    if (omega_ != 1.0 && solve_to(b, false, x)) return;
     apply(b, x, scratch);
     if (omega_ != 1.0) scale(omega_, x);
 }
@@ -322,6 +332,7 @@ void Smoother::smooth(const SingleVector& b, SingleVector& x, const SingleScratc
     const auto* single = dynamic_cast<const SingleSolve*>(m_.get());
     if (single && scratch.matrix && single->step(*scratch.matrix, b, omega_, x, scratch.t)) return;
     residual(b, x, scratch);
+    if (solve_to(scratch.r, true, x)) return;
     apply(scratch.r, scratch.t, scratch);
     axpy(omega_, scratch.t, x);
 }

@@ -97,6 +97,9 @@ private:
     void queue_power_method();
     /// Sets lambda and omega, with shifts if lambda is too large; `estimated`: lambda is known for the current M.
     void settle(bool estimated, SetupReport& report);
+    /// x = omega M^-1 r, or x = x + omega M^-1 r, in the pass of M's own solves; false if it has none.
+    template <class AnyVector>
+    bool solve_to(const AnyVector& r, bool adds, AnyVector& x) const;
     /// z = M^-1 r
     void apply(const SingleVector& r, SingleVector& z, const SingleScratch& scratch) const;
 

@@ -86,7 +86,8 @@ namespace values_of_text {  // the host has functions of the same names
 
 namespace KERNELS {
 
-using ::hyperplane::ColourArguments, ::hyperplane::ColourTerm, std::min;
+using ::hyperplane::ColourArguments, ::hyperplane::ColourTerm, std::fma, std::min;
+using ::hyperplane::scales_result, ::hyperplane::writes_result;
 using values_of_text::hyperplane::scale_of, values_of_text::hyperplane::scaled_rows;
 using values_of_text::hyperplane::Value, values_of_text::hyperplane::widened;
 

@@ -4,8 +4,11 @@
 
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 #include "core/random.hpp"
+#include "core/vector/blas1.hpp"
+#include "core/vector/single_vector.hpp"
 #include "on_device.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/support.hpp"
@@ -54,6 +57,59 @@ TEST_P(MulticolorLaunchesOnDevice, HaveTheSameBits) {
     };
     expect_same(ColourLaunches::ahead, "ahead");
     expect_same(ColourLaunches::fastest, "fastest");
+}
+
+/// The same bytes on a GPU as updates after a solve give, z = omega z or z = z + omega M^-1 r.
+template <class AnyVector, class Value>
+void expect_updates(const Context& context, const MulticolorCuda& solve, const void* factors, const AnyVector& r,
+                    const AnyVector& before, Index slots) {
+    Buffer<Value> v(context, "v", slots), w(context, "w", slots);
+    const auto bytes_of = [&](const AnyVector& x) {
+        std::vector<Value> values(std::size_t(x.size()));
+        context.stream().copy(x.data(), values.data(), x.size() * Index(sizeof(Value)));
+        return values;
+    };
+    const auto zero = [&] { return AnyVector(context, r.layout(), r.dof(), "z"); };
+    AnyVector solved = zero();
+    solve.apply(factors, nullptr, r, solved, v.data(), w.data());
+    AnyVector added = zero(), added_at_once = zero(), scaled_at_once = zero();
+    axpy(1.0, before, added);
+    axpy(1.0, before, added_at_once);
+    axpy(0.7, solved, added);
+    scale(0.7, solved);
+    solve.apply(factors, nullptr, r, added_at_once, v.data(), w.data(), {adds_result, 0.7});
+    solve.apply(factors, nullptr, r, scaled_at_once, v.data(), w.data(), {scales_result, 0.7});
+    EXPECT_EQ(bytes_of(added_at_once), bytes_of(added));
+    EXPECT_EQ(bytes_of(scaled_at_once), bytes_of(solved));
+    EXPECT_NE(bytes_of(added), bytes_of(before));
+}
+
+TEST_P(MulticolorLaunchesOnDevice, ScaleAndAddTheirResultAsUpdatesAfterThem) {
+    const auto& [grid, kind, symmetric, storage] = GetParam();
+    const Context context = Context::cuda();
+    const bool rounded = storage == FactorStorage::single_precision;
+    for (const auto& [stencil, dof] :
+         {std::pair(Stencil::box27(), 1), std::pair(Stencil::star7(), 1), std::pair(Stencil::star7(), 9)}) {
+        SCOPED_TRACE(stencil.name() + " with " + std::to_string(dof));
+        const Layout layout(kind, grid, stencil.level_map());
+        const ColouredShape shape(grid, stencil, ColourRule::stencil);
+        const ColouredPoints points(context, shape, dof, symmetric);
+        std::vector<double> values = random_values(shape.coefficients(dof, symmetric), 1);
+        for (double& value : values) value *= 0.1 / dof;
+        const Buffer<double> in_double = copied_to(context, "factors", values);
+        const Buffer<float> in_single = copied_to(context, "factors", std::vector<float>(values.begin(), values.end()));
+        const void* const factors = rounded ? static_cast<const void*>(in_single.data()) : in_double.data();
+        const MulticolorCuda solve(context, points, layout, dof, symmetric, storage);
+        const Index slots = shape.slots * dof;
+        const Vector r = to_vector(context, layout, dof, random_values(grid.points() * dof, 2)),
+                     x = to_vector(context, layout, dof, random_values(grid.points() * dof, 3));
+        expect_updates<Vector, double>(context, solve, factors, r, x, slots);
+        if (!rounded) continue;
+        SingleVector single_r(context, layout, dof, "r"), single_x(context, layout, dof, "x");
+        narrow(r, single_r);
+        narrow(x, single_x);
+        expect_updates<SingleVector, float>(context, solve, factors, single_r, single_x, slots);
+    }
 }
 
 std::string name_of_launched(const testing::TestParamInfo<LaunchedSolve>& info) {
