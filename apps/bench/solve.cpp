@@ -7,7 +7,9 @@
 
 #include "apps/bench/kernels.hpp"
 #include "apps/run/fingerprint.hpp"
+#include "apps/run/kernels.hpp"
 #include "apps/run/linear_system.hpp"
+#include "apps/run/memory_reserve.hpp"
 #include "apps/run/preparation.hpp"
 #include "core/random.hpp"
 #include "core/ranks/cuts.hpp"
@@ -238,6 +240,12 @@ SetupAndSolve SolveBench::costs() const {
 }
 
 SolveBench bench_solve(Case& a_case, int repeats, bool fingerprints) {
+    {
+        MemoryReserve memory(a_case);
+        KernelPreparation kernels({&a_case});
+        kernels.wait();
+        memory.wait();
+    }
     LinearSystem system = make_system(a_case);
     {
         Vector u = a_case.make_vector("state: u");

@@ -16,8 +16,9 @@ namespace hyperplane {
 struct SolveBench {
     SolveReport report;  ///< the same in every repeat
     SetupTimes factorise;
-    /// Seconds of a whole set-up by a new preconditioner, with analysis and memory: the first one, which also loads
-    /// kernels, and later ones. What a plan has found out before is thrown away.
+    /// Seconds of a whole set-up by a new preconditioner, with analysis and memory: the first one of the process, whose
+    /// kernels are loaded and whose memory is reserved as by a run, and later ones. What a plan has found out before is
+    /// thrown away.
     double first_setup = 0.0;
     Timing whole_setup;
     /// The times of what came before the first system, of the whole set-up and of its parts: preparation/reading,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/kernels.hpp"
 
+#include <chrono>
+
 #include "apps/log.hpp"
 #include "core/counted.hpp"
+#include "core/device/loading.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
+#include "core/timer.hpp"
 #include "precond/scaling/scaled.hpp"
 #include "solvers/eisenstat_cg.hpp"
 
@@ -59,23 +63,29 @@ rtc::Programs programs_of([[maybe_unused]] const Case& a_case,
 KernelPreparation::KernelPreparation([[maybe_unused]] const std::vector<const Case*>& cases) {
     if constexpr (cuda_built) {
         rtc::Programs programs;
-        std::string architecture;
+        device::Properties gpu;
         for (const Case* one : cases)
             if (one->context.backend() == Backend::cuda) {
-                architecture = rtc::architecture_of(one->context.stream().properties());
+                gpu = one->context.stream().properties();
                 for (rtc::Program& program : programs_of(*one, layouts_of(one->space)))
                     programs.push_back(std::move(program));
             }
         if (programs.empty()) return;
         const int threads = cases.front()->context.threads();
-        running_ = std::async(std::launch::async, [programs = std::move(programs), architecture, threads] {
-            return rtc::prepare(programs, architecture, threads);
+        running_ = std::async(std::launch::async, [programs = std::move(programs), gpu, threads] {
+            const rtc::Compilation done = rtc::prepare(programs, rtc::architecture_of(gpu), threads);
+            const auto begin = std::chrono::steady_clock::now();
+            rtc::load(programs, gpu);
+            return std::pair(done, seconds_since(begin));
         });
     }
 }
 
 rtc::Compilation KernelPreparation::wait() {
-    return running_.valid() ? running_.get() : rtc::Compilation{};
+    if (!running_.valid()) return {};
+    const auto [done, seconds] = running_.get();
+    loading_ = seconds;
+    return done;
 }
 
 void warn_of_unprepared_kernels() {

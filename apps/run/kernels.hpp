@@ -3,6 +3,7 @@
 #pragma once
 
 #include <future>
+#include <utility>
 #include <vector>
 
 #include "apps/run/case.hpp"
@@ -14,7 +15,8 @@ namespace hyperplane {
 /// layouts, and the kernels of its preconditioner. Empty if the program was built without CUDA.
 rtc::Programs programs_of(const Case& a_case, const std::vector<LayoutKind>& layouts);
 
-/// Compiles the kernels of cases in other threads while this one goes on. Does nothing for cases on a CPU.
+/// Compiles the kernels of cases in other threads while this one goes on, and loads them onto the GPU. Does nothing for
+/// cases on a CPU.
 class KernelPreparation {
 public:
     /// The cases share one device. They are not used after the constructor has returned.
@@ -22,9 +24,12 @@ public:
 
     /// Waits for the compiler; throws what it threw. `compiled` is 0 where everything was kept from earlier.
     rtc::Compilation wait();
+    /// Seconds that it took to load them; known after wait().
+    double loading() const { return loading_; }
 
 private:
-    std::future<rtc::Compilation> running_;
+    std::future<std::pair<rtc::Compilation, double>> running_;
+    double loading_ = 0.0;
 };
 
 /// Warns if kernels were compiled after the preparation, so that times contain the compiler's.

@@ -12,6 +12,7 @@
 #include "apps/run/blow_up.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/kernels.hpp"
+#include "apps/run/memory_reserve.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
@@ -114,13 +115,16 @@ void Simulation::keep_costs() {
 }
 
 void Simulation::march() {
-    KernelPreparation kernels({&case_});  // while memory is allocated and the initial state computed
+    MemoryReserve memory(case_);  // this and kernels while the initial state is computed
+    KernelPreparation kernels({&case_});
     allocate();
     start();
     if (const rtc::Compilation done = kernels.wait(); done.compiled > 0) {
         outcome_.timers.add("compile", done.seconds);
         logging::info("{} compiled in {:.2g} s, and kept", counted(done.compiled, "kernel"), done.seconds);
     }
+    if (kernels.loading() > 0.0) outcome_.timers.add("loading", kernels.loading());
+    if (const double seconds = memory.wait(); seconds > 0.0) outcome_.timers.add("memory", seconds);
     auto published = std::chrono::steady_clock::now();
     checkpoints_.begin(stepper_->steps_done());
     series_.begin(std::move(snapshots_before_), stepper_->steps_done());

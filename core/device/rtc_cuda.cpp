@@ -18,6 +18,7 @@
 #include <tuple>
 
 #include "core/device/cuda.hpp"
+#include "core/device/loading.hpp"
 #include "core/device/nvrtc.hpp"
 #include "core/device/ptxas_log.hpp"
 #include "core/device/rtc.hpp"
@@ -336,29 +337,75 @@ void AnyKernel::launch(Blocks blocks, unsigned threads, Index shared_bytes, cons
     stream_->note(name_.c_str());
 }
 
-AnyKernel::AnyKernel(const Context& context, const Source& source, const Definitions& definitions,
-                     const std::string& name)
-    : stream_(&context.stream()), name_(name) {
-    // A program's texts are long, and set-ups ask for the same kernels again and again.
-    using Known = std::tuple<const Texts*, std::string_view, Definitions, std::string, std::string>;
-    static std::mutex mutex;
-    static std::map<Known, cudaKernel_t> kernels;
-    static std::map<std::string, cudaLibrary_t> libraries;
-    const std::lock_guard lock(mutex);
-    stream_->handle();
-    const std::string architecture = architecture_of(stream_->properties());
-    cudaKernel_t& kernel = kernels[{&source.texts, source.main, definitions, architecture, name}];
-    if (!kernel) {
-        const CompilerInput program(source, definitions);
-        cudaLibrary_t& library = libraries[architecture + "\n" + program.key];
+namespace {
+
+/// The libraries and kernels that this process has loaded. Threads may ask for them at the same time.
+class Loaded {
+public:
+    /// A program's texts are long, and set-ups ask for the same kernels again and again: so they are looked up by the
+    /// address of the texts.
+    cudaKernel_t kernel(const Source& source, const Definitions& definitions, const std::string& architecture,
+                        const std::string& name) {
+        const std::lock_guard lock(mutex_);
+        cudaKernel_t& kernel = kernels_[{&source.texts, source.main, definitions, architecture, name}];
+        if (!kernel)
+            cuda::check(cudaLibraryGetKernel(&kernel, library({source, definitions}, architecture), name.c_str()),
+                        name.c_str());
+        return kernel;
+    }
+
+    /// All kernels of a program.
+    std::vector<cudaKernel_t> kernels(const Program& program, const std::string& architecture) {
+        const std::lock_guard lock(mutex_);
+        const cudaLibrary_t all = library({program.source, program.definitions}, architecture);
+        const std::string name(program.source.main);
+        unsigned count = 0;
+        cuda::check(cudaLibraryGetKernelCount(&count, all), name.c_str());
+        std::vector<cudaKernel_t> found(count);
+        cuda::check(cudaLibraryEnumerateKernels(found.data(), count, all), name.c_str());
+        return found;
+    }
+
+private:
+    cudaLibrary_t library(const CompilerInput& program, const std::string& architecture) {
+        cudaLibrary_t& library = libraries_[architecture + "\n" + program.key];
         if (!library) {
             const std::vector<char>& code = machine_code().of(program, architecture);
             cuda::check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
                         program.name.c_str());
         }
-        cuda::check(cudaLibraryGetKernel(&kernel, library, name.c_str()), name.c_str());
+        return library;
     }
-    function_ = reinterpret_cast<void*>(kernel);
+
+    using Known = std::tuple<const Texts*, std::string_view, Definitions, std::string, std::string>;
+    std::mutex mutex_;
+    std::map<Known, cudaKernel_t> kernels_;
+    std::map<std::string, cudaLibrary_t> libraries_;
+};
+
+Loaded& loaded() {
+    static Loaded all;
+    return all;
+}
+
+}  // namespace
+
+void load(const Programs& programs, const device::Properties& device) {
+    cuda::check(cudaSetDevice(device.ordinal), "cudaSetDevice");
+    for (const Program& program : programs)
+        for (const cudaKernel_t kernel : loaded().kernels(program, architecture_of(device))) {
+            cudaFuncAttributes attributes{};  // to ask for them loads the kernel
+            cuda::check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)),
+                        "cudaFuncGetAttributes");
+        }
+}
+
+AnyKernel::AnyKernel(const Context& context, const Source& source, const Definitions& definitions,
+                     const std::string& name)
+    : stream_(&context.stream()), name_(name) {
+    stream_->handle();
+    function_ =
+        reinterpret_cast<void*>(loaded().kernel(source, definitions, architecture_of(stream_->properties()), name));
 }
 
 }  // namespace hyperplane::rtc

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The inverse of the coarsest grid's matrix is that of its definition, whatever the panels of the elimination.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "core/random.hpp"
+#include "precond/multigrid/dense_inverse.hpp"
+
+namespace hyperplane {
+namespace {
+
+/// Rows of random values, of which those within `band` of the diagonal are not zero, and a diagonal that is so small
+/// in every third row that rows have to be exchanged.
+std::vector<double> dense_matrix(Index n, Index band) {
+    std::vector<double> a(std::size_t(n * n), 0.0);
+    for (Index i = 0; i < n; ++i)
+        for (Index j = std::max<Index>(0, i - band); j < std::min(n, i + band + 1); ++j)
+            a[std::size_t(i * n + j)] = random_symmetric(7, std::uint64_t(i * n + j));
+    for (Index i = 0; i < n; ++i) a[std::size_t(i * n + i)] *= i % 3 == 0 ? 1e-8 : 2.0;
+    return a;
+}
+
+/// The largest value of A B - I.
+double distance_from_identity(const std::vector<double>& a, const std::vector<double>& b, Index n) {
+    double most = 0.0;
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < n; ++j) {
+            double sum = i == j ? -1.0 : 0.0;
+            for (Index k = 0; k < n; ++k) sum += a[std::size_t(i * n + k)] * b[std::size_t(k * n + j)];
+            most = std::max(most, std::abs(sum));
+        }
+    return most;
+}
+
+TEST(MultigridInverse, TimesTheMatrixIsTheIdentityForEverySizeOfTheLastPanel) {
+    for (const Index n : {1, 2, 15, 16, 17, 31, 33, 64, 100, 149})
+        for (const Index band : {Index(3), n}) {
+            SCOPED_TRACE(std::to_string(n) + " rows, band " + std::to_string(band));
+            if (n == 1 && band == 1) continue;
+            const std::vector<double> a = dense_matrix(n, band);
+            std::vector<double> inverse = a;
+            ASSERT_EQ(multigrid::invert(Context::cpu(1), inverse.data(), n), -1);
+            double size = 0.0;
+            for (const double value : inverse) size = std::max(size, std::abs(value));
+            EXPECT_LT(distance_from_identity(a, inverse, n), 1e-12 * double(n) * std::max(1.0, size));
+        }
+}
+
+TEST(MultigridInverse, HasTheSameBitsForAnyNumberOfThreads) {
+    constexpr Index n = 531;
+    std::vector<double> one = dense_matrix(n, 80), three = one;
+    const Context context = Context::cpu(3);
+    context.set_least_parallel_work(0);
+    ASSERT_EQ(multigrid::invert(Context::cpu(1), one.data(), n), -1);
+    ASSERT_EQ(multigrid::invert(context, three.data(), n), -1);
+    EXPECT_EQ(std::memcmp(one.data(), three.data(), one.size() * sizeof(double)), 0);
+}
+
+TEST(MultigridInverse, TellsWhereItStops) {
+    constexpr Index n = 40;
+    for (const double value : {0.0, double(NAN)}) {
+        std::vector<double> a = dense_matrix(n, n);
+        for (Index i = 0; i < n; ++i) a[std::size_t(i * n + 21)] = value;
+        EXPECT_EQ(multigrid::invert(Context::cpu(1), a.data(), n), 21);
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
