@@ -29,8 +29,11 @@ ParameterTable parameters() {
          "an axis is coarsened if its couplings are at least this times those of the axis with the strongest ones; 0 "
          "coarsens all axes, 1 the strongest alone",
          "", Bound{0.0}, Bound{1.0}},
-        {section, "coarsest_points", integer, "150", "a grid of at most so many points is the last one", "", Bound{1},
-         Bound{double(most_dense_unknowns)}},
+        {section, "coarsest_points", integer, "150",
+         "a grid of at most so many points is the last one; on a GPU 512 saves a cycle the launches of a grid, and "
+         "costs "
+         "a set-up the inverse of a matrix of so many rows on the host",
+         "", Bound{1}, Bound{double(most_dense_unknowns)}},
         {section,
          "coarsest",
          choice,

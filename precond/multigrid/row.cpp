@@ -35,6 +35,7 @@ public:
         PreconditionerPlan sum = smoothers.on(0).plan(setting);
         sum.traits = Multigrid::traits(options, smoothers.traits(setting), setting.matrix.symmetric());
         sum.bytes = sum.setup_bytes = sum.bytes_per_apply = 0;
+        Index couplings = 0;  // a later set-up reads their sums of all grids at the end
         const auto next = [&](const PlannedGrid& at, const multigrid::Coarsening& grids) {
             return multigrid::coarse_stencil(at.setting.matrix.stencil(), grids);
         };
@@ -66,6 +67,9 @@ public:
                 const PreconditionerPlan own = smoothers.on(grid).plan(at.setting);
                 const Index p = at.interpolation_bytes(grids, next(at, grids), options.coarsening.rounds(grid));
                 sum.bytes += own.bytes + p + 2 * vector + multigrid::damping_bytes(at.setting);
+                if constexpr (cuda_built)
+                    if (at.setting.context.backend() == Backend::cuda && !at.setting.matrix.grid().any_periodic())
+                        couplings += multigrid::CouplingSums::bytes(at.setting.natural_layout());
                 const bool rounds = options.coarsening.rounds(grid);  // a later set-up has weights in both precisions
                 const Index unrounded = rounds ? at.interpolation_bytes(grids, next(at, grids), false) : 0;
                 sum.setup_bytes =
@@ -73,6 +77,7 @@ public:
                 const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
                 sum.bytes_per_apply += (options.pre_smoothing + options.post_smoothing) * (m + product) + 2 * p;
             });
+        sum.setup_bytes += couplings;
         sum.most_when = "couplings are so weak along some axes that multigrid coarsens one axis at a time";
         sum.most_bytes =
             std::max(sum.bytes,

@@ -182,6 +182,12 @@ StepLaunch launch_for(const StructMatrix& a, const Layout& planes, const Layout&
     return {a.layout(), coarse, order, planes.begin_plane(), planes.end_plane(), layers * threads_of_layer, layers};
 }
 
+/// Thread blocks that sum couplings of a plane.
+int coupling_pieces(const Grid& grid) {
+    const auto tiles = [](int extent) { return (extent + coupling_tile - 1) / coupling_tile; };
+    return std::clamp(coupling_blocks / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
+}
+
 rtc::Definitions couplings_definitions(const SetupShape& shape) {
     rtc::Definitions all = grid_point_definitions(Layout(), shape.stencil.offsets());
     for (const char* of_layout : {"NATURAL", "LEVEL_Y", "LEVEL_Z"}) all.erase(of_layout);
@@ -246,11 +252,10 @@ CouplingSums::CouplingSums(const StructMatrix& a, Axes candidates, float* copy)
     const rtc::Kernel<CouplingArguments> kernel(
         a.context(), couplings_source(), couplings_definitions({a.stencil(), a.dof(), a.storage()}), "couplings");
     const Layout& layout = a.layout();
-    const Grid& grid = a.grid();
-    const auto tiles = [](int extent) { return (extent + coupling_tile - 1) / coupling_tile; };
-    pieces_ = std::clamp(coupling_blocks / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
+    pieces_ = coupling_pieces(layout.grid());
     const Index blocks = Index(layout.planes()) * pieces_;
-    sums_ = Buffer<double>(a.context(), "multigrid: tables", coupling_counts * blocks, Initially::anything);
+    sums_ =
+        Buffer<double>(a.context(), "multigrid: tables", bytes(layout) / Index(sizeof(double)), Initially::anything);
     CouplingArguments all{.a = in_memory(a, 0),
                           .sums = sums_.data(),
                           .single = copy,
@@ -264,6 +269,10 @@ CouplingSums::CouplingSums(const StructMatrix& a, Axes candidates, float* copy)
                           .delta = {}};
     slot_deltas(layout, a.stencil().offsets(), all.delta);
     kernel.launch({unsigned(blocks)}, coupling_threads, 0, all);
+}
+
+Index CouplingSums::bytes(const Layout& layout) {
+    return coupling_counts * layout.planes() * coupling_pieces(layout.grid()) * Index(sizeof(double));
 }
 
 std::array<double, 3> CouplingSums::read(Survey& survey) const {

@@ -49,6 +49,8 @@ public:
     CouplingSums(const StructMatrix& a, Axes candidates, float* copy);
     /// Waits for them.
     std::array<double, 3> read(Survey& survey) const;
+    /// What they hold until then, for a matrix in this layout.
+    static Index bytes(const Layout& layout);
 
 private:
     const StructMatrix* a_;

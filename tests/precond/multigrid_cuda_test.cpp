@@ -7,6 +7,7 @@
 
 #include "on_device.hpp"
 #include "precond/multigrid/check.hpp"
+#include "precond/multigrid/setup_cuda.hpp"
 #include "precond/multigrid_cases.hpp"
 #include "precond/support.hpp"
 #include "reference/multigrid.hpp"
@@ -374,6 +375,21 @@ TEST_F(MultigridOnDevice, HoldsWhatIsPlanned) {
             EXPECT_NEAR(double(plan.bytes), double(held), 0.03 * double(held));
             EXPECT_LE(gpu.ledger().peak() - before, Index(1.03 * double(plan.bytes + plan.setup_bytes)));
         }
+}
+
+TEST_F(MultigridOnDevice, PlansWhatSumsOfCouplingsHold) {
+    const Context gpu = Context::cuda();
+    for (const LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane}) {
+        const StencilMatrix data = random_data({33, 31, 29}, "star7", 1, true);
+        const Layout layout = layout_for(kind, data, "star7", 0);
+        const StructMatrix a =
+            in_context(gpu, reference::to_struct_matrix(Context::cpu(), layout, data, MatrixStorage::lower, "star7"));
+        if constexpr (cuda_built) {
+            const Index before = gpu.ledger().held();
+            const multigrid::CouplingSums sums(a, multigrid::axes_to_compare(a), nullptr);
+            EXPECT_EQ(gpu.ledger().held() - before, multigrid::CouplingSums::bytes(layout));
+        }
+    }
 }
 
 }  // namespace
