@@ -7,11 +7,11 @@ namespace hyperplane {
 
 void require_fixed(const char* solver, const std::string& preconditioner, const PreconditionerTraits& traits) {
     if (!traits.fixed)
-        throw UsageError(
-            std::string("solver.name = ") + solver +
-            " needs a preconditioner that is the same in every iteration, and " + preconditioner + " with " +
-            traits.varies +
-            ", which read whatever values others have at the time, differs each time; only fgmres supports that");
+        throw UsageError(std::string("solver.name = ") + solver +
+                         " needs a preconditioner that is the same in every iteration, and " + preconditioner +
+                         " with " + traits.varies +
+                         ", which read whatever values others have at the time, differs each time; only fgmres and "
+                         "richardson support that");
 }
 
 void require_symmetric(const char* solver, const std::string& preconditioner, const PreconditionerTraits& traits) {

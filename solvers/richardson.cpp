@@ -7,7 +7,6 @@
 #include "core/vector/blas1.hpp"
 #include "solvers/convergence.hpp"
 #include "solvers/iteration.hpp"
-#include "solvers/requirements.hpp"
 
 namespace hyperplane {
 namespace {
@@ -74,10 +73,6 @@ SolveReport Richardson::solve(const LinearOperator& a, const LinearOperator& m, 
         state->put("richardson/r", r);
     }
     return convergence.report(r);
-}
-
-void Richardson::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {
-    require_fixed("richardson", preconditioner, traits);
 }
 
 RegistryRow<CreateSolver> richardson_row() {

@@ -2,7 +2,8 @@
 // Richardson's iteration, x += omega M^-1 (b - A x): the correction iteration of FGBILU.
 //
 // Source: the FGBILU paper, equation 3, M xi_l = b - A x_l, x_l+1 = x_l + xi_l, where omega = 1.
-// It converges if the spectral radius of I - omega M^-1 A is below 1.
+// It converges if the spectral radius of I - omega M^-1 A is below 1. Each step begins anew from the residual, so M may
+// be another operator in every step: with one sweep of an asynchronous iteration as M^-1 it is that iteration.
 //
 // An iteration costs 1 SpMV, 1 M^-1 and 1 dot. Besides SpMV and M^-1 it moves 5 numbers an unknown: 3 for x,
 // 1 for b, 1 for ||r||. The residual is always the true one. x alternates between two vectors, so that the
@@ -25,8 +26,8 @@ public:
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
     IterationCost iteration_cost() const override { return {1.0, 1.0, 5.0, 0.0, 0.0, true}; }
-    /// M must be fixed.
-    void check(const std::string& preconditioner, const PreconditionerTraits& traits) const override;
+    /// M may be any, and another one each time.
+    void check(const std::string& /*preconditioner*/, const PreconditionerTraits& /*traits*/) const override {}
 
 private:
     Context context_;

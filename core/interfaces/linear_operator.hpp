@@ -37,7 +37,7 @@ public:
 
 /// Properties of a preconditioner that solvers may rely on.
 struct PreconditionerTraits {
-    bool fixed = true;        ///< every apply is the same linear operator; otherwise only fgmres accepts it
+    bool fixed = true;  ///< every apply is the same linear operator; otherwise only fgmres and richardson accept it
     bool symmetric = false;   ///< M = M^T, needed by cg
     bool eisenstat = false;   ///< M has an Eisenstat form (LinearOperator::eisenstat)
     const char* varies = "";  ///< in a plan: what makes the bits differ from run to run, e.g. "mode = async"

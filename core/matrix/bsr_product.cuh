@@ -16,7 +16,7 @@
 
 #include "core/device/async_copies.cuh"
 #include "core/matrix/bsr_arguments.hpp"
-#include "core/matrix/sums.cuh"
+#include "core/matrix/bsr_sums.cuh"
 
 namespace hyperplane {
 
@@ -26,85 +26,22 @@ typedef ExactSum Sum;
 typedef PlainSum Sum;
 #endif
 
-__device__ __forceinline__ ExactSum from_lane(const ExactSum& sum, int distance, int width) {
-    ExactSum other;
-    other.high = __shfl_xor_sync(0xffffffffu, sum.high, distance, width);
-    other.low = __shfl_xor_sync(0xffffffffu, sum.low, distance, width);
-    return other;
-}
-__device__ __forceinline__ PlainSum from_lane(const PlainSum& sum, int distance, int width) {
-    PlainSum other;
-    other.sum = __shfl_xor_sync(0xffffffffu, sum.sum, distance, width);
-    return other;
-}
-
-__device__ __forceinline__ ExactSum from_lane(const ExactSum& sum, int lane) {
-    ExactSum other;
-    other.high = __shfl_sync(0xffffffffu, sum.high, lane);
-    other.low = __shfl_sync(0xffffffffu, sum.low, lane);
-    return other;
-}
-__device__ __forceinline__ PlainSum from_lane(const PlainSum& sum, int lane) {
-    PlainSum other;
-    other.sum = __shfl_sync(0xffffffffu, sum.sum, lane);
-    return other;
-}
-
-/// Adds a product with one rounding: a compiler may fuse product and sum in one place and not in another.
-__device__ __forceinline__ void add_fused(PlainSum& sum, double u, double v) {
-    sum.sum = __fma_rn(u, v, sum.sum);
-}
-__device__ __forceinline__ void add_fused(ExactSum& sum, double u, double v) {
-    sum.add_product(u, v);
-}
-
-/// The sum of a pair of lanes, in both of them: the lower one's sum and then the other's, which only matters to exact
-/// sums.
-template <int lanes>
-__device__ __forceinline__ void add_pair(ExactSum& sum, int distance, int lane) {
-    const ExactSum other = from_lane(sum, distance, lanes);
-    ExactSum low = lane & distance ? other : sum;
-    low.add(lane & distance ? sum : other);
-    sum = low;
-}
-template <int lanes>
-__device__ __forceinline__ void add_pair(PlainSum& sum, int distance, int) {
-    sum.add(from_lane(sum, distance, lanes));
-}
-
 /// The sums of `lanes` adjacent threads, added pairwise; lane r receives row r.
 template <int lanes>
 __device__ __forceinline__ Sum added_by_lanes(Sum (&sum)[DOF], int lane) {
-    Sum mine;
-#pragma unroll
-    for (int r = 0; r < DOF; ++r) {
-#pragma unroll
-        for (int distance = lanes / 2; distance > 0; distance /= 2) add_pair<lanes>(sum[r], distance, lane);
-        if (lane == r) mine = sum[r];
-    }
-    return mine;
+    return added_by_lanes_of<Sum, DOF, lanes>(sum, lane);
 }
 
-/// What is read once: blocks with several unknowns are many bytes for each x, so they leave the caches first.
 template <class Value>
 __device__ __forceinline__ Value load_once(const Value* at) {
-    return DOF > 1 ? __ldcs(at) : __ldg(at);
+    return load_once_of<DOF>(at);
 }
 
 /// The rows of the blocks [begin, end), added by `lanes` adjacent threads; lane r receives row r.
 template <int lanes>
 __device__ __forceinline__ Sum sum_of(const BsrProductArguments& a, long long begin, long long end, int lane) {
-    constexpr int group = lanes / DOF;
-    const int c = lane % DOF, first = lane / DOF;
-    Sum sum[DOF];
-    if (first < group)
-        for (long long at = begin + first; at < end; at += group) {
-            const double x = __ldg(a.x + (long long)load_once(a.column + at) * DOF + c);
-            const double* const block = a.values + at * DOF * DOF + c;
-#pragma unroll
-            for (int r = 0; r < DOF; ++r) add_fused(sum[r], load_once(block + r * DOF), x);
-        }
-    return added_by_lanes<lanes>(sum, lane);
+    return sum_of_blocks<Sum, DOF, lanes>(a.column, a.values, begin, end, lane,
+                                          [&](long long at) { return __ldg(a.x + at); });
 }
 
 __device__ __forceinline__ void store(const BsrProductArguments& a, long long row, int r, Sum sum) {

@@ -16,7 +16,7 @@ namespace {
 
 using ReadOptions = SyncFreeOptions (*)(const Parameters&, const PreconditionerSetting&);
 
-/// Refuses reduced storage and `modes`, keys that say how sweeps go, other than `sync`.
+/// Refuses reduced storage and `modes`, keys that say how sweeps for the factors go, other than `sync`.
 SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& name,
                                const std::vector<std::string>& modes = {}) {
     std::vector<std::string> errors;
@@ -38,20 +38,14 @@ SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& 
     return options;
 }
 
-/// The keys that say how sweeps with the triangles go, where there are such sweeps.
-std::vector<std::string> solve_modes(const Parameters& parameters, std::vector<std::string> modes = {}) {
-    if (sweeps_triangles(parameters)) modes.emplace_back("solve_mode");
-    return modes;
-}
-
 SyncFreeOptions jacobi_sweeps_options(const Parameters& parameters) {
-    SyncFreeOptions options = ilu_options_of(parameters, "jacobi_sweeps", {"mode"});
+    SyncFreeOptions options = ilu_options_of(parameters, "jacobi_sweeps");
     options.sweeps = jacobi_options(parameters, "mode");
     return options;
 }
 
 SyncFreeOptions par_ilu_options(const Parameters& parameters) {
-    SyncFreeOptions options = ilu_options_of(parameters, "par_ilu", solve_modes(parameters, {"mode"}));
+    SyncFreeOptions options = ilu_options_of(parameters, "par_ilu", {"mode"});
     options.fixed_point_sweeps = int(parameters.integer("preconditioner", "sweeps"));
     if (sweeps_triangles(parameters)) options.sweeps = triangular_solve_options(parameters);
     return options;
@@ -76,7 +70,7 @@ ParameterTable part_parameters() {
 
 SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerSetting& setting) {
     const std::string section = "preconditioner", name = "subdomain_ildu0";
-    SyncFreeOptions options = ilu_options_of(parameters, name, solve_modes(parameters));
+    SyncFreeOptions options = ilu_options_of(parameters, name);
     if (parameters.text(section, "subdomain") != "auto")
         throw UsageError(fmt::format(
             "{}: a general matrix has no boxes of points; leave the key out, and set preconditioner.part_rows",

@@ -11,6 +11,7 @@
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/graph/diagonal_pattern.hpp"
+#include "precond/sync_free_ilu/async_sweep_cuda.hpp"
 #include "precond/sync_free_ilu/row_counts.hpp"
 
 namespace hyperplane {
@@ -55,6 +56,28 @@ void multiply(int dof, const double* x, const double* y, double* out) {
             for (int col = 0; col < dof; ++col) out[row * dof + col] += x[row * dof + q] * y[q * dof + col];
 }
 
+/// What an application moves: sweeps with both triangles, whose products move so many bytes, and the product with D^-1.
+Index bytes_of_application(const SweepOptions& options, Index lower, Index upper, Index inverse, Index vector) {
+    // An asynchronous sweep reads b beside its product, and the first one begins with x = 0. A synchronous one is a
+    // product and an addition, and the first one copies b.
+    if (options.mode == SweepMode::block_async)
+        return options.lower * (lower + vector) + options.upper * (upper + vector) + inverse + 2 * vector;
+    return (options.lower - 1) * (lower + 3 * vector) + (options.upper - 1) * (upper + 3 * vector) + inverse +
+           4 * vector;
+}
+
+constexpr Index block_rows = TriangleSweeps::block_points;
+
+/// A block of an asynchronous sweep on a CPU: its rows are computed, then written.
+void sweep_block(const BsrMatrix& triangle, Index block, const double* b, double* x) {
+    thread_local std::vector<double> products;
+    const int dof = triangle.dof();
+    const Index first = block * block_rows, last = std::min(first + block_rows, triangle.pattern()->rows());
+    products.resize(std::size_t(block_rows * dof));
+    bsr::multiply(*triangle.pattern(), dof, triangle.values(), x, products.data() - first * dof, first, last);
+    for (Index at = first * dof; at < last * dof; ++at) x[at] = b[at] - products[at - first * dof];
+}
+
 }  // namespace
 
 SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options,
@@ -67,6 +90,11 @@ SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors
     g_ = make(triangle_of(factors.filled, false, slab));
     inverse_ = make(diagonal_pattern(factors.pattern().context(), w_->pattern()->rows(), swept_label));
     for (Vector* vector : {&product_, &scaled_}) *vector = Vector(context, w_->space(), factors.dof, swept_label);
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda && options.mode == SweepMode::block_async) {
+            async_w_ = std::make_shared<AsyncSweepCuda>(*w_, turns_of(options.order, Direction::lower));
+            async_g_ = std::make_shared<AsyncSweepCuda>(*g_, turns_of(options.order, Direction::upper));
+        }
 }
 
 void SweptFactors::take(const GeneralFactors& factors, const std::string& name) {
@@ -114,7 +142,28 @@ void SweptFactors::sweep(const BsrMatrix& triangle, int sweeps, const Vector& b,
     }
 }
 
+void SweptFactors::sweep_by_blocks(Direction direction, int sweeps, const Vector& b, Vector& x) const {
+    const BsrMatrix& triangle = direction == Direction::lower ? *w_ : *g_;
+    set_zero(x);
+    for (int at = 0; at < sweeps; ++at) {
+        if constexpr (cuda_built)
+            if (async_w_) {
+                (direction == Direction::lower ? async_w_ : async_g_)->sweep(triangle, b, x);
+                continue;
+            }
+        const Index rows = triangle.pattern()->rows();
+        for_each_turn((rows + block_rows - 1) / block_rows, context_.threads_for(rows * triangle.dof()),
+                      turns_of(options_.order, direction),
+                      [&](Index block) { sweep_block(triangle, block, b.data(), x.data()); });
+    }
+}
+
 void SweptFactors::apply(const Vector& r, Vector& z) const {
+    if (options_.mode == SweepMode::block_async) {
+        sweep_by_blocks(Direction::lower, options_.lower, r, z);
+        inverse_->apply(z, scaled_);
+        return sweep_by_blocks(Direction::upper, options_.upper, scaled_, z);
+    }
     sweep(*w_, options_.lower, r, z);
     inverse_->apply(z, scaled_);
     sweep(*g_, options_.upper, scaled_, z);
@@ -150,9 +199,14 @@ void SweptFactors::refuse_divergence(const BsrMatrix& triangle, int sweeps, cons
 }
 
 Index SweptFactors::bytes_per_apply() const {
-    const Index vector = inverse_->unknowns() * Index(sizeof(double));
-    return (options_.lower - 1) * (w_->bytes_per_apply() + 3 * vector) +
-           (options_.upper - 1) * (g_->bytes_per_apply() + 3 * vector) + inverse_->bytes_per_apply() + 4 * vector;
+    return bytes_of_application(options_, w_->bytes_per_apply(), g_->bytes_per_apply(), inverse_->bytes_per_apply(),
+                                inverse_->unknowns() * Index(sizeof(double)));
+}
+
+Index SweptFactors::bytes_of_turns(const SweepOptions& options, Backend backend) {
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda && options.mode == SweepMode::block_async) return 2 * AsyncSweepCuda::bytes();
+    return 0;
 }
 
 Index SweptFactors::bytes(Index rows, Index blocks, int dof) {
@@ -183,8 +237,32 @@ Index SweptFactors::bytes_per_apply(Index rows, Index lower, Index upper, int do
     const auto product = [&](Index blocks) {
         return BlockPattern::bytes(rows, blocks) + blocks * dof * dof * Index(sizeof(double)) + 2 * vector;
     };
-    return (options.lower - 1) * (product(lower) + 3 * vector) + (options.upper - 1) * (product(upper) + 3 * vector) +
-           product(rows) + 4 * vector;
+    return bytes_of_application(options, product(lower), product(upper), product(rows), vector);
+}
+
+rtc::Programs SweptFactors::programs([[maybe_unused]] const FilledPattern& filled, [[maybe_unused]] int dof,
+                                     [[maybe_unused]] const SweepOptions& options) {
+    rtc::Programs all;
+    if constexpr (cuda_built) {
+        const Index rows = filled.pattern->rows();
+        if (rows == 0) return all;
+        const double lower = double(filled.lower) / double(rows),
+                     upper = double(filled.pattern->blocks() - rows - filled.lower) / double(rows);
+        const auto add = [&](rtc::Programs programs, const std::string& which) {
+            for (rtc::Program& program : programs) {
+                program.title = which + " " + program.title;
+                all.push_back(std::move(program));
+            }
+        };
+        for (const auto& [mean, which] :
+             {std::pair(lower, "lower"), std::pair(upper, "upper"), std::pair(1.0, "inverse")})
+            add(BsrProductCuda::programs(mean, dof), which);
+        if (options.mode == SweepMode::block_async) {
+            add(AsyncSweepCuda::programs(lower, dof), "lower");
+            add(AsyncSweepCuda::programs(upper, dof), "upper");
+        }
+    }
+    return all;
 }
 
 }  // namespace hyperplane

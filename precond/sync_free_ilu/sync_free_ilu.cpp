@@ -47,6 +47,15 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
     return {shape.dof, shape.symmetric, shape.lanes};
 }
 
+/// What tells apart kernels of matrices of the same number of rows.
+[[maybe_unused]] std::string name_of_kernels(const SyncFreeOptions& options) {
+    const std::string factors = options.parts                    ? "subdomain_parts"
+                                : options.fixed_point_sweeps > 0 ? "fixed_point"
+                                                                 : "sync_free_ilu";
+    if (options.sweeps) return factors + (options.sweeps->mode == SweepMode::sync ? "_swept" : "_swept_by_blocks");
+    return factors;
+}
+
 /// The orders of rows that a GPU needs.
 [[maybe_unused]] OrderNeeds needs_of(const SyncFreeOptions& options, const SyncFreeShape& shape) {
     const bool elimination = options.fixed_point_sweeps == 0;
@@ -298,7 +307,9 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
             plan.bytes = values + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
                          (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(counts, swept_shape(shape))
                                                          : SyncFreeCuda::bytes(filled, sizes, shape));
-            if (options.sweeps) plan.bytes += SweptFactors::bytes_of_long_rows(filled, rows, a.dof());
+            if (options.sweeps)
+                plan.bytes += SweptFactors::bytes_of_long_rows(filled, rows, a.dof()) +
+                              SweptFactors::bytes_of_turns(*options.sweeps, Backend::cuda);
             if (options.parts && !options.sweeps) {
                 plan.bytes += PartSolveCuda::bytes(*kept->symbolic, a.dof());
             } else if (!options.sweeps) {
@@ -325,14 +336,15 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
             shape_of(options, row_counts(kept->symbolic->filled, a.symmetric()), a.dof(), a.symmetric());
         const bool solves = !options.sweeps, by_parts = options.parts.has_value();
         const bool swept = options.fixed_point_sweeps > 0;
-        return {{by_parts ? "subdomain_parts"
-                 : swept  ? "fixed_point"
-                          : "sync_free_ilu",
-                 Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),
-                 a.dof(), a.symmetric(), FactorStorage::double_precision, [shape, solves, by_parts, swept] {
+        const rtc::Programs of_sweeps =
+            options.sweeps ? SweptFactors::programs(kept->symbolic->filled, a.dof(), *options.sweeps) : rtc::Programs{};
+        return {{name_of_kernels(options), Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
+                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
+                 [shape, solves, by_parts, swept, of_sweeps] {
                      rtc::Programs programs =
                          swept ? FixedPointCuda::programs(swept_shape(shape)) : SyncFreeCuda::programs(shape);
                      std::ranges::move(level_programs(), std::back_inserter(programs));
+                     std::ranges::copy(of_sweeps, std::back_inserter(programs));
                      if (solves)
                          std::ranges::move(
                              by_parts ? PartSolveCuda::programs(shape.dof) : SlicedSolve::programs(shape.dof),

@@ -128,10 +128,8 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return !shape.pattern && c.preconditioner == "subdomain_ildu0" && c.key == "parts";
          }},
-        {": on a general matrix, ",
-         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
-             return shape.pattern && (c.choice == "block_async" || c.choice == "async");
-         }},
+        {": on a general matrix, ", [](const Combination& c, const std::string&, Backend,
+                                       const SystemShape& shape) { return shape.pattern && c.choice == "async"; }},
         {" needs a symmetric matrix",
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return find_preconditioner(c.own()).needs_symmetry && !shape.symmetric;
@@ -161,9 +159,9 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string& solver, Backend, const SystemShape&) {
              return testing_support::needs_symmetry(solver) && c.preconditioner == "multigrid" && c.choice == "f";
          }},
-        {"only fgmres supports that",
+        {"only fgmres and richardson support that",
          [](const Combination& c, const std::string& solver, Backend, const SystemShape&) {
-             return c.choice == "block_async" && solver != "fgmres";
+             return c.choice == "block_async" && solver != "fgmres" && solver != "richardson";
          }},
     };
     return rows;

@@ -69,13 +69,14 @@ class Usage(ProgramTest):
         self.assertIn("gmres", nonsymmetric)
         sweeps = ("--set", "preconditioner.name=jacobi_sweeps")
         asynchronous = (*sweeps, "--set", "preconditioner.mode=block_async")
-        for solver in set(solvers) - {"fgmres"}:
+        for solver in set(solvers) - {"fgmres", "richardson"}:
             self.expect(2, "run", deck, *asynchronous, "--set", f"solver.name={solver}",
                         says=f"solver.name = {solver} needs a preconditioner that is the same in every iteration, and "
                              "jacobi_sweeps with block_async sweeps, which read whatever values others have at the time, "
-                             "differs each time; only fgmres supports that")
-        self.expect(0, "run", deck, *asynchronous, "--set", "solver.name=fgmres")
-        self.assertEqual(self.record("a.h5")["environment"]["not_deterministic"], "block_async sweeps")
+                             "differs each time; only fgmres and richardson support that")
+        for solver in ("fgmres", "richardson"):
+            self.expect(0, "run", deck, *asynchronous, "--set", f"solver.name={solver}")
+            self.assertEqual(self.record("a.h5")["environment"]["not_deterministic"], "block_async sweeps")
         uneven = (*sweeps, "--set", "preconditioner.upper_sweeps=4")
         for solver in solvers:
             if solver in nonsymmetric:
@@ -100,7 +101,7 @@ class Usage(ProgramTest):
         self.expect(2, "run", deck, *swept, "--set", "preconditioner.solve_mode=block_async", "--set",
                     "solver.name=bicgstab",
                     says="par_ilu with block_async sweeps, which read whatever values others have at the time, differs each "
-                         "time; only fgmres supports that")
+                         "time; only fgmres and richardson support that")
         boxes = ("--set", "preconditioner.name=subdomain_ildu0")
         for solver in solvers:
             self.expect(0, "run", deck, *boxes, "--set", f"solver.name={solver}")

@@ -13,25 +13,49 @@ PYTHON = "/usr/bin/python3"
 
 
 class TriangleSweeps(unittest.TestCase):
-    def test_as_many_sweeps_as_levels_are_exact(self):
-        """4 x 4 x 4 points with 27 neighbours have levels x + 2 y + 4 z, 22 of them. The first residual is that of x = 0."""
+    def columns(self, cells, **variables):
+        """The columns of the table: residuals after 0, 1, ... sweeps by name."""
         if subprocess.run([PYTHON, "-c", "import h5py, matplotlib"], capture_output=True).returncode:
             self.skipTest("no Python with h5py and matplotlib")
         with tempfile.TemporaryDirectory() as folder:
             words = [ROOT / "docs/results/triangle_sweeps.sh", PROGRAM, ROOT / "inputs/paper/lap.ini", folder,
-                     "matrix.format=general", "grid.cells=4"]
-            done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PYTHON": PYTHON})
+                     "matrix.format=general", f"grid.cells={cells}"]
+            done = subprocess.run(words, capture_output=True, text=True,
+                                  env={**os.environ, "PYTHON": PYTHON, "THREADS": "1", **variables})
             self.assertEqual(done.returncode, 0, done.stderr)
-            table = done.stdout.split("\n")
-            rows = [line.split() for line in table if line.strip() and line.split()[0].isdigit()]
-            self.assertTrue((pathlib.Path(folder) / "L.png").exists())
-        self.assertEqual(rows[0], ["0", "1.00e+00", "1.00e+00"])
-        for column in (1, 2):
-            values = [float(row[column]) for row in rows if len(row) > column]
-            self.assertEqual(values, sorted(values, reverse=True))
-            self.assertLess(values[-1], 1e-12)
-            self.assertLessEqual(len(values) - 1, 22)
-            self.assertGreater(len(values), 10)
+            for picture in ("L.png", "U_backward.png"):
+                self.assertTrue((pathlib.Path(folder) / picture).exists())
+        lines = done.stdout.rstrip("\n").split("\n")
+        names, *rows = lines[next(at for at, line in enumerate(lines) if line.strip().startswith("sweeps ")):]
+        names = names.split()[1:]
+        self.assertEqual(names, ["L", "L_forward", "L_backward", "U", "U_forward", "U_backward"])
+        found = {name: [float(row[7 + 11 * at:18 + 11 * at]) for row in rows if row[7 + 11 * at:18 + 11 * at].strip()]
+                 for at, name in enumerate(names)}
+        for name, values in found.items():
+            self.assertEqual(values[0], 1.0)
+            self.assertEqual(values, sorted(values, reverse=True), name)
+            self.assertLess(values[-1], 1e-12, name)
+        return found
+
+    def test_as_many_sweeps_as_levels_are_exact(self):
+        """4 x 4 x 4 points with 27 neighbours have levels x + 2 y + 4 z, 22 of them. They are one block."""
+        found = self.columns(4)
+        for triangle in "LU":
+            self.assertLessEqual(len(found[triangle]) - 1, 22)
+            self.assertGreater(len(found[triangle]), 10)
+            for order in ("_forward", "_backward"):
+                self.assertEqual(len(found[triangle + order]), len(found[triangle]))
+
+    def test_blocks_in_the_order_of_dependencies_need_fewer_sweeps(self):
+        """9 x 9 x 9 points have six blocks. On one thread, against the order a block reads nothing new."""
+        general, structured = self.columns(9), self.columns(9, GRID="9 9 9")
+        for found in (general, structured):
+            for with_it, against in (("L_forward", "L_backward"), ("U_backward", "U_forward")):
+                self.assertLess(found[with_it][3], 0.5 * found[against][3])
+                self.assertLess(len(found[with_it]), len(found[against]))
+        for name, values in general.items():
+            for sweep, residual in enumerate(values[:10]):
+                self.assertAlmostEqual(structured[name][sweep] / residual, 1.0, delta=0.02, msg=f"{name} {sweep}")
 
 
 if __name__ == "__main__":

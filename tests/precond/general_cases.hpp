@@ -57,17 +57,35 @@ inline reference::BlockIlu reference_of(const reference::BlockMatrix& a, const G
 }
 
 /// Expects that a set-up holds what was planned, and that the bytes of an application are those planned.
-inline void expect_holds_what_it_plans(const std::string& name, const GeneralCase& c, const Settings& settings) {
-    const Context context = Context::cpu(1);
+inline void expect_holds_what_it_plans(const std::string& name, const GeneralCase& c, const Settings& settings,
+                                       const Context& context = Context::cpu(1)) {
     const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c), c.symmetric);
     auto plan = find_preconditioner(name).plan(parameters_of(name, settings), setting_of(a));
     plan.kept.reset();  // a set-up that takes it over would allocate less
     const auto m = make_general(name, a, settings);
     const Index held = context.ledger().held();
     m->setup(a);
+    apply_general(*m, a, reference::Random(9).vector(c.rows * c.dof));
     EXPECT_EQ(context.ledger().held() - held, plan.bytes);
     EXPECT_EQ(m->bytes_per_apply(), plan.bytes_per_apply);
     EXPECT_EQ(m->traits().symmetric, plan.traits.symmetric);
+}
+
+/// Systems for tests of sweeps.
+inline std::vector<GeneralCase> general_swept_cases() {
+    std::vector<GeneralCase> list;
+    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
+        for (int k : {0, 1}) list.push_back({name, 50, 1, k});
+    for (int dof : {2, 3, 4, 5, 6, 7, 8}) list.push_back({"random", 25, dof, dof % 3});
+    for (int dof : {16, 32}) list.push_back({"random", 12, dof, 1});
+    for (int dof : {1, 5}) list.push_back({"dense", 1, dof, 0});
+    for (int dof : {1, 3}) list.push_back({"arrow", 300, dof, 0});
+    list.push_back({"arrow", 300, 1, 0, true});
+    // Rows of more than 2048 entries.
+    for (const char* name : {"arrow", "dense_row"}) list.push_back({name, 2500, 1, 0});
+    list.push_back({"arrow", 2500, 1, 0, true});
+    for (int dof : {1, 3}) list.push_back({"symmetric", 40, dof, 1, true});
+    return list;
 }
 
 }  // namespace hyperplane::testing_support

@@ -12,22 +12,6 @@ namespace {
 using namespace testing_support;
 using reference::BlockMatrix;
 
-std::vector<GeneralCase> swept_cases() {
-    std::vector<GeneralCase> list;
-    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
-        for (int k : {0, 1}) list.push_back({name, 50, 1, k});
-    for (int dof : {2, 3, 4, 5, 6, 7, 8}) list.push_back({"random", 25, dof, dof % 3});
-    for (int dof : {16, 32}) list.push_back({"random", 12, dof, 1});
-    for (int dof : {1, 5}) list.push_back({"dense", 1, dof, 0});
-    for (int dof : {1, 3}) list.push_back({"arrow", 300, dof, 0});
-    list.push_back({"arrow", 300, 1, 0, true});
-    // Rows of more than 2048 entries.
-    for (const char* name : {"arrow", "dense_row"}) list.push_back({name, 2500, 1, 0});
-    list.push_back({"arrow", 2500, 1, 0, true});
-    for (int dof : {1, 3}) list.push_back({"symmetric", 40, dof, 1, true});
-    return list;
-}
-
 reference::Pattern filled_of(const BlockMatrix& a, const GeneralCase& c) {
     return reference::symbolic_ilu(reference::pattern_of(a), c.fill_level);
 }
@@ -99,8 +83,8 @@ TEST_P(GeneralSweeps, HaveTheSameBitsForAnyNumberOfThreads) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GeneralSweeps, testing::ValuesIn(swept_cases()));
-INSTANTIATE_TEST_SUITE_P(All, GeneralSweepsOnDevice, testing::ValuesIn(swept_cases()));
+INSTANTIATE_TEST_SUITE_P(All, GeneralSweeps, testing::ValuesIn(general_swept_cases()));
+INSTANTIATE_TEST_SUITE_P(All, GeneralSweepsOnDevice, testing::ValuesIn(general_swept_cases()));
 
 class FixedPointOnDevice : public DeviceTest {};
 
@@ -199,7 +183,11 @@ TEST(GeneralSweepsSetup, DivergingSweepsAndUnservedModesAreRefused) {
     const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
     expect_error<SetupError>([&] { make_general("jacobi_sweeps", a)->setup(a); },
                              "Jacobi sweeps diverge on the lower triangle");
-    expect_error<UsageError>([&] { make_general("jacobi_sweeps", a, {{"mode", "block_async"}}); }, "synchronously");
+    expect_error<SetupError>(
+        [&] {
+            make_general("jacobi_sweeps", a, {{"mode", "block_async"}})->setup(a);
+        },
+        "Jacobi sweeps diverge on the lower triangle");
     expect_error<UsageError>([&] { make_general("jacobi_sweeps", a, {{"storage", "single"}}); }, "double alone");
     expect_error<UsageError>([&] { make_general("par_ilu", a, {{"mode", "async"}}); }, "synchronously");
 }

@@ -74,15 +74,16 @@ TEST(Registry, OutOfRangeValuesAreRefused) {
     EXPECT_THROW(make_solver("richardson", {{"damping", "0"}}), UsageError);
 }
 
-TEST(Registry, OnlyFgmresTakesAChangingPreconditioner) {
-    EXPECT_EQ(refusal("fgmres", changing), "");
+TEST(Registry, OnlyFgmresAndRichardsonTakeAChangingPreconditioner) {
+    for (const char* name : {"fgmres", "richardson"}) EXPECT_EQ(refusal(name, changing), "") << name;
     for (const std::string& name : testing_support::solver_names()) {
-        if (name == "fgmres") continue;
+        if (name == "fgmres" || name == "richardson") continue;
         EXPECT_EQ(
             refusal(name, changing),
             "solver.name = " + name +
                 " needs a preconditioner that is the same in every iteration, and sweeps with block_async sweeps, "
-                "which read whatever values others have at the time, differs each time; only fgmres supports that");
+                "which read whatever values others have at the time, differs each time; only fgmres and richardson "
+                "support that");
     }
 }
 

@@ -97,8 +97,7 @@ ParameterTable jacobi_parameters(const std::string& mode) {
             mode, "sync",
             "sync: a sweep reads only values of the sweep before, so M is a fixed operator; block_async: blocks of 128 "
             "points read whatever values their neighbours have at the time, so M is neither fixed nor deterministic, "
-            "for "
-            "fgmres alone",
+            "for fgmres and richardson alone; of a general matrix the points are its block rows",
             {"sync", "block_async"}),
         choice_key("block_order", "dependency",
                    "order in which block_async begins its blocks; dependency: forward for the lower triangle, backward "

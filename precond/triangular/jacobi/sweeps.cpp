@@ -65,23 +65,23 @@ struct SweepPoint {
 
 constexpr int block_points = TriangleSweeps::block_points;
 
-/// The order in which blocks are begun.
-struct Turns {
-    enum { ascending, descending, any } order = any;
-    int* next = nullptr;  ///< counter on a GPU, 0 before a sweep; not used for `any`
+/// An asynchronous sweep's blocks.
+struct Blocks {
+    Turns turns;
+    unsigned* next;  ///< counter on a GPU, 0 before and after a sweep; not used for `any`
 };
 
 #ifdef __CUDACC__
 template <class Body>
-__global__ void visit_blocks(const __grid_constant__ Body body, Turns turns) {
+__global__ void visit_blocks(const __grid_constant__ Body body, Blocks blocks) {
     __shared__ unsigned turn;
-    if (turns.order != Turns::any) {
-        if (threadIdx.x == 0) turn = unsigned(atomicAdd(turns.next, 1));
+    if (blocks.turns != Turns::any) {
+        if (threadIdx.x == 0) turn = atomicInc(blocks.next, gridDim.x - 1);  // the last one makes it 0 again
         __syncthreads();
     }
-    const unsigned block = turns.order == Turns::any          ? blockIdx.x
-                           : turns.order == Turns::descending ? gridDim.x - 1 - turn
-                                                              : turn;
+    const unsigned block = blocks.turns == Turns::any          ? blockIdx.x
+                           : blocks.turns == Turns::descending ? gridDim.x - 1 - turn
+                                                               : turn;
     const Index slot = Index(block) * block_points + threadIdx.x;
     const bool inside = slot < body.f.layout.slots();
     double result[Body::room];
@@ -91,31 +91,19 @@ __global__ void visit_blocks(const __grid_constant__ Body body, Turns turns) {
 }
 #endif
 
-/// Calls body(block) for every block on the host's threads, which begin blocks in the given order.
-void for_each_turn(Index blocks, int threads, const Turns& turns, FunctionRef<void(Index)> body) {
-    if (turns.order == Turns::any) {
-#pragma omp parallel for schedule(static) num_threads(threads)
-        for (Index block = 0; block < blocks; ++block) body(block);
-        return;
-    }
-#pragma omp parallel for schedule(static, 1) num_threads(threads)
-    for (Index turn = 0; turn < blocks; ++turn) body(turns.order == Turns::descending ? blocks - 1 - turn : turn);
-}
-
 /// Visits every block of slots once: all its points are computed, then all are written.
 template <class Body>
-void for_each_block(const Context& context, const Body& body, const Turns& turns) {
+void for_each_block(const Context& context, const Body& body, const Blocks& blocks) {
     const Layout& layout = body.f.layout;
-    const Index blocks = (layout.slots() + block_points - 1) / block_points;
 #ifdef __CUDACC__
     if (context.backend() == Backend::cuda) {
-        if (turns.order != Turns::any) context.stream().zero(turns.next, sizeof(int));
-        visit_blocks<<<cuda::blocks_for(layout.slots(), block_points), block_points, 0, cuda::stream(context)>>>(body,
-                                                                                                                 turns);
+        visit_blocks<<<cuda::blocks_for(layout.slots(), block_points), block_points, 0, cuda::stream(context)>>>(
+            body, blocks);
         return cuda::launched(context, "asynchronous sweep");
     }
 #endif
-    for_each_turn(blocks, context.threads_for(layout.slots()), turns, [&](Index block) {
+    const Index count = (layout.slots() + block_points - 1) / block_points;
+    for_each_turn(count, context.threads_for(layout.slots()), blocks.turns, [&](Index block) {
         const Index begin = block * block_points, end = std::min(begin + block_points, layout.slots());
         double results[block_points][Body::room];
         for (Index slot = begin; slot < end; ++slot) body.compute(layout.point(slot), slot, results[slot - begin]);
@@ -124,29 +112,30 @@ void for_each_block(const Context& context, const Body& body, const Turns& turns
 }
 
 /// A sweep on a CPU, run by run. Blocks of an asynchronous sweep are divided where lines end.
-void run_by_runs(const Context& context, const FactorView& f, const TriangleSweep& s, const Turns* in_place) {
+void run_by_runs(const Context& context, const FactorView& f, const TriangleSweep& s, const Blocks* in_place) {
     const Layout& layout = f.layout;
     const Index slots = layout.slots();
     if (!in_place)
         return for_each_run(context, layout, s.dof,
                             [&](const Run& run) { sweep_run(f, s, run, s.out + run.slot, layout.slots_in_memory()); });
-    for_each_turn((slots + block_points - 1) / block_points, context.threads_for(slots), *in_place, [&](Index block) {
-        thread_local std::vector<double> results;
-        results.resize(std::size_t(s.dof) * block_points);
-        const Index begin = block * block_points, end = std::min(begin + block_points, slots);
-        for (Index slot = begin; slot < end;) {
-            const Int3 p = layout.point(slot);
-            const int count = int(std::min<Index>(end - slot, layout.grid().nx - p.x));
-            sweep_run(f, s, {p, count, slot}, results.data() + (slot - begin), block_points);
-            slot += count;
-        }
-        for (int row = 0; row < s.dof; ++row)
-            std::copy_n(results.data() + row * block_points, end - begin, s.out + row * slots + begin);
-    });
+    for_each_turn((slots + block_points - 1) / block_points, context.threads_for(slots), in_place->turns,
+                  [&](Index block) {
+                      thread_local std::vector<double> results;
+                      results.resize(std::size_t(s.dof) * block_points);
+                      const Index begin = block * block_points, end = std::min(begin + block_points, slots);
+                      for (Index slot = begin; slot < end;) {
+                          const Int3 p = layout.point(slot);
+                          const int count = int(std::min<Index>(end - slot, layout.grid().nx - p.x));
+                          sweep_run(f, s, {p, count, slot}, results.data() + (slot - begin), block_points);
+                          slot += count;
+                      }
+                      for (int row = 0; row < s.dof; ++row)
+                          std::copy_n(results.data() + row * block_points, end - begin, s.out + row * slots + begin);
+                  });
 }
 
 /// A sweep as a loop over points: a synchronous one on the host or, with `in_place`, a block-asynchronous one.
-void run_loop(const Context& context, const TriangleFactors& factors, const TriangleSweep& s, const Turns* in_place) {
+void run_loop(const Context& context, const TriangleFactors& factors, const TriangleSweep& s, const Blocks* in_place) {
     const FactorView* const doubles = std::get_if<FactorView>(&factors);
     const bool lines = doubles && doubles->layout.kind() == LayoutKind::natural;
     if (context.backend() == Backend::cpu && doubles && goes_by_runs(*doubles) && (lines || !in_place))
@@ -165,6 +154,22 @@ void run_loop(const Context& context, const TriangleFactors& factors, const Tria
 }
 
 }  // namespace
+
+Turns turns_of(BlockOrder order, Direction direction) {
+    if (order == BlockOrder::natural) return Turns::any;
+    const bool forward = order == BlockOrder::dependency ? direction == Direction::lower : order == BlockOrder::forward;
+    return forward ? Turns::ascending : Turns::descending;
+}
+
+void for_each_turn(Index blocks, int threads, Turns turns, FunctionRef<void(Index)> body) {
+    if (turns == Turns::any) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (Index block = 0; block < blocks; ++block) body(block);
+        return;
+    }
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (Index turn = 0; turn < blocks; ++turn) body(turns == Turns::descending ? blocks - 1 - turn : turn);
+}
 
 TriangleSweeps::TriangleSweeps(const Context& context, const TriangleShape& shape, const SweepOptions& options,
                                const Layout& vectors)
@@ -239,15 +244,8 @@ void TriangleSweeps::block_async(const TriangleFactors& f, const Vector& r, Vect
     // If the triangles are unit, the sweeps give v; one more step, which reads no neighbours, gives D^-1 v.
     Vector& v = shape_.unit ? z : lower_;
     set_zero(v);
-    const bool any = options_.order == BlockOrder::natural;
-    const Turns lower{any                                      ? Turns::any
-                      : options_.order == BlockOrder::backward ? Turns::descending
-                                                               : Turns::ascending,
-                      next_block_.data()};
-    const Turns upper{any                                     ? Turns::any
-                      : options_.order == BlockOrder::forward ? Turns::ascending
-                                                              : Turns::descending,
-                      next_block_.data()};
+    const Blocks lower{turns_of(options_.order, Direction::lower), next_block_.data()};
+    const Blocks upper{turns_of(options_.order, Direction::upper), next_block_.data()};
     for (int sweep = 0; sweep < options_.lower; ++sweep)
         run_loop(z.context(), f, {Direction::lower, r.data(), v.data(), v.data(), v.dof(), !shape_.unit}, &lower);
     if (shape_.unit) run(f, Direction::lower, &z, nullptr, lower_, true);

@@ -28,6 +28,7 @@
 
 #include <memory>
 
+#include "core/function_ref.hpp"
 #include "core/vector/vector.hpp"
 #include "precond/factors/view.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
@@ -43,6 +44,12 @@ struct SweepOptions {
     SweepMode mode = SweepMode::sync;
     BlockOrder order = BlockOrder::dependency;  ///< of block_async
 };
+
+/// The order in which the blocks of an asynchronous sweep begin.
+enum class Turns { ascending, descending, any };
+Turns turns_of(BlockOrder order, Direction direction);
+/// Calls body(block) for every block on the host's threads, which begin blocks in that order.
+void for_each_turn(Index blocks, int threads, Turns turns, FunctionRef<void(Index)> body);
 
 class TriangleSweeps {
 public:
@@ -78,7 +85,7 @@ private:
     TriangleShape shape_;
     SweepOptions options_;
     Vector lower_, other_;                      ///< result of the lower sweeps; second vector of alternating sweeps
-    Buffer<int> next_block_;                    ///< the counter of blocks, for block_async on a GPU
+    Buffer<unsigned> next_block_;               ///< the counter of blocks, for block_async on a GPU
     std::shared_ptr<TriangleSweepsCuda> cuda_;  ///< kernels, if the factors are on a GPU
 };
 
