@@ -16,20 +16,8 @@ namespace {
 
 const std::string section = "preconditioner";
 
-constexpr std::pair<const char*, SubdomainVariant> variants[] = {{"level", SubdomainVariant::level},
-                                                                 {"unfused", SubdomainVariant::unfused},
-                                                                 {"spin", SubdomainVariant::spin},
-                                                                 {"dag_vertex", SubdomainVariant::dag_vertex},
-                                                                 {"dag_edge", SubdomainVariant::dag_edge}};
-
 /// Largest number of values in a subdomain's vector, without the margins around it.
 constexpr Index most_values = 16 * 1024;
-
-const char* name_of(SubdomainVariant variant) {
-    for (const auto& [name, value] : variants)
-        if (value == variant) return name;
-    return "";
-}
 
 ParameterTable subdomain_parameters() {
     using enum ParameterType;
@@ -47,9 +35,10 @@ ParameterTable subdomain_parameters() {
          .count = 3},
         choice_key("variant", "level",
                    "how subdomains are solved, all with the same M; level: level by level, both solves in one "
-                   "kernel; unfused: in two. On a GPU alone: spin, a warp for each point, which waits for the "
-                   "points that it needs; dag_vertex and dag_edge, levels found in the pattern's graph, a thread "
-                   "for each row or nonzero. dag_edge adds in any order, so its last bits vary from run to run",
+                   "kernel; unfused: in two, of a general matrix on a GPU alone. On a GPU alone: spin, a warp for each "
+                   "point, which waits for the points that it needs; dag_vertex and dag_edge, levels found in the "
+                   "pattern's graph, a thread for each row or nonzero. dag_edge adds in any order, so its last bits "
+                   "vary from run to run",
                    {"level", "unfused", "spin", "dag_vertex", "dag_edge"}, Condition{"triangular_solve", "exact"}),
     };
     table.insert(table.end(), pivot_parameters().begin(), pivot_parameters().end());
@@ -74,9 +63,7 @@ SubdomainOptions subdomain_options(const Parameters& parameters, const Precondit
                             parameters.where(section, "subdomain"), options.size->x, options.size->y, options.size->z,
                             setting.matrix.dof(), values, most_values));
     }
-    const std::string& variant = parameters.text(section, "variant");
-    for (const auto& [name, value] : variants)
-        if (variant == name) options.variant = value;
+    options.variant = subdomain_variant(parameters.text(section, "variant"));
     if (options.size) {
         constexpr Index most_held = 227 * 1024 / Index(sizeof(double));
         const Partition partition{setting.matrix.grid(), *options.size};
@@ -148,9 +135,7 @@ PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const P
                                       setting.matrix.stencil(), setting.matrix.dof(), rows, options.storage);
     plan.bytes_per_apply =
         fewest_bytes(partition.within(setting.matrix.stencil()), setting.matrix.dof(), layout.slots(), options.storage);
-    const bool varies = options.variant == SubdomainVariant::dag_edge;
-    plan.traits = {
-        .fixed = true, .symmetric = setting.matrix.symmetric(), .varies = varies ? "variant = dag_edge" : ""};
+    plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric(), .varies = varying(options.variant)};
     return plan;
 }
 

@@ -9,24 +9,11 @@
 #include "core/device/rtc.hpp"
 #include "precond/subdomain/arguments.hpp"
 #include "precond/subdomain/factors.hpp"
+#include "precond/subdomain_variant.hpp"
 #include "precond/walks/tuning.hpp"
 
 namespace hyperplane {
 
-/// How a thread block orders the work on its subdomain. All variants compute M^-1 r; `dag_edge` adds in an order that
-/// varies from run to run, and so do the last bits of its results.
-enum class SubdomainVariant {
-    level,       ///< by levels that follow from the stencil; coefficients are copied ahead in bulk
-    unfused,     ///< the same in two kernels: first the lower solve, then scaling and upper solve
-    spin,        ///< a warp for each point, which waits for those it needs (section 4.1, Algorithm 1)
-    dag_vertex,  ///< by levels found in the pattern's graph (4.2.1, Algorithm 2), a thread for each row (4.2.3)
-    dag_edge     ///< the same with a thread for each row of a nonzero block, and atomic additions (4.2.4)
-};
-
-/// Whether a variant goes level by level, with factors stored in that order.
-inline bool goes_by_steps(SubdomainVariant variant) {
-    return variant == SubdomainVariant::level || variant == SubdomainVariant::unfused;
-}
 inline SubdomainOrder::Rows rows_of(Backend backend, SubdomainVariant variant) {
     using enum SubdomainOrder::Rows;
     return backend == Backend::cpu ? by_line : goes_by_steps(variant) ? by_step : by_point;

@@ -7,7 +7,7 @@
 // because the order in which thread blocks begin is not defined. LANES threads have a row; a row of more than `longest`
 // blocks has all threads.
 //
-// Definitions: DOF, LANES (a power of two, DOF <= LANES <= 32), THREADS (of a thread block), BLOCK_ROWS.
+// Definitions: DOF, LANES (a power of two, DOF <= LANES <= 32, of a row), THREADS (of a thread block), BLOCK_ROWS.
 
 #include "core/matrix/bsr_sums.cuh"
 #include "precond/sync_free_ilu/async_arguments.hpp"

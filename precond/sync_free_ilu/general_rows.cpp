@@ -75,11 +75,17 @@ SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerS
         throw UsageError(fmt::format(
             "{}: a general matrix has no boxes of points; leave the key out, and set preconditioner.part_rows",
             parameters.where(section, "subdomain")));
-    if (parameters.text(section, "variant") != "level")
-        throw UsageError(
-            fmt::format("{}: on a general matrix, {} goes level by level; set variant = level, or leave "
-                        "the key out",
-                        parameters.where(section, "variant"), name));
+    options.part_variant = subdomain_variant(parameters.text(section, "variant"));
+    if (options.part_variant != SubdomainVariant::level && setting.context.backend() == Backend::cpu)
+        throw UsageError(fmt::format(
+            "{}: on a general matrix, variant {} is a way in which threads of a GPU work; a CPU has one thread a "
+            "subdomain. Set variant = level, which gives the same M, or device.backend = cuda",
+            parameters.where(section, "variant"), name_of(options.part_variant)));
+    if (options.part_variant != SubdomainVariant::level && setting.matrix.pattern()->slab())
+        throw UsageError(fmt::format(
+            "{}: {} does not work on several ranks that share the rows of a general matrix; set variant = level, or "
+            "take one rank",
+            parameters.where(section, "variant"), name_of(options.part_variant)));
     const int dof = setting.matrix.dof();
     options.parts = PartOptions{PartOptions::default_rows(dof), parameters.text(section, "parts") == "consecutive"};
     if (parameters.text(section, "part_rows") != "auto") {

@@ -2,6 +2,7 @@
 #include "precond/sync_free_ilu/part_solve.hpp"
 
 #include "precond/kernel_set.hpp"
+#include "precond/reproductions/part_walk.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
 
 namespace hyperplane {
@@ -12,20 +13,39 @@ constexpr int part_threads = 192;
 
 constexpr const char* parts_text = "precond/sync_free_ilu/part_solve.cuh";
 
-rtc::Definitions definitions(int dof) {
-    return {{"DOF", std::to_string(dof)}, {"THREADS", std::to_string(part_threads)}};
+rtc::Definitions definitions(int dof, bool fused) {
+    rtc::Definitions all{{"DOF", std::to_string(dof)}, {"THREADS", std::to_string(part_threads)}};
+    if (!fused) all["UNFUSED"] = "1";
+    return all;
 }
 
 }  // namespace
 
+std::unique_ptr<PartSolve> PartSolve::make(SubdomainVariant variant, const Context& context,
+                                           const GeneralFactors& factors, const GraphParts& parts,
+                                           std::optional<PartTables> known) {
+    if (!goes_by_steps(variant)) return std::make_unique<PartWalkCuda>(context, factors, parts, variant);
+    return std::make_unique<PartSolveCuda>(context, factors, parts, std::move(known),
+                                           variant == SubdomainVariant::level);
+}
+
+Index PartSolve::bytes(SubdomainVariant variant, Symbolic& symbolic, int dof) {
+    if (!goes_by_steps(variant)) return PartWalkCuda::bytes(symbolic.filled, symbolic.parts, dof, variant);
+    return PartSolveCuda::bytes(symbolic, dof);
+}
+
+rtc::Programs PartSolve::programs(SubdomainVariant variant, int dof) {
+    if (!goes_by_steps(variant)) return PartWalkCuda::programs(dof, variant);
+    return PartSolveCuda::programs(dof, variant == SubdomainVariant::level);
+}
+
 PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
-                             std::optional<PartTables> known)
+                             std::optional<PartTables> known, bool fused)
     : dof_(factors.dof),
       parts_(parts.count()),
       most_rows_(parts.largest()),
       inverse_(context, parts_label, factors.pattern().rows() * dof_ * dof_),
-      pack_kernel_(context, sync_free_source(parts_text), definitions(dof_), "pack_parts"),
-      solve_kernel_(context, sync_free_source(parts_text), definitions(dof_), "solve_parts") {
+      pack_kernel_(context, sync_free_source(parts_text), definitions(dof_, fused), "pack_parts") {
     const PartTables tables = known ? *std::move(known) : part_tables(factors.filled, parts, dof_);
     part_rows_ = copied_to(context, parts_label, tables.part_rows);
     rows_ = copied_to(context, parts_label, std::vector<int>(parts.vertices.begin(), parts.vertices.end()));
@@ -46,7 +66,11 @@ PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& facto
     arguments_.inverse = inverse_.data();
     arguments_.lower = lower_.arguments();
     arguments_.upper = upper_.arguments();
-    solve_kernel_.allow_shared(most_rows_ * dof_ * Index(sizeof(double)));
+    for (const char* name :
+         fused ? std::vector{"solve_parts"} : std::vector{"solve_lower_parts", "solve_upper_parts"}) {
+        solve_kernels_.emplace_back(context, sync_free_source(parts_text), definitions(dof_, fused), name);
+        solve_kernels_.back().allow_shared(most_rows_ * dof_ * Index(sizeof(double)));
+    }
 }
 
 PartSide PartSolveCuda::Packed::arguments() {
@@ -70,10 +94,14 @@ void PartSolveCuda::take(const double* values, const Index* row_begin, const Ind
 
 void PartSolveCuda::apply(const Vector& r, Vector& z) const {
     if (parts_ == 0) return;
+    for (const Kernel& kernel : solve_kernels_) solve(kernel, &kernel == &solve_kernels_.front() ? r : z, z);
+}
+
+void PartSolveCuda::solve(const Kernel& kernel, const Vector& in, Vector& out) const {
     PartArguments arguments = arguments_;
-    arguments.in = r.data();
-    arguments.out = z.data();
-    solve_kernel_.launch({unsigned(parts_)}, part_threads, most_rows_ * dof_ * Index(sizeof(double)), arguments);
+    arguments.in = in.data();
+    arguments.out = out.data();
+    kernel.launch({unsigned(parts_)}, part_threads, most_rows_ * dof_ * Index(sizeof(double)), arguments);
 }
 
 Index PartSolveCuda::bytes(Symbolic& symbolic, int dof) {
@@ -81,8 +109,8 @@ Index PartSolveCuda::bytes(Symbolic& symbolic, int dof) {
     return symbolic.part_tables->bytes(dof);
 }
 
-rtc::Programs PartSolveCuda::programs(int dof) {
-    return {{sync_free_source(parts_text), definitions(dof)}};
+rtc::Programs PartSolveCuda::programs(int dof, bool fused) {
+    return {{sync_free_source(parts_text), definitions(dof, fused)}};
 }
 
 }  // namespace hyperplane

@@ -11,7 +11,7 @@
 // lines. A warp asks for its next slice before it waits for the level to end, since factors, unlike the vector, do not
 // depend on what is computed. Within a part rows are numbered by the levels of L, with 16 bits.
 //
-// Definitions: DOF, THREADS (of a thread block).
+// Definitions: DOF, THREADS (of a thread block); UNFUSED: a kernel for each solve.
 
 #include "precond/sync_free_ilu/part_arguments.hpp"
 
@@ -186,27 +186,75 @@ struct Slices {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS, resident) solve_parts(const __grid_constant__ PartArguments a) {
-    extern __shared__ double part_vector[];
-    double* const x = part_vector;
-    const int part = blockIdx.x, base = a.part_rows[part], values = (a.part_rows[part + 1] - base) * DOF;
-    {
-        Slices<false> lower(a, part);
+/// The rows of a part, and its vector in shared memory, where rows are numbered by the levels of L.
+struct PartVector {
+    const PartArguments& a;
+    double* x;
+    int base, values;
+
+    __device__ PartVector(const PartArguments& of, double* shared) : a(of), x(shared) {
+        base = a.part_rows[blockIdx.x];
+        values = (a.part_rows[blockIdx.x + 1] - base) * DOF;
+    }
+    /// Calls body(address in the vector, place in memory) for the values of this thread.
+    template <class Body>
+    __device__ void for_each(const Body& body) const {
 #pragma unroll 4
         for (int at = threadIdx.x; at < values; at += THREADS) {
             const int place = base + at / DOF, c = at % DOF;
-            x[__ldg(a.places + place) * DOF + c] = __ldg(a.in + (long long)__ldg(a.rows + place) * DOF + c);
+            body(x + __ldg(a.places + place) * DOF + c, (long long)__ldg(a.rows + place) * DOF + c);
         }
+    }
+    __device__ void store() const {
+        double* const out = a.out;
+        for_each([&](const double* value, long long place) { out[place] = *value; });
+    }
+};
+
+#if UNFUSED
+
+// In two kernels: first the lower solve, whose result is the right-hand side of the upper one and is overwritten by it.
+template <bool upper>
+__device__ __forceinline__ void solve_triangle(const PartArguments& a, double* x) {
+    const PartVector vector(a, x);
+    Slices<upper> slices(a, blockIdx.x);
+    const double* const in = a.in;
+    vector.for_each([&](double* value, long long place) { *value = in[place]; });
+    __syncthreads();
+    slices.solve(x, (upper ? a.upper : a.lower).part_levels[blockIdx.x]);
+    vector.store();
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, resident)
+    solve_lower_parts(const __grid_constant__ PartArguments a) {
+    extern __shared__ double part_vector[];
+    solve_triangle<false>(a, part_vector);
+}
+extern "C" __global__ void __launch_bounds__(THREADS, resident)
+    solve_upper_parts(const __grid_constant__ PartArguments a) {
+    extern __shared__ double part_vector[];
+    solve_triangle<true>(a, part_vector);
+}
+
+#else
+
+extern "C" __global__ void __launch_bounds__(THREADS, resident) solve_parts(const __grid_constant__ PartArguments a) {
+    extern __shared__ double part_vector[];
+    double* const x = part_vector;
+    const int part = blockIdx.x;
+    const PartVector vector(a, x);
+    {
+        Slices<false> lower(a, part);
+        const double* const in = a.in;
+        vector.for_each([&](double* value, long long place) { *value = __ldg(in + place); });
         __syncthreads();
         lower.solve(x, a.lower.part_levels[part]);
     }
     Slices<true> upper(a, part);
     upper.solve(x, a.upper.part_levels[part]);
-#pragma unroll 4
-    for (int at = threadIdx.x; at < values; at += THREADS) {
-        const int place = base + at / DOF, c = at % DOF;
-        a.out[(long long)__ldg(a.rows + place) * DOF + c] = x[__ldg(a.places + place) * DOF + c];
-    }
+    vector.store();
 }
+
+#endif
 
 }  // namespace hyperplane

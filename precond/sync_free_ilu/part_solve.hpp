@@ -1,34 +1,55 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solves of subdomain_ildu0 with a general matrix on a GPU; part_solve.cuh is the kernels' text.
+// The solves of subdomain_ildu0 with a general matrix on a GPU: by levels (part_solve.cuh is the kernels' text), or in
+// the ways of precond/reproductions/part_walk.hpp.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "core/device/rtc.hpp"
+#include "precond/subdomain_variant.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/part_arguments.hpp"
 #include "precond/sync_free_ilu/symbolic.hpp"
 
 namespace hyperplane {
 
-class PartSolveCuda {
+/// Both solves with the parts of general factors.
+class PartSolve {
 public:
-    /// The symbolic part. `factors` has its pattern in the host's memory, and no row depends on one of another part.
-    /// `known` are the tables of the parts if there are some already.
-    PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
-                  std::optional<PartTables> known);
-
+    virtual ~PartSolve() = default;
     /// Packs the factors, whose pattern on the GPU begins at `row_begin` and `diagonal`.
-    void take(const double* values, const Index* row_begin, const Index* diagonal);
+    virtual void take(const double* values, const Index* row_begin, const Index* diagonal) = 0;
     /// z = M^-1 r.
-    void apply(const Vector& r, Vector& z) const;
+    virtual void apply(const Vector& r, Vector& z) const = 0;
 
-    /// Bytes that it holds. `symbolic` receives the tables of the parts.
-    static Index bytes(Symbolic& symbolic, int dof);
+    /// With the symbolic part. `factors` has its pattern in the host's memory, and no row depends on one of another
+    /// part. `known` are the tables of the parts if there are some already.
+    static std::unique_ptr<PartSolve> make(SubdomainVariant variant, const Context& context,
+                                           const GeneralFactors& factors, const GraphParts& parts,
+                                           std::optional<PartTables> known);
+    /// Bytes that it holds. `symbolic` receives the tables of the parts, if the variant needs them.
+    static Index bytes(SubdomainVariant variant, Symbolic& symbolic, int dof);
     /// What NVRTC compiles.
-    static rtc::Programs programs(int dof);
+    static rtc::Programs programs(SubdomainVariant variant, int dof);
+};
+
+/// By levels, both solves in one kernel or in two.
+class PartSolveCuda final : public PartSolve {
+public:
+    PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
+                  std::optional<PartTables> known, bool fused);
+
+    void take(const double* values, const Index* row_begin, const Index* diagonal) override;
+    void apply(const Vector& r, Vector& z) const override;
+
+    static Index bytes(Symbolic& symbolic, int dof);
+    static rtc::Programs programs(int dof, bool fused);
 
 private:
+    using Kernel = rtc::Kernel<PartArguments>;
+    void solve(const Kernel& kernel, const Vector& in, Vector& out) const;
+
     struct Packed {
         Buffer<PartSlice> slices;
         Buffer<int> level_slices, part_levels;
@@ -44,7 +65,8 @@ private:
     Buffer<unsigned short> places_;
     Buffer<double> inverse_;
     Packed lower_, upper_;
-    rtc::Kernel<PartArguments> pack_kernel_, solve_kernel_;
+    Kernel pack_kernel_;
+    std::vector<Kernel> solve_kernels_;  ///< one after the other
     PartArguments arguments_{};
 };
 

@@ -53,7 +53,8 @@ Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, 
                                 : options.fixed_point_sweeps > 0 ? "fixed_point"
                                                                  : "sync_free_ilu";
     if (options.sweeps) return factors + (options.sweeps->mode == SweepMode::sync ? "_swept" : "_swept_by_blocks");
-    return factors;
+    const bool by_level = options.part_variant == SubdomainVariant::level;
+    return by_level ? factors : fmt::format("{}_{}", factors, name_of(options.part_variant));
 }
 
 /// The orders of rows that a GPU needs.
@@ -154,7 +155,8 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     factors_.filled = std::move(symbolic.filled);
     if constexpr (cuda_built)
         if (gpu_pattern_ && options_.parts && !options_.sweeps)
-            part_solve_ = std::make_unique<PartSolveCuda>(context_, factors_, parts_, std::move(symbolic.part_tables));
+            part_solve_ =
+                PartSolve::make(options_.part_variant, context_, factors_, parts_, std::move(symbolic.part_tables));
     const Index work = gpu_pattern_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const auto walk = [&](Side side) {
         if (!walks(options_, side)) return RowWalk();
@@ -266,8 +268,9 @@ std::string remark_on_pivots(const SyncFreeOptions& options, bool symmetric) {
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool matrix_is_symmetric) {
     const bool symmetric = matrix_is_symmetric && !options.pivots.rules.indefinite;
-    return options.sweeps ? jacobi_traits(*options.sweeps, symmetric)
-                          : PreconditionerTraits{.fixed = true, .symmetric = symmetric};
+    return options.sweeps
+               ? jacobi_traits(*options.sweeps, symmetric)
+               : PreconditionerTraits{.fixed = true, .symmetric = symmetric, .varies = varying(options.part_variant)};
 }
 
 SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& factors) {
@@ -311,7 +314,7 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
                 plan.bytes += SweptFactors::bytes_of_long_rows(filled, rows, a.dof()) +
                               SweptFactors::bytes_of_turns(*options.sweeps, Backend::cuda);
             if (options.parts && !options.sweeps) {
-                plan.bytes += PartSolveCuda::bytes(*kept->symbolic, a.dof());
+                plan.bytes += PartSolve::bytes(options.part_variant, *kept->symbolic, a.dof());
             } else if (!options.sweeps) {
                 plan.bytes += SlicedSolve::bytes(rows, sizes, a.dof());
                 plan.setup_bytes = 2 * rows * Index(sizeof(int));
@@ -335,19 +338,20 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
         const SyncFreeShape shape =
             shape_of(options, row_counts(kept->symbolic->filled, a.symmetric()), a.dof(), a.symmetric());
         const bool solves = !options.sweeps, by_parts = options.parts.has_value();
+        const SubdomainVariant variant = options.part_variant;
         const bool swept = options.fixed_point_sweeps > 0;
         const rtc::Programs of_sweeps =
             options.sweeps ? SweptFactors::programs(kept->symbolic->filled, a.dof(), *options.sweeps) : rtc::Programs{};
         return {{name_of_kernels(options), Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
                  Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [shape, solves, by_parts, swept, of_sweeps] {
+                 [shape, solves, by_parts, variant, swept, of_sweeps] {
                      rtc::Programs programs =
                          swept ? FixedPointCuda::programs(swept_shape(shape)) : SyncFreeCuda::programs(shape);
                      std::ranges::move(level_programs(), std::back_inserter(programs));
                      std::ranges::copy(of_sweeps, std::back_inserter(programs));
                      if (solves)
                          std::ranges::move(
-                             by_parts ? PartSolveCuda::programs(shape.dof) : SlicedSolve::programs(shape.dof),
+                             by_parts ? PartSolve::programs(variant, shape.dof) : SlicedSolve::programs(shape.dof),
                              std::back_inserter(programs));
                      return programs;
                  }}};

@@ -22,6 +22,7 @@
 #include "precond/factors/ldu.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/row.hpp"
+#include "precond/subdomain_variant.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
 #include "precond/sync_free_ilu/symbolic.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
@@ -30,7 +31,7 @@ namespace hyperplane {
 
 class FixedPointCuda;
 struct GpuPattern;
-class PartSolveCuda;
+class PartSolve;
 class SlicedSolve;
 class SweptFactors;
 class SyncFreeCuda;
@@ -38,11 +39,12 @@ class SyncFreeCuda;
 struct SyncFreeOptions {
     int fill_level = 0;
     PivotOptions pivots;
-    FactorVariant variant = FactorVariant::automatic;  ///< on a GPU
-    std::string name = "sync_free_ilu";                ///< of the preconditioner, in messages
-    std::optional<SweepOptions> sweeps;                ///< Jacobi sweeps in place of the solves
-    int fixed_point_sweeps = 0;                        ///< in place of the elimination; 0: the elimination
-    std::optional<PartOptions> parts;                  ///< couplings between parts of the rows are left out
+    FactorVariant variant = FactorVariant::automatic;         ///< on a GPU
+    std::string name = "sync_free_ilu";                       ///< of the preconditioner, in messages
+    std::optional<SweepOptions> sweeps;                       ///< Jacobi sweeps in place of the solves
+    int fixed_point_sweeps = 0;                               ///< in place of the elimination; 0: the elimination
+    std::optional<PartOptions> parts;                         ///< couplings between parts of the rows are left out
+    SubdomainVariant part_variant = SubdomainVariant::level;  ///< how a GPU solves the parts
 };
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);
@@ -103,7 +105,7 @@ private:
     std::unique_ptr<SyncFreeCuda> cuda_;  ///< on a GPU, unless fixed-point sweeps take the place of the elimination
     std::unique_ptr<FixedPointCuda> fixed_point_;  ///< on a GPU, in its place
     std::unique_ptr<SlicedSolve> sliced_;          ///< on a GPU, unless sweeps or parts take the place of the solves
-    std::unique_ptr<PartSolveCuda> part_solve_;    ///< on a GPU, of options_.parts, unless there are sweeps
+    std::unique_ptr<PartSolve> part_solve_;        ///< on a GPU, of options_.parts, unless there are sweeps
 };
 
 PreconditionerRow sync_free_ilu_row();

@@ -10,8 +10,10 @@
 #include "precond/graph/levels_cuda.hpp"
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
+#include "precond/sync_free_ilu/async_sweep_cuda.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
 #include "precond/sync_free_ilu/fixed_point_cuda.hpp"
+#include "precond/sync_free_ilu/part_solve.hpp"
 #include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/sync_free_ilu/table_factor.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
@@ -170,6 +172,27 @@ TEST(GeneralSolves, CompileAlmostWithoutSpills) {
             EXPECT_GT(row.registers, 0) << row.name;
             EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof;
         }
+}
+
+/// Asynchronous sweeps with triangles of few and of many blocks a row.
+TEST(GeneralAsyncSweeps, CompileAlmostWithoutSpills) {
+    for (const auto& [mean, dof] :
+         {std::pair(1.0, 1), {3.0, 1}, {13.0, 1}, {40.0, 1}, {3.0, 2}, {3.0, 3}, {13.0, 4}, {3.0, 8}, {3.0, 32}})
+        for (const auto& row : rtc::compile(AsyncSweepCuda::programs(mean, dof), "sm_90")) {
+            EXPECT_GT(row.registers, 0) << row.name;
+            if (dof <= 8) EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
+        }
+}
+
+TEST(GeneralParts, CompileAlmostWithoutSpills) {
+    using enum SubdomainVariant;
+    for (const SubdomainVariant variant : {level, unfused, spin, dag_vertex, dag_edge})
+        for (const int dof : {1, 2, 3, 4, 8, 32})
+            for (const std::string architecture : {"sm_80", "sm_90"})
+                for (const auto& row : rtc::compile(PartSolve::programs(variant, dof), architecture)) {
+                    EXPECT_GT(row.registers, 0) << row.name;
+                    if (dof <= 8) EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << architecture;
+                }
 }
 
 }  // namespace

@@ -182,6 +182,10 @@ class RanksOfGeneralMatrices(ProgramTest):
             (("--ranks", "2", "--set", "preconditioner.name=jacobi", "--set", "grid.cells=9"), ("run it on one rank",)),
             (("--ranks", "2", "--set", "preconditioner.name=struct_ilu"), ("preconditioner.name", "jacobi")),
             (("--ranks", "2", "--set", "preconditioner.name=cusparse_ilu"), ("preconditioner.name", "par_ilut")),
+            (("--ranks", "2", "--set", "preconditioner.name=jacobi_sweeps", "--set", "preconditioner.mode=block_async"),
+             ("preconditioner.mode", "block_async does not work on several ranks", "set preconditioner.mode = sync")),
+            (("--ranks", "2", "--set", "preconditioner.name=subdomain_ildu0", "--set", "preconditioner.variant=spin"),
+             ("preconditioner.variant", "set variant = level")),
         ):
             with self.subTest(words):
                 self.expect(2, "run", deck, "--backend", "cpu", *words, says=expected)

@@ -30,6 +30,7 @@ inline unsigned counted(unsigned* at, unsigned last) {
 // NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
 #define __syncthreads_or(value) emulated::any_of_all(value)
 #define atomicInc(at, last) emulated::counted(at, last)
+#define __ldcs(at) (*(at))
 #define __dadd_rn(x, y) ((x) + (y))
 #define __dsub_rn(x, y) ((x) - (y))
 #define __dmul_rn(x, y) ((x) * (y))

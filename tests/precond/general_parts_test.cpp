@@ -102,6 +102,73 @@ TEST_P(GeneralParts, OfAllRowsAreIlu) {
     EXPECT_EQ(apply_general(*one, a, r), apply_general(*whole, a, r));
 }
 
+constexpr const char* gpu_variants[] = {"unfused", "spin", "dag_vertex", "dag_edge"};
+
+Settings variant_settings(Settings settings, const char* variant) {
+    settings.emplace_back("variant", variant);
+    return settings;
+}
+
+/// Applies it twice; all but dag_edge repeat their bits.
+std::vector<double> applied_in_variant(const BsrMatrix& a, const Settings& settings, const std::string& variant,
+                                       const std::vector<double>& r) {
+    const auto m = make_general(part_name, a, variant_settings(settings, variant.c_str()));
+    m->setup(a);
+    m->setup(a);
+    EXPECT_STREQ(m->traits().varies, variant == "dag_edge" ? "variant = dag_edge" : "");
+    const std::vector<double> first = apply_general(*m, a, r), second = apply_general(*m, a, r);
+    if (variant != "dag_edge") EXPECT_EQ(second, first) << variant;
+    return second;
+}
+
+TEST_P(GeneralPartsOnDevice, InEachVariantEqualReference) {
+    const GeneralCase& c = GetParam();
+    const BlockMatrix data = data_of(c);
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cuda(), data, c.symmetric);
+    const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+    for (const std::string& how : ways())
+        for (const Index most : {1, 7, 200}) {
+            const std::vector<double> expected =
+                reference::apply_inverse(parts_by_reference(data, c, parts_by(a, how, most)), r);
+            for (const char* variant : gpu_variants)
+                EXPECT_LT(reference::relative_difference(applied_in_variant(a, part_settings(how, most), variant, r),
+                                                         expected),
+                          1e-12)
+                    << variant << ", " << how << ", " << most;
+        }
+}
+
+class PartVariantsOnDevice : public DeviceTest {};
+
+/// Parts as large as shared memory allows, rows of thousands of blocks, and more parts than a GPU solves at a time.
+TEST_F(PartVariantsOnDevice, OfLargePartsEqualThoseByLevel) {
+    for (const auto& [c, most] : {std::pair(GeneralCase{"random", 16384, 1, 0}, "16384"),
+                                  {GeneralCase{"dense_row", 9001, 1, 0}, "9001"},
+                                  {GeneralCase{"arrow", 5000, 3, 0}, "5000"},
+                                  {GeneralCase{"random", 40001, 3, 0}, "auto"},
+                                  {GeneralCase{"random", 200001, 1, 0}, "128"},
+                                  {GeneralCase{"random", 9001, 8, 0}, "auto"}}) {
+        SCOPED_TRACE(c.pattern + " " + std::to_string(c.rows) + " " + most);
+        const BsrMatrix a = reference::to_bsr_matrix(Context::cuda(), data_of(c));
+        const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+        const Settings settings{{"parts", "consecutive"}, {"part_rows", most}};
+        const auto by_level = make_general(part_name, a, settings);
+        by_level->setup(a);
+        const std::vector<double> expected = apply_general(*by_level, a, r);
+        for (const char* variant : gpu_variants)
+            EXPECT_LT(reference::relative_difference(applied_in_variant(a, settings, variant, r), expected), 1e-12)
+                << variant;
+    }
+}
+
+TEST_F(PartVariantsOnDevice, HoldWhatTheyPlan) {
+    for (const GeneralCase& c : {GeneralCase{"random", 50, 3, 0}, GeneralCase{"symmetric", 50, 1, 0, true}})
+        for (const std::string& how : ways())
+            for (const char* variant : gpu_variants)
+                expect_holds_what_it_plans(part_name, c, variant_settings(part_settings(how, 12), variant),
+                                           Context::cuda());
+}
+
 INSTANTIATE_TEST_SUITE_P(All, GeneralParts, testing::ValuesIn(part_cases()));
 INSTANTIATE_TEST_SUITE_P(All, GeneralPartsOnDevice, testing::ValuesIn(part_cases()));
 
@@ -138,7 +205,12 @@ TEST(GeneralPartsSetup, ServesNewValuesOfTheSamePattern) {
 TEST(GeneralPartsSetup, RefusesWhatItDoesNotServe) {
     const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of({"random", 20, 3, 0}));
     expect_error<UsageError>([&] { make_general(part_name, a, {{"subdomain", "4 4 4"}}); }, "no boxes of points");
-    expect_error<UsageError>([&] { make_general(part_name, a, {{"variant", "unfused"}}); }, "level by level");
+    for (const char* variant : {"unfused", "spin", "dag_vertex", "dag_edge"})
+        expect_error<UsageError>(
+            [&] {
+                make_general(part_name, a, {{"variant", variant}});
+            },
+            std::string("variant ") + variant + " is a way in which threads of a GPU work");
     expect_error<UsageError>([&] { make_general(part_name, a, {{"storage", "single"}}); }, "double alone");
     expect_error<UsageError>([&] { make_general(part_name, a, {{"part_rows", "5462"}}); }, "more than 5461");
     BlockMatrix zero = data_of({"empty_rows", 12, 1, 0});

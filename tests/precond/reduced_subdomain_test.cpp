@@ -136,7 +136,7 @@ std::vector<DeviceCase> device_cases() {
 
 class ReducedSubdomainsOnDevice : public DeviceTest, public testing::WithParamInterface<DeviceCase> {};
 TEST_P(ReducedSubdomainsOnDevice, SolveWithTheReferencesFactorsRoundedOnce) {
-    const std::vector<const char*> all(std::begin(subdomain_variants), std::end(subdomain_variants));
+    const std::vector<const char*> all(std::begin(all_subdomain_variants), std::end(all_subdomain_variants));
     const std::vector<const char*> variants = first_and_others_in_turn(all, GetParam().number, 2);
     expect_reference(Context::cuda(), GetParam(), GetParam().kept, variants);
 }
@@ -231,7 +231,7 @@ TEST(ReducedSubdomainFactors, MoveFewerBytes) {
 class ReducedSubdomainFactorsOnDevice : public DeviceTest {};
 
 TEST_F(ReducedSubdomainFactorsOnDevice, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
-    for (const char* variant : subdomain_variants) expect_planned(Context::cuda(), variant);
+    for (const char* variant : all_subdomain_variants) expect_planned(Context::cuda(), variant);
 }
 
 /// A stencil's name and its unknowns a point.
@@ -281,7 +281,7 @@ TEST_P(LargeReducedSubdomainsOnDevice, EqualTheHosts) {
     expected->setup(here);
     const std::vector<double> r = reference::Random(6).vector(int(here.unknowns())), host = apply(*expected, here, r);
     const double largest = *std::max_element(host.begin(), host.end());
-    for (const std::string variant : subdomain_variants) {
+    for (const std::string variant : all_subdomain_variants) {
         SCOPED_TRACE(variant);
         const auto m = make(there, storage, "auto", variant);
         m->setup(there);

@@ -77,7 +77,7 @@ inline std::vector<SubdomainCase> subdomain_device_cases() {
     return list;
 }
 
-inline constexpr const char* subdomain_variants[] = {"level", "unfused", "spin", "dag_vertex", "dag_edge"};
+inline constexpr const char* all_subdomain_variants[] = {"level", "unfused", "spin", "dag_vertex", "dag_edge"};
 inline constexpr const char* subdomain_variants_on_cpu[] = {"level", "unfused"};
 
 /// Expects x^T M^-1 y = y^T M^-1 x up to rounding and x^T M^-1 x > 0, for two vectors.

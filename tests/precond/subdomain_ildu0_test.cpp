@@ -59,10 +59,10 @@ INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0Test, testing::ValuesIn(subdomain_ca
 
 class SubdomainIldu0OnDevice : public DeviceTest, public testing::WithParamInterface<SubdomainCase> {};
 TEST_P(SubdomainIldu0OnDevice, IsIlu0OfTheDecoupledMatrix) {
-    expect_reference(Context::cuda(), GetParam(), subdomain_variants);
+    expect_reference(Context::cuda(), GetParam(), all_subdomain_variants);
 }
 TEST_P(SubdomainIldu0OnDevice, HasALowerSolveAlone) {
-    expect_lower_solve(Context::cuda(), GetParam(), subdomain_variants);
+    expect_lower_solve(Context::cuda(), GetParam(), all_subdomain_variants);
 }
 INSTANTIATE_TEST_SUITE_P(All, SubdomainIldu0OnDevice, testing::ValuesIn(subdomain_device_cases()), name_of_case);
 
@@ -265,7 +265,7 @@ TEST_P(LargeSubdomainsOnDevice, EqualTheHosts) {
     const auto expected = make("subdomain_ildu0", here);
     expected->setup(here);
     const std::vector<double> r = reference::Random(6).vector(int(here.unknowns())), host = apply(*expected, here, r);
-    for (const char* variant : subdomain_variants) {
+    for (const char* variant : all_subdomain_variants) {
         const auto m = make("subdomain_ildu0", there, {{"variant", variant}});
         m->setup(there);
         const Vector in = to_vector(there.context(), there.layout(), dof, r);
@@ -292,7 +292,7 @@ TEST_F(SubdomainsOnDevice, FollowPivotRules) {
 }
 
 TEST_F(SubdomainsOnDevice, HoldWhatIsPlanned) {
-    for (const char* variant : subdomain_variants) {
+    for (const char* variant : all_subdomain_variants) {
         const StructMatrix a =
             in_context(Context::cuda(), random_matrix("star7", {35, 17, 9}, 2, MatrixStorage::full, 12));
         const Parameters parameters = parameters_of("subdomain_ildu0", {{"variant", variant}});
