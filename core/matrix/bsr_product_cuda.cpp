@@ -123,8 +123,11 @@ Index BsrProductCuda::bytes_of_row(Index blocks, int dof) {
 
 BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, int lanes, int dof, bool exact) {
     const rtc::Definitions all = definitions(lanes, dof, exact);
-    Kernels made{
-        Kernel(context, bsr_source(), all, "bsr_rows"), Kernel(context, bsr_source(), all, "bsr_rows_long"), {}, {}};
+    Kernels made{Kernel(context, bsr_source(), all, "bsr_rows"),
+                 Kernel(context, bsr_source(), all, "bsr_rows_long"),
+                 {},
+                 {},
+                 {}};
     if (!exact && dof <= most_staged_dof && context.stream().properties().major >= 9) {
         made.staged = Kernel(context, bsr_source(), all, "bsr_staged");
         made.staged_long = Kernel(context, bsr_source(), all, "bsr_staged_long");

@@ -117,7 +117,9 @@ std::vector<double> applied_in_variant(const BsrMatrix& a, const Settings& setti
     m->setup(a);
     EXPECT_STREQ(m->traits().varies, variant == "dag_edge" ? "variant = dag_edge" : "");
     const std::vector<double> first = apply_general(*m, a, r), second = apply_general(*m, a, r);
-    if (variant != "dag_edge") EXPECT_EQ(second, first) << variant;
+    if (variant != "dag_edge") {
+        EXPECT_EQ(second, first) << variant;
+    }
     return second;
 }
 
