@@ -18,9 +18,9 @@ inline void prefer_large_pages(void* memory, std::size_t bytes) {
     constexpr std::uintptr_t page = 4096;
     constexpr std::size_t worth_it = std::size_t(8) << 20;
     if (bytes < worth_it) return;
-    const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-    const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // if it does not, pages are small
+    const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;  // the first whole page
+    // If the system does not follow, pages are small.
+    madvise(static_cast<char*>(memory) + before, (bytes - before) / page * page, MADV_HUGEPAGE);
 }
 
 /// Bytes that are written once and then read.
@@ -41,7 +41,7 @@ public:
         if (capacity <= capacity_) return true;
         void* const moved = std::realloc(memory_.get(), capacity);  // moves large memory by its pages
         if (!moved) return false;
-        memory_.release();
+        static_cast<void>(memory_.release());  // realloc has freed it, or it is the same
         memory_.reset(static_cast<char*>(moved));
         prefer_large_pages(moved, capacity);
         capacity_ = capacity;

@@ -9,6 +9,7 @@
 
 namespace hyperplane {
 
+// NOLINTBEGIN(misc-unused-parameters): a test compiles this text for the host, whose warps have no width
 __device__ __forceinline__ ExactSum from_lane(const ExactSum& sum, int distance, int width) {
     ExactSum other;
     other.high = __shfl_xor_sync(0xffffffffu, sum.high, distance, width);
@@ -20,6 +21,7 @@ __device__ __forceinline__ PlainSum from_lane(const PlainSum& sum, int distance,
     other.sum = __shfl_xor_sync(0xffffffffu, sum.sum, distance, width);
     return other;
 }
+// NOLINTEND(misc-unused-parameters)
 
 __device__ __forceinline__ ExactSum from_lane(const ExactSum& sum, int lane) {
     ExactSum other;
@@ -71,7 +73,7 @@ __device__ __forceinline__ Sum added_by_lanes_of(Sum (&sum)[dof], int lane) {
 /// What is read once: blocks with several unknowns are many bytes for each x, so they leave the caches first.
 template <int dof, class Value>
 __device__ __forceinline__ Value load_once_of(const Value* at) {
-    return dof > 1 ? __ldcs(at) : __ldg(at);
+    return dof > 1 ? __ldcs(at) : __ldg(at);  // NOLINT(bugprone-branch-clone): a host has one way to load
 }
 
 /// The rows of the blocks [begin, end) times the vector whose component `at` is x(at), added by `lanes` adjacent

@@ -86,7 +86,8 @@ TEST_P(GeneralAsyncSweepsOnDevice, AreExactAfterAsManyAsLevels) {
 /// On one thread blocks follow each other strictly.
 TEST_P(GeneralAsyncSweeps, OnOneThreadAreThoseOfTheReference) {
     const AsyncSystem system(Context::cpu(1), GetParam());
-    for (const auto& [lower, upper] : {std::pair(1, 1), std::pair(3, 2)}) {
+    for (const auto& sweeps : {std::pair(1, 1), std::pair(3, 2)}) {
+        const int lower = sweeps.first, upper = sweeps.second;
         const auto expect = [&](const char* order, bool lower_forward, bool upper_forward) {
             EXPECT_LT(relative_difference(system.swept(lower, upper, order),
                                           system.expected(lower, upper, lower_forward, upper_forward)),
