@@ -242,17 +242,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, resident) solve_parts(cons
     extern __shared__ double part_vector[];
     double* const x = part_vector;
     const int part = blockIdx.x;
-    const PartVector vector(a, x);
     {
         Slices<false> lower(a, part);
         const double* const in = a.in;
-        vector.for_each([&](double* value, long long place) { *value = __ldg(in + place); });
+        PartVector(a, x).for_each([&](double* value, long long place) { *value = __ldg(in + place); });
         __syncthreads();
         lower.solve(x, a.lower.part_levels[part]);
     }
     Slices<true> upper(a, part);
     upper.solve(x, a.upper.part_levels[part]);
-    vector.store();
+    PartVector(a, x).store();  // its size would take registers that the solves have no room for
 }
 
 #endif
