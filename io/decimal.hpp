@@ -93,7 +93,7 @@ inline const char* read_usual(const char* at, const char* end, double& value) {
     return at;
 }
 
-/// The same as std::from_chars.
+/// Does the same as std::from_chars.
 inline std::from_chars_result read(const char* at, const char* end, double& value) {
     if (const char* const after = read_usual(at, end, value)) return {after, std::errc{}};
     return std::from_chars(at, end, value);

@@ -15,13 +15,11 @@ __device__ __forceinline__ unsigned shared_address(const void* at) {
 
 /// Starts to copy 4 bytes.
 __device__ __forceinline__ void copy_4_async(void* to, const void* from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
-                 : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 /// Starts to copy 8 bytes.
 __device__ __forceinline__ void copy_8_async(double* to, const double* from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
-                 : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 /// The policy of what is not accessed again soon: the second-level cache replaces it before anything else. To be called
 /// by all lanes of a warp together.
@@ -44,8 +42,7 @@ __device__ __forceinline__ void store_once(double2* at, double2 value, u64 polic
 }
 /// Starts to copy 16 bytes, past the first-level cache.
 __device__ __forceinline__ void copy_16_async(void* to, const void* from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from)
-                 : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
 }
 /// Starts to copy 16 bytes in the same way if `wanted`, without a branch, to and from the addresses that are
 /// `to_offset` and `from_offset` bytes further on. `to` is a shared address.

@@ -44,7 +44,7 @@ __device__ __forceinline__ void request_rows(const BsrProductArguments& a, const
     const long long from = first_entry(rows);
     const int count = entries_of(rows, from, shared.capacity);
     if (count > shared.capacity) return;
-    // Of the last entries of the matrix, those beyond a multiple of 4 are copied one by one.
+    // The last entries of the matrix, beyond a multiple of 4, are copied one by one.
     const int whole = int(min((long long)(count + 3) / 4 * 4, (a.blocks - from) / 4 * 4));
     if (shared.lane == 0) {
         fence_barriers();

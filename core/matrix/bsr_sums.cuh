@@ -70,7 +70,7 @@ __device__ __forceinline__ Sum added_by_lanes_of(Sum (&sum)[dof], int lane) {
     return mine;
 }
 
-/// What is read once: blocks with several unknowns are many bytes for each x, so they leave the caches first.
+/// Loads what is read once: blocks with several unknowns are many bytes for each x, so they leave the caches first.
 template <int dof, class Value>
 __device__ __forceinline__ Value load_once_of(const Value* at) {
     return dof > 1 ? __ldcs(at) : __ldg(at);  // NOLINT(bugprone-branch-clone): a host has one way to load

@@ -164,7 +164,7 @@ struct HaloEnds {
     }
 };
 
-/// Of a vector's whole halo.
+/// The arrays of a vector's whole halo.
 struct HaloArrays {
     EndArrays low, high;
     OuterEnds outer;

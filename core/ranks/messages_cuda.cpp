@@ -48,24 +48,31 @@ void meet(Communicator& ranks, const std::vector<RankPart>& sent, const std::vec
     for (const int other : others) ranks.receive(other, {&here, 1});
 }
 
+/// An event that does not measure time.
+struct Event {
+    cudaEvent_t handle = nullptr;
+
+    Event() { check(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming), "cudaEventCreateWithFlags"); }
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    ~Event() { cudaEventDestroy(handle); }
+
+    void record(cudaStream_t stream) const { check(cudaEventRecord(handle, stream), "cudaEventRecord"); }
+    void wait() const { check(cudaEventSynchronize(handle), "cudaEventSynchronize"); }
+    void hold(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, handle, 0), "cudaStreamWaitEvent"); }
+};
+
 }  // namespace
 
 /// A stream for exchanges that go on beside the context's, and events by which either waits for the other.
 struct RankMessages::Beside {
     cudaStream_t stream = nullptr;
-    cudaEvent_t begun = nullptr, done = nullptr;
+    Event begun, done;
 
-    Beside() {
-        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-        for (cudaEvent_t* const event : {&begun, &done})
-            check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    }
+    Beside() { check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
     Beside(const Beside&) = delete;
     Beside& operator=(const Beside&) = delete;
-    ~Beside() {
-        for (cudaEvent_t const event : {begun, done}) cudaEventDestroy(event);
-        cudaStreamDestroy(stream);
-    }
+    ~Beside() { cudaStreamDestroy(stream); }
 };
 
 /// An exchange through pinned memory of the host, which the GPU's copies need not wait for.
@@ -89,18 +96,9 @@ struct RankMessages::ThroughHosts {
         }
     };
     Pinned out, in;
-    cudaEvent_t read = nullptr, placed = nullptr;  ///< what is sent has been copied; what was received before as well
+    Event read, placed;  ///< what is sent has been copied; what was received before as well
     std::vector<RankPart> sent, received;
 
-    ThroughHosts() {
-        for (cudaEvent_t* const event : {&read, &placed})
-            check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    }
-    ThroughHosts(const ThroughHosts&) = delete;
-    ThroughHosts& operator=(const ThroughHosts&) = delete;
-    ~ThroughHosts() {
-        for (cudaEvent_t const event : {read, placed}) cudaEventDestroy(event);
-    }
     void begin(const Context& context) {
         for (const auto& [pinned, parts] : {std::pair{&out, &sent}, std::pair{&in, &received}})
             if (bytes_of(*parts) > pinned->bytes) {
@@ -112,11 +110,11 @@ struct RankMessages::ThroughHosts {
             copy(context, part.address, next, part.bytes);
             next += part.bytes / Index(sizeof(double));
         }
-        check(cudaEventRecord(read, stream(context)), "cudaEventRecord");
+        read.record(stream(context));
     }
     void end(const Context& context) {
         Communicator& ranks = *context.ranks();
-        check(cudaEventSynchronize(read), "cudaEventSynchronize");
+        read.wait();
         double* next = out.memory;
         const auto next_message = [&](std::span<const RankPart> parts) {
             const std::span message(next, std::size_t(bytes_of(parts)) / sizeof(double));
@@ -124,7 +122,7 @@ struct RankMessages::ThroughHosts {
             return message;
         };
         for_each_rank(sent, [&](int rank, std::span<const RankPart> parts) { ranks.send(rank, next_message(parts)); });
-        check(cudaEventSynchronize(placed), "cudaEventSynchronize");
+        placed.wait();
         next = in.memory;
         for_each_rank(received,
                       [&](int rank, std::span<const RankPart> parts) { ranks.receive(rank, next_message(parts)); });
@@ -133,7 +131,7 @@ struct RankMessages::ThroughHosts {
             copy(context, next, part.address, part.bytes);
             next += part.bytes / Index(sizeof(double));
         }
-        check(cudaEventRecord(placed, stream(context)), "cudaEventRecord");
+        placed.record(stream(context));
         context.stream().note("exchange through the hosts' memory");
     }
 
@@ -185,15 +183,15 @@ void RankMessages::begin(const Context& context, const std::vector<RankPart>& se
     }
     const std::vector<RankPart> out = by_rank(sent), in = by_rank(received);
     if (!context.stream().recording()) meet(*context.ranks(), out, in);
-    check(cudaEventRecord(beside_->begun, stream(context)), "cudaEventRecord");
-    check(cudaStreamWaitEvent(beside_->stream, beside_->begun, 0), "cudaStreamWaitEvent");
+    beside_->begun.record(stream(context));
+    beside_->begun.hold(beside_->stream);
     nccl_->exchange(out, in, beside_->stream);
-    check(cudaEventRecord(beside_->done, beside_->stream), "cudaEventRecord");
+    beside_->done.record(beside_->stream);
 }
 
 void RankMessages::end(const Context& context) {
     if (through_) return through_->end(context);
-    check(cudaStreamWaitEvent(stream(context), beside_->done, 0), "cudaStreamWaitEvent");
+    beside_->done.hold(stream(context));
 }
 
 void RankMessages::exchange(const Context& context, const std::vector<RankPart>& sent,

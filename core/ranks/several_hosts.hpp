@@ -8,7 +8,7 @@
 
 namespace hyperplane {
 
-/// The same on all ranks.
+/// Whether some ranks are processes of another host; all ranks find the same.
 inline bool are_on_several_hosts(const Communicator& ranks) {
     return !ranks.one_process() && ranks.ranks_on_host() < ranks.size();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factorisation of StructILU on a GPU (Luo et al., StructILU, ICS 2025, Algorithm 1, section 4.1).
-// The threads of a point eliminate its entries one after the other, or, where a benchmark asks for it, groups of
-// threads share them (section 4.2.2, precond/struct_ilu/row_groups.cuh and row_pipeline.cuh), which gains nothing here.
+// The threads of a point eliminate its entries one after the other, or groups of threads share them (section 4.2.2,
+// precond/struct_ilu/row_groups.cuh and row_pipeline.cuh): two groups for box27 with one unknown by default, where that
+// is the fastest, and otherwise where a benchmark asks for them.
 //
 //     X_e(p) = A_e(p) + shift diag(A_0)(p) [e = 0] - sum over (l, u), l + u = e, of E_l(p) G_u(p+l)
 //     E_l = X_l below the diagonal,  D^-1 = inverse of X_0

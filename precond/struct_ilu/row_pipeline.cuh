@@ -2,28 +2,22 @@
 // The factorisation of points of one or two unknowns by GROUPS groups of threads, which overlap the rows of two
 // successive levels (StructILU paper, section 4.2.2, the two-substage pipeline; precond/struct_ilu/row_pipeline.hpp).
 // At a level a thread finishes the row of its line at that level and begins the one of the next level, each with the
-// entries of its group. Definitions besides those of precond/struct_ilu/registers.cuh, which includes this file:
-// GROUP_OF, KNOWN_AT, ENDS_AT (of each entry), UPDATE_STAGE (of each elimination, sorted by e). RING is not 0, and
-// both triangles are stored.
+// entries of its group. Definitions besides those of precond/struct_ilu/row_of_group.cuh: KNOWN_AT, ENDS_AT (of each
+// entry), UPDATE_STAGE (of each elimination, sorted by e). Both triangles are stored.
 //
-// Thread t of each group has the same row of the same points. The groups give each other E of the lower entries, for
-// two rows in turn, and the inverse of the diagonal in shared memory. Only the warps of the same points wait for each
-// other, once a level, besides the barrier of the level.
+// The warps of the same points wait for each other once a level, besides the barrier of the level.
 #pragma once
+
+#include "precond/struct_ilu/row_of_group.cuh"
 
 namespace hyperplane {
 
-TABLE group_of[] = GROUP_OF;
 TABLE known_at[] = KNOWN_AT;
 TABLE ends_at[] = ENDS_AT;
 TABLE update_stage[] = UPDATE_STAGE;
-constexpr int exchange_place = stage_place + STAGES * staged_entries * DOF * consumer_threads;
-constexpr int inverse_place = 2 * LOWER;
 
-/// Coefficient c of a thread's row: E_l at l for rows of even levels, LOWER + l for those of odd ones; then D^-1.
-__device__ __forceinline__ double& exchanged(int at, int c, int thread) {
-    return shared[exchange_place + (at * DOF + c) * consumer_threads + thread];
-}
+/// The groups give each other E_l at place l for rows of even levels, at LOWER + l for those of odd ones; then D^-1.
+constexpr int inverse_place = 2 * LOWER;
 
 /// The place of entry e among those of its group, and the greatest number of entries of a group.
 __device__ constexpr int place_in_group(int e) {
@@ -45,10 +39,9 @@ __device__ constexpr int begins_at(int e) {
     return first;
 }
 
-struct Consumer : RowOfPoint {
-    static constexpr int threads = GROUPS * consumer_threads;
+struct Consumer : RowOfGroup {
+    using RowOfGroup::RowOfGroup;
     static constexpr int most = most_of_a_group();
-    const int group, column, tile_row;
 
     /// A row while it is computed: the sums of the group's entries, or E of a lower one, and A's diagonal.
     struct Row {
@@ -56,27 +49,6 @@ struct Consumer : RowOfPoint {
     };
     Row begun{};  // that of the next level
 
-    __device__ Consumer(const Arguments& arguments, const Tile& tile, int, int thread_)
-        : RowOfPoint(arguments, tile, thread_ % consumer_threads, thread_ % consumer_threads / DOF, thread_ % DOF),
-          group(thread_ / consumer_threads),
-          column(HALO_J + thread / DOF % TJ),
-          tile_row(HALO_K + thread / DOF / TJ) {}
-
-    /// Pivots are reported by the group that inverts them.
-    __device__ bool exists() const { return line.valid && group == group_of[LOWER]; }
-
-    /// The warps of these points wait for each other.
-    __device__ __forceinline__ void wait_for_groups() const {
-        static_assert(consumer_threads / 32 <= 13);
-        asm volatile("barrier.sync %0, %1;" ::"r"(2 + thread / 32), "n"(32 * GROUPS) : "memory");
-    }
-
-    /// Coefficient (m, c) of entry `entry` at the neighbour to which entry `at` leads.
-    __device__ __forceinline__ double neighbour(int entry, int at, int m, int c, int level) const {
-        return near_at(level + B * offset_y[at] + C * offset_z[at] + offset_x[at],
-                       (entry - LOWER) * block_size + m * DOF + c, tile_row + offset_z[at],
-                       column + offset_y[at] + SKEW * offset_z[at]);
-    }
     __device__ __forceinline__ static int place_of(int l, int level) { return (level & 1) * LOWER + l; }
 
     /// Stage `now` of entry e, of the row of a level.
@@ -134,16 +106,6 @@ struct Consumer : RowOfPoint {
             for (int c = 0; c < DOF; ++c) inverse[c] = exchanged(inverse_place, c, thread);
             scale_from_left(inverse, x);
             if (active) store<e>(x, level, at);
-        }
-    }
-
-    /// Stores a row of an entry for the solves, and for the neighbours if they read it.
-    template <int e>
-    __device__ __forceinline__ void store(const double* x, int level, int at) const {
-#pragma unroll
-        for (int c = 0; c < DOF; ++c) {
-            a.entry[e].x[(long long)at * block_size + row * DOF + c] = x[c];
-            if (e >= LOWER) near_at(level, (e - LOWER) * block_size + row * DOF + c, tile_row, column) = x[c];
         }
     }
 

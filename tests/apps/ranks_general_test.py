@@ -185,7 +185,7 @@ class RanksOfGeneralMatrices(ProgramTest):
             (("--ranks", "2", "--set", "preconditioner.name=jacobi_sweeps", "--set", "preconditioner.mode=block_async"),
              ("preconditioner.mode", "block_async does not work on several ranks", "set preconditioner.mode = sync")),
             (("--ranks", "2", "--set", "preconditioner.name=subdomain_ildu0", "--set", "preconditioner.variant=spin"),
-             ("preconditioner.variant", "et variant = level")),
+             ("preconditioner.variant", "a CPU has one thread a subdomain. Set variant = level, which gives the same M")),
         ):
             with self.subTest(words):
                 self.expect(2, "run", deck, "--backend", "cpu", *words, says=expected)

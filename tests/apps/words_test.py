@@ -88,10 +88,11 @@ class Places(ProgramTest):
             self.expect(2, "check", deck, "--set", key, says=f"--set: {key.partition('=')[0]}: section [{key.partition('.')[0]}] is "
                         "for studies, and no key of it can be set for a single run (hyperplane help study)")
 
-    def test_what_a_general_matrix_cannot_have(self):
-        deck = self.write("a.ini", POISSON.format(cells=4) + "[matrix]\nformat = general\n[preconditioner]\nname = jacobi_sweeps\n"
-                          "storage = single\n")
-        self.expect(2, "check", deck, says="a.ini:12: preconditioner.storage: of a general matrix")
+    def test_all_that_a_general_matrix_cannot_have(self):
+        deck = self.write("a.ini", POISSON.format(cells=4) + "[matrix]\nformat = general\n[preconditioner]\nname = par_ilu\n"
+                          "storage = single\nmode = block_async\n")
+        self.expect(2, "check", deck, says=["a.ini:12: preconditioner.storage: of a general matrix",
+                                            "a.ini:13: preconditioner.mode: on a general matrix"])
 
     def test_a_scaling_that_is_not_symmetric(self):
         deck = self.write("a.ini", POISSON.format(cells=4) + "[matrix]\nformat = general\n[preconditioner]\nname = jacobi\n"
