@@ -190,7 +190,7 @@ class GpuRanks(ProgramTest):
                                   ("grid.periodic=z --set problem.right_hand_side=random", "grid.periodic"),
                                   ("matrix.format=general --set preconditioner.name=cusparse_ilu",
                                    "cusparse_ilu does not work on several ranks that share the rows of a general matrix"),
-                                  ("matrix.format=general --set preconditioner.name=subdomain_ildu0 --set "
+                                  ("matrix.format=general --set grid.cells=16 --set preconditioner.name=subdomain_ildu0 --set "
                                    "preconditioner.variant=spin", "spin does not work on several ranks that share"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
             refused = self.run_ranks(deck, 2, "refused.h5", "--set", *setting.split())

@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 
+from sharing import may_share
+
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM_TESTS = [HERE.parent / "apps" / name for name in ("device_test.py", "device_ranks_test.py", "device_processes_test.py")]
 TOOLS = ("memcheck", "racecheck", "synccheck")
@@ -141,7 +143,8 @@ def chunks_of(tests, seconds):
     chunks, open_chunk, held = [], None, 0.0
     for test in tests:
         alone = likely(test) >= SLOW_SECONDS or not test.is_gtest
-        fits = open_chunk and open_chunk.tests[0].program == test.program and len(open_chunk.tests) < LARGEST_CHUNK
+        fits = (open_chunk and open_chunk.tests[0].program == test.program and len(open_chunk.tests) < LARGEST_CHUNK
+                and may_share(open_chunk.tests[0]) == may_share(test))
         if alone or not fits or held + likely(test) > CHUNK_SECONDS:
             chunks.append(Chunk([test]))
             open_chunk, held = (None if alone else chunks[-1]), likely(test)

@@ -50,12 +50,15 @@ class Results:
     def has_failed(self, test):
         return self.has(test) and self.state["tests"][test.key]["state"] == "failed"
 
+    def has_skipped(self, test):
+        return self.has(test) and self.state["tests"][test.key]["state"] == "skipped"
+
     def shared(self, is_shared):
         """Whether processes of this call share the GPUs by the multi-process service."""
         self.state["shared"] = is_shared
 
     def run_again(self, tests):
-        """These failed while they shared a GPU, and are left."""
+        """These failed or were skipped while they shared a GPU, and are left."""
         for test in tests:
             self.state.setdefault("again", {})[test.key] = self.state["tests"].pop(test.key)["text"]
         self.save()
@@ -116,7 +119,7 @@ class Results:
             for key, outcome in self.failed():
                 lines += [f"### {key}", "", "```", outcome["text"], "```", ""]
         if again := self.state.get("again"):
-            lines += ["", "## Failed beside others by MPS, and run again without it", ""]
+            lines += ["", "## Failed or skipped beside others by MPS, and run again without it", ""]
             lines += [f"- {key}: {text.strip().splitlines()[-1] if text.strip() else 'no output'}" for key, text in again.items()]
         reasons = collections.Counter(outcome["text"].strip().split("\n")[-1] for _, outcome in self.of_state("skipped"))
         if reasons:

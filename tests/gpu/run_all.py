@@ -91,26 +91,30 @@ def gpus():
 
 
 def run_all(chunks, given, variables, results):
-    """Runs chunks, `jobs` at a time, until the time is up; tests that judge times come last, one at a time. What failed
-    while it shared a GPU by the multi-process service runs again without it."""
+    """Runs chunks, `jobs` at a time, until the time is up: first those that may share the GPUs by the multi-process service,
+    then the others, half as many at a time, since a GPU changes between them by time slices. What failed or was skipped
+    beside others runs again without the service: after a fault of another process there is no GPU for some time. Tests
+    that judge times come last, one at a time."""
     deadline = time.monotonic() + 60 * given.minutes
     together = [chunk for chunk in chunks if not chunk.tests[0].measures]
-    shares = given.jobs > 1 and not given.no_mps and any(map(may_share, together))
-    with service(variables) if shares else contextlib.nullcontext() as shared:
+    sharing = [chunk for chunk in together if may_share(chunk.tests[0])] if given.jobs > 1 and not given.no_mps else []
+    with service(variables) if sharing else contextlib.nullcontext() as shared:
         results.shared(shared is not None)
-        run_together(together, given.jobs, deadline, given, (variables, shared), results)
+        if shared:
+            run_together(sharing, given.jobs, deadline, given, shared, results)
     if shared:
-        again = [Chunk([test]) for chunk in together if may_share(chunk) for test in chunk.tests if results.has_failed(test)]
+        again = [Chunk([test]) for chunk in sharing for test in chunk.tests if results.has_failed(test) or results.has_skipped(test)]
         results.run_again([chunk.tests[0] for chunk in again])
-        run_together(again, given.jobs, deadline, given, (variables, None), results)
-    run_together([chunk for chunk in chunks if chunk.tests[0].measures], 1, deadline, given, (variables, None), results)
+        others = [chunk for chunk in together if chunk not in sharing]
+        run_together(others + again, max(2, given.jobs // 2), deadline, given, variables, results)
+    else:
+        run_together(together, given.jobs, deadline, given, variables, results)
+    run_together([chunk for chunk in chunks if chunk.tests[0].measures], 1, deadline, given, variables, results)
 
 
 def run_together(chunks, jobs, deadline, given, variables, results):
-    """Runs chunks, `jobs` at a time. After a crash the rest of a chunk is queued again. `variables` are the environment of
-    a process of its own and of those that share the GPUs, None if none do."""
+    """Runs chunks, `jobs` at a time, with these environment variables. After a crash the rest of a chunk is queued again."""
     queue, lock, cards = list(chunks), threading.Lock(), gpus()
-    alone, shared = variables
 
     def next_chunk(worker):
         """The first chunk; where there are several GPUs, tests that use all of them are left to every fourth worker."""
@@ -131,7 +135,7 @@ def run_together(chunks, jobs, deadline, given, variables, results):
                 chunk = next_chunk(worker)
             if chunk is None:
                 return
-            there = {**(shared if shared and may_share(chunk) else alone), **(gpus_of(worker, chunk) if cards else {})}
+            there = {**variables, **(gpus_of(worker, chunk) if cards else {})}
             outcomes, left = run_chunk(chunk, there, deadline, given.test_seconds)
             with lock:
                 results.add(chunk, outcomes)

@@ -18,6 +18,7 @@ sys.path.insert(1, str(HERE.parent / "apps"))
 os.environ.setdefault("HYPERPLANE", "")  # the program's tests look for it when they are read
 import catalogue  # noqa: E402
 import device_ranks_test as ranks  # noqa: E402
+from sharing import may_share  # noqa: E402
 
 
 class Catalogue(unittest.TestCase):
@@ -119,14 +120,14 @@ class RunAll(unittest.TestCase):
         self.assertEqual(listed, "5,7")
         self.assertEqual(sorted(ran), ["5", "7"])
 
-    def with_service(self, *words):
-        """With a multi-process service that notes what it is asked, and a second test that fails where it is used."""
+    def with_service(self, *words, shared="pass fail"):
+        """With a multi-process service that notes what it is asked. Where it is used, the two tests end as `shared` says."""
         program, control = self.folder / "build/tests/probe/probe_tests", self.folder / "bin/nvidia-cuda-mps-control"
         control.parent.mkdir(exist_ok=True)
         noted = f"{self.folder}/noted"
         control.write_text(f'#!/bin/bash\nif [ "$1" = -d ]; then echo "begun $CUDA_VISIBLE_DEVICES"; else cat; fi >>{noted}\n')
         program.unlink(missing_ok=True)
-        program.write_text(f'#!/bin/bash\n[ ! -d "$CUDA_MPS_PIPE_DIRECTORY" ] || export PROBE="pass fail"\n'
+        program.write_text(f'#!/bin/bash\n[ ! -d "$CUDA_MPS_PIPE_DIRECTORY" ] || export PROBE="{shared}"\n'
                            f'exec {os.environ["PROBE_PROGRAM"]} "$@"\n')
         for file in (control, program):
             file.chmod(0o755)
@@ -140,6 +141,18 @@ class RunAll(unittest.TestCase):
         self.assertEqual(noted, "begun \nquit\n", "begun with all GPUs, and ended")
         self.assertIn("2 processes, by MPS, ended", done.stdout)
         self.assertIn("run again without it\n\n- probe ProbeOnDevice.Second: ", done.stdout)
+
+    def test_what_is_skipped_while_processes_share_a_gpu_runs_again_alone(self):
+        done, _ = self.with_service(shared="skip pass")
+        self.expect(0, "2 | 2 | 0 | 0 | 0", done)
+
+    def test_ranks_and_what_is_killed_share_no_gpu(self):
+        names = ("All/GlobalRanksOnDevice.HaveTheBits/one", "GpuRanks.test_multigrid", "GpuProcesses.test_jacobi",
+                 "Device.test_a_run_goes_on_on_the_other_backend", "All/SweptTrianglesOnDevice.SolveAs/one")
+        tests = [catalogue.Test("room", name, ("program",)) for name in names]
+        self.assertEqual([may_share(test) for test in tests], [False, False, False, False, True])
+        for chunk in catalogue.chunks_of(tests, {test.key: 0.1 for test in tests}):
+            self.assertEqual(len({may_share(test) for test in chunk.tests}), 1)
 
     def test_processes_share_nothing_where_that_is_asked(self):
         done, noted = self.with_service("--no-mps")

@@ -3,7 +3,7 @@
 
 Without it a GPU serves one process at a time and changes between them by time slices: small tests of eight processes
 took up to 24 times as long on an H200. A fault on the GPU ends all processes that share it, so what fails beside
-others runs again without the service. Processes that others kill do not use it: what they leave behind is not defined.
+others runs again without the service.
 """
 
 import contextlib
@@ -15,8 +15,14 @@ import tempfile
 CONTROL = "nvidia-cuda-mps-control"
 
 
-def may_share(chunk):
-    return not chunk.tests[0].tool and not chunk.tests[0].name.startswith("GpuProcesses")
+# Kernels of ranks wait for each other. Ranks that have a GPU to themselves are all on it, but beside other processes one
+# may wait for a kernel for which there is no room, until it ends with an error. What processes that others kill leave
+# behind is not defined.
+ALONE = ("Ranks", "GpuProcesses", "test_a_run_goes_on_on_the_other_backend")
+
+
+def may_share(test):
+    return not test.tool and not any(word in test.name for word in ALONE)
 
 
 @contextlib.contextmanager
