@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which tests there are, and the processes that run them (tests/gpu/run_all.sh).
 
-A chunk is what one process runs: neighbours in GoogleTest's order, which mostly share their kernels, so that few
-processes compile the same one. Tests known (slow.txt) or likely to be slow have a process each and come first.
+A chunk is what one process runs: the tests of a suite with the same parameters, which share their kernels, and then those
+with the next parameters, so that few processes compile the same kernel. Tests known (slow.txt) or likely to be slow have a process each and come first.
 """
 
 import dataclasses
@@ -129,6 +129,19 @@ def slow_tests():
     return [(pattern, float(seconds)) for pattern, seconds in filter(None, lines)]
 
 
+def by_parameters(tests):
+    """The tests in their order, but those of a suite with the same parameters one after the other."""
+    suites, cases = {}, {}
+
+    def place(test):
+        # PREFIX/SUITE.NAME/PARAMETERS or, without parameters, SUITE.NAME
+        suite, _, name = test.name.partition(".")
+        _, _, parameters = name.partition("/")
+        of_suite = suites.setdefault((test.program, suite), len(suites))
+        return of_suite, cases.setdefault((of_suite, parameters), len(cases))
+    return sorted(tests, key=place)
+
+
 def chunks_of(tests, seconds):
     """The tests as chunks, the longest first; `seconds` of earlier runs by key."""
     slow = slow_tests()
@@ -141,7 +154,7 @@ def chunks_of(tests, seconds):
         return known[0] if known and not test.tool else 30.0 if "/" not in test.name or test.tool else 0.2
 
     chunks, open_chunk, held = [], None, 0.0
-    for test in tests:
+    for test in by_parameters(tests):
         alone = likely(test) >= SLOW_SECONDS or not test.is_gtest
         fits = (open_chunk and open_chunk.tests[0].program == test.program and len(open_chunk.tests) < LARGEST_CHUNK
                 and may_share(open_chunk.tests[0]) == may_share(test))

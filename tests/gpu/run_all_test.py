@@ -46,6 +46,14 @@ class Catalogue(unittest.TestCase):
         measured = catalogue.chunks_of(quick + slow, {slow[1].key: 60.0})
         self.assertEqual(measured[0].tests, [slow[1]], "a time of an earlier run counts more than slow.txt")
 
+    def test_those_with_the_same_parameters_share_a_process(self):
+        names = [f"All/SomeOnDevice.{name}/{case}" for name in ("Equals", "Repeats") for case in range(100)]
+        chunks = catalogue.chunks_of([catalogue.Test("precond", name, ("precond_tests",)) for name in names], {})
+        self.assertGreater(len(chunks), 2)
+        for chunk in chunks:
+            ran = [test.name.split(".")[1].split("/") for test in chunk.tests]
+            self.assertEqual({case for name, case in ran if name == "Equals"}, {case for name, case in ran if name == "Repeats"})
+
     def test_tests_known_to_be_slow_exist(self):
         sources = "".join(file.read_text() for file in HERE.parent.glob("*/*_test.*"))
         for pattern, seconds in catalogue.slow_tests():
