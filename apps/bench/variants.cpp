@@ -71,12 +71,18 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting) {
                         {.tuning = {.factor_ring = false}},
                         own,
                         factorisation});
-    if (setting.dof <= 2 && stencil.lower_size() >= 6 && !dilu)
+    if (setting.dof <= 2 && stencil.lower_size() >= 6 && !dilu) {
+        list.push_back({"one group",
+                        "a thread has all entries of its row, also where two groups share them by default (4.2.2)",
+                        {.tuning = {.factor_groups = 1}},
+                        own,
+                        factorisation});
         list.push_back({"shared rows",
                         "four groups of threads share the entries of a row, level by level (4.2.2)",
                         {.tuning = {.factor_groups = 4, .factor_waiting = 0}},
                         own,
                         factorisation});
+    }
     if (setting.dof <= 8)
         list.push_back(
             {setting.dof > 2 ? "no tensor cores" : "not in registers",

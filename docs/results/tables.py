@@ -21,6 +21,7 @@ PIECES = {
     "by level": "tiles that wait for each other",
     "other layout": "the layout by levels",
     "not pipelined": "the pipelined dot product",
+    "one group": "two groups a row",
     "shared rows": "level sets within a row",
     "no tensor cores": "registers, tensor cores",
     "not in registers": "registers, tensor cores",
