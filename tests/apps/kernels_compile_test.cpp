@@ -8,6 +8,9 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/preconditioners.hpp"
@@ -115,57 +118,94 @@ const Demand& demand() {
     return made;
 }
 
+/// Programs by what gives them the same machine code: main text, definitions, architecture.
+class Seen {
+public:
+    /// Those of a set that have not been taken.
+    rtc::Programs take(const rtc::Programs& programs, const std::string& architecture) {
+        rtc::Programs fresh;
+        for (const rtc::Program& program : programs)
+            if (known_.emplace(program.source.main, program.definitions, architecture).second) fresh.push_back(program);
+        return fresh;
+    }
+
+private:
+    std::set<std::tuple<std::string_view, rtc::Definitions, std::string>> known_;
+};
+
 struct Job {
     KernelSet set;
     std::string architecture;
+    rtc::Programs programs;  ///< those of the set that no earlier job compiles
 
     std::string name() const { return set.name() + "_" + architecture; }
     friend std::ostream& operator<<(std::ostream& out, const Job& job) { return out << job.name(); }
 };
 
-/// Names of sets that represent the others: for each family and storage, every number of unknowns, with one and with
-/// both triangles, on the stencil with the fewest entries, and those of up to eight unknowns on the stencil with the
-/// most.
-std::set<std::string> representatives() {
+/// Names of sets that represent the others.
+struct Representatives {
+    /// For each family and storage, every number of unknowns, with one and with both triangles, on the stencil with the
+    /// fewest entries, and those of up to eight unknowns on the stencil with the most.
+    std::set<std::string> on_sm_90;
+    /// Of these, the one with the fewest entries and unknowns of each family in double precision.
+    std::set<std::string> on_sm_100;
+    /// Those, and the one of four unknowns on that stencil, whose blocks tensor cores and several threads work on.
+    std::set<std::string> on_sm_80;
+
+    bool contain(const std::string& name, const std::string& architecture) const {
+        return (architecture == "sm_90" ? on_sm_90 : architecture == "sm_80" ? on_sm_80 : on_sm_100).contains(name);
+    }
+};
+
+Representatives representatives() {
     std::vector<const KernelSet*> by_size;
     for (const auto& [name, set] : demand().sets) by_size.push_back(&set);
     const auto size = [](const KernelSet* set) { return std::pair(set->stencil.size(), set->dof); };
     std::ranges::stable_sort(by_size, {}, size);
-    std::set<std::string> chosen, shown;
+    Representatives chosen;
+    std::set<std::string> shown;
     std::map<std::string, std::string> largest;
     for (const KernelSet* set : by_size) {
         const std::string kind = fmt::format("{} {}", set->family, int(set->storage));
+        const bool first = shown.insert(kind).second;
         const bool of_dof = shown.insert(fmt::format("{} {}", kind, set->dof)).second;
         const bool of_form = shown.insert(fmt::format("{} {}", kind, set->symmetric ? "lower" : "full")).second;
-        if (of_dof || of_form) chosen.insert(set->name());
+        if (of_dof || of_form) chosen.on_sm_90.insert(set->name());
         if (set->dof <= 8) largest[kind] = set->name();
+        if (set->storage != FactorStorage::double_precision) continue;
+        if (first) chosen.on_sm_100.insert(set->name());
+        if (first || (of_dof && set->dof == 4)) chosen.on_sm_80.insert(set->name());
     }
-    for (const auto& [kind, name] : largest) chosen.insert(name);
+    for (const auto& [kind, name] : largest) chosen.on_sm_90.insert(name);
     return chosen;
 }
 
-/// The kernels that CI compiles: representatives for sm_90; for sm_80, for which some lines of code differ, those in
-/// double precision; for sm_100, whose code is that of sm_90, the first one of each family. With `remaining`, all
-/// others, which takes four times as long.
+/// The kernels that CI compiles: representatives, most of them for sm_90; for sm_80 a few, because some lines of code
+/// differ, and for sm_100, whose code is that of sm_90, fewer. With `remaining`, all others, which takes many times as
+/// long. A program that several sets have is compiled for the first of them.
 std::vector<Job> jobs(bool remaining) {
-    const std::set<std::string> chosen = representatives();
-    std::set<std::string> on_sm_100;
-    std::vector<Job> list;
-    for (const auto& [name, set] : demand().sets)
-        for (const std::string architecture : {"sm_80", "sm_90", "sm_100"}) {
-            bool stands_for_others = chosen.contains(name);
-            if (architecture != "sm_90")
-                stands_for_others = stands_for_others && set.storage == FactorStorage::double_precision;
-            if (architecture == "sm_100") stands_for_others = stands_for_others && on_sm_100.insert(set.family).second;
-            if (stands_for_others != remaining) list.push_back({set, architecture});
+    const Representatives chosen = representatives();
+    Seen seen;
+    const auto list_of = [&](bool of_representatives) {
+        std::vector<Job> list;
+        for (const auto& [name, set] : demand().sets) {
+            const rtc::Programs programs = set.programs();
+            for (const std::string architecture : {"sm_80", "sm_90", "sm_100"})
+                if (chosen.contain(name, architecture) == of_representatives)
+                    if (rtc::Programs fresh = seen.take(programs, architecture); !fresh.empty() || programs.empty())
+                        list.push_back({set, architecture, std::move(fresh)});
         }
+        return list;
+    };
+    std::vector<Job> list = list_of(true);
+    if (remaining) list = list_of(false);
     return list;
 }
 
 class Kernels : public testing::TestWithParam<Job> {};
 TEST_P(Kernels, CompileWithoutSpills) {
     const Job& job = GetParam();
-    const auto rows = rtc::compile(job.set.programs(), job.architecture);
+    const auto rows = rtc::compile(job.programs, job.architecture);
     EXPECT_FALSE(rows.empty());
     for (const auto& row : rows) {
         fmt::print("{:<56} {:<24} {:>4} registers {:>6} B local {:>6} B spilled {:>6} B shared\n", job.name(), row.name,
@@ -195,12 +235,18 @@ const auto name_of = [](const testing::TestParamInfo<Job>& info) {
 INSTANTIATE_TEST_SUITE_P(Some, Kernels, testing::ValuesIn(jobs(false)), name_of);
 INSTANTIATE_TEST_SUITE_P(Other, Kernels, testing::ValuesIn(jobs(true)), name_of);
 
-/// Kernels of struct_ilu without one of its techniques (bench --ablate); these may spill.
+/// Kernels of struct_ilu without one of its techniques (bench --ablate); these may spill. Those that Some/Kernels
+/// compiles are left to it.
 class Pieces : public testing::TestWithParam<BenchCase> {};
 TEST_P(Pieces, Compile) {
     const BenchCase& c = GetParam();
     Grid grid;
     grid.nx = grid.ny = grid.nz = c.n;
+    static Seen seen = [] {
+        Seen by_kernels;
+        for (const Job& job : jobs(false)) by_kernels.take(job.programs, job.architecture);
+        return by_kernels;
+    }();
     const auto list = pieces(Backend::cuda, c);
     EXPECT_GE(list.size(), 3u);
     for (const Variant& piece : list) {
@@ -213,7 +259,7 @@ TEST_P(Pieces, Compile) {
         const std::vector<KernelSet> factor = Elimination(piece.choice.tuning).kernels(pattern);
         sets.insert(sets.end(), factor.begin(), factor.end());
         for (const KernelSet& set : sets)
-            for (const auto& row : rtc::compile(set.programs(), "sm_90")) {
+            for (const auto& row : rtc::compile(seen.take(set.programs(), "sm_90"), "sm_90")) {
                 fmt::print("{:<20} {:<20} {:<20} {:>4} registers {:>6} B spilled\n", c.name(), piece.name, row.name,
                            row.registers, row.spill_bytes);
                 EXPECT_GT(row.registers, 0) << piece.name << ", " << row.name;
@@ -253,9 +299,8 @@ struct SubdomainJob {
     SubdomainTuning tuning = {};
 };
 
-/// The kernels that CI compiles: Table 3, in reduced precision with its smallest and its largest stencil, and the
-/// variants in double precision; for sm_100 the default one only. With `remaining`, all others and the tunings of
-/// `bench --tunings`.
+/// The kernels that CI compiles: four systems of Table 3 with every variant in double precision; for sm_80 the first of
+/// them, and for sm_100 its default variant. With `remaining`, all others and the tunings of `bench --tunings`.
 std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
     using enum SubdomainVariant;
     std::vector<SubdomainJob> list;
@@ -265,9 +310,11 @@ std::vector<SubdomainJob> subdomain_jobs(bool remaining) {
     for (const FactorStorage storage : all_factor_storages) {
         for (const BenchCase& one : parse_bench_cases("star7:3:128, box27:1:336, diamond25:8:80, box27:32:8"))
             for (const SubdomainVariant variant : {level, unfused, spin, dag_vertex, dag_edge})
-                for (const std::string architecture : {"sm_80", "sm_90", "sm_100"})
+                for (const std::string architecture : {"sm_80", "sm_90", "sm_100"}) {
+                    const bool first = one.dof == 3 && (architecture == "sm_80" || variant == level);
                     add({one, variant, architecture, storage},
-                        storage == FactorStorage::double_precision && (architecture != "sm_100" || variant == level));
+                        storage == FactorStorage::double_precision && (architecture == "sm_90" || first));
+                }
         for (const BenchCase& one : parse_bench_cases("star7:1:512, star13:1:432, diamond25:1:336, box27:1:336"))
             for (const auto& [name, tuning] : subdomain_tunings()) add({one, level, "sm_90", storage, tuning}, false);
     }
