@@ -45,6 +45,7 @@ struct Verb {
     std::vector<Option> options;
     int (*run)(const Invocation&);  ///< returns the exit status
     bool stops_well = false;        ///< it handles signals itself (apps/signals.hpp)
+    bool in_one_process = false;    ///< it refuses to be one of several that mpirun has started (apps/run/launch.hpp)
 };
 
 /// Parses what follows the verb; throws UsageError. Abbreviated options are refused.

@@ -12,6 +12,8 @@
 #include "apps/build_info.hpp"
 #include "apps/guard.hpp"
 #include "apps/log.hpp"
+#include "apps/run/launch.hpp"
+#include "apps/run/ranks.hpp"
 #include "apps/signals.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
@@ -38,6 +40,7 @@ int dispatch(const std::vector<std::string>& words) {
     const Invocation invocation = parse_invocation(verb, rest);
     if (invocation.has("quiet")) logging::set_level(logging::Level::warning);
     if (invocation.has("verbose")) logging::set_level(logging::Level::debug);
+    if (verb.in_one_process && launched_processes() > 1) return refuse_processes(verb, invocation.prints_json());
     if (!verb.stops_well) release_stop_signals();
     return verb.run(invocation);
 }

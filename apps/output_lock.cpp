@@ -18,6 +18,7 @@
 #include "apps/environment.hpp"
 #include "apps/log.hpp"
 #include "apps/quoting.hpp"
+#include "apps/run/ranks.hpp"
 #include "apps/signals.hpp"
 #include "core/error.hpp"
 #include "io/companions.hpp"
@@ -96,7 +97,7 @@ OutputLock::OutputLock(const Request& request, Pace pace)
     bool told = false;
     while (const auto holder = try_to_take()) {
         const std::string who = fmt::format("{} is being worked on by {}", request.what, holder->text());
-        if (!request.wait) throw LockedError(who + "; --wait waits until it has ended");
+        if (!request.wait) throw LockedError(who + "; --wait waits until it has ended" + about_srun_without_mpi());
         if (request.stop()) throw LockedError(who + "; stopped while waiting for it");
         if (!std::exchange(told, true)) logging::info("{}; waiting until it has ended", who);
         std::this_thread::sleep_for(pause);

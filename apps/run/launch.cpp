@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 #include "apps/run/mpi_ranks.hpp"
 #include "apps/run/ranks.hpp"
 #include "core/error.hpp"
@@ -12,6 +15,16 @@ namespace hyperplane {
 
 int on_launched(bool json, const std::function<int(const RankOrNone&)>& body) {
     return launched_processes() > 1 ? run_launched_rank(json, body) : body(nullptr);
+}
+
+int refuse_processes(const Verb& verb, bool json) {
+    const bool of_ranks = std::ranges::any_of(verb.options, [](const Option& one) { return one.name == "ranks"; });
+    return on_launched(json, [&](const RankOrNone&) -> int {
+        const int processes = launched_processes();
+        throw UsageError(
+            fmt::format("{} runs in one process, and mpirun or srun has started {} together; start it once{}",
+                        verb.name, processes, of_ranks ? fmt::format(", with --ranks {}", processes) : ""));
+    });
 }
 
 int on_ranks(const RankOrNone& launched, int ranks, const std::function<int(const RankOrNone&)>& body) {

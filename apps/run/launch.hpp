@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "apps/command_line.hpp"
 #include "core/ranks/communicator.hpp"
 
 namespace hyperplane {
@@ -16,6 +17,10 @@ using RankOrNone = std::shared_ptr<Communicator>;
 /// of all of them, or body(nullptr) if there is this one alone. Returns the exit status that body returns; an error of
 /// one process ends all, as run_launched_rank says; `json` asks for it as an object on standard output, too.
 int on_launched(bool json, const std::function<int(const RankOrNone&)>& body);
+
+/// Says once that a verb runs in one process, where mpirun or srun has started several: each would do the whole work,
+/// and write the same files. Returns the exit status.
+int refuse_processes(const Verb& verb, bool json);
 
 /// Calls body(rank) on each of the ranks that a deck asks for by device.ranks: on the launched processes, whose number
 /// it must then be unless it is 1; otherwise in as many threads, or on one rank with none. The exit status of the first

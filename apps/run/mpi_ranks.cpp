@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "apps/guard.hpp"
+#include "apps/run/ranks.hpp"
 #include "core/ranks/nccl.hpp"
 
 namespace hyperplane {
@@ -193,6 +194,19 @@ private:
     std::list<Sent> sent_;  ///< what may not have been received yet, the oldest first
 };
 
+/// Throws a UsageError where a launcher of another MPI has started the processes: to this one each is alone.
+void require_all_launched(const Communicator& ranks) {
+    if (ranks.size() == launched_processes()) return;
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+    int length = 0;
+    MPI_Get_library_version(version.data(), &length);
+    const std::string name(version.data(), std::min<std::size_t>(std::size_t(length), 60));
+    throw UsageError(
+        fmt::format("{} processes were started together, and MPI joins {} of them; start them by the mpirun of "
+                    "the MPI that the program is linked with ({}), or by srun --mpi=pmix",
+                    launched_processes(), ranks.size(), name.substr(0, name.find_first_of(",\n"))));
+}
+
 }  // namespace
 
 int run_launched_rank(bool json, const std::function<int(const std::shared_ptr<Communicator>&)>& body) {
@@ -202,6 +216,7 @@ int run_launched_rank(bool json, const std::function<int(const std::shared_ptr<C
     // All is said before MPI is finalised: then the other ranks end, and mpirun kills what has not ended yet.
     return guarded(json && first, [&] {
         try {
+            require_all_launched(*ranks);
             return body(ranks);
         } catch (const Error& error) {
             ranks->abort(error.code(), error.what());

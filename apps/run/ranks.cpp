@@ -13,6 +13,14 @@
 #include "precond/registry.hpp"
 
 namespace hyperplane {
+namespace {
+
+int number_in(const char* variable) {
+    const char* const value = std::getenv(variable);
+    return value ? std::max(1, std::atoi(value)) : 1;
+}
+
+}  // namespace
 
 bool has_general_matrix(const Parameters& parameters) {
     return parameters.text("problem", "name") == "matrix" || parameters.text("matrix", "format") == "general";
@@ -25,6 +33,8 @@ void check_ranks(const Parameters& parameters, Backend backend) {
     };
     const bool general = has_general_matrix(parameters);
     const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
+    // What takes no such matrix at all is refused with that reason, on one rank as well (check_matrix).
+    if (!row.takes(general ? MatrixKind::general : MatrixKind::structured)) return;
     const auto works = [&](const PreconditionerRow& one) { return general ? one.on_general_ranks : one.on_ranks; };
     if (!works(row)) {
         std::vector<std::string> names;
@@ -63,12 +73,17 @@ void check_ranks(const Parameters& parameters, Backend backend) {
 }
 
 int launched_processes() {
-    const auto number = [](const char* variable) {
-        const char* const value = std::getenv(variable);
-        return value ? std::max(1, std::atoi(value)) : 1;
-    };
-    const int by_srun = std::getenv("PMIX_RANK") ? number("SLURM_STEP_NUM_TASKS") : 1;
-    return std::max({number("OMPI_COMM_WORLD_SIZE"), number("PMI_SIZE"), by_srun});
+    const int by_srun = std::getenv("PMIX_RANK") ? number_in("SLURM_STEP_NUM_TASKS") : 1;
+    return std::max({number_in("OMPI_COMM_WORLD_SIZE"), number_in("PMI_SIZE"), by_srun});
+}
+
+std::string about_srun_without_mpi() {
+    const int tasks = number_in("SLURM_STEP_NUM_TASKS");
+    if (tasks == 1 || launched_processes() > 1) return "";
+    return fmt::format(
+        "; srun has started {} processes that do not know of each other: with --mpi=pmix they are the "
+        "ranks of one run",
+        tasks);
 }
 
 }  // namespace hyperplane

@@ -18,4 +18,8 @@ void check_ranks(const Parameters& parameters, Backend backend);
 /// How many processes mpirun or srun has started together with this one, by the variables that they set; 1 otherwise.
 int launched_processes();
 
+/// Where srun has started this process beside others without telling MPI: the end of a message that says so; else
+/// empty.
+std::string about_srun_without_mpi();
+
 }  // namespace hyperplane

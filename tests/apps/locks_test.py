@@ -38,6 +38,11 @@ class Runs(Locks):
         second = self.expect(10, "run", deck, "--set", "solver.rtol=1e-3")
         self.expect_named(second.stderr, first.pid, "a.h5")
         self.expect(10, "run", deck, "--fresh", "--json")
+        self.assertNotIn("srun", second.stderr)
+        by_srun = subprocess.run([PROGRAM, "run", deck], cwd=self.folder, text=True, capture_output=True, timeout=60,
+                                 env={**os.environ, "SLURM_STEP_NUM_TASKS": "4"})
+        self.assertEqual(by_srun.returncode, 10, by_srun.stderr)
+        self.assertIn("srun has started 4 processes that do not know of each other: with --mpi=pmix", by_srun.stderr)
         first.communicate(timeout=120)
         self.assertEqual(first.returncode, 0)
         self.assertEqual(self.record("a.h5")["status"], "ok")

@@ -37,7 +37,7 @@ class Mpi(ProcessesTest):
 
     def test_errors_are_told_once_and_have_their_exit_code(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
-        for words, code, text in ((("--set", "preconditioner.name=sync_free_ilu"), 2, "sync_free_ilu does not work on several ranks"),
+        for words, code, text in ((("--set", "preconditioner.name=sync_free_ilu"), 2, "sync_free_ilu takes general matrices alone"),
                                   (("--ranks", "3"), 2, "started 2 processes"),
                                   (("--set", "solver.max_iterations=2"), 3, "max_iterations"),
                                   (("--set", "expect.max_iterations=1"), 8, "expect")):
@@ -45,6 +45,15 @@ class Mpi(ProcessesTest):
                 done = self.under_mpirun(2, "run", deck, "--backend", "cpu", "--fresh", *words)
                 self.assertEqual(done.returncode, code, done.stdout + done.stderr)
                 self.assertEqual(sum(text in line for line in done.stderr.splitlines() if "error" in line), 1, done.stderr)
+
+    def test_processes_that_mpi_does_not_join_are_refused(self):
+        """Such as those that the mpirun of another MPI has started: each would run the deck alone."""
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        done = self.under_mpirun(1, "run", deck, "--backend", "cpu", "--quiet", environment={"PMI_SIZE": "2"})
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        for part in ("2 processes were started together", "MPI joins 1", "Open MPI"):
+            self.assertIn(part, done.stderr)
+        self.assertFalse((self.folder / "deck.h5").exists())
 
     def test_a_failure_of_one_rank_is_told_by_the_first(self):
         deck = self.write("deck.ini", POISSON.format(cells="33 35 31"))

@@ -140,6 +140,25 @@ class Benches(ProcessesTest):
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("bench kernels runs on one rank", done.stderr)
 
+    def test_verbs_of_one_process_refuse_several(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        self.expect(0, "run", deck, "--backend", "cpu", "--quiet")
+        before = sorted(self.folder.iterdir())
+        for words, says in ((("check", deck), "check runs in one process, and mpirun or srun has started 2 together; start it once, with --ranks 2"),
+                            (("export", deck), "export runs in one process"),
+                            (("report", "deck.h5"), "report runs in one process"),
+                            (("plot", "deck.h5"), "plot runs in one process"),
+                            (("study", "run", deck), "study runs in one process"),
+                            (("warm", deck, "--arch", "90"), "warm runs in one process"),
+                            (("new", "poisson"), "new runs in one process")):
+            with self.subTest(words):
+                done = self.under_mpirun(2, *words)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertEqual(done.stderr.count(says), 1, done.stderr)
+                self.assertEqual(done.stdout, "")
+        self.assertEqual(sorted(self.folder.iterdir()), before)
+        self.assertEqual(self.under_mpirun(1, "export", deck).returncode, 0)
+
 
 if __name__ == "__main__":
     if reason := mpirun.reason_not_to_run(PROGRAM):

@@ -193,7 +193,10 @@ class Ranks(ProgramTest):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 3"))
         for words, expected in (
             (("--ranks", "4"), ("3 planes along z", "3 ranks or fewer")),
-            (("--ranks", "2", "--set", "preconditioner.name=sync_free_ilu"), ("preconditioner.name", "struct_ilu")),
+            (("--ranks", "2", "--set", "preconditioner.name=sync_free_ilu"),
+             ("preconditioner.name", "takes general matrices alone", "matrix.format = general", "struct_ilu")),
+            (("--ranks", "2", "--set", "matrix.format=general", "--set", "preconditioner.name=struct_ilu", "--set", "grid.cells=21,23,19"),
+             ("preconditioner.name", "takes matrices on a grid alone", "sync_free_ilu")),
             (("--ranks", "2", "--set", "preconditioner.name=multigrid", "--set", "smoother.name=multicolor", "--set",
               "smoother.triangular_solve=jacobi", "--set", "smoother.solve_mode=block_async"),
              ("smoother.solve_mode", "sync")),
@@ -211,8 +214,10 @@ class Ranks(ProgramTest):
             (("--ranks", "two"), ("ranks",)),
         ):
             with self.subTest(words):
-                self.expect(2, "run", deck, "--backend", "cpu", *words, says=expected)
+                done = self.expect(2, "run", deck, "--backend", "cpu", *words, says=expected)
                 self.assertFalse((self.folder / "deck.h5").exists())
+                if "takes general matrices alone" in expected:  # it works on ranks, too, so nothing may say otherwise
+                    self.assertNotIn("does not work on several ranks", done.stderr)
 
     def test_compare_gives_the_iterations_and_the_system_of_one_rank(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
