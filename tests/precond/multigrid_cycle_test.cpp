@@ -97,7 +97,6 @@ TEST(MultigridCycles, PassTheirCheckWithEverySmootherAndNumberOfUnknowns) {
                 for (const char* cycle : {"v", "w", "f"}) {
                     SCOPED_TRACE(row.name + " dof " + std::to_string(dof) + " " + cycle +
                                  (symmetric ? " symmetric" : ""));
-                    if (dof > 2 && cycle != std::string("v")) continue;
                     const StructMatrix a = random_system(Context::cpu(1), "star7", {7, 5, 4}, dof, symmetric);
                     const Parameters keys = multigrid_keys({{"cycle", cycle}}, row.name);
                     if (row.name == "cusparse_ilu") {
