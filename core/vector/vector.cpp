@@ -23,7 +23,9 @@ std::vector<double> to_natural(const Vector& x) {
     Vector copy;
     const Vector& readable = on_host(x, copy);
     std::vector<double> values;
-    values.reserve(x.size());
+    // The first rank appends the others' values: room for all of them from the start, since growing holds them twice.
+    const bool gathers = x.space().is_part() && is_first_rank(x.context());
+    values.reserve((gathers ? x.space().all_block_rows() : x.space().block_rows()) * x.dof());
     for (Index row = 0; row < x.space().block_rows(); ++row) {
         const Index at = x.space().slot(row) * x.step();
         for (int c = 0; c < x.dof(); ++c) values.push_back(readable.data()[x.first(c) + at]);

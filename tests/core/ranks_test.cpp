@@ -219,6 +219,15 @@ TEST_P(VectorsOnRanks, SumsAndUpdatesHaveTheBitsOfOneRank) {
     for (int ranks = 2; ranks <= 4; ++ranks) EXPECT_EQ(on_first_of(ranks, everything), one) << ranks << " ranks";
 }
 
+TEST_P(VectorsOnRanks, GatheredValuesTakeTheMemoryOfTheirNumber) {
+    on_each_rank(3, [](const Context& context) {
+        const Layout part = part_of(context, whole_layout(GetParam()), 1);
+        const RankValues all = to_natural(random_part(context, part, 2, 1));
+        EXPECT_EQ(Index(all.size()), is_first_rank(context) ? 2 * GetParam().points() : 0);
+        EXPECT_EQ(all.capacity(), all.size());
+    });
+}
+
 TEST_P(VectorsOnRanks, OneBadValueIsFoundByAllRanks) {
     for (int ranks = 1; ranks <= 3; ++ranks)
         on_each_rank(ranks, [&](const Context& context) {
