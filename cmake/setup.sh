@@ -4,7 +4,7 @@
 # All output goes to stderr, so that the program's own stdout stays parseable.
 
 program_packages=(g++ cmake ninja-build libhdf5-dev libspdlog-dev libfmt-dev libboost-program-options-dev
-                  nlohmann-json3-dev zlib1g-dev libmetis-dev libopenmpi-dev openmpi-bin python3
+                  nlohmann-json3-dev zlib1g-dev libdeflate-dev libmetis-dev libopenmpi-dev openmpi-bin python3
                   python3-dev pybind11-dev
                   python3-h5py python3-matplotlib libjs-chart.js)
 test_packages=(libgtest-dev clang clang-format clang-tidy libclang-rt-14-dev chromium chromium-driver python3-selenium

@@ -5,8 +5,16 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include "core/error.hpp"
+
+#ifdef HYPERPLANE_LIBDEFLATE
+#include <libdeflate.h>
+
+#include <memory>
+#endif
 
 namespace hyperplane {
 namespace {
@@ -33,13 +41,71 @@ private:
     const std::string& path_;
 };
 
+#ifdef HYPERPLANE_LIBDEFLATE
+/// The size that the last member says it has, by the last four bytes of a file (RFC 1952), which hold its lowest bits.
+std::size_t announced_size(std::string_view bytes) {
+    std::size_t size = 0;
+    for (std::size_t at = 0; at < 4; ++at) size |= std::size_t(std::uint8_t(bytes[bytes.size() - 4 + at])) << (8 * at);
+    return size;
+}
+#endif
+
 }  // namespace
 
 bool is_gzip(std::string_view head) {
     return head.size() >= 2 && head[0] == '\x1f' && head[1] == '\x8b';
 }
 
+bool expands_at_once() {
+#ifdef HYPERPLANE_LIBDEFLATE
+    return true;
+#else
+    return false;
+#endif
+}
+
+std::optional<Bytes> expand_gzip_at_once([[maybe_unused]] std::string_view bytes) {
+#ifdef HYPERPLANE_LIBDEFLATE
+    constexpr std::size_t smallest_member = 18;
+    if (bytes.size() < smallest_member) return std::nullopt;
+    const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> made(
+        libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
+    const std::size_t most = largest_expansion(bytes.size());
+    std::size_t room = std::min(announced_size(bytes), most), size = 0;
+    Bytes expanded;
+    if (!made || !expanded.try_reserve(room)) return std::nullopt;
+    for (std::string_view rest = bytes; !rest.empty();) {
+        std::size_t read = 0, written = 0;
+        const libdeflate_result result = libdeflate_gzip_decompress_ex(
+            made.get(), rest.data(), rest.size(), expanded.resize(room) + size, room - size, &read, &written);
+        if (result == LIBDEFLATE_SUCCESS) {
+            size += written;
+            rest.remove_prefix(read);
+            continue;
+        }
+        // A member that is not the last, or one of more than 4 GiB, is larger than was announced.
+        if (result != LIBDEFLATE_INSUFFICIENT_SPACE || room == most) return std::nullopt;
+        room = std::min(std::max(2 * room, piece), most);
+        if (!expanded.try_reserve(room)) return std::nullopt;
+    }
+    expanded.resize(size);
+    return expanded;
+#else
+    return std::nullopt;
+#endif
+}
+
 Bytes expand_gzip(std::string_view bytes, const std::string& path, const std::function<void(std::string_view)>& check) {
+    if (std::optional<Bytes> expanded = expand_gzip_at_once(bytes)) {
+        for (std::string_view rest = *expanded; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size())))
+            check(rest.substr(0, piece));
+        return *std::move(expanded);
+    }
+    return expand_gzip_in_pieces(bytes, path, check);
+}
+
+Bytes expand_gzip_in_pieces(std::string_view bytes, const std::string& path,
+                            const std::function<void(std::string_view)>& check) {
     Inflater inflater(path);
     z_stream& stream = inflater.stream;
     Bytes expanded;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Expands gzip files (RFC 1952), of one member or of several, as gzip, pigz and bgzip write them.
+// Expands gzip files (RFC 1952), of one member or of several, as gzip, pigz and bgzip write them. Where the program was
+// built with libdeflate, which needs half of zlib's time but the whole file in memory, that expands files; zlib
+// expands the others, among them all with errors, and says what is wrong.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +21,13 @@ bool is_gzip(std::string_view head);
 /// if the bytes are damaged or end too early, or if they expand to more than 200 times their size and 64 MiB: matrices
 /// do not, but files that are made to fill the memory do.
 Bytes expand_gzip(std::string_view bytes, const std::string& path, const std::function<void(std::string_view)>& check);
+
+/// The parts of expand_gzip. By libdeflate: nothing if it is not there, or cannot expand the bytes to an allowed size.
+bool expands_at_once();
+std::optional<Bytes> expand_gzip_at_once(std::string_view bytes);
+/// By zlib.
+Bytes expand_gzip_in_pieces(std::string_view bytes, const std::string& path,
+                            const std::function<void(std::string_view)>& check);
 
 /// The first `most` expanded bytes at most, of a file that begins with `bytes`, which may be the `whole`. Throws
 /// FileError if they are damaged or end too early.

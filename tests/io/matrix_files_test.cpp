@@ -17,6 +17,7 @@
 
 #include "io/bad_luck.hpp"
 #include "io/file_error.hpp"
+#include "io/gzip.hpp"
 #include "io/matrix_market.hpp"
 #include "io/petsc_binary.hpp"
 #include "io/scratch.hpp"
@@ -103,6 +104,43 @@ TEST(GzipFiles, AreExpanded) {
     for (const std::string& bytes : {gzip(head + entries), gzip(head) + gzip(entries)})  // one member, two
         EXPECT_EQ(read_matrix(scratch.write("a.mtx.gz", bytes)).csr.value, (Values{4, 5}));
     EXPECT_EQ(read_vector(scratch.write("b.mtx.gz", gzip("1\n2\n"))), (Values{1, 2}));
+}
+
+/// What both ways make of the same bytes.
+void expect_same_expansion(const std::string& packed, const std::string& text) {
+    const Bytes in_pieces = expand_gzip_in_pieces(packed, "a.gz", [](std::string_view) {});
+    EXPECT_TRUE(std::string_view(in_pieces) == text);  // too long to be compared line by line
+    const std::optional<Bytes> at_once = expand_gzip_at_once(packed);
+    ASSERT_TRUE(at_once.has_value());
+    EXPECT_TRUE(std::string_view(*at_once) == text);
+}
+
+TEST(GzipFiles, AreExpandedAtOnceToTheSameBytes) {
+    if (!expands_at_once()) GTEST_SKIP() << "built without libdeflate";
+    std::string text;
+    for (int i = 0; i < 300000; ++i) text += std::to_string(i * 79 % 100003) + '\n';
+    expect_same_expansion(gzip(""), "");
+    expect_same_expansion(gzip(text), text);
+    std::string members, expected;  // the last one is empty, as in files of bgzip, and announces nothing
+    for (const std::size_t size : {0, 1, 65280, 1500000, 3, 0}) {
+        members += gzip(text.substr(0, size));
+        expected += text.substr(0, size);
+    }
+    expect_same_expansion(members, expected);
+    expect_same_expansion(gzip("") + gzip(text), text);
+}
+
+TEST(GzipFiles, WhatCannotBeExpandedAtOnceIsLeftToZlib) {
+    const std::string whole = gzip(general_banner + "2 2 2\n1 1 4\n2 2 5\n");
+    std::string other_size = whole;
+    other_size.back() = char(other_size.back() ^ 1);  // announces 16 MiB more
+    for (const std::string& bytes : {std::string(), whole.substr(0, 2), whole.substr(0, whole.size() - 1), whole + "x",
+                                     whole + std::string(30, '\0'), other_size})
+        EXPECT_FALSE(expand_gzip_at_once(bytes).has_value());
+    const Scratch scratch;
+    const std::string path = scratch.write("a.mtx.gz", other_size);
+    EXPECT_EQ(error_of([&] { read_matrix(path); }).substr(path.size()),
+              ": gzip file: damaged near byte " + std::to_string(whole.size()) + ": incorrect length check");
 }
 
 TEST(GzipFiles, DamageIsNamed) {

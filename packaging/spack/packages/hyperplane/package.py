@@ -38,6 +38,7 @@ class Hyperplane(CMakePackage, CudaPackage):
     depends_on("spdlog@1.10:+fmt_external")
     depends_on("nlohmann-json@3.11:")
     depends_on("zlib-api")
+    depends_on("libdeflate")
     depends_on("metis@5.1:")
     depends_on("mpi", when="+mpi")
     depends_on("cuda@12:", when="+cuda")
