@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -65,6 +66,23 @@ void check_components(const Parameters& parameters, const Context& context, cons
     const PreconditionerPlan plan = plan_scaled(row, parameters, setting);
     solver.check_operator(parameters.text("problem", "name"), symmetric);
     solver.check(row.name, plan.traits);
+}
+
+/// Leaves the sizes of blocks that solver and preconditioner take. Throws what is wrong with the first if they take
+/// none.
+void check_block_sizes(const Parameters& parameters, const Context& context, const Solver& solver, bool symmetric,
+                       std::vector<int>& sizes) {
+    std::exception_ptr first;
+    std::erase_if(sizes, [&](int dof) {
+        try {
+            check_components(parameters, context, solver, dof, symmetric);
+            return false;
+        } catch (const UsageError&) {
+            if (!first) first = std::current_exception();
+            return true;
+        }
+    });
+    if (sizes.empty()) std::rethrow_exception(first);
 }
 
 bool puts_in_order(const Parameters& parameters) {
@@ -171,7 +189,7 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
     if (made.block_sizes.empty())
         throw UsageError(fmt::format("{}: {} rows make more than {} block rows", parameters.where("problem", "file"),
                                      made.head.rows, most_block_rows));
-    check_components(parameters, context, *solver, made.block_sizes.front(), !made.head.unsymmetric);
+    check_block_sizes(parameters, context, *solver, !made.head.unsymmetric, made.block_sizes);
 
     const std::string& name = parameters.text("preconditioner", "name");
     const bool ordered = puts_in_order(parameters);

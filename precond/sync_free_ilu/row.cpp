@@ -19,7 +19,8 @@ constexpr std::pair<const char*, FactorVariant> variants[] = {
     {"levs", FactorVariant::levs}};
 
 /// Refuses what a variant cannot do, on a CPU, too, which does not use it: a deck then means the same everywhere.
-FactorVariant read_variant(const Parameters& parameters, const MatrixShape& a) {
+/// `several_ranks`: whether ranks share the rows. Without a pattern `blocks` is 0.
+FactorVariant read_variant(const Parameters& parameters, int dof, Index blocks, bool several_ranks) {
     const std::string name = parameters.text("preconditioner", "variant");
     const auto refuse = [&](const std::string& why) {
         throw UsageError(
@@ -27,15 +28,20 @@ FactorVariant read_variant(const Parameters& parameters, const MatrixShape& a) {
     };
     const FactorVariant variant = std::ranges::find(variants, name, [](const auto& one) { return one.first; })->second;
     const bool table = variant == FactorVariant::table, published = is_published(variant);
-    if ((table || published) && a.dof() > 1)
+    if (!table && !published) return variant;
+    if (dof > 1)
         refuse(fmt::format("{} for matrices of one unknown, and this one has blocks of {}",
-                           table ? "tables are" : fmt::format("{} is", name), a.dof()));
-    if (a.kind() != MatrixKind::general) return variant;
-    if (table && a.pattern()->blocks() > Index(std::numeric_limits<unsigned>::max()))
-        refuse("tables number up to 4294967295 entries");
-    if (published && a.pattern()->slab() && parameters.text("preconditioner", "scope") == "global")
-        refuse(fmt::format("{} factors the rows of one rank, and those of several depend on each other", name));
+                           table ? "tables are" : fmt::format("{} is", name), dof));
+    if (table && blocks > Index(std::numeric_limits<unsigned>::max())) refuse("tables number up to 4294967295 entries");
+    if (several_ranks && parameters.text("preconditioner", "scope") == "global")
+        refuse(fmt::format(
+            "{} is for the rows of one rank, and those of several depend on each other with scope = global", name));
     return variant;
+}
+
+FactorVariant read_variant(const Parameters& parameters, const MatrixShape& a) {
+    if (a.kind() != MatrixKind::general) return read_variant(parameters, a.dof(), 0, false);
+    return read_variant(parameters, a.dof(), a.pattern()->blocks(), a.pattern()->slab() != nullptr);
 }
 
 SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerSetting& setting) {
@@ -48,6 +54,13 @@ SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerS
 }
 
 }  // namespace
+
+CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
+    SyncFreeOptions options;
+    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+    options.variant = read_variant(parameters, a.dof, a.blocks, false);
+    return by_counts(options, context, a);
+}
 
 PreconditionerRow sync_free_ilu_row() {
     PreconditionerRow row;
@@ -81,9 +94,10 @@ PreconditionerRow sync_free_ilu_row() {
         "variant", "auto",
         "how a GPU finds the entries that two rows share; search: by a binary search in every numeric part "
         "(the paper's adapt, vect and levs together); table: once, in the symbolic part, of matrices of one "
-        "unknown; auto: table where short rows have most entries and the tables are not much larger than "
+        "unknown on one rank; auto: table where short rows have most entries and the tables are not much larger than "
         "the factors, and where no row has more than 15 blocks of 2 to 4 unknowns a search that waits for "
-        "values themselves. shared, vect, adapt and levs are the paper's variants one by one, for "
+        "values themselves, and on several ranks with scope = global search. shared, vect, adapt and levs are the "
+        "paper's variants one by one, for "
         "comparison, of matrices of one unknown on one rank; shared: 32 threads a row compare its columns "
         "with those of each row before it in shared memory; vect: the same, but a binary search where two "
         "rows have more than 128 entries together; adapt: as vect, with 1 to 32 threads a row by the average "

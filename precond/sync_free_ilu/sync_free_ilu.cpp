@@ -394,10 +394,4 @@ CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, co
             .most_when = "couplings lie within subdomains"};
 }
 
-CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    SyncFreeOptions options;
-    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
-    return by_counts(options, context, a);
-}
-
 }  // namespace hyperplane

@@ -122,6 +122,31 @@ class Header(ProgramTest):
         self.assertGreaterEqual(head["memory"]["most"], read["memory"]["most"])
         self.assertFalse(head["exact"])
 
+    def test_blocks_that_the_preconditioner_refuses_are_no_candidates(self):
+        self.write("a.mtx", coordinate(30, band(30)))
+        table = ("sync_free_ilu", "preconditioner.variant=table")
+        self.assertGreater(len(self.both("a.mtx", "sync_free_ilu")[0]["block_sizes"]), 1)
+        head, read = self.both("a.mtx", *table)
+        self.assertEqual(head["block_sizes"], [1])
+        self.assertEqual(head["memory"]["by_label"], read["memory"]["by_label"])
+        self.write("blocks.mtx", coordinate(30, band(30, dof=3)))
+        deck = self.write("a.ini", DECK.format(file="blocks.mtx", name="sync_free_ilu", threads=1))
+        says = "preconditioner.variant: tables are for matrices of one unknown, and this one has blocks of 3"
+        for header in ([], ["--header"]):
+            self.expect(2, "check", deck, *header, "--set", table[1], "--set", "problem.block=3", says=says)
+        says = "variant dag_vertex is a way in which threads of a GPU work"
+        self.expect(2, "check", deck, "--header", "--set", "preconditioner.name=subdomain_ildu0", "--set",
+                    "preconditioner.variant=dag_vertex", says=says)
+
+    def test_more_entries_than_tables_number(self):
+        entries = 2**32
+        head = f"%%MatrixMarket matrix coordinate real general\n{10**6} {10**6} {entries}\n"
+        file = self.write("a.mtx", head)
+        os.truncate(file, 6 * entries + len(head))  # a file without data on the disk
+        deck = self.write("a.ini", DECK.format(file="a.mtx", name="sync_free_ilu", threads=1))
+        self.expect(2, "check", deck, "--header", "--set", "preconditioner.variant=table", "--set", "problem.block=1",
+                    says="preconditioner.variant: tables number up to 4294967295 entries; set variant = auto or search")
+
     def test_bounds_with_threads(self):
         rows = 40000
         self.write("a.mtx", coordinate(rows, [(i, i, 2.0) for i in range(1, rows + 1)]))

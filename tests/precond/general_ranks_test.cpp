@@ -167,17 +167,22 @@ TEST_P(ScopeOfGeneralRanks, RankDropsTheCouplingsBetweenRanksAndNoOthers) {
     }
 }
 
-/// The published variants of sync_free_ilu take rows of one rank; those of others may be left out.
-TEST(PublishedVariantsOnRanks, AreRefusedUnlessCouplingsAreDropped) {
+/// The published variants of sync_free_ilu and its tables take rows of one rank; those of others may be left out.
+TEST(VariantsOnRanks, AreRefusedUnlessCouplingsAreDropped) {
     const GeneralCase c{"random", 8197, 1, 0};
     const BlockMatrix data = data_of(c);
     on_each_rank(2, [&](const Context& context) {
-        expect_error<UsageError>(
-            [&] {
-                applied(context, {"sync_free_ilu", c}, data, {{"variant", "adapt"}});
-            },
-            "adapt factors the rows of one rank, and those of several depend on each other");
-        EXPECT_NO_THROW(applied(context, {"sync_free_ilu", c}, data, {{"variant", "adapt"}, {"scope", "rank"}}));
+        for (const std::string variant : {"table", "adapt"}) {
+            expect_error<UsageError>(
+                [&] {
+                    applied(context, {"sync_free_ilu", c}, data, {{"variant", variant}});
+                },
+                variant +
+                    " is for the rows of one rank, and those of several depend on each other with scope = global; set "
+                    "variant = auto or search");
+            EXPECT_NO_THROW(applied(context, {"sync_free_ilu", c}, data, {{"variant", variant}, {"scope", "rank"}}));
+        }
+        EXPECT_NO_THROW(applied(context, {"sync_free_ilu", c}, data, {{"variant", "search"}}));
     });
 }
 
