@@ -67,12 +67,12 @@ class Comparisons(ProcessesTest):
 
     def test_a_signal_to_mpirun_stops_all_ranks_and_the_comparison_goes_on(self):
         deck = self.write("deck.ini", POISSON.format(cells="40 40 40"))
-        words = ("--preconditioners", "struct_ilu,jacobi", "--reps", "200")  # 40 turns end within a second of an idle machine
+        words = ("--preconditioners", "struct_ilu,jacobi", "--reps", "100")  # 40 turns end within a second of an idle machine
         self.stop_by_sigterm(deck, *words, patience=5)
         before = json.loads(self.expect(0, "info", "deck_compare.h5", "--json").stdout)
         done = json.loads(self.compare(0, 2, deck, *words, "--json", "-").stdout)
-        self.assertEqual([row["turns"] for row in done["candidates"]], [200, 200])
-        self.assertLess(max(row["turns"] for row in before["candidates"]), 200)
+        self.assertEqual([row["turns"] for row in done["candidates"]], [100, 100])
+        self.assertLess(max(row["turns"] for row in before["candidates"]), 100)
 
     def test_ranks_that_mpirun_kills_after_its_signal_lose_no_turn(self):
         deck = self.write("deck.ini", POISSON.format(cells="40 40 40"))
