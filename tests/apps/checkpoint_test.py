@@ -41,8 +41,8 @@ class Checkpoint(ProgramTest):
         data[at] ^= 0x10
         slot.write_bytes(data)
 
-    def expect_same_end(self, whole, **options):
-        self.expect(0, "run", self.deck, "--restart", **options)
+    def expect_same_end(self, whole, *words, **options):
+        self.expect(0, "run", self.deck, "--restart", *words, **options)
         self.assertEqual((self.folder / "a.vtkhdf").read_bytes(), whole)
         self.expect(0, "diff", "whole.h5", "a.h5", "--tolerance", "0")
         self.assertFalse(any(slot.exists() for slot in self.slots))
@@ -139,7 +139,8 @@ class Checkpoint(ProgramTest):
         self.expect(0, "run", self.deck, "--set", "output.file=whole.h5", "--set", "output.checkpoint_minutes=1e6")
         whole = (self.folder / "whole.vtkhdf").read_bytes()
         self.run_and_kill()
-        self.expect_same_end(whole, says="is a checkpoint: going on from step 1, iteration")
+        self.expect_same_end(whole, "--set", "output.checkpoint_minutes=1e6",
+                             says="is a checkpoint: going on from step 1, iteration")
 
     def test_steps_of_a_steady_problem_cannot_be_counted(self):
         deck = self.write("b.ini", POISSON.format(cells=8) + "[output]\ncheckpoint_every = 2\n")

@@ -269,7 +269,7 @@ class Comparison(Interruptions):
                 self.assertFalse((self.folder / "a_compare.h5.part").exists())
 
     def test_one_that_was_killed_goes_on_from_what_it_had_kept(self):
-        self.deck = self.write("a.ini", POISSON.format(cells=64))
+        self.deck = self.write("a.ini", POISSON.format(cells=48))
         process = self.compare()
         while not (self.folder / "a_compare.h5.part").exists() and process.poll() is None:
             time.sleep(0.01)

@@ -51,7 +51,7 @@ case = blast
 blast_pressure = 1e4
 ambient_pressure = 1e-6
 [grid]
-cells = 16 16 1
+cells = 9 11 1
 [time]
 cfl = 10
 steps = 40
