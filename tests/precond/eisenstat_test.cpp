@@ -23,11 +23,11 @@ using Sums = std::array<double, eisenstat_sums>;
 constexpr double tolerance = 1e-13;
 
 /// The vectors of an iteration and the sums of a lower step.
-struct Outcome {
+struct EisenstatOutcome {
     Values s, p, y, u, w;
     Sums sums{};
 
-    friend bool operator==(const Outcome&, const Outcome&) = default;
+    friend bool operator==(const EisenstatOutcome&, const EisenstatOutcome&) = default;
 };
 
 /// A system of one unknown a point, with the pivots of its incomplete factorisation.
@@ -71,16 +71,16 @@ struct EisenstatSystem {
                                            stencil);
     }
     /// Vectors before a step.
-    Outcome random(int seed) const {
+    EisenstatOutcome random(int seed) const {
         reference::Random values(seed);
         const auto next = [&] { return values.vector(points()); };
-        Outcome v{next(), next(), next(), {}, next()};
+        EisenstatOutcome v{next(), next(), next(), {}, next()};
         v.u = times_pivots(solve(true, v.p));  // the lower step relies on that
         return v;
     }
 
     /// By definition, from the vectors before and with given coefficients.
-    Outcome after_upper_step(Outcome v, double alpha, double beta) const {
+    EisenstatOutcome after_upper_step(EisenstatOutcome v, double alpha, double beta) const {
         for (int i = 0; i < points(); ++i) {
             v.s[i] -= alpha * v.w[i];
             v.y[i] += alpha * v.p[i];
@@ -89,7 +89,7 @@ struct EisenstatSystem {
         v.u = times_pivots(solve(true, v.p));
         return v;
     }
-    Outcome after_lower_step(Outcome v) const {
+    EisenstatOutcome after_lower_step(EisenstatOutcome v) const {
         v.w = times_pivots(solve(false, reference::multiply(a, over_pivots(v.u)).value));
         const Values rhat = over_pivots(v.s), scaled = over_pivots(v.w);
         Values r = v.s;
@@ -107,7 +107,7 @@ struct Held {
     Scalars sums;
     bool on_gpu;
 
-    Held(const StructMatrix& a, const Outcome& v)
+    Held(const StructMatrix& a, const EisenstatOutcome& v)
         : s(to_vector(a.context(), a.layout(), 1, v.s)),
           p(to_vector(a.context(), a.layout(), 1, v.p)),
           y(to_vector(a.context(), a.layout(), 1, v.y)),
@@ -118,8 +118,8 @@ struct Held {
         if (!on_gpu) axpy(-1.0, u, w);
     }
     EisenstatVectors vectors() { return {s, p, y, on_gpu ? w : u, w}; }
-    Outcome outcome() {
-        Outcome v{from_vector(s), from_vector(p), from_vector(y), from_vector(on_gpu ? w : u), from_vector(w)};
+    EisenstatOutcome outcome() {
+        EisenstatOutcome v{from_vector(s), from_vector(p), from_vector(y), from_vector(on_gpu ? w : u), from_vector(w)};
         if (!on_gpu)
             for (std::size_t i = 0; i < v.w.size(); ++i) v.w[i] += v.u[i];
         const auto values = sums.get(0, eisenstat_sums);
@@ -138,23 +138,24 @@ IluPreconditioner set_up(const StructMatrix& a, const StructIluTuning& tuning = 
 constexpr Sums some_sums{4.0, 2.5, 2.0, 2.0, 2.4};
 constexpr EisenstatBounds bounds{1.0, 3.0};
 
-Outcome upper_step(const IluPreconditioner& m, const StructMatrix& a, const Outcome& before, const Sums& sums) {
+EisenstatOutcome upper_step(const IluPreconditioner& m, const StructMatrix& a, const EisenstatOutcome& before,
+                            const Sums& sums) {
     Held held(a, before);
     Scalars known(a.context(), "test", eisenstat_sums);
     known.set(0, sums);
     m.eisenstat()->upper_step(known.data(), bounds, held.vectors());
-    Outcome after = held.outcome();
+    EisenstatOutcome after = held.outcome();
     after.sums = {};
     if (!held.on_gpu) after.w = before.w;  // there w was held relative to another u
     return after;
 }
 
 /// On a GPU w is in u's place.
-Outcome lower_step(const IluPreconditioner& m, const StructMatrix& a, Outcome before) {
+EisenstatOutcome lower_step(const IluPreconditioner& m, const StructMatrix& a, EisenstatOutcome before) {
     if (a.backend() == Backend::cuda) before.w = before.u;
     Held held(a, before);
     m.eisenstat()->lower_step(held.vectors(), held.sums.data());
-    Outcome after = held.outcome();
+    EisenstatOutcome after = held.outcome();
     after.u = before.u;
     return after;
 }
@@ -168,20 +169,20 @@ void expect_steps(const EisenstatSystem& system, const StructMatrix& a, const St
     m.setup(a);
     ASSERT_TRUE(m.eisenstat());
     EXPECT_TRUE(m.traits().eisenstat);
-    const Outcome before = system.random(5);
+    const EisenstatOutcome before = system.random(5);
     const EisenstatCoefficients with(some_sums.data(), bounds);
     EXPECT_DOUBLE_EQ(with.alpha, 1.25);
     EXPECT_DOUBLE_EQ(with.beta, (2.5 - 2.0 * 1.25 * 2.0 + 1.25 * 1.25 * 2.4) / 2.5);
     {
-        const Outcome actual = upper_step(m, a, before, some_sums),
-                      expected = system.after_upper_step(before, with.alpha, with.beta);
+        const EisenstatOutcome actual = upper_step(m, a, before, some_sums),
+                               expected = system.after_upper_step(before, with.alpha, with.beta);
         expect_near(actual.s, expected.s, "s");
         expect_near(actual.y, expected.y, "y");
         expect_near(actual.p, expected.p, "p");
         expect_near(actual.u, expected.u, "u");
     }
     {
-        const Outcome actual = lower_step(m, a, before), expected = system.after_lower_step(before);
+        const EisenstatOutcome actual = lower_step(m, a, before), expected = system.after_lower_step(before);
         EXPECT_EQ(actual.s, before.s);
         EXPECT_EQ(actual.p, before.p);
         EXPECT_EQ(actual.y, before.y);
@@ -222,7 +223,7 @@ TEST(Eisenstat, SameBitsForAnyNumberOfThreads) {
     for (const char* stencil : {"star7", "skewed7"}) {
         const EisenstatSystem system({19, 31, 7}, stencil, 6);
         const StructMatrix a = system.matrix(LayoutKind::natural);
-        const Outcome before = system.random(7);
+        const EisenstatOutcome before = system.random(7);
         expect_same_bits_for_any_threads(a.context(), [&] {
             IluPreconditioner m = set_up(a);
             m.setup(a);
@@ -237,7 +238,7 @@ TEST(Eisenstat, AStepThatIsNotWantedLeavesSAndY) {
     const StructMatrix a = system.matrix(LayoutKind::natural);
     IluPreconditioner m = set_up(a);
     m.setup(a);
-    Outcome before = system.random(9);
+    EisenstatOutcome before = system.random(9);
     before.w.assign(before.w.size(), NAN);
     for (const auto& [sum, value] : std::vector<std::pair<int, double>>{{eisenstat_rr, 1.0},
                                                                         {eisenstat_rr, 9.5},
@@ -250,7 +251,7 @@ TEST(Eisenstat, AStepThatIsNotWantedLeavesSAndY) {
                                                                         {eisenstat_pw, NAN}}) {
         Sums sums = some_sums;
         sums[sum] = value;
-        const Outcome after = upper_step(m, a, before, sums);
+        const EisenstatOutcome after = upper_step(m, a, before, sums);
         EXPECT_EQ(after.s, before.s) << sum << " " << value;
         EXPECT_EQ(after.y, before.y);
         EXPECT_EQ(after.p, before.s) << "beta is 0, too";
@@ -317,8 +318,8 @@ TEST_F(EisenstatOnDevice, TwentyStepsHaveTheSameBits) {
     const StructMatrix a = there(system);
     IluPreconditioner m = set_up(a);
     m.setup(a);
-    const Outcome before = system.random(7);
-    const Outcome upper = upper_step(m, a, before, some_sums), lower = lower_step(m, a, before);
+    const EisenstatOutcome before = system.random(7);
+    const EisenstatOutcome upper = upper_step(m, a, before, some_sums), lower = lower_step(m, a, before);
     for (int repeat = 0; repeat < 20; ++repeat) {
         ASSERT_EQ(upper_step(m, a, before, some_sums), upper) << repeat;
         ASSERT_EQ(lower_step(m, a, before), lower) << repeat;

@@ -69,7 +69,7 @@ std::vector<RankedRows> cases_with_another_pattern() {
     return list;
 }
 
-std::string name_of(const testing::TestParamInfo<RankedRows>& info) {
+std::string name_of_ranked_rows(const testing::TestParamInfo<RankedRows>& info) {
     const auto& [name, matrix, settings, another_pattern] = info.param;
     return name + "_" + matrix.pattern + std::to_string(matrix.rows) + "x" + std::to_string(matrix.dof) +
            (matrix.symmetric ? "_spd" : "") + (settings.empty() ? "" : "_" + settings[0].first);
@@ -122,7 +122,7 @@ std::vector<double> applied(const Context& context, const RankedRows& c, const B
 }
 
 class GeneralOnRanks : public testing::TestWithParam<RankedRows> {};
-INSTANTIATE_TEST_SUITE_P(OnHost, GeneralOnRanks, testing::ValuesIn(global_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(OnHost, GeneralOnRanks, testing::ValuesIn(global_cases()), name_of_ranked_rows);
 
 TEST_P(GeneralOnRanks, GlobalScopeHasTheBitsOfOneRank) {
     const BlockMatrix data = data_of(GetParam().matrix);
@@ -147,7 +147,7 @@ std::vector<RankedRows> dropping_cases() {
 
 class ScopeOfGeneralRanks : public testing::TestWithParam<RankedRows> {};
 INSTANTIATE_TEST_SUITE_P(OnHost, ScopeOfGeneralRanks, testing::ValuesIn(dropping_cases()),
-                         [](const auto& info) { return name_of(info) + info.param.settings[0].second; });
+                         [](const auto& info) { return name_of_ranked_rows(info) + info.param.settings[0].second; });
 
 TEST_P(ScopeOfGeneralRanks, RankDropsTheCouplingsBetweenRanksAndNoOthers) {
     const RankedRows& c = GetParam();
