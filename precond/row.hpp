@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/interfaces/linear_operator.hpp"
@@ -51,7 +52,8 @@ struct PreconditionerPlan {
     Index setup_bytes = 0;       ///< held in addition during a set-up
     Index bytes_per_apply = 0;   ///< fewest that one application moves; 0 stands for `bytes` and two vectors
     PreconditionerTraits traits;
-    std::shared_ptr<const KeptByPlan> kept;  ///< may be null
+    std::shared_ptr<const KeptByPlan> kept;              ///< may be null
+    std::vector<std::pair<std::string, Index>> parts{};  ///< of `bytes`, where they are told one by one, by their names
 };
 
 using PlanPreconditioner = std::function<PreconditionerPlan(const Parameters&, const PreconditionerSetting&)>;

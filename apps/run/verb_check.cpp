@@ -2,12 +2,15 @@
 // hyperplane check DECK
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/log.hpp"
 #include "apps/run/estimate.hpp"
@@ -102,6 +105,8 @@ void print_json(const Case& a_case, const Needs& needs) {
         {"ranks_sharing_memory", needs.sharing},
         {"memory_left", needs.memory_left},
         {"fits", needs.fit_in_memory() && needs.fit_on_disk()}};
+    for (const auto& [name, bytes] : a_case.plan.parts)
+        json["memory"]["preconditioner_parts"].push_back({{"name", name}, {"bytes", bytes}});
     if (const auto steps = a_case.steps()) json["steps"] = *steps;
     if (needs.disk) {
         json["disk"] = {{"bytes_each", needs.disk->bytes_each}, {"at_most", needs.disk->at_most}};
@@ -138,6 +143,11 @@ void print_text(const Case& a_case, const Needs& needs) {
     if (memory.more > 0)
         fmt::print("at most {}, if {}{}\n", in_mib(memory.total() + memory.more), memory.more_when,
                    memory.total() + memory.more <= needs.memory_left ? "" : "; that would not fit");
+    if (!a_case.plan.parts.empty()) {
+        std::vector<std::string> parts;
+        for (const auto& [name, bytes] : a_case.plan.parts) parts.push_back(fmt::format("{}: {}", name, in_mib(bytes)));
+        fmt::print("of preconditioner {}: {}\n", a_case.name("preconditioner"), fmt::join(parts, "; "));
+    }
     if (needs.disk) fmt::print("{}", disk_text(needs));
     if (needs.time) fmt::print("{}", estimate_text(a_case, *needs.time));
 }

@@ -39,44 +39,51 @@ public:
         const auto next = [&](const PlannedGrid& at, const multigrid::Coarsening& grids) {
             return multigrid::coarse_stencil(at.setting.matrix.stencil(), grids);
         };
-        for_each_grid(
-            setting, options.coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
-                const Index unknowns = at.setting.matrix.unknowns();
-                const Index vector = multigrid::vector_bytes(at.setting);
-                const Index matrix = multigrid::matrix_bytes(at.setting);
-                const multigrid::CoarseningOptions& coarsening = options.coarsening;
-                const bool keeps = at.keeps_matrix(grid);
-                if (keeps) sum.bytes += matrix;
-                sum.bytes += multigrid::double_bytes(at.setting, coarsening, grid, keeps) + at.gather_bytes +
-                             multigrid::single_bytes(at.setting, coarsening, grid, grids.any() || smoothers.coarsest);
-                const Index product = (matrix + 2 * vector) / (coarsening.single(grid) ? 2 : 1);
-                if (!grids.any() && smoothers.coarsest) {
-                    const PreconditionerPlan own = smoothers.coarsest->plan(at.setting);
-                    sum.bytes += own.bytes + 2 * vector;
-                    sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
-                    const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-                    sum.bytes_per_apply += options.coarsest_sweeps * (m + product);
-                    return;
-                }
-                if (!grids.any()) {
-                    multigrid::check_coarsest(at.setting.matrix.grid(), at.setting.matrix.dof());
-                    sum.bytes += multigrid::DenseSolve::bytes(unknowns);
-                    sum.bytes_per_apply += multigrid::DenseSolve::bytes(unknowns);
-                    return;
-                }
-                const PreconditionerPlan own = smoothers.on(grid).plan(at.setting);
-                const Index p = at.interpolation_bytes(grids, next(at, grids), options.coarsening.rounds(grid));
-                sum.bytes += own.bytes + p + 2 * vector + multigrid::damping_bytes(at.setting);
-                if constexpr (cuda_built)
-                    if (at.setting.context.backend() == Backend::cuda && !at.setting.matrix.grid().any_periodic())
-                        couplings += multigrid::CouplingSums::bytes(at.setting.natural_layout());
-                const bool rounds = options.coarsening.rounds(grid);  // a later set-up has weights in both precisions
-                const Index unrounded = rounds ? at.interpolation_bytes(grids, next(at, grids), false) : 0;
-                sum.setup_bytes =
-                    std::max({sum.setup_bytes, own.setup_bytes, unrounded, multigrid::copy_bytes(at.setting)});
+        const auto add = [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
+            const Index unknowns = at.setting.matrix.unknowns();
+            const Index vector = multigrid::vector_bytes(at.setting);
+            const Index matrix = multigrid::matrix_bytes(at.setting);
+            const multigrid::CoarseningOptions& coarsening = options.coarsening;
+            const bool keeps = at.keeps_matrix(grid);
+            if (keeps) sum.bytes += matrix;
+            sum.bytes += multigrid::double_bytes(at.setting, coarsening, grid, keeps) + at.gather_bytes +
+                         multigrid::single_bytes(at.setting, coarsening, grid, grids.any() || smoothers.coarsest);
+            const Index product = (matrix + 2 * vector) / (coarsening.single(grid) ? 2 : 1);
+            if (!grids.any() && smoothers.coarsest) {
+                const PreconditionerPlan own = smoothers.coarsest->plan(at.setting);
+                sum.bytes += own.bytes + 2 * vector;
+                sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
                 const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-                sum.bytes_per_apply += (options.pre_smoothing + options.post_smoothing) * (m + product) + 2 * p;
-            });
+                sum.bytes_per_apply += options.coarsest_sweeps * (m + product);
+                return;
+            }
+            if (!grids.any()) {
+                multigrid::check_coarsest(at.setting.matrix.grid(), at.setting.matrix.dof());
+                sum.bytes += multigrid::DenseSolve::bytes(unknowns);
+                sum.bytes_per_apply += multigrid::DenseSolve::bytes(unknowns);
+                return;
+            }
+            const PreconditionerPlan own = smoothers.on(grid).plan(at.setting);
+            const Index p = at.interpolation_bytes(grids, next(at, grids), options.coarsening.rounds(grid));
+            sum.bytes += own.bytes + p + 2 * vector + multigrid::damping_bytes(at.setting);
+            if constexpr (cuda_built)
+                if (at.setting.context.backend() == Backend::cuda && !at.setting.matrix.grid().any_periodic())
+                    couplings += multigrid::CouplingSums::bytes(at.setting.natural_layout());
+            const bool rounds = options.coarsening.rounds(grid);  // a later set-up has weights in both precisions
+            const Index unrounded = rounds ? at.interpolation_bytes(grids, next(at, grids), false) : 0;
+            sum.setup_bytes =
+                std::max({sum.setup_bytes, own.setup_bytes, unrounded, multigrid::copy_bytes(at.setting)});
+            const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
+            sum.bytes_per_apply += (options.pre_smoothing + options.post_smoothing) * (m + product) + 2 * p;
+        };
+        for_each_grid(setting, options.coarsening,
+                      [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
+                          const Index before = sum.bytes;
+                          add(grid, at, grids);
+                          const Grid& own = at.setting.matrix.grid();
+                          sum.parts.emplace_back(fmt::format("grid {}, {} x {} x {}", grid, own.nx, own.ny, own.nz),
+                                                 sum.bytes - before);
+                      });
         sum.setup_bytes += couplings;
         sum.most_when = "couplings are so weak along some axes that multigrid coarsens one axis at a time";
         sum.most_bytes =

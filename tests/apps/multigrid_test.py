@@ -155,6 +155,22 @@ class Files(ProgramTest):
         self.expect(2, "check", self.deck(blocks, "9 7 1", "cg"), says="no stencil of radius 2 holds it")
 
 
+class Memory(ProgramTest):
+    """`check` predicts the memory of each grid."""
+
+    def test_the_grids_have_what_the_preconditioner_needs(self):
+        deck = self.write("a.ini", "[problem]\nname = poisson\n[grid]\ncells = 33 18 9\n[preconditioner]\n"
+                                   "name = multigrid\n[device]\nbackend = cpu\n")
+        memory = self.run_json(0, "check", deck)["memory"]
+        grids = memory["preconditioner_parts"]
+        self.assertEqual([grid["name"] for grid in grids],
+                         ["grid 0, 33 x 18 x 9", "grid 1, 17 x 9 x 5", "grid 2, 9 x 5 x 3"])
+        self.assertEqual(sum(grid["bytes"] for grid in grids), memory["by_label"]["preconditioner multigrid"])
+        self.assertGreater(grids[0]["bytes"], grids[1]["bytes"])
+        self.assertGreater(grids[2]["bytes"], 8 * (9 * 5 * 3) ** 2)  # the inverse
+        self.assertIn("of preconditioner multigrid: grid 0, 33 x 18 x 9: ", self.expect(0, "check", deck).stdout)
+
+
 class Recommendation(CompareTest):
     """Steps of flows and of Cahn-Hilliard are so easy for ILU(0) that multigrid, with fewer iterations, is slower."""
 
