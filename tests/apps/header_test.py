@@ -140,9 +140,9 @@ class Header(ProgramTest):
 
     def test_more_entries_than_tables_number(self):
         entries = 2**32
-        head = f"%%MatrixMarket matrix coordinate real general\n{10**6} {10**6} {entries}\n"
+        head = f"%%MatrixMarket matrix coordinate real general\n{10**6} {10**6} {entries}\n" + 2**20 * "\n"
         file = self.write("a.mtx", head)
-        os.truncate(file, 6 * entries + len(head))  # a file without data on the disk
+        os.truncate(self.folder / file, 6 * entries + len(head))  # a file without data on the disk
         deck = self.write("a.ini", DECK.format(file="a.mtx", name="sync_free_ilu", threads=1))
         self.expect(2, "check", deck, "--header", "--set", "preconditioner.variant=table", "--set", "problem.block=1",
                     says="preconditioner.variant: tables number up to 4294967295 entries; set variant = auto or search")
