@@ -48,6 +48,8 @@ void meet(Communicator& ranks, const std::vector<RankPart>& sent, const std::vec
     for (const int other : others) ranks.receive(other, {&here, 1});
 }
 
+}  // namespace
+
 /// An event that does not measure time.
 struct Event {
     cudaEvent_t handle = nullptr;
@@ -61,8 +63,6 @@ struct Event {
     void wait() const { check(cudaEventSynchronize(handle), "cudaEventSynchronize"); }
     void hold(cudaStream_t stream) const { check(cudaStreamWaitEvent(stream, handle, 0), "cudaStreamWaitEvent"); }
 };
-
-}  // namespace
 
 /// A stream for exchanges that go on beside the context's, and events by which either waits for the other.
 struct RankMessages::Beside {
