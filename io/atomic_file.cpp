@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -105,6 +106,22 @@ void AtomicFile::write(const void* data, Index bytes, Index offset) {
         else if (written == 0 || errno != EINTR)
             fail(fmt::format("cannot write {} bytes, stopped after {}", offset + bytes, offset + done),
                  written == 0 ? ENOSPC : errno);
+    }
+}
+
+Index AtomicFile::size() const {
+    struct stat file = {};
+    if (fstat(fd_, &file) != 0) fail("cannot look at the unfinished file", errno);
+    return file.st_size;
+}
+
+void AtomicFile::read(void* to, Index bytes, Index offset) const {
+    for (Index done = 0; done < bytes;) {
+        const ssize_t got = pread(fd_, static_cast<char*>(to) + done, std::size_t(bytes - done), offset + done);
+        if (got > 0)
+            done += got;
+        else if (got == 0 || errno != EINTR)
+            fail(fmt::format("cannot read {} bytes of the unfinished file", bytes), got == 0 ? EIO : errno);
     }
 }
 

@@ -31,6 +31,10 @@ public:
     void reserve(Index bytes);
     /// Writes `bytes` at `offset`; throws FileError, which says how many bytes were written.
     void write(const void* data, Index bytes, Index offset);
+    /// Number of bytes written so far, up to the last one.
+    Index size() const;
+    /// Reads `bytes` at `offset`, which must have been written; throws FileError.
+    void read(void* to, Index bytes, Index offset) const;
     /// Puts what was written on the disk, and checks again that the file may have its name. Throws FileError.
     void sync() const;
     /// Syncs the file and gives it its name. What had the name before is replaced.

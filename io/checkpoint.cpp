@@ -69,7 +69,7 @@ void CheckpointSlots::look_for_newest() {
 void CheckpointSlots::write(const RecordWriter& record, const RunState& state) {
     if (sequence_ < 0) look_for_newest();
     const int slot = 1 - newest_;
-    write_sealed(paths_[slot], record.image(state), {FileKind::checkpoint, sequence_ + 1}, overwrite_);
+    record.write_checkpoint(paths_[slot], sequence_ + 1, state, overwrite_);
     ++sequence_;
     newest_ = slot;
 }

@@ -26,7 +26,8 @@ public:
     /// Reads the slots. A slot that does not exist is neither valid nor damaged.
     Found read() const;
     /// Writes the record so far, with `state`, to the slot that is not the newest valid one. If it throws FileError,
-    /// both slots are as before.
+    /// both slots are as before. If ranks have parts of the state, it must be called within
+    /// SavedValues::read_on_first_rank.
     void write(const RecordWriter& record, const RunState& state);
     /// Throws FileError if a file with a slot's name may not be replaced.
     void guard() const;

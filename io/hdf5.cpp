@@ -78,6 +78,15 @@ std::string cut(const std::string& text) {
     return text.substr(0, end) + " [...]";
 }
 
+Id create(const std::string& name, hid_t access, hid_t how) {
+    // HDF5 crashes where memory ends while it creates a file.
+    constexpr std::size_t room = 4 << 20;
+    void* volatile tried = std::malloc(room);  // volatile: not left out
+    if (!tried) throw std::bad_alloc();
+    std::free(tried);
+    return {H5Fcreate(name.c_str(), H5F_ACC_TRUNC, how, access), H5Fclose, "create an HDF5 file"};
+}
+
 /// All files are closed when their Ids end. What HDF5 does when the process ends can crash where memory was short.
 const herr_t no_end_of_its_own = H5dont_atexit();
 
@@ -110,20 +119,32 @@ Id::Id(hid_t id, Close close, const std::string& what) : id_(id), close_(close) 
     if (id_ < 0) fail("cannot " + what);
 }
 
-Id create(const std::string& name, hid_t access) {
-    // HDF5 crashes where memory ends while it creates a file.
-    constexpr std::size_t room = 4 << 20;
-    void* volatile tried = std::malloc(room);  // volatile: not left out
-    if (!tried) throw std::bad_alloc();
-    std::free(tried);
-    return {H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose, "create an HDF5 file"};
+Id create_on_disk(const std::string& name, Index before) {
+    const Id how(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "make file properties");
+    check(H5Pset_userblock(how, hsize_t(before)), "cannot leave room before an HDF5 file");
+    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
+    check(H5Pset_fapl_stdio(access), "cannot choose a driver");  // the default driver refuses files without a name
+    return create(name, access, how);
 }
 
 Id create_in_memory() {
     constexpr std::size_t growth = 1 << 20;
     const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
     check(H5Pset_fapl_core(access, growth, false), "keep a file in memory");
-    return create("record", access);
+    return create("record", access, H5P_DEFAULT);
+}
+
+Id with_room() {
+    Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
+    check(H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), "cannot set the time of allocation");
+    check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "cannot do without fill values");
+    return how;
+}
+
+Index place_of(hid_t data, const std::string& what) {
+    const haddr_t offset = H5Dget_offset(data);
+    check(offset == HADDR_UNDEF ? -1 : 0, "cannot locate " + what);
+    return Index(offset);
 }
 
 std::vector<char> image_of(hid_t file) {
@@ -259,6 +280,23 @@ void Group::numbers(const std::string& name, Label label, hid_t type, void* valu
     if (count > 0) check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "cannot write " + item(name));
     write_text_attribute(data, "units", label.units);
     write_text_attribute(data, "description", label.description);
+}
+
+Index Group::reserve(const std::string& name, Label label, Index count) const {
+    const Id how = with_room(), space = row_of(count);
+    const Id data(H5Dcreate2(id_, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
+                  "create " + item(name));
+    write_text_attribute(data, "units", label.units);
+    write_text_attribute(data, "description", label.description);
+    return count == 0 ? 0 : place_of(data, item(name));
+}
+
+void Group::read_some(const std::string& name, Index first, Index count, double* to) const {
+    const std::string what = "cannot read " + item(name) + " of " + file_name_;
+    const Id data = open_dataset(name), space(H5Dget_space(data), H5Sclose, "read the extent of " + item(name));
+    const hsize_t from = hsize_t(first), extent = hsize_t(count);
+    check(H5Sselect_hyperslab(space, H5S_SELECT_SET, &from, nullptr, &extent, nullptr), what);
+    check(H5Dread(data, H5T_NATIVE_DOUBLE, row_of(count), space, H5P_DEFAULT, to), what);
 }
 
 void Group::texts(const std::string& name, Label label, std::vector<std::string>& values, bool scalar) const {

@@ -63,10 +63,15 @@ private:
     Close close_;
 };
 
-/// Creates a file, or writes over it. Throws std::bad_alloc if memory is short, FileError.
-Id create(const std::string& name, hid_t access);
-/// A new file in memory. Throws as create does.
+/// Creates a file, or writes over it, behind `before` bytes that HDF5 leaves alone. Throws std::bad_alloc if memory is
+/// short, FileError.
+Id create_on_disk(const std::string& name, Index before);
+/// A new file in memory. Throws as create_on_disk does.
 Id create_in_memory();
+/// Properties of a dataset for whose values there is room at once, so that they can be written without HDF5.
+Id with_room();
+/// The place of these values in bytes from the beginning of the file; `what` is for the message. Throws FileError.
+Index place_of(hid_t data, const std::string& what);
 /// The bytes of an open file.
 std::vector<char> image_of(hid_t file);
 /// Opens a file. Throws FileError, also if the file is truncated or not an HDF5 file.
@@ -98,6 +103,8 @@ public:
     Group group(const std::string& name) const;
     bool writing() const { return mode_ == Mode::write; }
     const std::string& file_name() const { return file_name_; }
+    /// The path of an item of this group in the file.
+    std::string item(const std::string& name) const { return path_ + name; }
     /// Whether a group or dataset exists.
     bool has(const std::string& name) const;
     bool has_group(const std::string& name) const { return has(name); }
@@ -111,6 +118,13 @@ public:
     void attribute(const std::string& name, T (&values)[N]) const {
         numeric_attribute(name, native_type<T>(), values, N);
     }
+    /// Makes a dataset of numbers that are written later, and returns their place in bytes from the beginning of the
+    /// file, of no numbers 0.
+    Index reserve(const std::string& name, Label label, Index count) const;
+    /// Number of values of a dataset. Throws FileError if it has more than one dimension or claims more than it holds.
+    Index length(const std::string& name) const;
+    /// Reads the numbers [first, first + count) of a dataset.
+    void read_some(const std::string& name, Index first, Index count, double* to) const;
     /// All attributes of the group, which must be text.
     void attributes(std::map<std::string, std::string>& values) const;
 
@@ -152,8 +166,6 @@ private:
     void texts(const std::string& name, Label label, std::vector<std::string>& values, bool scalar) const;
     Id open_dataset(const std::string& name) const;
     Id open_attribute(const std::string& name) const;
-    Index length(const std::string& name) const;
-    std::string item(const std::string& name) const { return path_ + name; }
 
     Id id_;
     Mode mode_;

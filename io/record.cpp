@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 
+#include "core/with_place.hpp"
 #include "io/atomic_file.hpp"
 #include "io/hdf5.hpp"
 #include "io/record_schema.hpp"
@@ -23,8 +25,60 @@ std::vector<char> image_of(RecordData& record, const std::string& path) {
     return hdf5::image_of(file);
 }
 
-void write_record(RecordData& record, const std::string& path, Overwrite overwrite) {
-    write_sealed(path, image_of(record, path), {FileKind::record}, overwrite);
+bool is_in_memory(const RunState& state) {
+    const std::vector<const SavedValues*> arrays = state.arrays();
+    return std::all_of(arrays.begin(), arrays.end(), [](const SavedValues* values) { return values->in_memory(); });
+}
+
+Index bytes_of(const SavedValues& values) {
+    return values.size() * Index(sizeof(double));
+}
+
+/// The most bytes that an image of a record takes.
+Index most_bytes_of(RecordData& record, const std::string& path) {
+    constexpr Index bytes_of_groups = 64 * 1024, bytes_of_name = 1024;
+    record.has_state = false;
+    Index bytes = Index(image_of(record, path).size()) + bytes_of_groups;
+    record.has_state = true;
+    for (const SavedValues* values : record.state.arrays()) bytes += bytes_of_name + bytes_of(*values);
+    return bytes;
+}
+
+/// Writes a record, of which nothing but values of its state may be elsewhere than in memory.
+void write_record(RecordData& record, const std::string& path, const Seal& seal, Overwrite overwrite) {
+    if (!record.has_state || is_in_memory(record.state))
+        return write_sealed(path, image_of(record, path), seal, overwrite);
+    const auto write_structure = [&](const std::string& name) {
+        return with_place(path, [&] {
+            const hdf5::Quiet quiet;
+            Places places;
+            const hdf5::Id file = hdf5::create_on_disk(name, seal_bytes);
+            transfer_record(hdf5::Group::root(file, hdf5::Mode::write, path), record, &places);
+            hdf5::check(H5Fflush(file, H5F_SCOPE_GLOBAL), "cannot write the file's structure");
+            return places;
+        });
+    };
+    write_sealed(path, most_bytes_of(record, path), write_structure, seal, overwrite);
+}
+
+/// Moves values that are not in memory to a file without a name, which ends with them.
+void keep_on_disk(RunState& state, const std::string& path, Overwrite overwrite) {
+    const auto file = std::make_shared<AtomicFile>(path, FileKind::record, overwrite);
+    Index at = 0;
+    const auto move = [&](SavedValues& values) {
+        if (values.in_memory()) return;
+        const Index begin = at;
+        file->reserve(begin + bytes_of(values));
+        values.for_each_piece([&](Index /*first*/, const std::vector<double>& piece) {
+            file->write(piece.data(), Index(piece.size() * sizeof(double)), at);
+            at += Index(piece.size() * sizeof(double));
+        });
+        values = {values.size(), [file, begin](Index first, Index count, double* to) {
+                      file->read(to, count * Index(sizeof(double)), begin + first * Index(sizeof(double)));
+                  }};
+    };
+    move(state.u);
+    for (auto& [name, values] : state.solver) move(values);
 }
 
 }  // namespace
@@ -37,10 +91,17 @@ void DiagnosticTable::add(Index at, double when, const std::vector<Diagnostic>& 
     for (std::size_t k = 0; k < row.size(); ++k) series.at(k).values.push_back(row[k].value);
 }
 
+std::vector<const SavedValues*> RunState::arrays() const {
+    std::vector<const SavedValues*> all{&u};
+    for (const auto& [name, values] : solver) all.push_back(&values);
+    return all;
+}
+
 struct RecordWriter::Impl {
     RecordData data;
     Overwrite overwrite;
     bool written = true;
+    std::string not_kept = {};  ///< why the state could not be kept; empty: it was
     std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     std::string part() const { return data.path + ".part"; }
     /// Sets how long the newest part has taken, and how it ended.
@@ -165,37 +226,51 @@ void RecordWriter::set_memory_limit(double rate) {
 }
 
 void RecordWriter::set_state(const RunState& state) {
-    impl_->data.state = state;
-    impl_->data.has_state = true;
+    RecordData& d = impl_->data;
+    d.has_state = impl_->written;
+    d.state = impl_->written ? state : RunState{};
+    SavedValues::read_on_first_rank(state.arrays(), [&] {
+        if (!impl_->written) return;
+        try {
+            keep_on_disk(d.state, d.path, impl_->overwrite);
+        } catch (const FileError& error) {
+            impl_->not_kept = error.what();
+            d.has_state = false;
+            d.state = {};
+        }
+    });
 }
 
-std::vector<char> RecordWriter::image(const RunState& state) const {
+void RecordWriter::write_checkpoint(const std::string& path, Index sequence, const RunState& state,
+                                    Overwrite overwrite) const {
     impl_->close_part("running");
     RecordData record = impl_->data;
     record.state = state;
     record.has_state = true;
-    return image_of(record, record.path);
+    write_record(record, path, {FileKind::checkpoint, sequence}, overwrite);
 }
 
 void RecordWriter::publish() {
     if (!impl_->written) return;
     impl_->close_part("running");
-    write_record(impl_->data, impl_->part(), impl_->overwrite);
+    write_record(impl_->data, impl_->part(), {FileKind::record}, impl_->overwrite);
 }
 
 void RecordWriter::finish(const std::string& status, ExitCode exit_code, const std::string& message) {
     if (!impl_->written) return;
+    if (!impl_->not_kept.empty()) throw FileError(impl_->not_kept);
     RecordData& d = impl_->data;
     impl_->close_part(status);
     d.status = status;
     d.exit_code = int(exit_code);
     d.message = message;
-    write_record(d, d.path, impl_->overwrite);
+    write_record(d, d.path, {FileKind::record}, impl_->overwrite);
     unlink(impl_->part().c_str());
 }
 
 RecordData read_record(const std::string& path) {
-    return read_proven(path, [&] {
+    const bool sealed = verify_seal(path).has_value();
+    const auto read = [&] {
         const hdf5::Quiet quiet;
         RecordData record;
         record.path = path;
@@ -204,8 +279,14 @@ RecordData read_record(const std::string& path) {
         if (root.has_group("candidates"))
             throw FileError(path + ": holds a comparison, not the record of a run (hyperplane info shows it)");
         transfer_record(root, record);
+        if (!sealed) {  // only what a child process has read before is safe to read
+            record.state.u = record.state.u.all();
+            for (auto& [name, values] : record.state.solver) values = values.all();
+        }
         return record;
-    });
+    };
+    if (!sealed) try_in_child(path, [&] { read(); });
+    return read();
 }
 
 }  // namespace hyperplane

@@ -18,6 +18,7 @@
 #include "core/interfaces/march_rows.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/interfaces/solver.hpp"
+#include "core/interfaces/solver_state.hpp"
 #include "core/profile.hpp"
 #include "core/timer.hpp"
 #include "io/output_guard.hpp"
@@ -87,14 +88,17 @@ struct DiagnosticTable {
 
 /// The state from which a run can be continued, or the last good state of a run that failed.
 struct RunState {
-    Index step = 0;         ///< steps completed
-    double time = 0.0;      ///< at the end of the last completed step
-    Index newton = 0;       ///< Newton steps completed in the current time step
-    Index iterations = 0;   ///< iterations of the current linear solve
-    std::vector<double> u;  ///< newest Newton iterate of the current time step; natural order, dof fastest
+    Index step = 0;        ///< steps completed
+    double time = 0.0;     ///< at the end of the last completed step
+    Index newton = 0;      ///< Newton steps completed in the current time step
+    Index iterations = 0;  ///< iterations of the current linear solve
+    SavedValues u = {};    ///< newest Newton iterate of the current time step; natural order, dof fastest
     /// The states of time stepping, Newton's method and, within a solve, the Krylov method, by item
     /// (core/interfaces/solver_state.hpp).
-    std::map<std::string, std::vector<double>> solver;
+    SolverItems solver = {};
+
+    /// All its arrays, always in the same order.
+    std::vector<const SavedValues*> arrays() const;
 };
 
 class RecordWriter {
@@ -130,9 +134,12 @@ public:
     void set_profile(const std::vector<ProfileRow>& rows);
     /// Sets the bandwidth of the memory in GB/s, with which that of the timers can be compared.
     void set_memory_limit(double rate);
+    /// Where ranks have parts of the state, every rank must call it; the first one keeps it in an unnamed file in the
+    /// record's folder. If the disk is too full for that, `finish` will throw the FileError.
     void set_state(const RunState& state);
-    /// The bytes of the record so far, with `state`, for a checkpoint.
-    std::vector<char> image(const RunState& state) const;
+    /// Writes the record so far, with `state`, to a checkpoint. If ranks have parts of the state, it must be called
+    /// within SavedValues::read_on_first_rank. Throws FileError.
+    void write_checkpoint(const std::string& path, Index sequence, const RunState& state, Overwrite overwrite) const;
     /// Replaces FILE.part; the status stays "running". If it throws FileError, the earlier FILE.part is as before.
     void publish();
     /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes FILE.part. If it
@@ -183,6 +190,7 @@ PartRow only_part(const RecordData& record);
 /// The record of a run that has just begun.
 RecordData begin_record(const std::string& path, const RecordHeader& header);
 
+/// The values of the state stay in the file until they are needed.
 RecordData read_record(const std::string& path);
 
 }  // namespace hyperplane

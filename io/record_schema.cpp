@@ -282,34 +282,61 @@ void transfer_memory(const Group& g, RecordData& r) {
     if (!g.writing()) r.peak_by_label = {rows.begin(), rows.end()};
 }
 
-void transfer_solver_state(const Group& g, std::map<std::string, std::vector<double>>& items) {
+/// Writes arrays behind one another as one dataset, or leaves room for them.
+void write_arrays(const Group& g, const std::string& name, hdf5::Label label, const std::vector<SavedValues>& arrays,
+                  Places* places) {
+    Index count = 0;
+    for (const SavedValues& values : arrays) count += values.size();
+    if (places) {
+        Index offset = g.reserve(name, label, count);
+        for (const SavedValues& values : arrays) {
+            if (values.size() > 0) places->push_back({offset, values});
+            offset += values.size() * Index(sizeof(double));
+        }
+        return;
+    }
+    std::vector<double> all;
+    all.reserve(std::size_t(count));
+    for (const SavedValues& values : arrays) {
+        const std::vector<double> some = values.all();
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    g.dataset(name, label, all);
+}
+
+void transfer_solver_state(const Group& g, SolverItems& items, const FileIdentity& file, Places* places) {
     std::vector<std::string> names;
     std::vector<Index> offset{0};
-    std::vector<double> all;
+    std::vector<SavedValues> arrays;
     for (const auto& [name, values] : items) {
         names.push_back(name);
-        all.insert(all.end(), values.begin(), values.end());
-        offset.push_back(Index(all.size()));
+        arrays.push_back(values);
+        offset.push_back(offset.back() + values.size());
     }
     g.dataset("name", {"1", "item of the state of time stepping, Newton's and the Krylov method"}, names);
     g.dataset("offset", {"1", "item i has the values offset[i] to offset[i + 1] - 1"}, offset);
-    g.dataset("value", {"1", "vectors in natural order, dof fastest; scalars; the history so far"}, all);
-    if (g.writing()) return;
-    const bool fits = offset.size() == names.size() + 1 && offset.front() == 0 && offset.back() == Index(all.size()) &&
+    if (g.writing())
+        return write_arrays(g, "value", {"1", "vectors in natural order, dof fastest; scalars; the history so far"},
+                            arrays, places);
+    const bool fits = offset.size() == names.size() + 1 && offset.front() == 0 && offset.back() == g.length("value") &&
                       std::is_sorted(offset.begin(), offset.end());
     if (!fits) g.wrong("offset", "does not cut the values into the items named");
     for (std::size_t i = 0; i < names.size(); ++i)
-        items[names[i]].assign(all.begin() + offset[i], all.begin() + offset[i + 1]);
+        items[names[i]] = values_in_file(file, g, "value", offset[i], offset[i + 1] - offset[i]);
 }
 
-void transfer_state(const Group& g, RunState& state) {
+void transfer_state(const Group& g, RunState& state, const FileIdentity& file, Places* places) {
     g.scalar("step", {"1", "time steps completed"}, state.step);
     g.scalar("time", {"1", "at the end of the last completed step"}, state.time);
     if (g.writing() || g.has("newton"))
         g.scalar("newton", {"1", "Newton steps completed within the step under way"}, state.newton);
     g.scalar("iterations", {"1", "of the linear solve under way"}, state.iterations);
-    g.dataset("u", {"1", "newest Newton iterate of the step under way; natural order, dof fastest"}, state.u);
-    transfer_solver_state(g.group("solver"), state.solver);
+    if (g.writing())
+        write_arrays(g, "u", {"1", "newest Newton iterate of the step under way; natural order, dof fastest"},
+                     {state.u}, places);
+    else
+        state.u = values_in_file(file, g, "u", 0, g.length("u"));
+    transfer_solver_state(g.group("solver"), state.solver, file, places);
 }
 
 }  // namespace
@@ -328,7 +355,7 @@ void transfer_origin(const Group& root, int& schema_version, std::string& code_v
     root.attribute("git_sha", git_sha);
 }
 
-void transfer_record(const Group& root, RecordData& r) {
+void transfer_record(const Group& root, RecordData& r, Places* places) {
     transfer_origin(root, r.schema_version, r.code_version, r.git_sha);
     root.attribute("status", r.status);
     root.attribute("message", r.message);
@@ -364,7 +391,9 @@ void transfer_record(const Group& root, RecordData& r) {
         perf.group("limits").scalar("memory", {"GB/s", "read plus write rate of a copy as large as the run"},
                                     r.memory_limit);
     if (!root.writing()) r.has_state = root.has_group("state");
-    if (r.has_state) transfer_state(root.group("state"), r.state);
+    if (!r.has_state) return;
+    const FileIdentity file = root.writing() ? FileIdentity{} : FileIdentity::of(root.file_name());
+    transfer_state(root.group("state"), r.state, file, places);
 }
 
 }  // namespace hyperplane

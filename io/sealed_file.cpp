@@ -20,7 +20,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr std::size_t header_bytes = 512;  // the first place after 0 where HDF5 looks for a file's beginning
+constexpr std::size_t header_bytes = seal_bytes;  // the first place after 0 where HDF5 looks for a file's beginning
 constexpr std::string_view hdf5_begins = "\x89HDF\r\n\x1a\n";
 constexpr std::size_t magic_bytes = 24;
 
@@ -117,6 +117,19 @@ void refuse_newer(const std::string& path, const std::vector<char>& head) {
     throw FileError(fmt::format("{}: a newer program wrote it ({}), and reads it", path, name));
 }
 
+void write_head(AtomicFile& file, const Seal& seal, Index image_bytes, std::uint32_t image_crc) {
+    SealHeader header{};
+    for (const KindMagic& magic : magics)
+        if (magic.kind == seal.kind) std::memcpy(header.magic, magic.text, magic_bytes);
+    header.sequence = seal.sequence;
+    header.image_bytes = image_bytes;
+    header.image_crc = image_crc;
+    header.header_crc = crc_of(header);
+    char head[header_bytes] = {};
+    std::memcpy(head, &header, sizeof header);
+    file.write(head, seal_bytes, 0);
+}
+
 void verify_image(const std::string& path, InputFile& file, const SealHeader& header) {
     boost::crc_32_type crc;
     std::vector<char> part(1 << 20);
@@ -132,19 +145,40 @@ void verify_image(const std::string& path, InputFile& file, const SealHeader& he
 }  // namespace
 
 void write_sealed(const std::string& path, const std::vector<char>& image, const Seal& seal, Overwrite overwrite) {
-    SealHeader header{};
-    for (const KindMagic& magic : magics)
-        if (magic.kind == seal.kind) std::memcpy(header.magic, magic.text, magic_bytes);
-    header.sequence = seal.sequence;
-    header.image_bytes = Index(image.size());
-    header.image_crc = crc_of(image.data(), image.size());
-    header.header_crc = crc_of(header);
-    char head[header_bytes] = {};
-    std::memcpy(head, &header, sizeof header);
-
     AtomicFile file(path, seal.kind, overwrite);
-    file.write(head, Index(header_bytes), 0);
-    file.write(image.data(), header.image_bytes, Index(header_bytes));
+    write_head(file, seal, Index(image.size()), crc_of(image.data(), image.size()));
+    file.write(image.data(), Index(image.size()), seal_bytes);
+    file.commit();
+}
+
+void write_sealed(const std::string& path, Index most_bytes,
+                  const std::function<std::vector<PlacedValues>(const std::string& name)>& write_structure,
+                  const Seal& seal, Overwrite overwrite) {
+    AtomicFile file(path, seal.kind, overwrite);
+    file.reserve(seal_bytes + most_bytes);
+    std::vector<PlacedValues> arrays = write_structure(file.open_name());
+    std::sort(arrays.begin(), arrays.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    boost::crc_32_type crc;  // of the bytes up to `at`, as they stand in the file
+    Index at = seal_bytes;
+    const auto add_structure_up_to = [&](Index end) {
+        std::vector<char> part(static_cast<std::size_t>(std::clamp<Index>(end - at, 0, 1 << 20)));
+        for (; at < end; at += Index(part.size())) {
+            part.resize(std::min(part.size(), std::size_t(end - at)));
+            file.read(part.data(), Index(part.size()), at);
+            crc.process_bytes(part.data(), part.size());
+        }
+    };
+    for (const PlacedValues& array : arrays) {
+        add_structure_up_to(array.offset);
+        array.values.for_each_piece([&](Index /*first*/, const std::vector<double>& piece) {
+            const std::size_t bytes = piece.size() * sizeof(double);
+            crc.process_bytes(piece.data(), bytes);
+            file.write(piece.data(), Index(bytes), at);
+            at += Index(bytes);
+        });
+    }
+    add_structure_up_to(file.size());
+    write_head(file, seal, at - seal_bytes, crc.checksum());
     file.commit();
 }
 

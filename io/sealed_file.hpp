@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/interfaces/saved_values.hpp"
 #include "core/types.hpp"
 #include "io/output_guard.hpp"
 
@@ -28,6 +29,22 @@ struct Seal {
 
 /// Writes the image of an HDF5 file behind its seal, whole or not at all; throws FileError.
 void write_sealed(const std::string& path, const std::vector<char>& image, const Seal& seal, Overwrite overwrite);
+
+/// Values whose place in a file is known before they are written there.
+struct PlacedValues {
+    Index offset;  ///< in bytes from the beginning of the file
+    SavedValues values;
+};
+
+/// Number of bytes before the image.
+inline constexpr Index seal_bytes = 512;
+
+/// The same for a file whose large arrays are not in memory. `write_structure` makes the HDF5 file of this name, with
+/// room for a seal before it, and returns the arrays, which are then written piece by piece. `most_bytes`: no fewer
+/// than the image will have; throws FileError if the disk has no room for them.
+void write_sealed(const std::string& path, Index most_bytes,
+                  const std::function<std::vector<PlacedValues>(const std::string& name)>& write_structure,
+                  const Seal& seal, Overwrite overwrite);
 
 /// The seal of a file that is whole; nothing for an HDF5 file that has none. Throws FileError: "PATH: damaged: ..." for
 /// one that is not what was written, else why it is no HDF5 file.

@@ -84,20 +84,13 @@ Id create_array(hid_t group, const NamedField& field, const std::vector<hsize_t>
 
 /// Creates the array of a field, allocates its space in the file, and returns the offset of that.
 Index create_stored_array(hid_t group, const Grid& grid, const NamedField& field) {
-    const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
-    check(H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), "cannot set the time of allocation");
-    check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "cannot do without fill values");
-    const Id data = create_array(group, field, array_extents(grid, field), how);
-    const haddr_t offset = H5Dget_offset(data);
-    check(offset == HADDR_UNDEF ? -1 : 0, "cannot locate array " + field.name);
-    return Index(offset);
+    const Id data = create_array(group, field, array_extents(grid, field), hdf5::with_room());
+    return hdf5::place_of(data, "array " + field.name);
 }
 
 /// Writes everything except the values of the arrays; returns the offsets of these.
 std::vector<Index> write_structure(const std::string& name, const Grid& grid, const std::vector<NamedField>& fields) {
-    const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
-    check(H5Pset_fapl_stdio(access), "cannot choose a driver");  // the default driver refuses files without a name
-    const Id file = create(name, access);
+    const Id file = hdf5::create_on_disk(name, 0);
     std::vector<Index> offsets;
     {
         const Id image = make_group(file, "VTKHDF");
@@ -112,17 +105,13 @@ std::vector<Index> write_structure(const std::string& name, const Grid& grid, co
 constexpr Index most_points_at_once = 1 << 15;
 constexpr Index structure_bytes = 64 * 1024;  ///< more than groups and attributes take
 
-Index points_at_once(const Grid& grid) {
-    return std::min(Index(grid.nx) * grid.ny, most_points_at_once);
-}
-
 /// Writes one field at `offset`, without HDF5, which cannot close a file when the disk is full.
 void write_values(AtomicFile& file, const Grid& grid, const NamedField& field, Index offset, Buffer<double>& some) {
     const Int3 points = image_points(grid);
     const Index plane = Index(grid.nx) * grid.ny, bytes = field.components * Index(sizeof(double));
     for (int k = 0; k < grid.nz; ++k)
-        for (Index first = 0; first < plane; first += points_at_once(grid)) {
-            const Index count = std::min(points_at_once(grid), plane - first);
+        for (Index first = 0; first < plane; first += vtkhdf_points_at_once(grid)) {
+            const Index count = std::min(vtkhdf_points_at_once(grid), plane - first);
             field.values(k * plane + first, count, some.data());
             for (int z = 0; z < points.z / grid.nz; ++z)
                 for (int y = 0; y < points.y / grid.ny; ++y) {
@@ -188,6 +177,10 @@ void write_series(hid_t file, const Grid& grid, const std::vector<NamedField>& f
 
 }  // namespace
 
+Index vtkhdf_points_at_once(const Grid& grid) {
+    return std::min(Index(grid.nx) * grid.ny, most_points_at_once);
+}
+
 Index vtkhdf_bytes(const Grid& grid, const std::vector<NamedField>& fields) {
     const Int3 points = image_points(grid);
     Index bytes = structure_bytes;
@@ -199,7 +192,7 @@ Index vtkhdf_bytes(const Grid& grid, const std::vector<NamedField>& fields) {
 Index vtkhdf_memory(const Grid& grid, const std::vector<NamedField>& fields) {
     int components = 0;
     for (const NamedField& field : fields) components = std::max(components, field.components);
-    return points_at_once(grid) * components * Index(sizeof(double));
+    return vtkhdf_points_at_once(grid) * components * Index(sizeof(double));
 }
 
 void write_vtkhdf(const std::string& path, const Grid& grid, const std::vector<NamedField>& fields, const Context& host,

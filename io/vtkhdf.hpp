@@ -23,6 +23,9 @@ struct NamedField {
     std::function<void(Index first, Index count, double* values)> values = {};
 };
 
+/// How many points' values are asked for at once, at most.
+Index vtkhdf_points_at_once(const Grid& grid);
+
 /// Bytes of the file of these fields, and of the memory that writing it takes.
 Index vtkhdf_bytes(const Grid& grid, const std::vector<NamedField>& fields);
 Index vtkhdf_memory(const Grid& grid, const std::vector<NamedField>& fields);

@@ -197,10 +197,10 @@ void TimeStepper::save(StateStore& store) const {
     for (Index at = 0; at < held; ++at) store.put("time/state" + std::to_string(at), before_[at]);
 }
 
-double TimeStepper::first_norm_in(const std::map<std::string, std::vector<double>>& items) {
+double TimeStepper::first_norm_in(const SolverItems& items) {
     const auto scalars = items.find("time/scalars");
-    const bool known = scalars != items.end() && scalars->second.size() > place_of_first_norm;
-    return known ? scalars->second[place_of_first_norm] : std::numeric_limits<double>::quiet_NaN();
+    const bool known = scalars != items.end() && scalars->second.size() > Index(place_of_first_norm);
+    return known ? scalars->second.all()[place_of_first_norm] : std::numeric_limits<double>::quiet_NaN();
 }
 
 void TimeStepper::resume(const StateStore& store) {

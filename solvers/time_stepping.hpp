@@ -76,7 +76,7 @@ public:
     /// With pseudo-transient steps, ||F|| of the initial state.
     double first_norm() const { return first_norm_; }
     /// The same of what save has put into a store; NaN if it is not there.
-    static double first_norm_in(const std::map<std::string, std::vector<double>>& items);
+    static double first_norm_in(const SolverItems& items);
     /// Begins the next attempt at a step, from u.
     TimeLevel next(const Vector& u);
     /// A time level for which the time derivative at u is zero, so that the residual is that of the steady problem.

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdlib>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "core/ranks/aligned.hpp"
 #include "core/ranks/cuts.hpp"
@@ -21,16 +23,16 @@ void on_each_rank(int ranks, const Body& body, int planes = 1) {
     });
 }
 
-/// Passes every exchange on to `ranks`, as if each of them were a process of a host of its own.
-class RanksOfHosts final : public Communicator {
+/// Passes every exchange on to `ranks`.
+class PassedOnRanks : public Communicator {
 public:
-    explicit RanksOfHosts(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
+    explicit PassedOnRanks(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
     int rank() const override { return ranks_->rank(); }
     int size() const override { return ranks_->size(); }
     int sharing_cores() const override { return ranks_->sharing_cores(); }
-    bool one_process() const override { return false; }
-    int ranks_on_host() const override { return 1; }
-    int place_on_host() const override { return 0; }
+    bool one_process() const override { return ranks_->one_process(); }
+    int ranks_on_host() const override { return ranks_->ranks_on_host(); }
+    int place_on_host() const override { return ranks_->place_on_host(); }
     void send(int to, std::span<const double> values) override { ranks_->send(to, values); }
     void receive(int from, std::span<double> values) override { ranks_->receive(from, values); }
     void all_gather(std::span<const double> mine, std::span<double> all) override { ranks_->all_gather(mine, all); }
@@ -40,8 +42,18 @@ private:
     std::shared_ptr<Communicator> ranks_;
 };
 
-/// The same on GPUs, which ranks share if there are fewer of them. HYPERPLANE_TEST_BETWEEN_HOSTS = messages or nccl
-/// makes them ranks of several hosts; NCCL takes as many as there are GPUs, and more exchange messages.
+/// As if each rank were a process of a host of its own.
+class RanksOfHosts final : public PassedOnRanks {
+public:
+    using PassedOnRanks::PassedOnRanks;
+    bool one_process() const override { return false; }
+    int ranks_on_host() const override { return 1; }
+    int place_on_host() const override { return 0; }
+};
+
+/// Calls body(context) on each rank on GPUs, which ranks share if there are fewer of them.
+/// HYPERPLANE_TEST_BETWEEN_HOSTS = messages or nccl makes them ranks of several hosts; NCCL takes as many as there are
+/// GPUs, and more exchange messages.
 template <class Body>
 void on_each_gpu_rank(int ranks, const Body& body) {
     const int gpus = int(device::all().size());

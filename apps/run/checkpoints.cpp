@@ -26,10 +26,12 @@ bool Checkpoints::due_by_clock() const {
 }
 
 void Checkpoints::write(const RunState& state) {
-    if (!is_first_rank(case_.context)) return begin(state.step);
-    slots_.write(record_, state);
-    logging::debug("checkpoint in step {}, Newton step {}, iteration {}", state.step + 1, state.newton,
-                   state.iterations);
+    SavedValues::read_on_first_rank(state.arrays(), [&] {
+        if (!is_first_rank(case_.context)) return;
+        slots_.write(record_, state);
+        logging::debug("checkpoint in step {}, Newton step {}, iteration {}", state.step + 1, state.newton,
+                       state.iterations);
+    });
     begin(state.step);
 }
 

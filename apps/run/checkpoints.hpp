@@ -19,6 +19,7 @@ public:
     bool due_after(Index step) const;
     /// By the first rank's clock, on all ranks.
     bool due_by_clock() const;
+    /// Every rank must call it.
     void write(const RunState& state);
 
 private:

@@ -11,7 +11,7 @@
 
 #include "apps/log.hpp"
 #include "core/counted.hpp"
-#include "core/interfaces/given_order.hpp"
+#include "core/interfaces/saved_values.hpp"
 #include "core/ranks/cuts.hpp"
 #include "io/vtkhdf.hpp"
 
@@ -23,16 +23,24 @@ namespace fs = std::filesystem;
 /// A state by block row in the given order, which the matrix's may differ from.
 class GivenState {
 public:
-    /// For a state in the host's memory. Where ranks have parts of it, every rank must make one, and only the first can
-    /// read it.
-    GivenState(const Case& a_case, const Vector& u) : u_(u), order_(a_case.shape().order()) {
-        if (u.space().is_part()) all_ = in_given_order(a_case.shape(), u);
+    /// For a state in the host's memory. Where ranks have parts of it, every rank must make one.
+    GivenState(const Case& a_case, const Vector& u)
+        : u_(u), order_(a_case.shape().order()), points_at_once_(vtkhdf_points_at_once(a_case.shape().grid)) {
+        if (u.space().is_part()) parts_ = SavedValues::view_of(u, order_);
     }
     const Context& context() const { return u_.context(); }
+    const SavedValues& parts() const { return parts_; }
+    /// Before unknowns of these block rows are read, on the first rank within SavedValues::read_on_first_rank.
+    void fetch(Index first, Index count) const {
+        if (!parts_.is_part()) return;
+        if (some_.size() == 0) some_ = Buffer<double>(context(), "fields", points_at_once_ * u_.dof());
+        first_ = first;
+        parts_.read(first * u_.dof(), count * u_.dof(), some_.data());
+    }
     /// Copies the unknowns of a block row.
     void read(Index row, double* unknowns) const {
-        if (!all_.empty()) {
-            std::copy_n(all_.data() + row * u_.dof(), u_.dof(), unknowns);
+        if (parts_.is_part()) {
+            std::copy_n(some_.data() + (row - first_) * u_.dof(), u_.dof(), unknowns);
             return;
         }
         const Index slot = u_.space().slot(order_ ? order_->place[row] : row) * u_.step();
@@ -42,7 +50,10 @@ public:
 private:
     const Vector& u_;
     const RowOrder* order_;
-    std::vector<double> all_;  ///< of all ranks in the given order, on the first
+    Index points_at_once_;
+    SavedValues parts_;            ///< of all ranks in the given order
+    mutable Buffer<double> some_;  ///< of the parts, on the first rank
+    mutable Index first_ = 0;      ///< the block row at which it begins
 };
 
 /// The fields of a problem as its files have them. `state` may be null for their names and sizes alone.
@@ -54,6 +65,7 @@ std::vector<NamedField> named_fields(const Problem& problem, const GivenState* s
         all.push_back(
             {field.name, components, field.unit, field.description,
              [state, grid, components, time, at = std::move(field.at)](Index first, Index count, double* values) {
+                 state->fetch(first, count);
 #pragma omp parallel for schedule(static) num_threads(state->context().threads_for(count))
                  for (Index row = first; row < first + count; ++row) {
                      std::array<double, max_dof> unknowns{};
@@ -88,6 +100,8 @@ FieldsOnDisk fields_on_disk(const Case& a_case) {
     FieldsOnDisk needs{.at_most = a_case.time.seeks_steady_state() || a_case.time.controlled(),
                        .bytes_each = vtkhdf_bytes(grid, fields),
                        .memory = vtkhdf_memory(grid, fields)};
+    if (a_case.space.is_part())  // the unknowns of as many points
+        needs.memory += vtkhdf_points_at_once(grid) * a_case.shape().dof * Index(sizeof(double));
     if (const auto steps = a_case.steps(); steps && every > 0) needs.files = 1 + (*steps + every - 1) / every;
     return needs;
 }
@@ -113,8 +127,11 @@ void check_room_for_fields(const Case& a_case, Index written) {
 
 void write_fields(const Case& a_case, const Vector& u, double time, const std::string& path) {
     const GivenState state(a_case, u);
-    if (!is_first_rank(a_case.context)) return;
-    write_vtkhdf(path, a_case.shape().grid, named_fields(*a_case.problem, &state, time), u.context(), a_case.overwrite);
+    SavedValues::read_on_first_rank({&state.parts()}, [&] {
+        if (!is_first_rank(a_case.context)) return;
+        write_vtkhdf(path, a_case.shape().grid, named_fields(*a_case.problem, &state, time), u.context(),
+                     a_case.overwrite);
+    });
 }
 
 FieldSeries::FieldSeries(const Case& a_case, RecordWriter& record)

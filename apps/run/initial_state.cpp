@@ -141,9 +141,11 @@ void set_initial_state(const Case& a_case, Vector& u) {
     if (!a_case.parameters.is_set("initial", "file")) return a_case.problem->initial_state(u);
     const RecordData record = read_initial(a_case);
     const Grid& grid = a_case.shape().grid;
-    from_given_order(
-        a_case.shape(),
-        same_grid(record.grid, grid) ? record.state.u : interpolate(record.state.u, record.grid, grid, record.dof), u);
+    const SavedValues& saved = record.state.u;
+    if (same_grid(record.grid, grid))
+        saved.restore(u, a_case.shape().order());
+    else
+        from_given_order(a_case.shape(), interpolate(saved.all(), record.grid, grid, record.dof), u);
 }
 
 }  // namespace hyperplane

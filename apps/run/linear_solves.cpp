@@ -62,7 +62,7 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, const March& mar
 
 SolveReport LinearSolves::run(const Newton::LinearTask& task, const March& march, History& history) {
     SolverState state;
-    for (const auto& [name, values] : std::exchange(state_, {})) state.put(name, values);
+    for (const auto& [name, values] : std::exchange(state_, {})) state.put_saved(name, values);
     iterations_ = 0;
     history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
     history.set_interrupt([this] { return stop_signal(case_.context) != 0 || checkpoints_.due_by_clock(); });

@@ -12,9 +12,6 @@
 
 namespace hyperplane {
 
-/// The items of a SolverState.
-using SolverItems = std::map<std::string, std::vector<double>>;
-
 class LinearSolves {
 public:
     /// Makes a checkpoint within a solve, from its iterations and the method's state.

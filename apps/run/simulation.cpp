@@ -17,7 +17,6 @@
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
-#include "core/interfaces/given_order.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
 #include "io/costs.hpp"
@@ -173,12 +172,12 @@ void Simulation::start() {
         return add_diagnostics();
     }
     RunState before = *std::exchange(before_, std::nullopt);
-    from_given_order(case_.shape(), before.u, u_);
+    before.u.restore(u_, case_.shape().order());
     SolverState store;
     SolverItems krylov;
     for (auto& [name, values] : before.solver) {
         const bool ours = name.starts_with("time/") || name.starts_with("newton/") || name.starts_with("run/");
-        ours ? store.put(name, values) : void(krylov[name] = std::move(values));
+        ours ? store.put_saved(name, values) : void(krylov[name] = values);
     }
     within_ = store.get("run/within").at(0) != 0.0;
     if (const RowOrder* order = case_.shape().order(); order && store.get("run/order") != order_mark(*order))
@@ -346,7 +345,7 @@ RunState Simulation::state(bool within, Index iterations, const SolverItems& kry
                    .time = stepper_->time(),
                    .newton = within ? newton_->taken() : 0,
                    .iterations = iterations,
-                   .u = in_given_order(case_.shape(), u_),
+                   .u = SavedValues::of(u_, case_.shape().order()),
                    .solver = store.items()};
     state.solver.insert(krylov.begin(), krylov.end());
     return state;

@@ -8,18 +8,22 @@
 namespace hyperplane {
 
 void SolverState::put(const std::string& name, const Vector& values) {
-    items_[name] = to_natural(values);
+    items_[name] = SavedValues::of(values);
 }
 
 void SolverState::put(const std::string& name, std::span<const double> values) {
-    items_[name].assign(values.begin(), values.end());
+    items_[name] = std::vector<double>(values.begin(), values.end());
 }
 
 void SolverState::get(const std::string& name, Vector& values) const {
-    from_natural(get(name), values);
+    item(name).restore(values);
 }
 
 std::vector<double> SolverState::get(const std::string& name) const {
+    return item(name).all();
+}
+
+const SavedValues& SolverState::item(const std::string& name) const {
     const auto found = items_.find(name);
     if (found == items_.end())
         throw FileError(fmt::format("the saved state holds no {}; it was left by another solver or program", name));

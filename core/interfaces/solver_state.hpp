@@ -5,8 +5,10 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/interfaces/saved_values.hpp"
 #include "core/vector/vector.hpp"
 
 namespace hyperplane {
@@ -23,6 +25,10 @@ public:
     virtual std::vector<double> get(const std::string& name) const = 0;
 };
 
+/// The values of each item, such as "cg/p"; those of vectors are in natural order, dof fastest, and where ranks have
+/// parts of a vector, each has its own.
+using SolverItems = std::map<std::string, SavedValues>;
+
 /// A StateStore in the host's memory.
 class SolverState : public StateStore {
 public:
@@ -31,11 +37,14 @@ public:
     void get(const std::string& name, Vector& values) const override;
     std::vector<double> get(const std::string& name) const override;
 
-    /// The values of each item; those of vectors are in natural order, dof fastest.
-    const std::map<std::string, std::vector<double>>& items() const { return items_; }
+    /// Puts an item that was saved before.
+    void put_saved(const std::string& name, SavedValues values) { items_[name] = std::move(values); }
+    const SolverItems& items() const { return items_; }
 
 private:
-    std::map<std::string, std::vector<double>> items_;
+    const SavedValues& item(const std::string& name) const;
+
+    SolverItems items_;
 };
 
 /// Where an interrupted solve saves its state, and where a solve continues from. A continued solve gives the same bits

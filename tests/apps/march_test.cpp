@@ -51,7 +51,7 @@ Marched run(const std::string& text, const std::vector<std::string>& overrides,
     done.outcome = Simulation(a_case, record, {Progress::Style::none, a_case.criteria}).run();
     record.finish(done.outcome.code == ExitCode::ok ? "ok" : "failed", done.outcome.code, done.outcome.message);
     done.record = read_record(path);
-    if (done.record.has_state) done.u = done.record.state.u;
+    if (done.record.has_state) done.u = done.record.state.u.all();
     std::filesystem::remove_all(folder);
     return done;
 }

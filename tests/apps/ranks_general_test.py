@@ -212,6 +212,18 @@ class RanksOfGeneralMatrices(ProgramTest):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.expect(0, "diff", "whole.h5", name, "--tolerance", "0")
 
+    def test_checkpoints_within_a_solve_restart_on_another_number_of_ranks(self):
+        deck = self.write("deck.ini", TRANSPORT.format(steps=3) + "[preconditioner]\nname = sync_free_ilu\n[ordering]\nname = rcm\n"
+                          "[output]\nfields = true\ncheckpoint_minutes = 1e-9\n")
+        self.assertEqual(self.run_ranks(deck, 1, "whole.h5", "--set", "output.checkpoint_minutes=1e6").returncode, 0)
+        killed = self.run_program("run", deck, "--ranks", "3", "--threads", "1", "--backend", "cpu", "--quiet", "--set",
+                                  "output.file=part.h5", stop_at=f"9:{int(signal.SIGKILL)}")
+        self.assertEqual(killed.returncode, -signal.SIGKILL, killed.stderr)
+        done = self.run_ranks(deck, 2, "part.h5", "--restart")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.expect(0, "diff", "whole.h5", "part.h5", "--tolerance", "0")
+        self.assertEqual((self.folder / "part.vtkhdf").read_bytes(), (self.folder / "whole.vtkhdf").read_bytes())
+
     def test_compare_gives_the_iterations_and_the_system_of_one_rank(self):
         deck = self.write("deck.ini", POISSON + "[preconditioner]\nname = jacobi\n[ordering]\nname = rcm\n")
         self.compared_on_one_and_three_ranks(deck, "sync_free_ilu,jacobi,none")

@@ -157,6 +157,7 @@ class Ranks(ProgramTest):
             "subdomains": POISSON + "[preconditioner]\nname = subdomain_ildu0\nsubdomain = 7 6 5\nstorage = single\n",
             "swept subdomains": POISSON + "[preconditioner]\nname = subdomain_ildu0\nsubdomain = 7 6 5\ntriangular_solve = jacobi\n",
             "periodic": cells.replace("[grid]", "[grid]\nperiodic = z"),
+            "series": TRANSPORT.replace("{steps}", "1") + "[output]\nfields_every = 1\n",
             "long range": "[problem]\nname = cahn_hilliard\nsigma = 100\n" + GRID + "[time]\ntime_step = 1e-6\nsteps = 1\n",
         }.items():
             with self.subTest(name):
@@ -298,6 +299,20 @@ class Ranks(ProgramTest):
                 done = self.run_ranks(deck, then, name)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.expect(0, "diff", "whole.h5", name, "--tolerance", "0")
+
+    def test_checkpoints_within_a_solve_restart_on_another_number_of_ranks(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9") + "[output]\ncheckpoint_minutes = 1e-9\n")
+        self.assertEqual(self.run_ranks(deck, 1, "whole.h5", "--set", "output.checkpoint_minutes=1e6").returncode, 0)
+        for first, then in ((1, 3), (3, 2), (2, 1)):
+            with self.subTest(f"{first} ranks, then {then}"):
+                name = f"{first}_{then}.h5"
+                killed = self.run_program("run", deck, "--ranks", str(first), "--backend", "cpu", "--quiet", "--set",
+                                          f"output.file={name}", stop_at=f"9:{int(signal.SIGKILL)}")
+                self.assertEqual(killed.returncode, -signal.SIGKILL, killed.stderr)
+                done = self.run_ranks(deck, then, name, "--restart")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.expect(0, "diff", "whole.h5", name, "--tolerance", "0")
+                self.assertEqual((self.folder / f"{first}_{then}.vtkhdf").read_bytes(), (self.folder / "whole.vtkhdf").read_bytes())
 
     def test_checkpoints_restart_on_another_number_of_ranks(self):
         deck = self.write("deck.ini", TRANSPORT.format(cells="7 5 9", steps=4) + "[output]\ncheckpoint_every = 1\n")

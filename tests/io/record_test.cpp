@@ -115,11 +115,11 @@ TEST(Record, ComesBackAsItWas) {
     EXPECT_EQ(r.state.step, 2);
     EXPECT_EQ(r.state.time, 0.2);
     EXPECT_EQ(r.state.iterations, 11);
-    EXPECT_EQ(r.state.u, (std::vector<double>{1.0, -0.0, 3.5}));
+    EXPECT_EQ(r.state.u.all(), (std::vector<double>{1.0, -0.0, 3.5}));
     EXPECT_EQ(r.state.solver.size(), 3u);
-    EXPECT_EQ(r.state.solver.at("cg/x"), (std::vector<double>{4.0, -0.0}));
-    EXPECT_EQ(r.state.solver.at("cg/rho"), std::vector<double>{0.5});
-    EXPECT_TRUE(r.state.solver.at("empty").empty());
+    EXPECT_EQ(r.state.solver.at("cg/x").all(), (std::vector<double>{4.0, -0.0}));
+    EXPECT_EQ(r.state.solver.at("cg/rho").all(), std::vector<double>{0.5});
+    EXPECT_TRUE(r.state.solver.at("empty").all().empty());
 }
 
 TEST(Record, SolvesAndHistoriesComeBack) {
