@@ -33,6 +33,7 @@ CountedPlan plan_by_counts(const Parameters& parameters, const Context& context,
                          "file does not tell; leave --header out, so that the file is read");
     CountedPlan plan = row->plan(parameters, context, a);
     plan.most_bytes = std::max(plan.most_bytes, plan.bytes);
+    plan.most_setup_bytes = std::max(plan.most_setup_bytes, plan.setup_bytes);
     const Index scaling = bytes_of_scaling(parameters, a);
     plan.bytes += scaling;
     plan.most_bytes += scaling;

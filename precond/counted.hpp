@@ -26,9 +26,10 @@ struct BlockCounts {
 
 /// What PreconditionerPlan says, on a CPU.
 struct CountedPlan {
-    Index bytes = 0;        ///< if all diagonal blocks are stored, and of what `most_when` names nothing is there
-    Index most_bytes = 0;   ///< if some are not, if the most threads have work, and under the condition
-    Index setup_bytes = 0;  ///< held in addition during a set-up
+    Index bytes = 0;             ///< if all diagonal blocks are stored, and of what `most_when` names nothing is there
+    Index most_bytes = 0;        ///< if some are not, if the most threads have work, and under the condition
+    Index setup_bytes = 0;       ///< held in addition during a set-up
+    Index most_setup_bytes = 0;  ///< the same where most_bytes are held; at least setup_bytes
     /// What the pattern decides besides, as in "rows of the factors fill up"; empty: nothing.
     const char* most_when = "";
 };

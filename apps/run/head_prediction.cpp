@@ -206,7 +206,7 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
         made.pattern_decides = high.most_when;
         const auto finding = [&](Index bytes) { return ordered ? std::optional(bytes) : std::nullopt; };
         MemoryPlan least = memory_of(fewest, name, low.bytes, low.setup_bytes, *solver, finding(0));
-        most = std::max(most, memory_of(largest, name, high.most_bytes, high.setup_bytes, *solver,
+        most = std::max(most, memory_of(largest, name, high.most_bytes, high.most_setup_bytes, *solver,
                                         finding(most_bytes_of_finding_an_order(largest)))
                                   .total());
         if (made.memory.by_label.empty() || least.total() < made.memory.total()) made.memory = std::move(least);

@@ -81,11 +81,10 @@ Rounding events_of(const RoundingLog& met, const Grid& grid, int dof, int parts)
     return result;
 }
 
-Rounding rounding_by(const Context& context, const Layout& layout, int dof, int parts,
-                     const std::function<void(RoundingLog*)>& round) {
-    const Grid& grid = layout.grid();
-    const Rounding mine = rounding_by(context, grid, dof, parts, round);
-    if (!layout.is_part()) return mine;
+namespace {
+
+/// What all ranks have met; each has met `mine`.
+Rounding met_by_all_ranks(const Context& context, const Grid& grid, const Rounding& mine) {
     const PivotEvent& first = mine.overflow;
     const std::vector<double> all =
         gathered(context, {double(mine.flushed), double(mine.overflows), double(grid.row(first.cell)),
@@ -100,15 +99,36 @@ Rounding rounding_by(const Context& context, const Layout& layout, int dof, int 
     return result;
 }
 
+}  // namespace
+
+Rounding rounding_by(const Context& context, const Layout& layout, int dof, int parts,
+                     const std::function<void(RoundingLog*)>& round) {
+    const Rounding mine = rounding_by(context, layout.grid(), dof, parts, round);
+    return layout.is_part() ? met_by_all_ranks(context, layout.grid(), mine) : mine;
+}
+
+Rounding rounding_by(const Context& context, const IndexSpace& rows, int dof, int parts,
+                     const std::function<void(RoundingLog*)>& round) {
+    const Grid places = Grid::of_rows(rows.all_block_rows());
+    const Rounding mine = rounding_by(context, places, dof, parts, round);
+    return rows.is_part() ? met_by_all_ranks(context, places, mine) : mine;
+}
+
 void judge(const Rounding& rounding, FactorStorage storage, const std::string& name, SetupReport& report,
            bool takes_half) {
+    const auto& [cell, component, value] = rounding.overflow;
+    judge_at(fmt::format("at cell ({},{},{}), component {},", cell.x, cell.y, cell.z, component), rounding, storage,
+             name, report, takes_half);
+}
+
+void judge_at(const std::string& place, const Rounding& rounding, FactorStorage storage, const std::string& name,
+              SetupReport& report, bool takes_half) {
     if (rounding.overflows > 0) {
-        const auto& [cell, component, value] = rounding.overflow;
         const bool single = storage == FactorStorage::single_precision;
         throw SetupError(
-            fmt::format("{}: a value of the factors at cell ({},{},{}), component {}, is {:g}, which {} cannot hold "
+            fmt::format("{}: a value of the factors {} is {:g}, which {} cannot hold "
                         "({} such rows of coefficients in all). Use preconditioner.storage = {}double.",
-                        name, cell.x, cell.y, cell.z, component, value,
+                        name, place, rounding.overflow.value,
                         single ? "single precision" : "half precision with a scale from 2^-126 to 2^127",
                         rounding.overflows, single && takes_half ? "half_scaled, which scales each row, or " : ""));
     }

@@ -45,15 +45,19 @@ double error_of_solves(const GeneralFactors& factors, const Buffer<Index>& diago
     for (Index at = 0; at < rows * dof; ++at) z_size[at] = std::abs(of_z.data()[at]);
     const int threads = host.threads_for(rows * dof);
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (Index row = 0; row < rows; ++row) {  // y = U z
+    for (Index row = 0; row < rows; ++row) {  // y = U z, or y = D (I + G) z
         const Index middle = middles.data()[row];
         double* const own = y.data() + row * dof;
         for (int c = 0; c < dof; ++c) own[c] = of_z.data()[row * dof + c];
+        const auto add_neighbours = [&] {
+            sums.add(middle + 1, p.row_begin()[row + 1], of_z.data(), z_size.data(), own, size.data() + row * dof);
+        };
+        if (factors.unit) add_neighbours();
         const double* const inverse = values.data() + middle * dof * dof;
         divide_by_block(
             dof, [&](int i, int j) { return inverse[i * dof + j]; }, own);
         for (int c = 0; c < dof; ++c) size[row * dof + c] = std::abs(own[c]);
-        sums.add(middle + 1, p.row_begin()[row + 1], of_z.data(), z_size.data(), own, size.data() + row * dof);
+        if (!factors.unit) add_neighbours();
     }
     double largest = 0.0, scale = 0.0;
     bool finite = true;

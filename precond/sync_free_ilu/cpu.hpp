@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/storage.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/row_walk.hpp"
 
@@ -96,6 +97,6 @@ void lower_solve(const GeneralFactors& factors, const RowWalk& walk, const doubl
 void upper_solve(const GeneralFactors& factors, const RowWalk& walk, double* z);
 
 /// The fewest bytes that both solves with this number of blocks move.
-Index bytes_per_apply(Index rows, Index blocks, int dof);
+Index bytes_per_apply(Index rows, Index blocks, int dof, FactorStorage storage = FactorStorage::double_precision);
 
 }  // namespace hyperplane::general_cpu

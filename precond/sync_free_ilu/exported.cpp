@@ -89,8 +89,9 @@ LduFactors ldu_of(const GeneralFactors& factors, const Buffer<Index>& diagonals)
             upper.entry(i * dof + r, 1.0);
             for (Index at = middle + 1; at < end; ++at)
                 for (int c = 0; c < dof; ++c) {
-                    double sum = 0.0;
-                    for (int q = 0; q < dof; ++q) sum += held[r * dof + q] * host.data()[at * size + q * dof + c];
+                    double sum = factors.unit ? host.data()[at * size + r * dof + c] : 0.0;
+                    for (int q = 0; q < dof && !factors.unit; ++q)
+                        sum += held[r * dof + q] * host.data()[at * size + q * dof + c];
                     upper.entry(Index(p.column()[at]) * dof + c, sum);
                 }
             upper.end();

@@ -4,6 +4,7 @@
 //   values[block][row][col]      L below the diagonal, U above it, and the inverses of U's diagonal blocks
 //
 // Of a symmetric matrix M = (I + L) D (I + L)^T, and U = D (I + L)^T is stored as well, so that both solves read rows.
+// In reduced precision they are W = L, D^-1 and G = D^-1 U (reduced_rows.hpp), which need no values in double.
 #pragma once
 
 #include "core/matrix/bsr_matrix.hpp"
@@ -31,6 +32,7 @@ struct GeneralFactors {
     int dof = 1;
     bool symmetric = false;
     Buffer<double> values;  ///< in the backend's memory
+    bool unit = false;      ///< whether they are W, D^-1 and G = D^-1 U, as checks and exports read reduced factors
 
     const BlockPattern& pattern() const { return *filled.pattern; }
     /// The blocks of A (of its lower triangle and diagonal, of the rest) that are in the same order in `values` have

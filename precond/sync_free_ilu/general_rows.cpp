@@ -16,14 +16,18 @@ namespace {
 
 using ReadOptions = SyncFreeOptions (*)(const Parameters&, const PreconditionerSetting&);
 
-/// Refuses reduced storage and `modes`, keys that say how sweeps for the factors go, other than `sync`.
+/// Refuses reduced storage for sweeps in place of solves, and `modes`, keys that say how sweeps for the factors go,
+/// other than `sync`.
 SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& name,
                                const std::vector<std::string>& modes = {}) {
     std::vector<std::string> errors;
-    if (is_reduced(factor_storage(parameters)))
+    const bool is_swept = name == "jacobi_sweeps", may_be_swept = parameters.has("preconditioner", "triangular_solve");
+    if (is_reduced(factor_storage(parameters)) && (is_swept || (may_be_swept && sweeps_triangles(parameters))))
         errors.push_back(
-            fmt::format("{}: of a general matrix, {} stores its factors in double alone; leave the key out",
-                        parameters.where("preconditioner", "storage"), name));
+            fmt::format("{}: of a general matrix, {} stores its factors in double alone{}; leave the key out{}",
+                        parameters.where("preconditioner", "storage"), name,
+                        is_swept ? "" : " where sweeps take the place of solves",
+                        is_swept ? "" : ", or set triangular_solve = exact"));
     for (const std::string& key : modes)
         if (parameters.text("preconditioner", key) != "sync")
             errors.push_back(
@@ -35,6 +39,7 @@ SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& 
     if (parameters.has("preconditioner", "fill_level"))
         options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
     options.pivots = pivot_options(parameters);
+    options.storage = factor_storage(parameters);
     return options;
 }
 
@@ -146,6 +151,7 @@ CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& con
     if (parameters.text("preconditioner", "part_rows") != "auto")
         options.parts->most_rows =
             std::min(parameters.integer("preconditioner", "part_rows"), PartOptions::largest_rows(a.dof));
+    options.storage = factor_storage(parameters);
     if (sweeps_triangles(parameters)) options.sweeps = triangular_solve_options(parameters);
     return by_counts(options, context, a);
 }
@@ -164,10 +170,20 @@ bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& se
     return options.parts && !options.sweeps;
 }
 
+/// Refuses reduced storage on a GPU.
+void check_storage(const SyncFreeOptions& options, const Parameters& parameters, Backend backend) {
+    if (is_reduced(options.storage) && backend == Backend::cuda)
+        throw UsageError(
+            fmt::format("{}: of a general matrix, {} stores its factors in double alone on a GPU, whose "
+                        "kernels read no others; leave the key out, or set device.backend = cpu",
+                        parameters.where("preconditioner", "storage"), options.name));
+}
+
 }  // namespace
 
 std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                                  const PreconditionerSetting& setting) {
+    check_storage(options, parameters, setting.context.backend());
     if (couples_ranks(parameters, setting)) {
         if constexpr (cuda_built)
             if (setting.context.backend() == Backend::cuda) {
@@ -181,6 +197,7 @@ std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options,
 
 PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                     const PreconditionerSetting& setting) {
+    check_storage(options, parameters, setting.context.backend());
     if (!couples_ranks(parameters, setting)) return SyncFreeIlu::plan(options, setting);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
@@ -191,6 +208,7 @@ PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parame
 std::vector<KernelSet> kernels_of_general_ilu([[maybe_unused]] const SyncFreeOptions& options,
                                               [[maybe_unused]] const Parameters& parameters,
                                               [[maybe_unused]] const PreconditionerSetting& setting) {
+    check_storage(options, parameters, Backend::cuda);
     if constexpr (cuda_built)
         if (couples_ranks(parameters, setting))
             return solves_parts(options) ? RankPartsCuda::kernels(options, setting)

@@ -35,13 +35,18 @@ void RankIlu::analyse(const BsrMatrix& a) {
     Symbolic symbolic =
         taken_symbolic(context_, key_across_ranks(options_, a.pattern(), a.dof(), a.symmetric()), label);
     factors_.filled = std::move(symbolic.filled);
+    allocate_values();
+    solve_ = std::make_unique<RankSolve>(context_, factors_, std::move(symbolic.slab), *a.pattern()->slab(),
+                                         options_.sweeps, label, options_.storage);
+    served_ = a.pattern();
+}
+
+void RankIlu::allocate_values() {
+    if (factors_.values.size() == factors_.value_count()) return;
     factors_.values = Buffer<double>(context_, label, factors_.value_count());
     if (options_.fixed_point_sweeps > 0)
         scratch_ = {Buffer<double>(context_, label, factors_.value_count()),
-                    Buffer<double>(context_, label, factors_.pattern().rows() * a.dof() * a.dof())};
-    solve_ = std::make_unique<RankSolve>(context_, factors_, std::move(symbolic.slab), *a.pattern()->slab(),
-                                         options_.sweeps, label);
-    served_ = a.pattern();
+                    Buffer<double>(context_, label, factors_.pattern().rows() * factors_.dof * factors_.dof)};
 }
 
 /// Rows of factors as messages: the inverse of the diagonal block, then what the receiver has above the diagonal.
@@ -109,14 +114,27 @@ SetupReport RankIlu::setup(const SystemMatrix& matrix) {
     analyse(a);
     const double symbolic = seconds_since(begin);
     begin = std::chrono::steady_clock::now();
+    allocate_values();
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
         remark_on_pivots(options_, a.symmetric()));
-    solve_->take(factors_, options_.name);
+    Index value_bytes = factors_.values.size() * Index(sizeof(double));
+    if (is_reduced(options_.storage)) {
+        const ProfileScope scope(context_, "rounding");
+        judge_rounding(solve_->round(factors_, a), a, options_, report);
+        factors_.values = {};
+        scratch_ = {};
+        const BlockPattern& p = factors_.pattern();
+        const Index* const own = p.row_begin() + factors_.filled.first;
+        const Index rows = a.pattern()->rows();
+        value_bytes = ReducedRows::bytes(options_.storage, rows, own[rows] - own[0], a.dof());
+    } else {
+        solve_->take(factors_, options_.name);
+    }
     report.symbolic_seconds = symbolic;
     report.numeric_seconds = seconds_since(begin);
-    report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
+    report.factor_bytes = value_bytes + factors_.filled.bytes();
     return report;
 }
 
@@ -139,12 +157,15 @@ PreconditionerPlan RankIlu::plan(const SyncFreeOptions& options, const Precondit
     PreconditionerPlan plan;
     plan.kept = kept;
     plan.space = setting.matrix.natural_space();
-    plan.bytes = filled.bytes() + blocks * dof * dof * Index(sizeof(double)) +
-                 RankSolve::bytes(filled, slab, *a->slab(), options.sweeps, dof);
-    if (options.fixed_point_sweeps > 0) plan.bytes += general_cpu::fixed_point_bytes(rows, blocks, dof);
+    const Index in_double = blocks * dof * dof * Index(sizeof(double)) +
+                            (options.fixed_point_sweeps > 0 ? general_cpu::fixed_point_bytes(rows, blocks, dof) : 0);
+    const bool released = is_reduced(options.storage);
+    plan.bytes = filled.bytes() + (released ? 0 : in_double) +
+                 RankSolve::bytes(filled, slab, *a->slab(), options.sweeps, dof, options.storage);
     const Index tried = options.sweeps ? RankSweeps::setup_bytes(slab, dof) : 0;
-    plan.setup_bytes = std::max(tried, kept->symbolic->peak - plan.bytes);
-    plan.bytes_per_apply = RankSolve::bytes_per_apply(filled, *slab, options.sweeps, dof);
+    plan.setup_bytes =
+        std::max({tried, kept->symbolic->peak - plan.bytes, released ? in_double + Index(sizeof(RoundingLog)) : 0});
+    plan.bytes_per_apply = RankSolve::bytes_per_apply(filled, *slab, options.sweeps, dof, options.storage);
     plan.traits = traits_of(options, setting.matrix.symmetric());
     return plan;
 }

@@ -41,6 +41,8 @@ public:
 private:
     class RowMessages;
     void analyse(const BsrMatrix& a);
+    /// Allocates what a numeric part computes with, where it is not there.
+    void allocate_values();
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
 
     Context context_;

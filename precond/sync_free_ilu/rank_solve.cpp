@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/profile.hpp"
+#include "precond/factors/rounding_events.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
 
 namespace hyperplane {
@@ -23,18 +24,19 @@ struct OwnBlocks {
 }  // namespace
 
 RankSolve::RankSolve(const Context& context, const GeneralFactors& factors, std::shared_ptr<const RowSlab> slab,
-                     const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, const std::string& label)
+                     const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, const std::string& label,
+                     FactorStorage storage)
     : context_(context),
       slab_(std::move(slab)),
       dof_(factors.dof),
-      bytes_per_apply_(bytes_per_apply(factors.filled, *slab_, sweeps, dof_)),
+      bytes_per_apply_(bytes_per_apply(factors.filled, *slab_, sweeps, dof_, storage)),
       lower_(context, factors.pattern(), *slab_, Side::lower, label) {
     if (sweeps) {
         swept_ = std::make_unique<RankSweeps>(context, factors, slab_, of_vectors, *sweeps, label);
     } else {
         upper_ = RankStages(context, factors.pattern(), *slab_, Side::upper, label);
-        l_ = StagedTriangle(context, factors, lower_.rows(), Side::lower, label);
-        u_ = StagedTriangle(context, factors, upper_.rows(), Side::upper, label);
+        l_ = StagedTriangle(context, factors, lower_.rows(), Side::lower, storage, label);
+        u_ = StagedTriangle(context, factors, upper_.rows(), Side::upper, storage, label);
         if (slab_.get() != &of_vectors) z_ = Vector(context, IndexSpace::plain(slab_), dof_, label);
     }
 }
@@ -43,6 +45,14 @@ void RankSolve::take(const GeneralFactors& factors, const std::string& name) {
     if (swept_) return swept_->take(factors, name);
     l_.take(factors);
     u_.take(factors);
+}
+
+Rounding RankSolve::round(const GeneralFactors& factors, const BsrMatrix& a) {
+    const Index first = a.space().first_block_row() - factors.filled.first;
+    return rounding_by(context_, a.space(), dof_, 3, [&](RoundingLog* log) {
+        l_.round(factors, first, *log);
+        u_.round(factors, first, *log);
+    });
 }
 
 void RankSolve::apply(const Vector& r, Vector& z) const {
@@ -78,18 +88,20 @@ void RankSolve::solve(const double* r, double* z) const {
 }
 
 Index RankSolve::bytes(const FilledPattern& filled, const std::shared_ptr<const RowSlab>& slab,
-                       const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, int dof) {
+                       const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, int dof,
+                       FactorStorage storage) {
     const OwnBlocks own(filled, *slab);
     const Index stages = RankStages::bytes(*slab);
     if (sweeps) return stages + RankSweeps::bytes(filled, slab, of_vectors, dof, Backend::cpu);
     const Index vector = IndexSpace::plain(slab).slots_in_memory() * dof * Index(sizeof(double));
     const Index apart = slab.get() == &of_vectors ? 0 : vector;
-    return 2 * stages + StagedTriangle::bytes(slab->rows, own.all, dof) + BlockPattern::bytes(slab->rows, 0) + apart;
+    return 2 * stages + StagedTriangle::bytes(slab->rows, own.all, dof, storage) + BlockPattern::bytes(slab->rows, 0) +
+           apart;
 }
 
 Index RankSolve::bytes_per_apply(const FilledPattern& filled, const RowSlab& slab,
-                                 const std::optional<SweepOptions>& sweeps, int dof) {
-    if (!sweeps) return general_cpu::bytes_per_apply(slab.rows, filled.pattern->blocks(), dof);
+                                 const std::optional<SweepOptions>& sweeps, int dof, FactorStorage storage) {
+    if (!sweeps) return general_cpu::bytes_per_apply(slab.rows, filled.pattern->blocks(), dof, storage);
     const OwnBlocks own(filled, slab);
     return SweptFactors::bytes_per_apply(slab.rows, own.lower, own.all - slab.rows - own.lower, dof, *sweeps);
 }

@@ -18,9 +18,12 @@ public:
     /// count. `of_vectors`: the slab of the vectors; if it is another one, solves are made in a vector of their own.
     /// All ranks must call it.
     RankSolve(const Context& context, const GeneralFactors& factors, std::shared_ptr<const RowSlab> slab,
-              const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, const std::string& label);
+              const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, const std::string& label,
+              FactorStorage storage = FactorStorage::double_precision);
     /// Takes over new values of the factors; `name`: the preconditioner, in messages.
     void take(const GeneralFactors& factors, const std::string& name);
+    /// The same in reduced precision, of the factors of `a`; returns the events of all ranks.
+    Rounding round(const GeneralFactors& factors, const BsrMatrix& a);
     void apply(const Vector& r, Vector& z) const;
     /// The order in which the own rows are factored.
     const RankStages& lower() const { return lower_; }
@@ -28,9 +31,11 @@ public:
 
     /// What it holds, and the bytes of an application.
     static Index bytes(const FilledPattern& filled, const std::shared_ptr<const RowSlab>& slab,
-                       const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, int dof);
+                       const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, int dof,
+                       FactorStorage storage = FactorStorage::double_precision);
     static Index bytes_per_apply(const FilledPattern& filled, const RowSlab& slab,
-                                 const std::optional<SweepOptions>& sweeps, int dof);
+                                 const std::optional<SweepOptions>& sweeps, int dof,
+                                 FactorStorage storage = FactorStorage::double_precision);
 
 private:
     void solve(const double* r, double* z) const;

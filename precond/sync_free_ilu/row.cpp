@@ -49,6 +49,7 @@ SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerS
     options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
     options.pivots = pivot_options(parameters);
     options.pivots.rules.indefinite = parameters.boolean("preconditioner", "indefinite");
+    options.storage = factor_storage(parameters);
     options.variant = read_variant(parameters, setting.matrix);
     return options;
 }
@@ -58,6 +59,7 @@ SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerS
 CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
     SyncFreeOptions options;
     options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+    options.storage = factor_storage(parameters);
     options.variant = read_variant(parameters, a.dof, a.blocks, false);
     return by_counts(options, context, a);
 }
@@ -73,6 +75,10 @@ PreconditionerRow sync_free_ilu_row() {
         "alone. On a CPU the rows of one level are shared by the threads. Source: Freire, Dufrechou, Ezzatti, A "
         "synchronization-free incomplete LU factorization for GPUs with level-set analysis; fill by Hysom and Pothen.";
     row.kinds = {MatrixKind::general};
+    row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
+    row.storage_note =
+        "on a CPU they are widened to double when they are read; a GPU stores double alone. Vectors and arithmetic are "
+        "double";
     row.regular_splitting = true;
     row.on_general_ranks = row.on_general_gpu_ranks = true;
     row.parameters = ilu_parameters();

@@ -3,6 +3,7 @@
 
 #include "precond/factors/known_dof.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
+#include "precond/sync_free_ilu/reduced_rows.hpp"
 
 namespace hyperplane::general_cpu {
 namespace {
@@ -50,9 +51,9 @@ void upper_solve(const GeneralFactors& f, const RowWalk& walk, double* z) {
     });
 }
 
-Index bytes_per_apply(Index rows, Index blocks, int dof) {
+Index bytes_per_apply(Index rows, Index blocks, int dof, FactorStorage storage) {
     // r once, z written by both solves and read between them, and the places of the diagonal blocks twice.
-    return blocks * dof * dof * Index(sizeof(double)) + BlockPattern::bytes(rows, blocks) +
+    return ReducedRows::bytes(storage, rows, blocks, dof) + BlockPattern::bytes(rows, blocks) +
            2 * rows * Index(sizeof(Index)) + 4 * rows * dof * Index(sizeof(double));
 }
 

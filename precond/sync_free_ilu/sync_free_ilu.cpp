@@ -9,6 +9,7 @@
 #include "core/profile.hpp"
 #include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
+#include "precond/factors/rounding_events.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/check.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
@@ -28,12 +29,6 @@ constexpr const char* label = "factor";
 template <class Matrix>
 SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a) {
     return {a.pattern(), a.dof(), options.fill_level, options.parts, a.symmetric()};
-}
-
-/// What sweeps hold beside factors of so many block rows and blocks.
-Index bytes_of_sweeps(const SyncFreeOptions& options, Index rows, Index blocks, int dof) {
-    return (options.fixed_point_sweeps > 0 ? general_cpu::fixed_point_bytes(rows, blocks, dof) : 0) +
-           (options.sweeps ? SweptFactors::bytes(rows, blocks, dof) : 0);
 }
 
 /// What kernels are specialised on; fixed-point sweeps look entries up in rows.
@@ -131,6 +126,7 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     fixed_point_.reset();
     gpu_pattern_.reset();
     swept_.reset();
+    reduced_.reset();
     factors_ = {};
     scratch_ = {};
     const Context host = context_.host();
@@ -164,14 +160,19 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     };
     lower_ = walk(Side::lower);
     upper_ = walk(Side::upper);
+    allocate_values();
+    if (options_.sweeps) swept_ = std::make_unique<SweptFactors>(context_, factors_, *options_.sweeps);
+    served_ = a.pattern();
+    symbolic_seconds_ = seconds_since(begin);
+}
+
+void SyncFreeIlu::allocate_values() {
+    if (factors_.values.size() == factors_.value_count()) return;
     factors_.values =
         Buffer<double>(context_, label, factors_.value_count(), cuda_ ? Initially::anything : Initially::zero);
     if (options_.fixed_point_sweeps > 0)
         scratch_ = {Buffer<double>(context_, label, factors_.value_count()),
-                    Buffer<double>(context_, label, a.pattern()->rows() * a.dof() * a.dof())};
-    if (options_.sweeps) swept_ = std::make_unique<SweptFactors>(context_, factors_, *options_.sweeps);
-    served_ = a.pattern();
-    symbolic_seconds_ = seconds_since(begin);
+                    Buffer<double>(context_, label, factors_.pattern().rows() * factors_.dof * factors_.dof)};
 }
 
 void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
@@ -188,10 +189,21 @@ void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inv
 }
 
 SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
-    return factor_with_policy(
+    allocate_values();
+    SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
         remark_on_pivots(options_, a.symmetric()));
+    if (is_reduced(options_.storage)) round(a, report);
+    return report;
+}
+
+void SyncFreeIlu::round(const BsrMatrix& a, SetupReport& report) {
+    const ProfileScope scope(context_, "rounding");
+    if (!reduced_) reduced_ = std::make_unique<ReducedRows>(context_, options_.storage, factors_, label);
+    judge_rounding(reduced_->round(factors_, a), a, options_, report);
+    factors_.values = {};
+    scratch_ = {};
 }
 
 void SyncFreeIlu::hand_on() {
@@ -213,7 +225,8 @@ SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
     context_.synchronize();
     report.symbolic_seconds = symbolic_seconds_;
     report.numeric_seconds = seconds_since(begin);
-    report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
+    report.factor_bytes =
+        (reduced_ ? reduced_->bytes() : factors_.values.size() * Index(sizeof(double))) + factors_.filled.bytes();
     return report;
 }
 
@@ -225,10 +238,11 @@ void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
     }
     {
         const ProfileScope scope(context_, "lower", bytes_per_apply() / 2);
-        general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
+        reduced_ ? reduced_->lower_solve(factors_, lower_, r.data(), z.data())
+                 : general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
     }
     const ProfileScope scope(context_, "upper", bytes_per_apply() / 2);
-    general_cpu::upper_solve(factors_, upper_, z.data());
+    reduced_ ? reduced_->upper_solve(factors_, upper_, z.data()) : general_cpu::upper_solve(factors_, upper_, z.data());
 }
 
 NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
@@ -246,13 +260,22 @@ const Buffer<Index>& SyncFreeIlu::diagonals() const {
 }
 
 LduFactors SyncFreeIlu::ldu() const {
-    return ldu_of(factors_, diagonals());
+    return reduced_ ? ldu_of(reduced_->widened(factors_), diagonals()) : ldu_of(factors_, diagonals());
 }
 
 ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                                 const MakeInDouble& in_double) const {
     if (options_.sweeps) return Preconditioner::check_application(a, r, z, in_double);
-    return {error_of_solves(factors_, diagonals(), r, z), bound_of_double(), ""};
+    const double error = reduced_ ? error_of_solves(reduced_->widened(factors_), diagonals(), r, z)
+                                  : error_of_solves(factors_, diagonals(), r, z);
+    return {error, bound_of_double(), ""};
+}
+
+void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptions& options, SetupReport& report) {
+    const std::shared_ptr<const RowOrder> order = order_of(a);
+    const Index block_row = met.overflow.cell.x, given = order ? Index(order->given[block_row]) : block_row;
+    judge_at(fmt::format("in row {}", given * a.dof() + met.overflow.component + 1), met, options.storage, options.name,
+             report);
 }
 
 std::string remark_on_pivots(const SyncFreeOptions& options, bool symmetric) {
@@ -278,14 +301,15 @@ SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& f
     if (options.sweeps) counts.apply = options.sweeps->lower + options.sweeps->upper;
     if (options.fixed_point_sweeps > 0) {
         counts.setup = options.fixed_point_sweeps;
-        counts.bytes_of_setup_sweep = 2 * factors.values.size() * Index(sizeof(double)) + factors.pattern().bytes();
+        counts.bytes_of_setup_sweep = 2 * factors.value_count() * Index(sizeof(double)) + factors.pattern().bytes();
     }
     return counts;
 }
 
 Index SyncFreeIlu::bytes_per_apply() const {
     if (swept_) return swept_->bytes_per_apply();
-    return general_cpu::bytes_per_apply(factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof);
+    return general_cpu::bytes_per_apply(factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof,
+                                        options_.storage);
 }
 
 PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
@@ -294,12 +318,13 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     const auto kept = kept_symbolic(host, key_of(options, a), label);
     const GraphParts& parts = kept->symbolic->parts;
     const FilledPattern& filled = kept->symbolic->filled;
-    const Index values = filled.pattern->blocks() * a.dof() * a.dof() * Index(sizeof(double));
     const Index rows = filled.pattern->rows();
     PreconditionerPlan plan;
     plan.kept = kept;
     plan.space = a.natural_space();
-    plan.bytes = filled.bytes() + values + (options.parts ? parts.bytes() : 0);
+    const ValueBytes of_values = bytes_of_values(options, {rows, filled.pattern->blocks(), a.dof()});
+    plan.bytes = filled.bytes() + of_values.held + (options.parts ? parts.bytes() : 0);
+    plan.setup_bytes = of_values.in_setup;
     if (setting.context.backend() == Backend::cpu)
         plan.bytes += bytes_of_walks(host, options, *filled.pattern, a.dof());
     if constexpr (cuda_built)
@@ -307,7 +332,7 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
             const RowCounts counts = row_counts(filled, a.symmetric());
             const SyncFreeShape shape = shape_of(options, counts, a.dof(), a.symmetric());
             const OrderSizes sizes = planned_sizes(setting.context, *kept->symbolic, needs_of(options, shape));
-            plan.bytes = values + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
+            plan.bytes = of_values.held + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
                          (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(counts, swept_shape(shape))
                                                          : SyncFreeCuda::bytes(filled, sizes, shape));
             if (options.sweeps)
@@ -320,8 +345,7 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
                 plan.setup_bytes = 2 * rows * Index(sizeof(int));
             }
         }
-    plan.bytes_per_apply = general_cpu::bytes_per_apply(rows, filled.pattern->blocks(), a.dof());
-    plan.bytes += bytes_of_sweeps(options, rows, filled.pattern->blocks(), a.dof());
+    plan.bytes_per_apply = general_cpu::bytes_per_apply(rows, filled.pattern->blocks(), a.dof(), options.storage);
     if (options.sweeps) {
         plan.bytes_per_apply = SweptFactors::bytes_per_apply(filled, a.dof(), *options.sweeps);
     }
@@ -365,33 +389,6 @@ std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const 
         " A symmetric matrix that is not positive definite is factored as L D L^T with {}indefinite = true and "
         "solver.name = gmres.",
         name == "sync_free_ilu" ? "preconditioner." : "preconditioner.name = sync_free_ilu, ");
-}
-
-CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a) {
-    const Index diagonal = a.rows * Index(sizeof(Index));
-    const auto bytes = [&](const BlockCounts& factors) {
-        return diagonal + factors.value_bytes() + bytes_of_sweeps(options, factors.rows, factors.blocks, factors.dof);
-    };
-    /// With a pattern that is not A's.
-    const auto apart = [&](const BlockCounts& factors) {
-        return bytes(factors) + a.blocks * Index(sizeof(int)) + BlockPattern::bytes(factors.rows, factors.blocks);
-    };
-    const bool fills = options.fill_level > 0;
-    const BlockCounts completed{a.rows, a.blocks + a.rows, a.dof};  // no diagonal block was there
-    const BlockCounts largest = fills ? BlockCounts{a.rows, a.blocks_if_full(), a.dof} : completed;
-    if (!options.parts)
-        return {.bytes = fills ? apart(a) : bytes(a),
-                .most_bytes = apart(largest) +
-                              RowWalk::most_bytes_of_both(context.host(), largest.rows, largest.blocks, largest.dof),
-                .most_when = fills ? "rows of the factors fill up" : ""};
-    const BlockCounts least{a.rows, a.rows, a.dof};  // no coupling lies within a part
-    const auto of_parts = [&](Index count) {
-        return 2 * a.rows * Index(sizeof(int)) + (count + 1) * Index(sizeof(Index));
-    };
-    const Index fewest_parts = (a.rows + options.parts->most_rows - 1) / options.parts->most_rows;
-    return {.bytes = std::min(bytes(a), apart(least)) + of_parts(fewest_parts),
-            .most_bytes = apart(largest) + of_parts(a.rows),
-            .most_when = "couplings lie within subdomains"};
 }
 
 }  // namespace hyperplane

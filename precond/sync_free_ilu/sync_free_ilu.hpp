@@ -8,6 +8,8 @@
 //                both are kept as long as matrices have the same pattern
 //     numeric    the factors; repeated if the pivot policy says so
 //
+// On a CPU factors in reduced precision are rounded after that, and those in double are released until the next set-up.
+//
 // On a CPU the rows of a level are shared by the threads (precond/sync_free_ilu/row_walk.hpp). On a GPU rows are handed
 // out in the order of their levels, and wait for each other (precond/sync_free_ilu/waiting.cuh); the solves read a copy
 // of the factors in that order (precond/sync_free_ilu/slices.hpp).
@@ -21,9 +23,11 @@
 #include "precond/counted.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/storage.hpp"
 #include "precond/row.hpp"
 #include "precond/subdomain_variant.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
+#include "precond/sync_free_ilu/reduced_rows.hpp"
 #include "precond/sync_free_ilu/symbolic.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 
@@ -39,6 +43,7 @@ class SyncFreeCuda;
 struct SyncFreeOptions {
     int fill_level = 0;
     PivotOptions pivots;
+    FactorStorage storage = FactorStorage::double_precision;  ///< reduced ones on a CPU, and without `sweeps`
     FactorVariant variant = FactorVariant::automatic;         ///< on a GPU
     std::string name = "sync_free_ilu";                       ///< of the preconditioner, in messages
     std::optional<SweepOptions> sweeps;                       ///< Jacobi sweeps in place of the solves
@@ -51,6 +56,9 @@ PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);
 /// Returns what the message about a pivot adds: that the factors come from sweeps, and what to do about an indefinite
 /// matrix.
 std::string remark_on_pivots(const SyncFreeOptions& options, bool symmetric);
+/// Enters in the report what was met when the factors of `a` were rounded. Throws SetupError, with the row, if a value
+/// did not fit.
+void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptions& options, SetupReport& report);
 /// The sweeps of a set-up and of an application with these factors.
 SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& factors);
 
@@ -90,7 +98,11 @@ private:
     const Buffer<Index>& diagonals() const;
     /// The pattern of the factors; on a GPU gpu_pattern_, too.
     Symbolic analysed_pattern(const BsrMatrix& a);
+    /// Allocates what a numeric part computes with, where it is not there.
+    void allocate_values();
     SetupReport factorise(const BsrMatrix& a);
+    /// Rounds the factors to the storage, and releases those in double.
+    void round(const BsrMatrix& a, SetupReport& report);
 
     Context context_;
     SyncFreeOptions options_;
@@ -100,6 +112,7 @@ private:
     GraphParts parts_;       ///< of options_.parts
     RowWalk lower_, upper_;  ///< on a CPU
     general_cpu::FixedPointScratch scratch_;
+    std::unique_ptr<ReducedRows> reduced_;  ///< in reduced precision, in place of the factors' values
     std::unique_ptr<SweptFactors> swept_;
     std::unique_ptr<GpuPattern> gpu_pattern_;  ///< on a GPU
     std::unique_ptr<SyncFreeCuda> cuda_;  ///< on a GPU, unless fixed-point sweeps take the place of the elimination
@@ -124,6 +137,12 @@ PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parame
 std::vector<KernelSet> kernels_of_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                               const PreconditionerSetting& setting);
 
+/// The memory of values of so many rows and blocks, with what sweeps need: what is held, and what a set-up holds
+/// besides.
+struct ValueBytes {
+    Index held, in_setup;
+};
+ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors);
 /// The memory of factors (precond/counted.hpp).
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a);
 /// The same with the deck's keys of each preconditioner.

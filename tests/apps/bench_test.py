@@ -143,6 +143,12 @@ class Bench(ProgramTest):
             self.assertLess(row["error"], 1e-14)
         shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", "sync_free_ilu", "--repeats", "1").stdout
         self.assertIn("a set-up with everything", shown)
+        stored = self.bench("preconditioners", deck, "--preconditioners",
+                            ",".join(f"sync_free_ilu:storage={storage}" for storage in ("double", "single", "half_scaled")))
+        held = [row["bytes_held"] for row in stored["systems"][0]["preconditioners"]]
+        self.assertEqual(held, sorted(set(held), reverse=True))
+        for row in stored["systems"][0]["preconditioners"]:
+            self.assertLess(row["error"], 1e-14)
 
     def test_applications_after_which_a_set_up_pays_off(self):
         """Beside the first row that was timed. A refused row is passed over."""

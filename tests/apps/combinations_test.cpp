@@ -111,10 +111,12 @@ const std::vector<Refusal>& refusals() {
              return !shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::structured);
          }},
         {" stores its factors in double alone",
-         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+         [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
+             const bool reduced_on_a_cpu = c.preconditioner == "par_ilu" || c.preconditioner == "subdomain_ildu0" ||
+                                           c.preconditioner == "sync_free_ilu";
              return shape.pattern && c.key == "storage" &&
                     (c.preconditioner == "jacobi" || c.preconditioner == "jacobi_sweeps" ||
-                     c.preconditioner == "par_ilu" || c.preconditioner == "subdomain_ildu0");
+                     (reduced_on_a_cpu && backend == Backend::cuda));
          }},
         {": on a general matrix, variant ",
          [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {

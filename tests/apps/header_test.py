@@ -14,9 +14,14 @@ DECK = "[problem]\nname = matrix\nfile = {file}\n[solver]\nname = gmres\n[precon
        "[device]\nbackend = cpu\nthreads = {threads}\n"
 # Each with the settings whose memory follows from the counts.
 COUNTED = [("none",), ("jacobi",), ("jacobi", "preconditioner.l1=true"), ("sync_free_ilu",), ("jacobi_sweeps",),
-           ("par_ilu",), ("sync_free_ilu", "scaling.name=symmetric"), ("none", "solver.name=bicgstab")]
+           ("par_ilu",), ("sync_free_ilu", "scaling.name=symmetric"), ("none", "solver.name=bicgstab"),
+           ("sync_free_ilu", "preconditioner.storage=single", "solver.name=bicgstab"),
+           ("sync_free_ilu", "preconditioner.storage=half_scaled"), ("par_ilu", "preconditioner.storage=half_scaled")]
 # Those whose memory the pattern decides: the counts bound it.
-BOUNDED = [("sync_free_ilu", "preconditioner.fill_level=2"), ("jacobi_sweeps", "preconditioner.fill_level=1"),
+BOUNDED = [("sync_free_ilu", "preconditioner.fill_level=2"),
+           ("sync_free_ilu", "preconditioner.fill_level=2", "preconditioner.storage=half_scaled", "solver.name=bicgstab"),
+           ("subdomain_ildu0", "preconditioner.part_rows=4", "preconditioner.storage=single", "solver.name=bicgstab"),
+           ("jacobi_sweeps", "preconditioner.fill_level=1"),
            ("par_ilu", "preconditioner.fill_level=1"), ("par_ilut",), ("par_ilut", "preconditioner.rounds=0"),
            ("par_ilut", "preconditioner.fill_limit=3", "preconditioner.candidates=1", "preconditioner.sweeps=2"),
            ("subdomain_ildu0", "preconditioner.part_rows=4"), ("subdomain_ildu0", "scaling.name=symmetric"),

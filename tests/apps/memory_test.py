@@ -71,6 +71,16 @@ class Prediction(ProgramTest):
                 self.compare(deck, *settings, f"solver.name={solver}", *fill)
             self.compare(transport, *settings)
 
+    def test_storages_of_general_matrices(self):
+        general = "[matrix]\nformat = general\n"
+        deck = self.write("g.ini", POISSON.format(cells="17 15 13") + general)
+        transport = self.write("t.ini", TRANSPORT.format(cells="17 15 13", steps=3) + general)
+        for storage, name in itertools.product(("single", "half_scaled"), ("sync_free_ilu", "par_ilu", "subdomain_ildu0")):
+            settings = f"preconditioner.storage={storage}", f"preconditioner.name={name}", "device.backend=cpu"
+            levels = [] if name == "subdomain_ildu0" else ["preconditioner.fill_level=1"]
+            self.compare(deck, *settings)
+            self.compare(transport, *settings, *levels)
+
     def test_restart(self):
         deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
         for restart in (5, 60):

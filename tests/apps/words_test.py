@@ -90,7 +90,7 @@ class Places(ProgramTest):
 
     def test_all_that_a_general_matrix_cannot_have(self):
         deck = self.write("a.ini", POISSON.format(cells=4) + "[matrix]\nformat = general\n[preconditioner]\nname = par_ilu\n"
-                          "storage = single\nmode = block_async\n")
+                          "storage = single\nmode = async\ntriangular_solve = jacobi\n")
         self.expect(2, "check", deck, says=["a.ini:12: preconditioner.storage: of a general matrix",
                                             "a.ini:13: preconditioner.mode: on a general matrix"])
 

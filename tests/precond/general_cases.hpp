@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "precond/factors/ldu.hpp"
 #include "precond/scaling/scaled.hpp"
 #include "precond/support.hpp"
 #include "reference/general_matrices.hpp"
@@ -54,6 +57,40 @@ inline reference::BlockMatrix data_of(const GeneralCase& c) {
 inline reference::BlockIlu reference_of(const reference::BlockMatrix& a, const GeneralCase& c) {
     const reference::Pattern filled = reference::symbolic_ilu(reference::pattern_of(a), c.fill_level);
     return c.symmetric ? reference::block_ic(a, filled) : reference::block_ilu(a, filled);
+}
+
+/// Systems for tests of factorisations.
+inline std::vector<GeneralCase> general_cases() {
+    std::vector<GeneralCase> list;
+    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
+        for (int k : {0, 1, 2, 3}) list.push_back({name, 60, 1, k});
+    for (int dof : {2, 3, 4, 5, 6, 7, 8, 13}) list.push_back({"random", 30, dof, dof % 4});
+    for (int dof : {1, 3, 32}) list.push_back({"dense", 1, dof, 0});
+    list.push_back({"random", 6, 32, 1});
+    list.push_back({"random", 1500, 1, 1});
+    for (const char* name : {"random", "arrow", "dense_row"}) list.push_back({name, 700, 3, 0});
+    list.push_back({"arrow", 2000, 1, 0});
+    for (int dof : {1, 2, 4, 8})
+        for (int k : {0, 1, 2}) list.push_back({dof == 1 ? "arrow" : "symmetric", 40, dof, k, true});
+    for (int k : {0, 1, 2, 3}) list.push_back({"symmetric", 80, 1, k, true});
+    return list;
+}
+
+inline const auto name_of_general_case = [](const testing::TestParamInfo<GeneralCase>& info) {
+    const GeneralCase& c = info.param;
+    return c.pattern + "_" + std::to_string(c.rows) + "_" + std::to_string(c.dof) + "_" + std::to_string(c.fill_level) +
+           (c.symmetric ? "_ic" : "");
+};
+/// L and U are transposes to the last bit.
+inline void expect_transposed_triangles(const LduFactors& ldu) {
+    std::map<std::pair<Index, Index>, double> lower, upper;
+    for (Index row = 0; row < ldu.lower.rows; ++row) {
+        for (Index at = ldu.lower.row_begin[row]; at < ldu.lower.row_begin[row + 1]; ++at)
+            lower[{row, ldu.lower.column[at]}] = ldu.lower.value[at];
+        for (Index at = ldu.upper.row_begin[row]; at < ldu.upper.row_begin[row + 1]; ++at)
+            upper[{ldu.upper.column[at], row}] = ldu.upper.value[at];
+    }
+    EXPECT_EQ(lower, upper);
 }
 
 /// Expects that a set-up holds what was planned, and that the bytes of an application are those planned.

@@ -43,6 +43,26 @@ std::vector<RankedRows> global_cases() {
     return list;
 }
 
+/// Factors in reduced precision.
+std::vector<RankedRows> reduced_cases() {
+    std::vector<RankedRows> list;
+    for (const char* storage : {"single", "half_scaled"}) {
+        const auto add = [&](const char* name, const GeneralCase& matrix, Settings settings, bool another_pattern) {
+            settings.emplace_back("storage", storage);
+            list.push_back({name, matrix, settings, another_pattern});
+        };
+        add("sync_free_ilu", {"random", 8197, 1, 0}, {}, false);
+        add("sync_free_ilu", {"symmetric", 8211, 1, 0, true}, {}, false);
+        add("sync_free_ilu", {"symmetric", 2999, 3, 0, true}, {{"fill_level", "1"}}, true);
+        add("sync_free_ilu", {"random", 2111, 4, 0}, {{"fill_level", "2"}}, true);
+        add("sync_free_ilu", {"random", 901, 11, 0}, {}, false);
+        add("sync_free_ilu", {"empty_rows", 8300, 1, 0}, {}, false);
+        add("par_ilu", {"random", 2999, 3, 0}, {}, false);
+        add("subdomain_ildu0", {"random", 2999, 3, 0}, {{"parts", "consecutive"}, {"part_rows", "1500"}}, true);
+    }
+    return list;
+}
+
 /// Factors whose pattern is not that of the matrix.
 std::vector<RankedRows> cases_with_another_pattern() {
     std::vector<RankedRows> list;
@@ -133,6 +153,7 @@ TEST_P(GeneralOnRanks, GlobalScopeHasTheBitsOfOneRank) {
     for (int ranks = 2; ranks <= 4; ++ranks) EXPECT_EQ(on_first_of(ranks, compute), one) << ranks << " ranks";
 }
 
+INSTANTIATE_TEST_SUITE_P(Reduced, GeneralOnRanks, testing::ValuesIn(reduced_cases()), name_with_values);
 INSTANTIATE_TEST_SUITE_P(WithAnotherPattern, GeneralOnRanks, testing::ValuesIn(cases_with_another_pattern()),
                          name_with_values);
 

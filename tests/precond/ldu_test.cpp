@@ -129,14 +129,7 @@ TEST(ExportedFactors, OfSymmetricMatricesAreTransposes) {
     const auto m = make_general("sync_free_ilu", a, {{"fill_level", "1"}});
     m->setup(a);
     const LduFactors ldu = factors_of(*m);
-    std::map<std::pair<Index, Index>, double> lower, upper;
-    for (Index row = 0; row < ldu.lower.rows; ++row) {
-        for (Index at = ldu.lower.row_begin[row]; at < ldu.lower.row_begin[row + 1]; ++at)
-            lower[{row, ldu.lower.column[at]}] = ldu.lower.value[at];
-        for (Index at = ldu.upper.row_begin[row]; at < ldu.upper.row_begin[row + 1]; ++at)
-            upper[{ldu.upper.column[at], row}] = ldu.upper.value[at];
-    }
-    EXPECT_EQ(lower, upper) << "to the last bit";
+    expect_transposed_triangles(ldu);
 }
 
 TEST(ExportedFactors, OfPartsHaveNoCouplingsBetweenThem) {

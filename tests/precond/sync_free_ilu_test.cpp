@@ -14,22 +14,6 @@ namespace {
 using namespace testing_support;
 using reference::BlockMatrix;
 
-std::vector<GeneralCase> general_cases() {
-    std::vector<GeneralCase> list;
-    for (const char* name : {"random", "arrow", "dense_row", "lower", "empty_rows"})
-        for (int k : {0, 1, 2, 3}) list.push_back({name, 60, 1, k});
-    for (int dof : {2, 3, 4, 5, 6, 7, 8, 13}) list.push_back({"random", 30, dof, dof % 4});
-    for (int dof : {1, 3, 32}) list.push_back({"dense", 1, dof, 0});
-    list.push_back({"random", 6, 32, 1});
-    list.push_back({"random", 1500, 1, 1});
-    for (const char* name : {"random", "arrow", "dense_row"}) list.push_back({name, 700, 3, 0});
-    list.push_back({"arrow", 2000, 1, 0});
-    for (int dof : {1, 2, 4, 8})
-        for (int k : {0, 1, 2}) list.push_back({dof == 1 ? "arrow" : "symmetric", 40, dof, k, true});
-    for (int k : {0, 1, 2, 3}) list.push_back({"symmetric", 80, 1, k, true});
-    return list;
-}
-
 void expect_equals_reference(const Context& context, const GeneralCase& c, const std::string& variant = "auto") {
     const BlockMatrix data = data_of(c);
     const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
@@ -70,11 +54,6 @@ TEST_P(SyncFreeIlu, HasTheSameBitsForAnyNumberOfThreads) {
     });
 }
 
-const auto name_of_general_case = [](const testing::TestParamInfo<GeneralCase>& info) {
-    const GeneralCase& c = info.param;
-    return c.pattern + "_" + std::to_string(c.rows) + "_" + std::to_string(c.dof) + "_" + std::to_string(c.fill_level) +
-           (c.symmetric ? "_ic" : "");
-};
 INSTANTIATE_TEST_SUITE_P(All, SyncFreeIlu, testing::ValuesIn(general_cases()), name_of_general_case);
 INSTANTIATE_TEST_SUITE_P(All, SyncFreeIluOnDevice, testing::ValuesIn(general_cases()), name_of_general_case);
 

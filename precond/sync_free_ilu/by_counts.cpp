@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory of these factors: that of values, and all of it where only the numbers of rows and blocks are known.
+#include <algorithm>
+
+#include "precond/sync_free_ilu/swept.hpp"
+#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+
+namespace hyperplane {
+
+ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors) {
+    const Index fixed_point =
+        options.fixed_point_sweeps > 0 ? general_cpu::fixed_point_bytes(factors.rows, factors.blocks, factors.dof) : 0;
+    const Index in_double = factors.value_bytes() + fixed_point;
+    if (is_reduced(options.storage))
+        return {ReducedRows::bytes(options.storage, factors.rows, factors.blocks, factors.dof),
+                in_double + Index(sizeof(RoundingLog))};
+    return {in_double + (options.sweeps ? SweptFactors::bytes(factors.rows, factors.blocks, factors.dof) : 0), 0};
+}
+
+CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a) {
+    const Index diagonal = a.rows * Index(sizeof(Index));
+    const auto bytes = [&](const BlockCounts& factors) { return diagonal + bytes_of_values(options, factors).held; };
+    const auto in_setup = [&](const BlockCounts& factors) { return bytes_of_values(options, factors).in_setup; };
+    /// With a pattern that is not A's.
+    const auto apart = [&](const BlockCounts& factors) {
+        return bytes(factors) + a.blocks * Index(sizeof(int)) + BlockPattern::bytes(factors.rows, factors.blocks);
+    };
+    const bool fills = options.fill_level > 0;
+    const BlockCounts completed{a.rows, a.blocks + a.rows, a.dof};  // no diagonal block was there
+    const BlockCounts largest = fills ? BlockCounts{a.rows, a.blocks_if_full(), a.dof} : completed;
+    if (!options.parts)
+        return {.bytes = fills ? apart(a) : bytes(a),
+                .most_bytes = apart(largest) +
+                              RowWalk::most_bytes_of_both(context.host(), largest.rows, largest.blocks, largest.dof),
+                .setup_bytes = in_setup(a),
+                .most_setup_bytes = in_setup(largest),
+                .most_when = fills ? "rows of the factors fill up" : ""};
+    const BlockCounts least{a.rows, a.rows, a.dof};  // no coupling lies within a part
+    const auto of_parts = [&](Index count) {
+        return 2 * a.rows * Index(sizeof(int)) + (count + 1) * Index(sizeof(Index));
+    };
+    const Index fewest_parts = (a.rows + options.parts->most_rows - 1) / options.parts->most_rows;
+    return {.bytes = std::min(bytes(a), apart(least)) + of_parts(fewest_parts),
+            .most_bytes = apart(largest) + of_parts(a.rows),
+            .setup_bytes = in_setup(least),
+            .most_setup_bytes = in_setup(largest),
+            .most_when = "couplings lie within subdomains"};
+}
+
+}  // namespace hyperplane
