@@ -14,7 +14,7 @@ struct ColourTerm {
 /// The largest number of terms: the entries of a stencil of radius 2 without the diagonal.
 constexpr int most_colour_terms = 124;
 
-/// The last step treats z = M^-1 r in one of these ways: it writes it, or omega times it, or adds that to what is there.
+/// The last step writes z = M^-1 r, or omega times it, or adds that to what is there.
 enum ColourResult { writes_result, scales_result, adds_result };
 
 /// The argument for the step of one colour. Real: double or float.
