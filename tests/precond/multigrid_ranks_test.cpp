@@ -209,8 +209,9 @@ TEST_P(MultigridRanksOnDevice, HaveTheBitsOfOneGpu) {
     const Values on_cpu = applied(Context::cpu(1), {});
     EXPECT_LT(reference::relative_difference(one, on_cpu), 1e-9);
     // A grid that is periodic is coarsened along axes that follow from sums in the order of the layout.
-    if (GetParam().smoother == "struct_ilu" && !reference::to_grid(GetParam().box).any_periodic())
+    if (GetParam().smoother == "struct_ilu" && !reference::to_grid(GetParam().box).any_periodic()) {
         EXPECT_EQ(applied(Context::cuda(), {}, LayoutKind::hyperplane), one);
+    }
     const std::pair<int, std::string> choices[] = {{2, "0"}, {3, "0"}, {3, "100"}, {2, "4096"}};
     for (const auto& choice : choices) {
         const int ranks = choice.first;

@@ -54,7 +54,9 @@ void expect_rounding(const StructMatrix& a, const std::string& smoother, const S
                                               a, r));
     const bool everywhere = std::none_of(settings.begin(), settings.end(),
                                          [](const auto& setting) { return setting.first == "storage_from"; });
-    if (everywhere) EXPECT_GT(difference, 1e-10) << "nothing was rounded";
+    if (everywhere) {
+        EXPECT_GT(difference, 1e-10) << "nothing was rounded";
+    }
     EXPECT_LT(difference, 3e-6);
 }
 

@@ -54,8 +54,6 @@ void launch(int blocks, const Body& body) {
 #define __ldcs(at) (*(at))
 // NOLINTEND(bugprone-reserved-identifier)
 
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"
-
 /// The shared memory of a thread block.
 extern "C" {
 double part_vector[16384];

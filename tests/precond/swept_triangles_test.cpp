@@ -244,7 +244,8 @@ TEST(SweptTriangles, NeedAsManySweepsAsColoursToBeExact) {
     Case c{{"box27", 1, 0, {7, 5, 3}, LayoutKind::natural, MatrixStorage::full},
            "multicolor",
            {{"colours", "stencil"}},
-           FactorStorage::double_precision};
+           FactorStorage::double_precision,
+           0};
     const System system(Context::cpu(1), c);
     ASSERT_EQ(system.levels(), 8);
     EXPECT_LT(relative_difference(system.applied(*system.sweeps(8, 8)), system.exact()), 1e-13);
