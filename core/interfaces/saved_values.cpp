@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/interfaces/saved_values.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/ranks/cuts.hpp"
-#include "core/vector/rows_on_host.hpp"
+#include "core/ranks/communicator.hpp"
 
 namespace hyperplane {
 namespace {
@@ -21,29 +18,6 @@ constexpr double no_more = -1.0;  ///< what is asked for when the first rank has
 SavedValues::SavedValues(std::vector<double> values) : size_(Index(values.size())) {
     read_ = [all = std::make_shared<const std::vector<double>>(std::move(values))](
                 Index first, Index count, double* to) { std::copy_n(all->data() + first, count, to); };
-}
-
-SavedValues SavedValues::of(const Vector& x, const RowOrder* order) {
-    std::vector<double> mine = own_rows(x);
-    if (!x.space().is_part()) return order ? order->to_given(mine, x.dof()) : std::move(mine);
-    return part_of(x, order, std::move(SavedValues(std::move(mine)).read_));
-}
-
-SavedValues SavedValues::view_of(const Vector& x, const RowOrder* order) {
-    return part_of(x, order,
-                   [&x](Index first, Index count, double* to) { copy_rows(x, first / x.dof(), count / x.dof(), to); });
-}
-
-SavedValues SavedValues::part_of(const Vector& x, const RowOrder* order, Read read_own) {
-    Part part{x.context().ranks(), {}, x.dof(), order};
-    const std::vector<double> first_rows = gathered(x.context(), {double(x.space().first_block_row())});
-    part.begins.assign(first_rows.begin(), first_rows.end());
-    part.begins.push_back(x.space().all_block_rows());
-    SavedValues values;
-    values.size_ = x.space().all_block_rows() * x.dof();
-    values.read_ = std::move(read_own);
-    values.part_ = std::make_shared<Part>(std::move(part));
-    return values;
 }
 
 Index SavedValues::piece() const {
@@ -154,35 +128,6 @@ void SavedValues::read_on_first_rank(const std::vector<const SavedValues*>& valu
         throw;
     }
     end();
-}
-
-void SavedValues::restore(Vector& x, const RowOrder* order) const {
-    const Index dof = x.dof(), begin = x.space().first_block_row(), rows = x.space().block_rows();
-    const Index all = x.space().all_block_rows() * dof;
-    if (size_ != all) throw FileError(fmt::format("a saved vector has {} values, this system's have {}", size_, all));
-    HostCopy host(x);
-    std::vector<double> some;
-    if (part_ || !order) {
-        const Index from = part_ ? 0 : begin, most = std::max<Index>(1, piece() / dof);
-        for (Index first = 0; first < rows; first += most) {
-            const Index count = std::min(most, rows - first);
-            some.resize(std::size_t(count * dof));
-            read_((from + first) * dof, count * dof, some.data());
-            set_rows(host.vector(), first, count, some.data());
-        }
-    } else {
-        const Index most = std::max<Index>(1, piece() / dof);
-        for (Index first = 0; first < order->rows(); first += most) {
-            const Index count = std::min(most, order->rows() - first);
-            some.resize(std::size_t(count * dof));
-            read_(first * dof, count * dof, some.data());
-            for (Index row = 0; row < count; ++row) {
-                const Index place = Index(order->place[first + row]) - begin;
-                if (place >= 0 && place < rows) set_rows(host.vector(), place, 1, some.data() + row * dof);
-            }
-        }
-    }
-    host.store();
 }
 
 }  // namespace hyperplane
