@@ -213,7 +213,9 @@ TEST(GeneralPartsSetup, RefusesWhatItDoesNotServe) {
                 make_general(part_name, a, {{"variant", variant}});
             },
             std::string("variant ") + variant + " is a way in which threads of a GPU work");
-    expect_error<UsageError>([&] { make_general(part_name, a, {{"storage", "single"}}); }, "double alone");
+    const Settings swept_single{{"storage", "single"}, {"triangular_solve", "jacobi"}};
+    expect_error<UsageError>([&] { make_general(part_name, a, swept_single); },
+                             "double alone where sweeps take the place of solves");
     expect_error<UsageError>([&] { make_general(part_name, a, {{"part_rows", "5462"}}); }, "more than 5461");
     BlockMatrix zero = data_of({"empty_rows", 12, 1, 0});
     zero.rows[4][4].values[0] = 0.0;
