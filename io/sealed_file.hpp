@@ -39,9 +39,9 @@ struct PlacedValues {
 /// Number of bytes before the image.
 inline constexpr Index seal_bytes = 512;
 
-/// The same for a file whose large arrays are not in memory. `write_structure` makes the HDF5 file of this name, with
-/// room for a seal before it, and returns the arrays, which are then written piece by piece. `most_bytes`: no fewer
-/// than the image will have; throws FileError if the disk has no room for them.
+/// Writes a sealed file whose large arrays are not in memory, whole or not at all. `write_structure` makes the HDF5
+/// file of this name, with room for a seal before it, and returns the arrays, which are then written piece by piece.
+/// `most_bytes`: no fewer than the image will have; throws FileError if the disk has no room for them.
 void write_sealed(const std::string& path, Index most_bytes,
                   const std::function<std::vector<PlacedValues>(const std::string& name)>& write_structure,
                   const Seal& seal, Overwrite overwrite);

@@ -33,7 +33,8 @@ void check_ranks(const Parameters& parameters, Backend backend) {
     };
     const bool general = has_general_matrix(parameters);
     const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
-    // What takes no such matrix at all is refused with that reason, on one rank as well (check_matrix).
+    // A preconditioner that takes no such matrix is refused elsewhere, with that reason, whatever the ranks
+    // (check_matrix).
     if (!row.takes(general ? MatrixKind::general : MatrixKind::structured)) return;
     const auto works = [&](const PreconditionerRow& one) { return general ? one.on_general_ranks : one.on_ranks; };
     if (!works(row)) {

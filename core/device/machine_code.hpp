@@ -9,7 +9,7 @@
 
 namespace hyperplane::rtc {
 
-/// What the compiler reads: definitions and texts. Two whose `key` is the same give the same machine code.
+/// The definitions and texts that the compiler reads. Two of these with the same `key` give the same machine code.
 struct CompilerInput {
     CompilerInput(const Source& source, const Definitions& definitions);
 

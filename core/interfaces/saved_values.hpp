@@ -27,7 +27,8 @@ public:
     /// A copy of a vector by block row, dof fastest: of places, or with `order` of given rows. Where ranks have parts
     /// of the vector each keeps its own, and every rank must call it.
     static SavedValues of(const Vector& x, const RowOrder* order = nullptr);
-    /// The same of a vector in the host's memory that ranks have parts of, without a copy: the vector must stay.
+    /// These values without a copy, of a vector in the host's memory of which ranks have parts. The vector must outlive
+    /// them.
     static SavedValues view_of(const Vector& x, const RowOrder* order = nullptr);
 
     /// Number of values, of all ranks.

@@ -28,7 +28,7 @@ private:
     /// Between hosts: from the planes to a message, or from there to the planes.
     enum class Way { to_message, from_message };
     void move(Way way, const std::vector<int>& entries, int first, Buffer<double>& message) const;
-    /// Names what is exchanged with the ranks below and above; each may have nothing to send or to receive.
+    /// The rank below or above with which planes are exchanged, and the first of these planes.
     struct Planes {
         int rank, first;
     };

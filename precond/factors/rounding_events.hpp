@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a log of roundings says (precond/factors/storage.hpp), also of matrices without a grid.
+// The events in a log of roundings (precond/factors/storage.hpp), of matrices on a grid and of general ones.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace hyperplane {
 /// The events of a log that the host has read; `parts` is that of rounding_by.
 Rounding events_of(const RoundingLog& met, const Grid& grid, int dof, int parts);
 
-/// As rounding_by for the block rows of a matrix without a grid, of all ranks that share them. `round` numbers rows as
-/// the whole matrix has them, and a cell's x is the block row.
+/// Does what rounding_by does, for the block rows of a general matrix and all ranks that share them. `round` numbers
+/// rows as the whole matrix has them, and the x of an event's cell is the block row.
 Rounding rounding_by(const Context& context, const IndexSpace& rows, int dof, int parts,
                      const std::function<void(RoundingLog*)>& round);
-/// As judge where the message names `place`, as in "in row 5".
+/// Does what judge does, with a message that names `place`, such as "in row 5".
 void judge_at(const std::string& place, const Rounding& rounding, FactorStorage storage, const std::string& name,
               SetupReport& report, bool takes_half = true);
 

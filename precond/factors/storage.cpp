@@ -83,7 +83,7 @@ Rounding events_of(const RoundingLog& met, const Grid& grid, int dof, int parts)
 
 namespace {
 
-/// What all ranks have met; each has met `mine`.
+/// Returns the events of all ranks, each of which has met `mine`.
 Rounding met_by_all_ranks(const Context& context, const Grid& grid, const Rounding& mine) {
     const PivotEvent& first = mine.overflow;
     const std::vector<double> all =
