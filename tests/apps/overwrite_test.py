@@ -132,11 +132,10 @@ class Overwrite(ProgramTest):
             if not path.exists():  # removed if the command has succeeded
                 return
             first = path.stat().st_mtime_ns
-            if path.suffix not in (".svg", ".pdf"):  # these are replaced once, by their links, since .png was without one
-                self.expect(0, *command)
-                if path.suffix == ".log" or "--case" in command and "--fresh" not in command:
-                    return
-                self.assertNotEqual(path.stat().st_mtime_ns, first)
+            self.expect(0, *command)
+            if path.suffix == ".log" or "--case" in command and "--fresh" not in command:
+                return
+            self.assertNotEqual(path.stat().st_mtime_ns, first)
             target = path.rename(self.folder / ("elsewhere" + path.suffix))
             path.symlink_to(target)
             self.expect(0, *command)
