@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/storage.hpp"
@@ -28,6 +29,12 @@ struct FixedPointScratch {
     Buffer<double> spare;    ///< a second set of factors
     Buffer<double> inverse;  ///< of the diagonal blocks, [row][row][col]
 };
+/// Allocates it for these factors, all zero.
+inline FixedPointScratch fixed_point_scratch(const Context& context, const GeneralFactors& factors,
+                                             const std::string& label) {
+    return {Buffer<double>(context, label, factors.value_count()),
+            Buffer<double>(context, label, factors.pattern().rows() * factors.dof * factors.dof)};
+}
 Index fixed_point_bytes(Index rows, Index blocks, int dof);
 /// The same by `sweeps` fixed-point sweeps (precond/sync_free_ilu/fixed_point_cpu.cpp).
 void fixed_point(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules, FixedPointScratch& scratch,

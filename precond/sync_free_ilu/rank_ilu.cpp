@@ -44,9 +44,7 @@ void RankIlu::analyse(const BsrMatrix& a) {
 void RankIlu::allocate_values() {
     if (factors_.values.size() == factors_.value_count()) return;
     factors_.values = Buffer<double>(context_, label, factors_.value_count());
-    if (options_.fixed_point_sweeps > 0)
-        scratch_ = {Buffer<double>(context_, label, factors_.value_count()),
-                    Buffer<double>(context_, label, factors_.pattern().rows() * factors_.dof * factors_.dof)};
+    if (options_.fixed_point_sweeps > 0) scratch_ = general_cpu::fixed_point_scratch(context_, factors_, label);
 }
 
 /// Rows of factors as messages: the inverse of the diagonal block, then what the receiver has above the diagonal.

@@ -70,8 +70,7 @@ void RankIluCuda::analyse(const BsrMatrix& a) {
     if (sweeps_to_factors) {
         fixed_point_ = std::make_unique<FixedPointCuda>(context_, *pattern_, sweep_shape_of_rank(shape),
                                                         OwnRows{slab_->before, rows});
-        scratch_ = {Buffer<double>(context_, rank_gpu_label, factors_.value_count()),
-                    Buffer<double>(context_, rank_gpu_label, factors_.pattern().rows() * dof * dof)};
+        scratch_ = general_cpu::fixed_point_scratch(context_, factors_, rank_gpu_label);
     } else {
         Orders orders;
         orders.by_level = copy_on(context_, rank_gpu_label, made.lower_levels.rows);

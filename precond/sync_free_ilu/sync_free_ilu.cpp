@@ -170,9 +170,7 @@ void SyncFreeIlu::allocate_values() {
     if (factors_.values.size() == factors_.value_count()) return;
     factors_.values =
         Buffer<double>(context_, label, factors_.value_count(), cuda_ ? Initially::anything : Initially::zero);
-    if (options_.fixed_point_sweeps > 0)
-        scratch_ = {Buffer<double>(context_, label, factors_.value_count()),
-                    Buffer<double>(context_, label, factors_.pattern().rows() * factors_.dof * factors_.dof)};
+    if (options_.fixed_point_sweeps > 0) scratch_ = general_cpu::fixed_point_scratch(context_, factors_, label);
 }
 
 void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
