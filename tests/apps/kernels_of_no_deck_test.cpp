@@ -180,14 +180,18 @@ TEST(GeneralAsyncSweeps, CompileAlmostWithoutSpills) {
          {std::pair(1.0, 1), {3.0, 1}, {13.0, 1}, {40.0, 1}, {3.0, 2}, {3.0, 3}, {13.0, 4}, {3.0, 8}, {3.0, 32}})
         for (const auto& row : rtc::compile(AsyncSweepCuda::programs(mean, dof), "sm_90")) {
             EXPECT_GT(row.registers, 0) << row.name;
-            if (dof <= 8) EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
+            if (dof <= 8) {
+                EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
+            }
         }
 }
 
 void expect_parts_almost_without_spills(SubdomainVariant variant, int dof, const std::string& architecture) {
     for (const auto& row : rtc::compile(PartSolve::programs(variant, dof), architecture)) {
         EXPECT_GT(row.registers, 0) << row.name;
-        if (dof <= 8) EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << architecture;
+        if (dof <= 8) {
+            EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << architecture;
+        }
     }
 }
 
