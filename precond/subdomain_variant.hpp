@@ -40,6 +40,10 @@ inline SubdomainVariant subdomain_variant(std::string_view named) {
 inline bool goes_by_steps(SubdomainVariant variant) {
     return variant == SubdomainVariant::level || variant == SubdomainVariant::unfused;
 }
+/// Whether a GPU's solve of a general matrix reads factors in reduced precision.
+inline bool reads_reduced_factors(SubdomainVariant variant) {
+    return goes_by_steps(variant);
+}
 /// What varies from run to run, for PreconditionerTraits.
 inline const char* varying(SubdomainVariant variant) {
     return variant == SubdomainVariant::dag_edge ? "variant = dag_edge" : "";

@@ -79,6 +79,7 @@ public:
         if (!overflows_) bad_ = value;
         overflows_ = true;
     }
+    HYPERPLANE_HD bool refused() const { return overflows_; }
     HYPERPLANE_HD void flush(bool flushed) { flushed_ += flushed; }
     /// Rounds a value to single precision; what does not fit becomes zero.
     HYPERPLANE_HD float single(double value) {

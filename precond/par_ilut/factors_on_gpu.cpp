@@ -18,7 +18,8 @@ FactorsOnGpu::FactorsOnGpu(const Context& context, const BsrMatrix& a, const Gen
     if (slab) {
         const RankOrders orders = orders_of_rank(context.host(), factors.filled, slab->rows, a.dof(), gpu_label);
         solve = std::make_unique<SlicedSolve>(context, pattern, copied_to_gpu(context, orders.lower, gpu_label),
-                                              copied_to_gpu(context, orders.upper, gpu_label), a.dof(), slab);
+                                              copied_to_gpu(context, orders.upper, gpu_label), a.dof(),
+                                              FactorStorage::double_precision, slab);
     } else {
         Orders orders =
             orders_on_gpu(context, *pattern.pattern, pattern.diagonal, {.dof = a.dof(), .slices = true}, gpu_label);
@@ -26,7 +27,7 @@ FactorsOnGpu::FactorsOnGpu(const Context& context, const BsrMatrix& a, const Gen
                                               a.dof());
     }
     const Buffer<double> copy = copy_on(context, gpu_label, factors.values);
-    solve->take(copy.data());
+    solve->take({copy.data()});
     context.synchronize();  // the copy has been read
 }
 

@@ -151,7 +151,7 @@ std::vector<KernelSet> RankParIlut::kernels([[maybe_unused]] const Preconditione
         const MatrixShape& a = setting.matrix;
         return {{"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
                  Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [dof = a.dof()] { return SlicedSolve::programs(dof, true); }}};
+                 [dof = a.dof()] { return SlicedSolve::programs(dof, FactorStorage::double_precision, true); }}};
     }
     return {};
 }

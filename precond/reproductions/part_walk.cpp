@@ -80,11 +80,11 @@ PartWalkCuda::PartWalkCuda(const Context& context, const GeneralFactors& factors
     find.launch({unsigned(parts_)}, walk_threads, scratch, arguments_);
 }
 
-void PartWalkCuda::take(const double* values, const Index* row_begin, const Index* diagonal) {
+void PartWalkCuda::take(const StoredFactors& factors, const Index* row_begin, const Index* diagonal) {
     PartWalkArguments arguments = arguments_;
     arguments.row_begin = as_pointers(row_begin);
     arguments.diagonal = as_pointers(diagonal);
-    arguments.factors = values;
+    arguments.factors = static_cast<const double*>(factors.values);
     if (arguments.count == 0) return;
     pack_kernel_.launch({unsigned((arguments.count * dof_ + walk_threads - 1) / walk_threads)}, walk_threads, 0,
                         arguments);

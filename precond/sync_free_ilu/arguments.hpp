@@ -89,18 +89,22 @@ struct SliceArguments {
     const long long* row_begin;
     const int* column;
     const long long* diagonal;
-    const double* values;  // the factors
+    const void* values;  // the factors in their storage, in the places of the pattern
     int* sliced_column;
-    double* sliced;
-    double* inverse;
+    void* sliced;
+    void* inverse;
+    const unsigned char* exponents;    // of half_scaled: [W, D^-1 or G][row of the pattern][component]
+    unsigned char* sliced_exponents;   // [position][component]
+    unsigned char* inverse_exponents;  // the same, of the upper triangle
+    long long rows_of_pattern;
     long long count;
 };
 
 struct GeneralSolveArguments {
     const SolveSlice* slices;
     const int* column;
-    const double* values;
-    const double* inverse;       // of the upper solve
+    const void* values;
+    const void* inverse;         // of the upper solve
     const int* from;             // [position]: the row of `in`, or the record of `in_record`
     const int* to;               // [position] of the upper solve: the row of `out`
     const double* in;            // r; of the upper solve null
@@ -110,10 +114,11 @@ struct GeneralSolveArguments {
     TicketState* state;
     const int* sent_begin;      // [position]: where sent_to has the records of a row; on several ranks
     const PlaceOfRow* sent_to;  // in other ranks' memory
-    unsigned count;             // slices
+    const unsigned char *exponents, *inverse_exponents;  // of half_scaled: [position][component]
+    unsigned count;                                      // slices
 };
 static_assert(sizeof(GeneralFactorArguments) == 160);
 static_assert(sizeof(RowRecord) == 16 && sizeof(TicketState) == 16 && sizeof(SolveSlice) == 24);
-static_assert(sizeof(GeneralSolveArguments) == 112 && sizeof(SliceRow) == 16 && sizeof(SliceArguments) == 96);
+static_assert(sizeof(GeneralSolveArguments) == 128 && sizeof(SliceRow) == 16 && sizeof(SliceArguments) == 128);
 
 }  // namespace hyperplane

@@ -7,20 +7,32 @@
 
 namespace hyperplane {
 
-ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors) {
+Index bytes_of_factors(FactorStorage storage, const BlockCounts& factors) {
+    return is_reduced(storage) ? ReducedRows::bytes(storage, factors.rows, factors.blocks, factors.dof)
+                               : factors.value_bytes();
+}
+
+ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors, Backend backend) {
     const Index fixed_point =
         options.fixed_point_sweeps > 0 ? general_cpu::fixed_point_bytes(factors.rows, factors.blocks, factors.dof) : 0;
     const Index in_double = factors.value_bytes() + fixed_point;
-    if (is_reduced(options.storage))
-        return {ReducedRows::bytes(options.storage, factors.rows, factors.blocks, factors.dof),
-                in_double + Index(sizeof(RoundingLog))};
+    if (is_reduced(options.storage)) {
+        const Index rounded = bytes_of_factors(options.storage, factors);
+        const Index in_setup = in_double + Index(sizeof(RoundingLog));
+        // A GPU's solves hold a copy in their own order.
+        return backend == Backend::cuda ? ValueBytes{0, in_setup + rounded} : ValueBytes{rounded, in_setup};
+    }
     return {in_double + (options.sweeps ? SweptFactors::bytes(factors.rows, factors.blocks, factors.dof) : 0), 0};
 }
 
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a) {
     const Index diagonal = a.rows * Index(sizeof(Index));
-    const auto bytes = [&](const BlockCounts& factors) { return diagonal + bytes_of_values(options, factors).held; };
-    const auto in_setup = [&](const BlockCounts& factors) { return bytes_of_values(options, factors).in_setup; };
+    const auto bytes = [&](const BlockCounts& factors) {
+        return diagonal + bytes_of_values(options, factors, Backend::cpu).held;
+    };
+    const auto in_setup = [&](const BlockCounts& factors) {
+        return bytes_of_values(options, factors, context.backend()).in_setup;
+    };
     /// With a pattern that is not A's.
     const auto apart = [&](const BlockCounts& factors) {
         return bytes(factors) + a.blocks * Index(sizeof(int)) + BlockPattern::bytes(factors.rows, factors.blocks);

@@ -170,20 +170,29 @@ bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& se
     return options.parts && !options.sweeps;
 }
 
-/// Refuses reduced storage on a GPU.
-void check_storage(const SyncFreeOptions& options, const Parameters& parameters, Backend backend) {
-    if (is_reduced(options.storage) && backend == Backend::cuda)
+/// Refuses reduced storage where a GPU's kernels read factors in double alone: of variants for comparison, and of rows
+/// that depend on those of other ranks.
+void check_storage(const SyncFreeOptions& options, const Parameters& parameters, const PreconditionerSetting& setting,
+                   Backend backend) {
+    if (!is_reduced(options.storage) || backend != Backend::cuda) return;
+    const auto refuse = [&](const std::string& where, const std::string& instead) {
         throw UsageError(
-            fmt::format("{}: of a general matrix, {} stores its factors in double alone on a GPU, whose "
-                        "kernels read no others; leave the key out, or set device.backend = cpu",
-                        parameters.where("preconditioner", "storage"), options.name));
+            fmt::format("{}: of a general matrix, {} stores its factors in double alone on a GPU {}; leave "
+                        "the key out, {}",
+                        parameters.where("preconditioner", "storage"), options.name, where, instead));
+    };
+    if (options.parts && !reads_reduced_factors(options.part_variant))
+        refuse(fmt::format("with variant = {}", name_of(options.part_variant)), "or set variant = level");
+    if (couples_ranks(parameters, setting))
+        refuse("where rows depend on rows of other ranks",
+               options.parts ? "or set device.backend = cpu" : "or set scope = rank or device.backend = cpu");
 }
 
 }  // namespace
 
 std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                                  const PreconditionerSetting& setting) {
-    check_storage(options, parameters, setting.context.backend());
+    check_storage(options, parameters, setting, setting.context.backend());
     if (couples_ranks(parameters, setting)) {
         if constexpr (cuda_built)
             if (setting.context.backend() == Backend::cuda) {
@@ -197,7 +206,7 @@ std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options,
 
 PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                     const PreconditionerSetting& setting) {
-    check_storage(options, parameters, setting.context.backend());
+    check_storage(options, parameters, setting, setting.context.backend());
     if (!couples_ranks(parameters, setting)) return SyncFreeIlu::plan(options, setting);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda)
@@ -208,7 +217,7 @@ PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parame
 std::vector<KernelSet> kernels_of_general_ilu([[maybe_unused]] const SyncFreeOptions& options,
                                               [[maybe_unused]] const Parameters& parameters,
                                               [[maybe_unused]] const PreconditionerSetting& setting) {
-    check_storage(options, parameters, Backend::cuda);
+    check_storage(options, parameters, setting, Backend::cuda);
     if constexpr (cuda_built)
         if (couples_ranks(parameters, setting))
             return solves_parts(options) ? RankPartsCuda::kernels(options, setting)

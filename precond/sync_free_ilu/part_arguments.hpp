@@ -20,23 +20,27 @@ struct PartSide {
     const int* part_levels;         ///< [part]: its first level
     const unsigned short* local;    ///< [position]: the row's number within its part
     const unsigned short* columns;  ///< [packed block]: the column's number within its part
-    double* values;                 ///< [slice][entry][column of the block][row of the slice][row of the block]
+    void* values;                   ///< [slice][entry][column of the block][row of the slice][row of the block]
+    unsigned char* exponents;       ///< of half_scaled: [position][component]
     int slice_count;
 };
 
 struct PartArguments {
     const long long* row_begin;  // of the factors
     const long long* diagonal;
-    const double* factors;
-    const int* part_rows;          // [part]: position of its first row
-    const int* rows;               // part by part, ascending
-    const unsigned short* places;  // [position in `rows`]: the row's number within its part
-    const int* numbered;           // part by part, the rows in the order of these numbers
-    double* inverse;               // of the diagonal blocks, by the upper side's slices
+    const void* factors;             // in their storage
+    const unsigned char* exponents;  // of half_scaled: [W, D^-1 or G][row][component]
+    long long rows_of_pattern;
+    const int* part_rows;              // [part]: position of its first row
+    const int* rows;                   // part by part, ascending
+    const unsigned short* places;      // [position in `rows`]: the row's number within its part
+    const int* numbered;               // part by part, the rows in the order of these numbers
+    void* inverse;                     // of the diagonal blocks, by the upper side's slices
+    unsigned char* inverse_exponents;  // of half_scaled: [position of the upper side][component]
     PartSide lower, upper;
     const double* in;
     double* out;
 };
-static_assert(sizeof(PartSlice) == 24 && sizeof(PartSide) == 56 && sizeof(PartArguments) == 192);
+static_assert(sizeof(PartSlice) == 24 && sizeof(PartSide) == 64 && sizeof(PartArguments) == 232);
 
 }  // namespace hyperplane

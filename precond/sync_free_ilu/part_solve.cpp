@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/sync_free_ilu/part_solve.hpp"
 
+#include "core/error.hpp"
 #include "precond/kernel_set.hpp"
 #include "precond/reproductions/part_walk.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
+#include "precond/sync_free_ilu/stored_on_host.hpp"
 
 namespace hyperplane {
 namespace {
@@ -13,8 +15,10 @@ constexpr int part_threads = 192;
 
 constexpr const char* parts_text = "precond/sync_free_ilu/part_solve.cuh";
 
-rtc::Definitions definitions(int dof, bool fused) {
-    rtc::Definitions all{{"DOF", std::to_string(dof)}, {"THREADS", std::to_string(part_threads)}};
+rtc::Definitions definitions(int dof, FactorStorage storage, bool fused) {
+    rtc::Definitions all{{"DOF", std::to_string(dof)},
+                         {"THREADS", std::to_string(part_threads)},
+                         {"STORAGE", std::to_string(int(storage))}};
     if (!fused) all["UNFUSED"] = "1";
     return all;
 }
@@ -22,30 +26,36 @@ rtc::Definitions definitions(int dof, bool fused) {
 }  // namespace
 
 std::unique_ptr<PartSolve> PartSolve::make(SubdomainVariant variant, const Context& context,
-                                           const GeneralFactors& factors, const GraphParts& parts,
-                                           std::optional<PartTables> known) {
+                                           const GeneralFactors& factors, FactorStorage storage,
+                                           const GraphParts& parts, std::optional<PartTables> known) {
     if (!goes_by_steps(variant)) return std::make_unique<PartWalkCuda>(context, factors, parts, variant);
-    return std::make_unique<PartSolveCuda>(context, factors, parts, std::move(known),
+    return std::make_unique<PartSolveCuda>(context, factors, parts, storage, std::move(known),
                                            variant == SubdomainVariant::level);
 }
 
-Index PartSolve::bytes(SubdomainVariant variant, Symbolic& symbolic, int dof) {
+Index PartSolve::bytes(SubdomainVariant variant, Symbolic& symbolic, int dof, FactorStorage storage) {
     if (!goes_by_steps(variant)) return PartWalkCuda::bytes(symbolic.filled, symbolic.parts, dof, variant);
-    return PartSolveCuda::bytes(symbolic, dof);
+    return PartSolveCuda::bytes(symbolic, dof, storage);
 }
 
-rtc::Programs PartSolve::programs(SubdomainVariant variant, int dof) {
+GeneralFactors PartSolve::widened(const GeneralFactors&, const Buffer<Index>&) const {
+    throw Error(ExitCode::internal, "factors in reduced precision were asked of a variant that has none");
+}
+
+rtc::Programs PartSolve::programs(SubdomainVariant variant, int dof, FactorStorage storage) {
     if (!goes_by_steps(variant)) return PartWalkCuda::programs(dof, variant);
-    return PartSolveCuda::programs(dof, variant == SubdomainVariant::level);
+    return PartSolveCuda::programs(dof, storage, variant == SubdomainVariant::level);
 }
 
 PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
-                             std::optional<PartTables> known, bool fused)
+                             FactorStorage storage, std::optional<PartTables> known, bool fused)
     : dof_(factors.dof),
+      storage_(storage),
       parts_(parts.count()),
       most_rows_(parts.largest()),
-      inverse_(context, parts_label, factors.pattern().rows() * dof_ * dof_),
-      pack_kernel_(context, sync_free_source(parts_text), definitions(dof_, fused), "pack_parts") {
+      inverse_(context, parts_label, factors.pattern().rows() * dof_ * dof_ * bytes_of(storage)),
+      inverse_exponents_(context, parts_label, scales_of(storage, factors.pattern().rows() * dof_)),
+      pack_kernel_(context, sync_free_source(parts_text), definitions(dof_, storage, fused), "pack_parts") {
     const PartTables tables = known ? *std::move(known) : part_tables(factors.filled, parts, dof_);
     part_rows_ = copied_to(context, parts_label, tables.part_rows);
     rows_ = copied_to(context, parts_label, std::vector<int>(parts.vertices.begin(), parts.vertices.end()));
@@ -57,18 +67,22 @@ PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& facto
         to->part_levels = copied_to(context, parts_label, from->part_levels);
         to->local = copied_to(context, parts_label, from->local);
         to->columns = copied_to(context, parts_label, from->columns);
-        to->values = Buffer<double>(context, parts_label, Index(from->columns.size()) * dof_ * dof_);
+        to->values =
+            Buffer<unsigned char>(context, parts_label, Index(from->columns.size()) * dof_ * dof_ * bytes_of(storage));
+        to->exponents = Buffer<RowExponent>(context, parts_label, inverse_exponents_.size());
     }
     arguments_.part_rows = part_rows_.data();
     arguments_.rows = rows_.data();
     arguments_.places = places_.data();
     arguments_.numbered = numbered_.data();
+    arguments_.rows_of_pattern = factors.pattern().rows();
     arguments_.inverse = inverse_.data();
+    arguments_.inverse_exponents = inverse_exponents_.data();
     arguments_.lower = lower_.arguments();
     arguments_.upper = upper_.arguments();
     for (const char* name :
          fused ? std::vector{"solve_parts"} : std::vector{"solve_lower_parts", "solve_upper_parts"}) {
-        solve_kernels_.emplace_back(context, sync_free_source(parts_text), definitions(dof_, fused), name);
+        solve_kernels_.emplace_back(context, sync_free_source(parts_text), definitions(dof_, storage, fused), name);
         solve_kernels_.back().allow_shared(most_rows_ * dof_ * Index(sizeof(double)));
     }
 }
@@ -80,14 +94,16 @@ PartSide PartSolveCuda::Packed::arguments() {
             .local = local.data(),
             .columns = columns.data(),
             .values = values.data(),
+            .exponents = exponents.data(),
             .slice_count = int(slices.size())};
 }
 
-void PartSolveCuda::take(const double* values, const Index* row_begin, const Index* diagonal) {
+void PartSolveCuda::take(const StoredFactors& factors, const Index* row_begin, const Index* diagonal) {
     PartArguments arguments = arguments_;
     arguments.row_begin = as_pointers(row_begin);
     arguments.diagonal = as_pointers(diagonal);
-    arguments.factors = values;
+    arguments.factors = factors.values;
+    arguments.exponents = factors.exponents;
     const Index slices = lower_.slices.size() + upper_.slices.size(), each = part_threads / 32;
     if (slices > 0) pack_kernel_.launch({unsigned((slices + each - 1) / each)}, part_threads, 0, arguments);
 }
@@ -104,13 +120,45 @@ void PartSolveCuda::solve(const Kernel& kernel, const Vector& in, Vector& out) c
     kernel.launch({unsigned(parts_)}, part_threads, most_rows_ * dof_ * Index(sizeof(double)), arguments);
 }
 
-Index PartSolveCuda::bytes(Symbolic& symbolic, int dof) {
-    if (!symbolic.part_tables) symbolic.part_tables = part_tables(symbolic.filled, symbolic.parts, dof);
-    return symbolic.part_tables->bytes(dof);
+GeneralFactors PartSolveCuda::widened(const GeneralFactors& shape, const Buffer<Index>& diagonal) const {
+    UnitFactorsOnHost wide(shape, diagonal);
+    const HostValues<int> numbered(numbered_);
+    const StoredOnHost inverse(inverse_, inverse_exponents_, storage_);
+    for (const Side side : {Side::lower, Side::upper}) {
+        const Packed& packed = side == Side::lower ? lower_ : upper_;
+        const HostValues<PartSlice> slices(packed.slices);
+        const HostValues<unsigned short> local(packed.local);
+        const StoredOnHost stored(packed.values, packed.exponents, storage_);
+        for (Index which = 0; which < packed.slices.size(); ++which) {
+            const PartSlice& slice = slices.data()[which];
+            for (int at = 0; at < slice.rows * dof_; ++at) {
+                const int i = at / dof_, r = at % dof_, width = slice.rows * dof_;
+                const Index position = slice.first + i, row = numbered.data()[slice.base + local.data()[position]];
+                const auto [first, last] = wide.blocks_of(row, side);
+                for (Index b = 0; b < last - first; ++b)
+                    for (int c = 0; c < dof_; ++c)
+                        wide.element(first + b, r, c) =
+                            stored.scale(position * dof_ + r) *
+                            stored.value((slice.block + b * slice.rows) * dof_ * dof_ + c * width + at);
+                for (int c = 0; side == Side::upper && c < dof_; ++c)
+                    wide.element(first - 1, r, c) = inverse.scale(position * dof_ + r) *
+                                                    inverse.value(Index(slice.first) * dof_ * dof_ + c * width + at);
+            }
+        }
+    }
+    return std::move(wide).factors();
 }
 
-rtc::Programs PartSolveCuda::programs(int dof, bool fused) {
-    return {{sync_free_source(parts_text), definitions(dof, fused)}};
+Index PartSolveCuda::bytes(Symbolic& symbolic, int dof, FactorStorage storage) {
+    if (!symbolic.part_tables) symbolic.part_tables = part_tables(symbolic.filled, symbolic.parts, dof);
+    const PartTables& tables = *symbolic.part_tables;
+    const Index rows = Index(tables.numbered.size());
+    return tables.bytes() + (tables.blocks() + rows) * dof * dof * bytes_of(storage) +
+           3 * scales_of(storage, rows * dof);
+}
+
+rtc::Programs PartSolveCuda::programs(int dof, FactorStorage storage, bool fused) {
+    return {{sync_free_source(parts_text), definitions(dof, storage, fused)}};
 }
 
 }  // namespace hyperplane

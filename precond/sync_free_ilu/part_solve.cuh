@@ -11,8 +11,13 @@
 // lines. A warp asks for its next slice before it waits for the level to end, since factors, unlike the vector, do not
 // depend on what is computed. Within a part rows are numbered by the levels of L, with 16 bits.
 //
-// Definitions: DOF, THREADS (of a thread block); UNFUSED: a kernel for each solve.
+// Factors in reduced precision are W, D^-1 and G, rounded before they are packed; the scales of a row multiply its
+// sums.
+//
+// Definitions: DOF, THREADS (of a thread block), STORAGE (precond/factors/reduced_values.cuh); UNFUSED: a kernel for
+// each solve.
 
+#include "precond/factors/reduced_values.cuh"
 #include "precond/sync_free_ilu/part_arguments.hpp"
 
 namespace hyperplane {
@@ -21,7 +26,10 @@ constexpr int ahead = DOF < 6 ? 12 / (DOF + 1) : 1;           // entries of a ro
 constexpr int batch = DOF == 1 ? 4 : DOF <= 3 ? 2 : 1;        // those that are loaded together after these
 constexpr int resident = DOF <= 4 && THREADS <= 192 ? 4 : 1;  // thread blocks of a solve on a multiprocessor
 
-/// Copies the factors to the slices: L, U multiplied with D^-1, and, by the slices of U, D^-1. A warp has one slice.
+constexpr bool reduced = STORAGE != 0;
+
+/// Copies the factors to the slices: L, U multiplied with D^-1 unless it is that already, and, by the slices of U,
+/// D^-1. A warp has one slice.
 extern "C" __global__ void __launch_bounds__(THREADS) pack_parts(const __grid_constant__ PartArguments a) {
     const int all = a.lower.slice_count + a.upper.slice_count;
     const int index = blockIdx.x * (THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -34,14 +42,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) pack_parts(const __grid_co
     const int row = a.numbered[slice.base + side.local[slice.first + i]];
     const long long diagonal = a.diagonal[row];
     const long long begin = upper ? diagonal + 1 : a.row_begin[row], end = upper ? a.row_begin[row + 1] : diagonal;
-    const double* const inverse = a.factors + (diagonal * DOF + r) * DOF;
+    const Value* const factors = (const Value*)a.factors;
+    const Value* const inverse = factors + (diagonal * DOF + r) * DOF;
     for (int e = 0; e < slice.length; ++e) {
-        const double* const block = a.factors + (begin + e) * DOF * DOF;
-        double* const packed = side.values + (slice.block + e * slice.rows) * DOF * DOF + lane;
+        const Value* const block = factors + (begin + e) * DOF * DOF;
+        Value* const packed = (Value*)side.values + (slice.block + e * slice.rows) * DOF * DOF + lane;
         for (int c = 0; c < DOF; ++c) {
-            double value = 0.0;
+            Value value = 0;
             if (begin + e < end) {
-                if (upper)
+                if (upper && !reduced)
                     for (int q = 0; q < DOF; ++q) value += inverse[q] * block[q * DOF + c];
                 else
                     value = block[r * DOF + c];
@@ -49,9 +58,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) pack_parts(const __grid_co
             packed[c * slice.rows * DOF] = value;
         }
     }
+    const long long position = slice.first + i, all_rows = a.rows_of_pattern;
+    if (scaled_rows) side.exponents[position * DOF + r] = a.exponents[((upper ? 2 : 0) * all_rows + row) * DOF + r];
     if (!upper) return;
+    if (scaled_rows) a.inverse_exponents[position * DOF + r] = a.exponents[(all_rows + row) * DOF + r];
     for (int c = 0; c < DOF; ++c)
-        a.inverse[(long long)slice.first * DOF * DOF + c * slice.rows * DOF + lane] = inverse[c];
+        ((Value*)a.inverse)[(long long)slice.first * DOF * DOF + c * slice.rows * DOF + lane] = inverse[c];
 }
 
 /// One triangle of a part, as a warp goes through its slices of it. Offsets are from the part's first row and block.
@@ -60,7 +72,8 @@ struct Slices {
     const PartSlice* slices;
     const int* level_slices;
     const unsigned short *local, *columns;
-    const double *values, *inverse;
+    const Value *values, *inverse;
+    const unsigned char *exponents, *inverse_exponents;
     int base;
     long long first_block;
     int level, last_level;  ///< of the slice that is loaded next
@@ -71,7 +84,8 @@ struct Slices {
     int its_level, rows, length, block;
     int own;  ///< the number of this thread's row
     int column[ahead];
-    double value[ahead][DOF], scale[DOF];
+    Value value[ahead][DOF], inverse_row[DOF];
+    unsigned char exponent, inverse_exponent;  ///< of half_scaled
 
     __device__ Slices(const PartArguments& a, int part) {
         const PartSide& side = upper ? a.upper : a.lower;
@@ -79,11 +93,12 @@ struct Slices {
         level = side.part_levels[part], last_level = side.part_levels[part + 1];
         slices = side.slices, level_slices = side.level_slices;
         local = side.local + base;
-        inverse = a.inverse + (long long)base * DOF * DOF;
+        inverse = (const Value*)a.inverse + (long long)base * DOF * DOF;
+        exponents = side.exponents, inverse_exponents = a.inverse_exponents;
         at = level_slices[level], end = level_slices[level + 1];
         first_block = slices[at].block;
         columns = side.columns + first_block;
-        values = side.values + first_block * DOF * DOF;
+        values = (const Value*)side.values + first_block * DOF * DOF;
         at += threadIdx.x / 32;
         find();
         load();
@@ -106,13 +121,15 @@ struct Slices {
         const int first = next.first - base, lane = threadIdx.x % 32, i = lane / DOF, width = rows * DOF;
         if (i < rows) {
             own = __ldg(local + first + i);
+            if (scaled_rows) exponent = __ldg(exponents + (long long)next.first * DOF + lane);
             if (upper) {
-                const double* const from = inverse + (long long)first * DOF * DOF + lane;
+                if (scaled_rows) inverse_exponent = __ldg(inverse_exponents + (long long)next.first * DOF + lane);
+                const Value* const from = inverse + (long long)first * DOF * DOF + lane;
 #pragma unroll
-                for (int c = 0; c < DOF; ++c) scale[c] = __ldcs(from + c * width);
+                for (int c = 0; c < DOF; ++c) inverse_row[c] = __ldcs(from + c * width);
             }
             const unsigned short* const numbers = columns + block + i;
-            const double* const from = values + (long long)block * DOF * DOF + lane;
+            const Value* const from = values + (long long)block * DOF * DOF + lane;
 #pragma unroll
             for (int b = 0; b < ahead; ++b)
                 if (b < length) {
@@ -129,7 +146,7 @@ struct Slices {
     __device__ double subtract_rest(double sum, const double* x) const {
         const int lane = threadIdx.x % 32, i = lane / DOF, width = rows * DOF;
         for (int e = ahead; e < length; e += batch) {
-            double more[batch][DOF];
+            Value more[batch][DOF];
             int number[batch];
 #pragma unroll
             for (int b = 0; b < batch; ++b)
@@ -143,7 +160,7 @@ struct Slices {
             for (int b = 0; b < batch; ++b)
                 if (e + b < length) {
 #pragma unroll
-                    for (int c = 0; c < DOF; ++c) sum -= more[b][c] * x[number[b] * DOF + c];
+                    for (int c = 0; c < DOF; ++c) sum -= widened(more[b][c]) * x[number[b] * DOF + c];
                 }
         }
         return sum;
@@ -156,19 +173,23 @@ struct Slices {
         double* const row = x + (active ? own * DOF : 0);
         double sum = 0.0;
         if (active) {
+            double own = 0.0;
             if (upper) {
 #pragma unroll
-                for (int c = 0; c < DOF; ++c) sum += scale[c] * row[c];
+                for (int c = 0; c < DOF; ++c) own += widened(inverse_row[c]) * row[c];
+                if (scaled_rows) own *= scale_of(inverse_exponent);
             } else {
-                sum = row[r];
+                own = row[r];
             }
+            if (!reduced) sum = own;
 #pragma unroll
             for (int b = 0; b < ahead; ++b)
                 if (b < length) {
 #pragma unroll
-                    for (int c = 0; c < DOF; ++c) sum -= value[b][c] * x[column[b] * DOF + c];
+                    for (int c = 0; c < DOF; ++c) sum -= widened(value[b][c]) * x[column[b] * DOF + c];
                 }
             sum = subtract_rest(sum, x);
+            if (reduced) sum = own + (scaled_rows ? scale_of(exponent) * sum : sum);
         }
         if (upper) __syncwarp();
         if (active) row[r] = sum;

@@ -107,12 +107,10 @@ void Maker::add(const int* rows, Index count, Index at, Index base, Side side, P
         }
 }
 
-/// Of one triangle, with its packed factors.
-Index bytes_of(const PartTables::OfSide& side, int dof) {
+Index bytes_of(const PartTables::OfSide& side) {
     return Index(side.slices.size() * sizeof(PartSlice) +
                  (side.level_slices.size() + side.part_levels.size()) * sizeof(int) +
-                 (side.local.size() + side.columns.size()) * sizeof(unsigned short)) +
-           Index(side.columns.size()) * dof * dof * Index(sizeof(double));
+                 (side.local.size() + side.columns.size()) * sizeof(unsigned short));
 }
 
 }  // namespace
@@ -121,11 +119,10 @@ PartTables part_tables(const FilledPattern& filled, const GraphParts& parts, int
     return Maker(filled, parts, dof).made();
 }
 
-Index PartTables::bytes(int dof) const {
+Index PartTables::bytes() const {
     const Index rows = Index(numbered.size());
     return Index((part_rows.size() + numbered.size()) * sizeof(int)) + Index(places.size() * sizeof(places[0])) +
-           rows * Index(sizeof(int)) + rows * dof * dof * Index(sizeof(double)) + bytes_of(lower, dof) +
-           bytes_of(upper, dof);
+           rows * Index(sizeof(int)) + bytes_of(lower) + bytes_of(upper);
 }
 
 }  // namespace hyperplane

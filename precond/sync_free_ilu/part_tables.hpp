@@ -23,8 +23,10 @@ struct PartTables {
     std::vector<int> part_rows, numbered;  ///< as in PartArguments
     std::vector<unsigned short> places;
 
-    /// Of these tables, of the parts' rows, and of the packed factors.
-    Index bytes(int dof) const;
+    /// Of these tables and of the parts' rows, without the packed factors.
+    Index bytes() const;
+    /// That are packed, without those of the diagonal.
+    Index blocks() const { return Index(lower.columns.size() + upper.columns.size()); }
 };
 
 /// No row of the pattern may depend on a row of another part, and no part may have more than 65,536 rows.

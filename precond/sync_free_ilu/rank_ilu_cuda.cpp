@@ -81,7 +81,8 @@ void RankIluCuda::analyse(const BsrMatrix& a) {
                                               rank_gpu_label);
     else
         solve_ = std::make_unique<SlicedSolve>(context_, *pattern_, copied_to_gpu(context_, made.lower, rank_gpu_label),
-                                               copied_to_gpu(context_, made.upper, rank_gpu_label), dof, slab_);
+                                               copied_to_gpu(context_, made.upper, rank_gpu_label), dof,
+                                               options_.storage, slab_);
     context_.synchronize();
     served_ = a.pattern();
 }
@@ -112,7 +113,7 @@ SetupReport RankIluCuda::setup(const SystemMatrix& matrix) {
     if (swept_)
         swept_->take(factors_, options_.name);
     else
-        solve_->take(factors_.values.data());
+        solve_->take({factors_.values.data()});
     context_.synchronize();
     report.symbolic_seconds = symbolic;
     report.numeric_seconds = seconds_since(begin);
@@ -151,7 +152,8 @@ PreconditionerPlan RankIluCuda::plan(const SyncFreeOptions& options, const Preco
         plan.bytes += RankSweeps::bytes(filled, slab, *a->slab(), dof, Backend::cuda);
         plan.setup_bytes = RankSweeps::setup_bytes(slab, dof);
     } else {
-        plan.bytes += SlicedSolve::bytes(a->rows(), sizes, dof) + SlicedSolve::bytes_between_ranks(*slab, dof);
+        plan.bytes +=
+            SlicedSolve::bytes(a->rows(), sizes, dof, options.storage) + SlicedSolve::bytes_between_ranks(*slab, dof);
         plan.setup_bytes = 2 * in_memory * Index(sizeof(int));
     }
     plan.bytes_per_apply = RankSolve::bytes_per_apply(filled, *slab, options.sweeps, dof);
@@ -166,12 +168,13 @@ std::vector<KernelSet> RankIluCuda::kernels(const SyncFreeOptions& options, cons
     const SyncFreeShape shape = shape_of_rank(
         counts_of_rank(kept->symbolic->filled, a.pattern()->rows(), a.symmetric()), a.dof(), a.symmetric());
     const bool solves = !options.sweeps, swept = options.fixed_point_sweeps > 0;
+    const FactorStorage storage = options.storage;
     return {{swept ? "fixed_point" : "sync_free_ilu", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-             Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-             [shape, solves, swept] {
+             Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), storage, [shape, solves, swept, storage] {
                  rtc::Programs programs =
                      swept ? FixedPointCuda::programs(sweep_shape_of_rank(shape)) : SyncFreeCuda::programs(shape);
-                 if (solves) std::ranges::move(SlicedSolve::programs(shape.dof, true), std::back_inserter(programs));
+                 if (solves)
+                     std::ranges::move(SlicedSolve::programs(shape.dof, storage, true), std::back_inserter(programs));
                  return programs;
              }}};
 }

@@ -17,6 +17,11 @@
 
 namespace hyperplane {
 
+/// Scales of so many rows of unknowns.
+constexpr Index scales_of(FactorStorage storage, Index rows) {
+    return storage == FactorStorage::half_scaled ? rows : 0;
+}
+
 /// Numbers of one type, and the exponents of their rows' scales.
 class ReducedBlocks {
 public:
@@ -28,7 +33,7 @@ public:
             singles_ = Buffer<float>(context, label, values);
         else
             halves_ = Buffer<Half>(context, label, values);
-        if (storage == FactorStorage::half_scaled) exponents_ = Buffer<RowExponent>(context, label, scales);
+        if (scales_of(storage, scales) > 0) exponents_ = Buffer<RowExponent>(context, label, scales);
     }
     FactorStorage storage() const { return storage_; }
     /// Calls body(values), which are float* or Half*.
@@ -46,7 +51,7 @@ public:
 
     Index bytes() const { return bytes(storage_, singles_.size() + halves_.size(), exponents_.size()); }
     static Index bytes(FactorStorage storage, Index values, Index scales) {
-        return values * bytes_of(storage) + (storage == FactorStorage::half_scaled ? scales : 0);
+        return values * bytes_of(storage) + scales_of(storage, scales);
     }
 
 private:

@@ -76,9 +76,6 @@ PreconditionerRow sync_free_ilu_row() {
         "synchronization-free incomplete LU factorization for GPUs with level-set analysis; fill by Hysom and Pothen.";
     row.kinds = {MatrixKind::general};
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
-    row.storage_note =
-        "on a CPU they are widened to double when they are read; a GPU stores double alone. Vectors and arithmetic are "
-        "double";
     row.regular_splitting = true;
     row.on_general_ranks = row.on_general_gpu_ranks = true;
     row.parameters = ilu_parameters();

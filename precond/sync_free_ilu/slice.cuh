@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copies one triangle of a general matrix's factors into its slices (precond/sync_free_ilu/slices.hpp), a warp a slice.
 //
-// Definitions: DOF, UPPER (with the inverses of the diagonal blocks).
+// Definitions: DOF, UPPER (with the inverses of the diagonal blocks), STORAGE (precond/factors/reduced_values.cuh).
 
+#include "precond/factors/reduced_values.cuh"
 #include "precond/sync_free_ilu/slice_lane.cuh"
 
 namespace hyperplane {
@@ -19,14 +20,22 @@ __device__ __forceinline__ SliceRow row_of(const SliceArguments& a, const SliceL
     return found;
 }
 
+/// The exponent of a lane's row in W (0), D^-1 (1) or G (2).
+__device__ __forceinline__ unsigned char exponent_of(const SliceArguments& a, const SliceLane& mine, int part) {
+    const long long row = __ldg(a.order + mine.position);
+    return __ldg(a.exponents + (part * a.rows_of_pattern + row) * DOF + mine.r);
+}
+
 extern "C" __global__ void __launch_bounds__(128) slice_factors(const __grid_constant__ SliceArguments a) {
-    const long long at = (long long)blockIdx.x * 4 + threadIdx.x / 32;
-    if (at >= a.count) return;
+    const long long which = (long long)blockIdx.x * 4 + threadIdx.x / 32;
+    if (which >= a.count) return;
     const int lane = threadIdx.x % 32;
-    const SolveSlice slice = a.slices[at];
+    const SolveSlice slice = a.slices[which];
     const SliceLane mine(slice, lane);
     if (lane >= mine.active) return;
     const SliceRow row = row_of(a, mine);
+    const Value* const values = (const Value*)a.values;
+    Value* const sliced = (Value*)a.sliced;
     for (int e = 0; e < slice.width; ++e) {
         const int of_row = e * slice.lanes + mine.group;
         const long long block = row.begin + of_row;
@@ -34,11 +43,16 @@ extern "C" __global__ void __launch_bounds__(128) slice_factors(const __grid_con
         if (a.position && mine.r == 0)
             a.sliced_column[mine.column(slice, e, lane)] = there ? __ldg(a.position + __ldg(a.column + block)) : -1;
         for (int c = 0; c < DOF; ++c)
-            a.sliced[mine.value(slice, e, c, lane)] = there ? __ldg(a.values + (block * DOF + mine.r) * DOF + c) : 0.0;
+            sliced[mine.value(slice, e, c, lane)] = there ? __ldg(values + (block * DOF + mine.r) * DOF + c) : Value(0);
     }
-    if (UPPER && mine.group == 0)
+    if (mine.group > 0) return;
+    if (UPPER)
         for (int c = 0; c < DOF; ++c)
-            a.inverse[mine.inverse(slice, c)] = __ldg(a.values + ((row.begin - 1) * DOF + mine.r) * DOF + c);
+            ((Value*)a.inverse)[mine.inverse(slice, c)] = __ldg(values + ((row.begin - 1) * DOF + mine.r) * DOF + c);
+    if (!scaled_rows) return;
+    const long long at = mine.position * DOF + mine.r;
+    a.sliced_exponents[at] = exponent_of(a, mine, UPPER ? 2 : 0);
+    if (UPPER) a.inverse_exponents[at] = exponent_of(a, mine, 1);
 }
 
 }  // namespace hyperplane

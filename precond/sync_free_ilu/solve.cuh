@@ -14,8 +14,12 @@
 // store them there. In the lower solve a rank waits for earlier ones alone, in the upper solve for later ones, so the
 // ranks do not wait for each other in a circle.
 //
-// Definitions: DOF, UPPER (U z = y, otherwise L y = r), RANKS.
+// Factors in double are L and U, and z = U^-1 y = D^-1 (y - (U - D) z); those in reduced precision are W, D^-1 and G,
+// and z = D^-1 y - G z, where the scales of a row multiply its sums.
+//
+// Definitions: DOF, UPPER (U z = y, otherwise L y = r), RANKS, STORAGE (precond/factors/reduced_values.cuh).
 
+#include "precond/factors/reduced_values.cuh"
 #include "precond/sync_free_ilu/slice_lane.cuh"
 #include "precond/sync_free_ilu/waiting.cuh"
 
@@ -25,6 +29,7 @@ typedef GeneralSolveArguments Arguments;
 constexpr int chunk = DOF < 8 ? DOF : 8;                // columns of a block that are loaded together
 constexpr int batch = DOF == 1 ? 4 : DOF <= 3 ? 2 : 1;  // blocks that are loaded together
 constexpr int loads = batch * chunk;
+constexpr bool reduced = STORAGE != 0;
 
 /// Sums of the products of a batch: blocks e, ... and columns c, ... of each.
 __device__ __forceinline__ double batch_sum(const Arguments& a, const SolveSlice& slice, const SliceLane& mine,
@@ -40,7 +45,8 @@ __device__ __forceinline__ double batch_sum(const Arguments& a, const SolveSlice
 #pragma unroll
         for (int d = 0; d < chunk; ++d) {
             const bool has = there && c + d < DOF;
-            v[b * chunk + d] = has ? __ldcs(a.values + mine.value(slice, e + b, c + d, lane)) : 0.0;
+            v[b * chunk + d] =
+                has ? widened(__ldcs((const Value*)a.values + mine.value(slice, e + b, c + d, lane))) : 0.0;
             x[b * chunk + d] = 0.0;
             if (has && column >= 0) left |= 1u << (b * chunk + d);
         }
@@ -65,6 +71,18 @@ __device__ __forceinline__ double batch_sum(const Arguments& a, const SolveSlice
     return sum;
 }
 
+/// Row r of the product of the row's D^-1 with the values `own` of its lanes; `loaded` has the first columns.
+__device__ __forceinline__ double times_inverse(const Arguments& a, const SolveSlice& slice, const SliceLane& mine,
+                                                unsigned mask, const double* loaded, double own) {
+    double sum = 0.0;
+#pragma unroll
+    for (int c = 0; c < chunk; ++c) sum += loaded[c] * __shfl_sync(mask, own, mine.first + c);
+    for (int c = chunk; c < DOF; ++c)
+        sum +=
+            widened(__ldg((const Value*)a.inverse + mine.inverse(slice, c))) * __shfl_sync(mask, own, mine.first + c);
+    return sum;
+}
+
 __device__ __forceinline__ void solve_slice(const Arguments& a, const SolveSlice& slice, int lane, u64 epoch) {
     const SliceLane mine(slice, lane);
     if (lane >= mine.active) return;
@@ -74,22 +92,22 @@ __device__ __forceinline__ void solve_slice(const Arguments& a, const SolveSlice
     const long long to = UPPER ? (long long)__ldg(a.to + mine.position) * DOF + mine.r : 0;
     double inverse[chunk];
 #pragma unroll
-    for (int c = 0; c < chunk; ++c) inverse[c] = UPPER ? __ldcs(a.inverse + mine.inverse(slice, c)) : 0.0;
+    for (int c = 0; c < chunk; ++c)
+        inverse[c] = UPPER ? widened(__ldcs((const Value*)a.inverse + mine.inverse(slice, c))) : 0.0;
+    const long long scales = mine.position * DOF + mine.r;
+    const double scale = scaled_rows ? scale_of(__ldg(a.exponents + scales)) : 1.0;
+    const double inverse_scale = scaled_rows && UPPER ? scale_of(__ldg(a.inverse_exponents + scales)) : 1.0;
     double sum = 0.0;
     for (int e = 0; e < slice.width; e += batch)
         for (int c = 0; c < DOF; c += chunk) sum += batch_sum(a, slice, mine, lane, e, c, epoch);
     __syncwarp(mask);
     for (int distance = slice.lanes / 2; distance > 0; distance /= 2)
         sum += __shfl_down_sync(mask, sum, distance * DOF);
-    double x = given - sum;
-    if (UPPER) {
-        double z = 0.0;
-#pragma unroll
-        for (int c = 0; c < chunk; ++c) z += inverse[c] * __shfl_sync(mask, x, mine.first + c);
-        for (int c = chunk; c < DOF; ++c)
-            z += __ldg(a.inverse + mine.inverse(slice, c)) * __shfl_sync(mask, x, mine.first + c);
-        x = z;
-    }
+    double x;
+    if constexpr (reduced)
+        x = (UPPER ? inverse_scale * times_inverse(a, slice, mine, mask, inverse, given) : given) - scale * sum;
+    else
+        x = UPPER ? times_inverse(a, slice, mine, mask, inverse, given - sum) : given - sum;
     if (mine.group > 0) return;
     store_record(a.records + mine.position * DOF + mine.r, x, epoch);
     if (RANKS)

@@ -8,6 +8,7 @@
 #include "precond/kernel_set.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
+#include "precond/sync_free_ilu/stored_on_host.hpp"
 
 namespace hyperplane {
 namespace {
@@ -16,11 +17,13 @@ constexpr const char* slices_label = "factor";
 using slices::threads;
 constexpr const char *slice_text = "precond/sync_free_ilu/slice.cuh", *solve_text = "precond/sync_free_ilu/solve.cuh";
 
-rtc::Definitions definitions(int dof, Side side) {
-    return {{"DOF", std::to_string(dof)}, {"UPPER", std::to_string(side == Side::upper)}};
+rtc::Definitions definitions(int dof, Side side, FactorStorage storage) {
+    return {{"DOF", std::to_string(dof)},
+            {"UPPER", std::to_string(side == Side::upper)},
+            {"STORAGE", std::to_string(int(storage))}};
 }
-rtc::Definitions definitions_of_solve(int dof, Side side, bool of_ranks) {
-    rtc::Definitions made = definitions(dof, side);
+rtc::Definitions definitions_of_solve(int dof, Side side, FactorStorage storage, bool of_ranks) {
+    rtc::Definitions made = definitions(dof, side, storage);
     made["RANKS"] = std::to_string(of_ranks);
     return made;
 }
@@ -31,45 +34,50 @@ std::vector<int> on_host(const Buffer<int>& values) {
     return copy;
 }
 
-Index bytes_of(Index rows, const SlicedSizes& sliced, int dof) {
+Index bytes_of(Index rows, const SlicedSizes& sliced, int dof, FactorStorage storage) {
     return sliced.slices * Index(sizeof(SolveSlice)) +
            rows * Index(sizeof(int) + sizeof(SliceRow) + dof * sizeof(RowRecord)) +
-           sliced.places * Index(sizeof(int) + dof * dof * sizeof(double));
+           sliced.places * (Index(sizeof(int)) + dof * dof * bytes_of(storage)) + scales_of(storage, rows * dof);
 }
 
 }  // namespace
 
-SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side side, int dof, const RowSlab* slab)
+SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side side, int dof, FactorStorage storage,
+                                const RowSlab* slab)
     : count(sliced.slices.size()),
       places(sliced.places),
       slices(std::move(sliced.slices)),
       order(std::move(sliced.row)),
       column(context, slices_label, places, Initially::anything),
       rows(context, slices_label, order.size(), Initially::anything),
-      values(context, slices_label, places * dof * dof, Initially::anything),
+      values(context, slices_label, places * dof * dof * bytes_of(storage), Initially::anything),
+      exponents(context, slices_label, scales_of(storage, order.size() * dof), Initially::anything),
       records(context, slices_label, (order.size() + (slab ? Index(slab->halo.size()) : 0)) * dof),
-      slice(context, sync_free_source(slice_text), definitions(dof, side), "slice_factors"),
-      solve(context, sync_free_source(solve_text), definitions_of_solve(dof, side, slab != nullptr), "general_solve"),
+      slice(context, sync_free_source(slice_text), definitions(dof, side, storage), "slice_factors"),
+      solve(context, sync_free_source(solve_text), definitions_of_solve(dof, side, storage, slab != nullptr),
+            "general_solve"),
       blocks(unsigned(std::min(slices::resident_blocks(context, solve.occupancy(threads, 0), count, sliced.levels),
                                slices::blocks_for(count)))) {}
 
 SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper,
-                         int dof)
-    : SlicedSolve(context, pattern, std::move(lower), std::move(upper), dof, nullptr) {}
+                         int dof, FactorStorage storage)
+    : SlicedSolve(context, pattern, std::move(lower), std::move(upper), dof, storage, nullptr) {}
 
 SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper,
-                         int dof, const std::shared_ptr<const RowSlab>& slab)
+                         int dof, FactorStorage storage, const std::shared_ptr<const RowSlab>& slab)
     : pattern_(*pattern.pattern),
       diagonal_(pattern.diagonal),
       ranks_(slab ? std::make_unique<const RowsBetweenRanks>(context, slab, dof) : nullptr),
       rows_(lower.row.size()),
       dof_(dof),
-      lower_(context, std::move(lower), Side::lower, dof, slab.get()),
-      upper_(context, std::move(upper), Side::upper, dof, slab.get()),
+      storage_(storage),
+      lower_(context, std::move(lower), Side::lower, dof, storage, slab.get()),
+      upper_(context, std::move(upper), Side::upper, dof, storage, slab.get()),
       lower_position_(positions(context, lower_, Side::lower)),
       upper_position_(positions(context, upper_, Side::upper)),
       from_(between_on_gpu(context, lower_position_, upper_.order, slices_label)),
-      inverse_(context, slices_label, rows_ * dof * dof, Initially::anything),
+      inverse_(context, slices_label, rows_ * dof * dof * bytes_of(storage), Initially::anything),
+      inverse_exponents_(context, slices_label, scales_of(storage, rows_ * dof), Initially::anything),
       states_(hyperplane::copied_to(context, slices_label, std::vector<TicketState>(2, {0, 0, 1}))) {}
 
 Buffer<int> SlicedSolve::positions(const Context& context, Triangle& triangle, Side side) const {
@@ -81,14 +89,14 @@ Buffer<int> SlicedSolve::positions(const Context& context, Triangle& triangle, S
 
 void SlicedSolve::launch(const Context& context, Side side, const GeneralSolveArguments& arguments) const {
     const bool upper = side == Side::upper;
-    const Index bytes = general_cpu::bytes_per_apply(rows_, pattern_.blocks(), dof_) / 2;
+    const Index bytes = general_cpu::bytes_per_apply(rows_, pattern_.blocks(), dof_, storage_) / 2;
     const ProfileScope scope(context, upper ? "upper" : "lower", bytes);
     const Triangle& triangle = upper ? upper_ : lower_;
     const auto queue = [&] { triangle.solve.launch_together({triangle.blocks}, threads, 0, arguments); };
     ranks_ ? ranks_->solve(side, triangle.sent, queue) : queue();
 }
 
-void SlicedSolve::take(Triangle& triangle, const double* values, const int* position) {
+void SlicedSolve::take(Triangle& triangle, const StoredFactors& factors, const int* position) {
     const SliceArguments arguments{.slices = triangle.slices.data(),
                                    .rows = triangle.rows.data(),
                                    .order = triangle.order.data(),
@@ -96,18 +104,22 @@ void SlicedSolve::take(Triangle& triangle, const double* values, const int* posi
                                    .row_begin = as_pointers(pattern_.row_begin()),
                                    .column = pattern_.column(),
                                    .diagonal = as_pointers(diagonal_.data()),
-                                   .values = values,
+                                   .values = factors.values,
                                    .sliced_column = triangle.column.data(),
                                    .sliced = triangle.values.data(),
                                    .inverse = inverse_.data(),
+                                   .exponents = factors.exponents,
+                                   .sliced_exponents = triangle.exponents.data(),
+                                   .inverse_exponents = inverse_exponents_.data(),
+                                   .rows_of_pattern = pattern_.rows(),
                                    .count = triangle.count};
     triangle.slice.launch({unsigned(slices::blocks_for(triangle.count))}, threads, 0, arguments);
 }
 
-void SlicedSolve::take(const double* values) {
+void SlicedSolve::take(const StoredFactors& factors) {
     if (rows_ == 0) return;
-    take(lower_, values, lower_position_.data());
-    take(upper_, values, upper_position_.data());
+    take(lower_, factors, lower_position_.data());
+    take(upper_, factors, upper_position_.data());
     lower_position_ = {};
     upper_position_ = {};
 }
@@ -131,6 +143,8 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
             .state = states_.data(),
             .sent_begin = lower_.sent.begin.data(),
             .sent_to = lower_.sent.to.data(),
+            .exponents = lower_.exponents.data(),
+            .inverse_exponents = nullptr,
             .count = unsigned(lower_.count)});
     launch(r.context(), Side::upper,
            {.slices = upper_.slices.data(),
@@ -146,24 +160,62 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
             .state = states_.data() + 1,
             .sent_begin = upper_.sent.begin.data(),
             .sent_to = upper_.sent.to.data(),
+            .exponents = upper_.exponents.data(),
+            .inverse_exponents = inverse_exponents_.data(),
             .count = unsigned(upper_.count)});
 }
 
-Index SlicedSolve::bytes(Index rows, const OrderSizes& sizes, int dof) {
-    return bytes_of(rows, *sizes.lower, dof) + bytes_of(rows, *sizes.upper, dof) +
-           rows * Index(sizeof(int) + dof * dof * sizeof(double)) + 2 * Index(sizeof(TicketState));
+GeneralFactors SlicedSolve::widened(const GeneralFactors& shape) const {
+    UnitFactorsOnHost wide(shape, diagonal_);
+    const HostValues<int> lower_order(lower_.order), upper_order(upper_.order);
+    const StoredOnHost lower(lower_.values, lower_.exponents, storage_),
+        upper(upper_.values, upper_.exponents, storage_), inverse(inverse_, inverse_exponents_, storage_);
+    for (const Side side : {Side::lower, Side::upper}) {
+        const bool is_upper = side == Side::upper;
+        const HostValues<SolveSlice> slices((is_upper ? upper_ : lower_).slices);
+        const StoredOnHost& stored = is_upper ? upper : lower;
+        for (Index which = 0; which < (is_upper ? upper_ : lower_).count; ++which) {
+            const SolveSlice& slice = slices.data()[which];
+            const Index together = Index(slice.rows) * slice.lanes;
+            for (int i = 0; i < slice.rows; ++i) {
+                const Index position = slice.first + i, row = (is_upper ? upper_order : lower_order).data()[position];
+                for (int r = 0; r < dof_; ++r) {
+                    const double scale = stored.scale(position * dof_ + r);
+                    const auto [first, last] = wide.blocks_of(row, side);
+                    for (Index b = 0; b < last - first; ++b)
+                        for (int c = 0; c < dof_; ++c) {
+                            const Index group = i * slice.lanes + b % slice.lanes;
+                            const Index at = ((slice.begin + b / slice.lanes * together) * dof_ + c * together) * dof_;
+                            wide.element(first + b, r, c) = scale * stored.value(at + group * dof_ + r);
+                        }
+                    if (!is_upper) continue;
+                    for (int c = 0; c < dof_; ++c)
+                        wide.element(first - 1, r, c) =
+                            inverse.scale(position * dof_ + r) *
+                            inverse.value((Index(slice.first) * dof_ + c * slice.rows) * dof_ + i * dof_ + r);
+                }
+            }
+        }
+    }
+    return std::move(wide).factors();
+}
+
+Index SlicedSolve::bytes(Index rows, const OrderSizes& sizes, int dof, FactorStorage storage) {
+    return bytes_of(rows, *sizes.lower, dof, storage) + bytes_of(rows, *sizes.upper, dof, storage) +
+           rows * (Index(sizeof(int)) + dof * dof * bytes_of(storage)) + scales_of(storage, rows * dof) +
+           2 * Index(sizeof(TicketState));
 }
 
 Index SlicedSolve::bytes_between_ranks(const RowSlab& slab, int dof) {
     return 2 * Index(slab.halo.size()) * dof * Index(sizeof(RowRecord)) + RowsBetweenRanks::bytes(slab);
 }
 
-rtc::Programs SlicedSolve::programs(int dof, bool of_ranks) {
+rtc::Programs SlicedSolve::programs(int dof, FactorStorage storage, bool of_ranks) {
     rtc::Programs programs;
     for (const Side side : {Side::lower, Side::upper}) {
         const char* const title = side == Side::lower ? "lower" : "upper";
-        programs.push_back({sync_free_source(slice_text), definitions(dof, side), title});
-        programs.push_back({sync_free_source(solve_text), definitions_of_solve(dof, side, of_ranks), title});
+        programs.push_back({sync_free_source(slice_text), definitions(dof, side, storage), title});
+        programs.push_back({sync_free_source(solve_text), definitions_of_solve(dof, side, storage, of_ranks), title});
     }
     return programs;
 }

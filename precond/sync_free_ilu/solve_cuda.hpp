@@ -10,6 +10,7 @@
 #include "precond/sync_free_ilu/between_ranks.hpp"
 #include "precond/sync_free_ilu/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/orders_cuda.hpp"
+#include "precond/sync_free_ilu/reduced_rows_cuda.hpp"
 
 namespace hyperplane {
 
@@ -18,39 +19,48 @@ class SlicedSolve {
 public:
     /// All in the context's memory; `pattern` must exist as long as this object. The orders of its triangles are taken
     /// over.
-    SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof);
+    SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof,
+                FactorStorage storage = FactorStorage::double_precision);
     /// The same on several ranks that keep the couplings between them. The pattern has a rank's rows in memory, and the
     /// orders have its own ones.
     SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof,
-                const std::shared_ptr<const RowSlab>& slab);
+                FactorStorage storage, const std::shared_ptr<const RowSlab>& slab);
 
-    /// Copies factors to the slices; after each factorisation.
-    void take(const double* values);
+    /// Copies factors, which are in this storage, to the slices; after each factorisation.
+    void take(const StoredFactors& factors);
     /// z = U^-1 L^-1 r.
     void solve(const Vector& r, Vector& z) const;
 
+    /// The numbers that solves compute with, as factors with unit triangles in the host's memory: of reduced storage,
+    /// where `shape` are factors with the same pattern that may be without values.
+    GeneralFactors widened(const GeneralFactors& shape) const;
+
     /// Bytes that it holds for so many rows.
-    static Index bytes(Index rows, const OrderSizes& sizes, int dof);
+    static Index bytes(Index rows, const OrderSizes& sizes, int dof,
+                       FactorStorage storage = FactorStorage::double_precision);
     /// And in addition on several ranks.
     static Index bytes_between_ranks(const RowSlab& slab, int dof);
-    static rtc::Programs programs(int dof, bool of_ranks = false);
+    static rtc::Programs programs(int dof, FactorStorage storage = FactorStorage::double_precision,
+                                  bool of_ranks = false);
 
 private:
     struct Triangle {
-        Triangle(const Context& context, SlicedOrder sliced, Side side, int dof, const RowSlab* slab);
+        Triangle(const Context& context, SlicedOrder sliced, Side side, int dof, FactorStorage storage,
+                 const RowSlab* slab);
 
         Index count, places;
         Buffer<SolveSlice> slices;
         Buffer<int> order, column;
         Buffer<SliceRow> rows;
-        Buffer<double> values;
+        Buffer<unsigned char> values;   ///< in the storage
+        Buffer<RowExponent> exponents;  ///< of half_scaled: [position][component]
         mutable Buffer<RowRecord> records;
         RowsBetweenRanks::Sent sent;
         rtc::Kernel<SliceArguments> slice;
         rtc::Kernel<GeneralSolveArguments> solve;
         unsigned blocks;  ///< of a launch of `solve`
     };
-    void take(Triangle& triangle, const double* values, const int* position);
+    void take(Triangle& triangle, const StoredFactors& factors, const int* position);
     Buffer<int> positions(const Context& context, Triangle& triangle, Side side) const;
     void launch(const Context& context, Side side, const GeneralSolveArguments& arguments) const;
 
@@ -59,11 +69,13 @@ private:
     std::unique_ptr<const RowsBetweenRanks> ranks_;  ///< on several ranks that keep the couplings between them
     Index rows_;
     int dof_;
+    FactorStorage storage_;
     Triangle lower_, upper_;
     Buffer<int> lower_position_, upper_position_;  ///< [row]; until the columns are in the slices
     Buffer<int> from_;                             ///< [position in the upper order]: that in the lower one
-    Buffer<double> inverse_;
-    mutable Buffer<TicketState> states_;  ///< of both solves
+    Buffer<unsigned char> inverse_;                ///< of the diagonal blocks, in the storage
+    Buffer<RowExponent> inverse_exponents_;        ///< of half_scaled: [position in the upper order][component]
+    mutable Buffer<TicketState> states_;           ///< of both solves
 };
 
 }  // namespace hyperplane

@@ -146,13 +146,13 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
                 cuda_ = std::make_unique<SyncFreeCuda>(context_, *gpu_pattern_, shape, orders);
             if (orders.lower)
                 sliced_ = std::make_unique<SlicedSolve>(context_, *gpu_pattern_, *std::move(orders.lower),
-                                                        *std::move(orders.upper), a.dof());
+                                                        *std::move(orders.upper), a.dof(), options_.storage);
         }
     factors_.filled = std::move(symbolic.filled);
     if constexpr (cuda_built)
         if (gpu_pattern_ && options_.parts && !options_.sweeps)
-            part_solve_ =
-                PartSolve::make(options_.part_variant, context_, factors_, parts_, std::move(symbolic.part_tables));
+            part_solve_ = PartSolve::make(options_.part_variant, context_, factors_, options_.storage, parts_,
+                                          std::move(symbolic.part_tables));
     const Index work = gpu_pattern_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const auto walk = [&](Side side) {
         if (!walks(options_, side)) return RowWalk();
@@ -198,6 +198,14 @@ SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
 
 void SyncFreeIlu::round(const BsrMatrix& a, SetupReport& report) {
     const ProfileScope scope(context_, "rounding");
+    if constexpr (cuda_built)
+        if (gpu_pattern_) {
+            rounded_ = std::make_unique<RoundedFactors>(*gpu_pattern_, options_.storage, a.dof(), label);
+            judge_rounding(rounded_->round(*gpu_pattern_, factors_.values.data(), a), a, options_, report);
+            factors_.values = {};
+            scratch_ = {};
+            return;
+        }
     if (!reduced_) reduced_ = std::make_unique<ReducedRows>(context_, options_.storage, factors_, label);
     judge_rounding(reduced_->round(factors_, a), a, options_, report);
     factors_.values = {};
@@ -207,10 +215,10 @@ void SyncFreeIlu::round(const BsrMatrix& a, SetupReport& report) {
 void SyncFreeIlu::hand_on() {
     if (swept_) swept_->take(factors_, options_.name);
     if constexpr (cuda_built) {
-        if (sliced_) sliced_->take(factors_.values.data());
-        if (part_solve_)
-            part_solve_->take(factors_.values.data(), gpu_pattern_->pattern->row_begin(),
-                              gpu_pattern_->diagonal.data());
+        const StoredFactors stored = rounded_ ? rounded_->stored() : StoredFactors{factors_.values.data()};
+        if (sliced_) sliced_->take(stored);
+        if (part_solve_) part_solve_->take(stored, gpu_pattern_->pattern->row_begin(), gpu_pattern_->diagonal.data());
+        rounded_.reset();
     }
 }
 
@@ -224,7 +232,8 @@ SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
     report.symbolic_seconds = symbolic_seconds_;
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes =
-        (reduced_ ? reduced_->bytes() : factors_.values.size() * Index(sizeof(double))) + factors_.filled.bytes();
+        bytes_of_factors(options_.storage, {factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof}) +
+        factors_.filled.bytes();
     return report;
 }
 
@@ -257,15 +266,23 @@ const Buffer<Index>& SyncFreeIlu::diagonals() const {
     return gpu_pattern_ ? gpu_pattern_->diagonal : factors_.filled.diagonal;
 }
 
+GeneralFactors SyncFreeIlu::widened() const {
+    if constexpr (cuda_built) {
+        if (sliced_) return sliced_->widened(factors_);
+        if (part_solve_) return part_solve_->widened(factors_, diagonals());
+    }
+    return reduced_->widened(factors_);
+}
+
 LduFactors SyncFreeIlu::ldu() const {
-    return reduced_ ? ldu_of(reduced_->widened(factors_), diagonals()) : ldu_of(factors_, diagonals());
+    return is_reduced(options_.storage) ? ldu_of(widened(), diagonals()) : ldu_of(factors_, diagonals());
 }
 
 ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                                 const MakeInDouble& in_double) const {
     if (options_.sweeps) return Preconditioner::check_application(a, r, z, in_double);
-    const double error = reduced_ ? error_of_solves(reduced_->widened(factors_), diagonals(), r, z)
-                                  : error_of_solves(factors_, diagonals(), r, z);
+    const double error = is_reduced(options_.storage) ? error_of_solves(widened(), diagonals(), r, z)
+                                                      : error_of_solves(factors_, diagonals(), r, z);
     return {error, bound_of_double(), ""};
 }
 
@@ -320,7 +337,8 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     PreconditionerPlan plan;
     plan.kept = kept;
     plan.space = a.natural_space();
-    const ValueBytes of_values = bytes_of_values(options, {rows, filled.pattern->blocks(), a.dof()});
+    const ValueBytes of_values =
+        bytes_of_values(options, {rows, filled.pattern->blocks(), a.dof()}, setting.context.backend());
     plan.bytes = filled.bytes() + of_values.held + (options.parts ? parts.bytes() : 0);
     plan.setup_bytes = of_values.in_setup;
     if (setting.context.backend() == Backend::cpu)
@@ -337,10 +355,10 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
                 plan.bytes += SweptFactors::bytes_of_long_rows(filled, rows, a.dof()) +
                               SweptFactors::bytes_of_turns(*options.sweeps, Backend::cuda);
             if (options.parts && !options.sweeps) {
-                plan.bytes += PartSolve::bytes(options.part_variant, *kept->symbolic, a.dof());
+                plan.bytes += PartSolve::bytes(options.part_variant, *kept->symbolic, a.dof(), options.storage);
             } else if (!options.sweeps) {
-                plan.bytes += SlicedSolve::bytes(rows, sizes, a.dof());
-                plan.setup_bytes = 2 * rows * Index(sizeof(int));
+                plan.bytes += SlicedSolve::bytes(rows, sizes, a.dof(), options.storage);
+                plan.setup_bytes += 2 * rows * Index(sizeof(int));
             }
         }
     plan.bytes_per_apply = general_cpu::bytes_per_apply(rows, filled.pattern->blocks(), a.dof(), options.storage);
@@ -360,21 +378,22 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
         const SyncFreeShape shape =
             shape_of(options, row_counts(kept->symbolic->filled, a.symmetric()), a.dof(), a.symmetric());
         const bool solves = !options.sweeps, by_parts = options.parts.has_value();
+        const FactorStorage storage = options.storage;
         const SubdomainVariant variant = options.part_variant;
         const bool swept = options.fixed_point_sweeps > 0;
         const rtc::Programs of_sweeps =
             options.sweeps ? SweptFactors::programs(kept->symbolic->filled, a.dof(), *options.sweeps) : rtc::Programs{};
         return {{name_of_kernels(options), Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [shape, solves, by_parts, variant, swept, of_sweeps] {
+                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), storage,
+                 [shape, solves, by_parts, variant, swept, storage, of_sweeps] {
                      rtc::Programs programs =
                          swept ? FixedPointCuda::programs(swept_shape(shape)) : SyncFreeCuda::programs(shape);
                      std::ranges::move(level_programs(), std::back_inserter(programs));
                      std::ranges::copy(of_sweeps, std::back_inserter(programs));
                      if (solves)
-                         std::ranges::move(
-                             by_parts ? PartSolve::programs(variant, shape.dof) : SlicedSolve::programs(shape.dof),
-                             std::back_inserter(programs));
+                         std::ranges::move(by_parts ? PartSolve::programs(variant, shape.dof, storage)
+                                                    : SlicedSolve::programs(shape.dof, storage),
+                                           std::back_inserter(programs));
                      return programs;
                  }}};
     }

@@ -8,7 +8,7 @@
 //                both are kept as long as matrices have the same pattern
 //     numeric    the factors; repeated if the pivot policy says so
 //
-// On a CPU factors in reduced precision are rounded after that, and those in double are released until the next set-up.
+// Factors in reduced precision are rounded after that, and those in double are released until the next set-up.
 //
 // On a CPU the rows of a level are shared by the threads (precond/sync_free_ilu/row_walk.hpp). On a GPU rows are handed
 // out in the order of their levels, and wait for each other (precond/sync_free_ilu/waiting.cuh); the solves read a copy
@@ -36,6 +36,7 @@ namespace hyperplane {
 class FixedPointCuda;
 struct GpuPattern;
 class PartSolve;
+class RoundedFactors;
 class SlicedSolve;
 class SweptFactors;
 class SyncFreeCuda;
@@ -43,7 +44,7 @@ class SyncFreeCuda;
 struct SyncFreeOptions {
     int fill_level = 0;
     PivotOptions pivots;
-    FactorStorage storage = FactorStorage::double_precision;  ///< reduced ones on a CPU, and without `sweeps`
+    FactorStorage storage = FactorStorage::double_precision;  ///< reduced ones without `sweeps`
     FactorVariant variant = FactorVariant::automatic;         ///< on a GPU
     std::string name = "sync_free_ilu";                       ///< of the preconditioner, in messages
     std::optional<SweepOptions> sweeps;                       ///< Jacobi sweeps in place of the solves
@@ -103,6 +104,8 @@ private:
     SetupReport factorise(const BsrMatrix& a);
     /// Rounds the factors to the storage, and releases those in double.
     void round(const BsrMatrix& a, SetupReport& report);
+    /// The factors in reduced precision that solves compute with, as factors with unit triangles.
+    GeneralFactors widened() const;
 
     Context context_;
     SyncFreeOptions options_;
@@ -112,7 +115,8 @@ private:
     GraphParts parts_;       ///< of options_.parts
     RowWalk lower_, upper_;  ///< on a CPU
     general_cpu::FixedPointScratch scratch_;
-    std::unique_ptr<ReducedRows> reduced_;  ///< in reduced precision, in place of the factors' values
+    std::unique_ptr<ReducedRows> reduced_;     ///< on a CPU in reduced precision, in place of the factors' values
+    std::unique_ptr<RoundedFactors> rounded_;  ///< on a GPU, until the solves have taken them over
     std::unique_ptr<SweptFactors> swept_;
     std::unique_ptr<GpuPattern> gpu_pattern_;  ///< on a GPU
     std::unique_ptr<SyncFreeCuda> cuda_;  ///< on a GPU, unless fixed-point sweeps take the place of the elimination
@@ -142,7 +146,9 @@ std::vector<KernelSet> kernels_of_general_ilu(const SyncFreeOptions& options, co
 struct ValueBytes {
     Index held, in_setup;
 };
-ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors);
+ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors, Backend backend);
+/// The factors alone, once each.
+Index bytes_of_factors(FactorStorage storage, const BlockCounts& factors);
 /// The memory of factors (precond/counted.hpp).
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a);
 /// The same with the deck's keys of each preconditioner.

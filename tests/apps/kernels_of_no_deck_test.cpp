@@ -166,12 +166,18 @@ TEST(GeneralFactorTables, CompileAlmostWithoutSpills) {
             }
 }
 
+void expect_solves_almost_without_spills(int dof, FactorStorage storage) {
+    for (const auto& row : rtc::compile(SlicedSolve::programs(dof, storage), "sm_90")) {
+        EXPECT_GT(row.registers, 0) << row.name;
+        EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << to_string(storage);
+    }
+}
+
 TEST(GeneralSolves, CompileAlmostWithoutSpills) {
     for (const int dof : {1, 2, 3, 5, 8, 13, 32})
-        for (const auto& row : rtc::compile(SlicedSolve::programs(dof), "sm_90")) {
-            EXPECT_GT(row.registers, 0) << row.name;
-            EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof;
-        }
+        expect_solves_almost_without_spills(dof, FactorStorage::double_precision);
+    for (const FactorStorage storage : reduced_factor_storages)
+        for (const int dof : {1, 3, 8, 13}) expect_solves_almost_without_spills(dof, storage);
 }
 
 /// Asynchronous sweeps with triangles of few and of many blocks a row.
@@ -186,8 +192,9 @@ TEST(GeneralAsyncSweeps, CompileAlmostWithoutSpills) {
         }
 }
 
-void expect_parts_almost_without_spills(SubdomainVariant variant, int dof, const std::string& architecture) {
-    for (const auto& row : rtc::compile(PartSolve::programs(variant, dof), architecture)) {
+void expect_parts_almost_without_spills(SubdomainVariant variant, int dof, const std::string& architecture,
+                                        FactorStorage storage = FactorStorage::double_precision) {
+    for (const auto& row : rtc::compile(PartSolve::programs(variant, dof, storage), architecture)) {
         EXPECT_GT(row.registers, 0) << row.name;
         if (dof <= 8) {
             EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << architecture;
@@ -203,6 +210,9 @@ TEST(GeneralParts, CompileAlmostWithoutSpills) {
         for (const int dof : {1, 2, 3, 4, 8, 32}) expect_parts_almost_without_spills(variant, dof, "sm_90");
         for (const int dof : {1, 4}) expect_parts_almost_without_spills(variant, dof, "sm_80");
     }
+    for (const FactorStorage storage : reduced_factor_storages)
+        for (const int dof : {1, 3, 8})
+            expect_parts_almost_without_spills(SubdomainVariant::level, dof, "sm_90", storage);
 }
 
 /// Those that are labelled long.

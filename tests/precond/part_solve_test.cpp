@@ -52,7 +52,21 @@ void launch(int blocks, const Body& body) {
 #define __syncwarp() emulated::warps[emulated::thread_place.x / 32].arrive_and_wait()
 #define __ldg(at) (*(at))
 #define __ldcs(at) (*(at))
+#define __forceinline__ inline
+#define STORAGE 0
+struct uint2 {
+    unsigned x, y;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+};
+inline double __hiloint2double(int /*high*/, int /*low*/) {
+    return 0.0;  // only rows in reduced precision have scales
+}
 // NOLINTEND(bugprone-reserved-identifier)
+namespace values_of_text {  // the host has functions of the same names
+#include "precond/factors/reduced_values.cuh"
+}
 
 /// The shared memory of a thread block.
 extern "C" {
@@ -62,6 +76,8 @@ double part_vector[16384];
 // The kernels' text, for several numbers of unknowns.
 namespace unknowns_1 {
 using ::hyperplane::PartArguments, ::hyperplane::PartSide, ::hyperplane::PartSlice;
+using values_of_text::hyperplane::scale_of, values_of_text::hyperplane::scaled_rows;
+using values_of_text::hyperplane::Value, values_of_text::hyperplane::widened;
 #define DOF 1
 #define pack_parts pack_parts_1
 #define solve_parts solve_parts_1
@@ -72,6 +88,8 @@ using ::hyperplane::PartArguments, ::hyperplane::PartSide, ::hyperplane::PartSli
 }  // namespace unknowns_1
 namespace unknowns_3 {
 using ::hyperplane::PartArguments, ::hyperplane::PartSide, ::hyperplane::PartSlice;
+using values_of_text::hyperplane::scale_of, values_of_text::hyperplane::scaled_rows;
+using values_of_text::hyperplane::Value, values_of_text::hyperplane::widened;
 #define DOF 3
 #define pack_parts pack_parts_3
 #define solve_parts solve_parts_3
@@ -99,6 +117,7 @@ struct EmulatedSide {
                 .local = tables.local.data(),
                 .columns = tables.columns.data(),
                 .values = values.data(),
+                .exponents = nullptr,
                 .slice_count = int(tables.slices.size())};
     }
 };
@@ -113,11 +132,14 @@ std::vector<double> solved_by_kernels(const GeneralFactors& factors, const Graph
     const PartArguments arguments{.row_begin = as_pointers(factors.pattern().row_begin()),
                                   .diagonal = as_pointers(factors.filled.diagonal.data()),
                                   .factors = factors.values.data(),
+                                  .exponents = nullptr,
+                                  .rows_of_pattern = factors.pattern().rows(),
                                   .part_rows = tables.part_rows.data(),
                                   .rows = parts.vertices.data(),
                                   .places = tables.places.data(),
                                   .numbered = tables.numbered.data(),
                                   .inverse = inverse.data(),
+                                  .inverse_exponents = nullptr,
                                   .lower = lower.side(),
                                   .upper = upper.side(),
                                   .in = r.data(),

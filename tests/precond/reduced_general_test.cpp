@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "on_device.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "reference/par_ilu.hpp"
@@ -48,16 +49,22 @@ void expect_rounded(Preconditioner& m, const BsrMatrix& a, const reference::Bloc
 }
 
 class ReducedSyncFreeIlu : public testing::TestWithParam<GeneralCase> {};
+class ReducedSyncFreeIluOnDevice : public DeviceTest, public testing::WithParamInterface<GeneralCase> {};
 
-TEST_P(ReducedSyncFreeIlu, HasTheReferencesFactorsRoundedAlike) {
-    const GeneralCase& c = GetParam();
+void expect_rounded_alike(const Context& context, const GeneralCase& c) {
     const BlockMatrix data = data_of(c);
-    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data, c.symmetric);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
     for (const FactorStorage storage : reduced_factor_storages) {
         SCOPED_TRACE(to_string(storage));
         const auto m = make_general("sync_free_ilu", a, with_fill(storage, c));
         expect_rounded(*m, a, reference_of(data, c), storage);
     }
+}
+TEST_P(ReducedSyncFreeIlu, HasTheReferencesFactorsRoundedAlike) {
+    expect_rounded_alike(Context::cpu(1), GetParam());
+}
+TEST_P(ReducedSyncFreeIluOnDevice, HasTheReferencesFactorsRoundedAlike) {
+    expect_rounded_alike(Context::cuda(), GetParam());
 }
 
 TEST_P(ReducedSyncFreeIlu, HasTheSameBitsForAnyNumberOfThreads) {
@@ -72,10 +79,8 @@ TEST_P(ReducedSyncFreeIlu, HasTheSameBitsForAnyNumberOfThreads) {
         });
 }
 
-TEST_P(ReducedSyncFreeIlu, PassesItsCheckAndExportsWhatItSolvesWith) {
-    const GeneralCase& c = GetParam();
+void expect_check_and_export(const Context& context, const GeneralCase& c) {
     const BlockMatrix data = data_of(c);
-    const Context context = Context::cpu(1);
     const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
     const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
     for (const FactorStorage storage : reduced_factor_storages) {
@@ -87,7 +92,9 @@ TEST_P(ReducedSyncFreeIlu, PassesItsCheckAndExportsWhatItSolvesWith) {
         m->apply(of_r, z);
         const ApplicationCheck check = m->check_application(a, of_r, z, nullptr);
         EXPECT_LT(check.error, check.bound);
-        z.data()[c.rows * c.dof / 2] *= 1.0 + 1e-6;
+        std::vector<double> changed = to_natural(z);
+        changed[std::size_t(c.rows * c.dof / 2)] *= 1.0 + 1e-6;
+        z = reference::to_plain_vector(context, c.dof, changed);
         EXPECT_GT(m->check_application(a, of_r, z, nullptr).error, check.error);
 
         const LduFactors ldu = dynamic_cast<const HasLduFactors&>(*m).ldu();
@@ -103,7 +110,15 @@ TEST_P(ReducedSyncFreeIlu, PassesItsCheckAndExportsWhatItSolvesWith) {
     }
 }
 
+TEST_P(ReducedSyncFreeIlu, PassesItsCheckAndExportsWhatItSolvesWith) {
+    expect_check_and_export(Context::cpu(1), GetParam());
+}
+TEST_P(ReducedSyncFreeIluOnDevice, PassesItsCheckAndExportsWhatItSolvesWith) {
+    expect_check_and_export(Context::cuda(), GetParam());
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ReducedSyncFreeIlu, testing::ValuesIn(general_cases()), name_of_general_case);
+INSTANTIATE_TEST_SUITE_P(All, ReducedSyncFreeIluOnDevice, testing::ValuesIn(general_cases()), name_of_general_case);
 
 /// Where no number is far below the others of its row, G is W transposed to the last bit of what both are rounded to.
 TEST(ReducedGeneralFactors, OfASymmetricMatrixAreSymmetric) {
@@ -119,28 +134,65 @@ TEST(ReducedGeneralFactors, OfASymmetricMatrixAreSymmetric) {
     }
 }
 
+class ReducedGeneralFactorsOnDevice : public DeviceTest {};
+
 /// Families that have these factors, too.
-TEST(ReducedGeneralFactors, OfSweepsAndOfPartsAreRoundedAlike) {
+void expect_sweeps_and_parts_rounded_alike(const Context& context, const Settings& of_parts) {
     for (const GeneralCase& c : {GeneralCase{"random", 50, 1, 0}, GeneralCase{"random", 25, 3, 0},
                                  GeneralCase{"dense_row", 50, 1, 0}, GeneralCase{"symmetric", 40, 2, 0, true}})
         for (const FactorStorage storage : reduced_factor_storages) {
             SCOPED_TRACE(c.pattern + " " + std::to_string(c.dof) + " " + to_string(storage));
             const BlockMatrix data = data_of(c);
-            const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data, c.symmetric);
+            const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
             const auto swept = make_general("par_ilu", a, with_fill(storage, c, {{"sweeps", "3"}}));
             expect_rounded(*swept, a, reference::par_ilu(data, reference::pattern_of(data), 3), storage);
             const int half = c.rows / 2;
-            const auto parted = make_general(
-                "subdomain_ildu0", a,
-                in_storage(storage, {{"parts", "consecutive"}, {"part_rows", std::to_string(c.rows - half)}}));
+            Settings settings{{"parts", "consecutive"}, {"part_rows", std::to_string(c.rows - half)}};
+            settings.insert(settings.end(), of_parts.begin(), of_parts.end());
+            const auto parted = make_general("subdomain_ildu0", a, in_storage(storage, settings));
             std::vector<int> part(std::size_t(c.rows), 1);
             std::fill_n(part.begin(), half, 0);
             const BlockMatrix decoupled = reference::decoupled(data, part);
             expect_rounded(*parted, a, reference_of(decoupled, c), storage);
+            const Vector of_r = reference::to_plain_vector(context, c.dof, reference::Random(9).vector(c.rows * c.dof));
+            Vector z = reference::to_plain_vector(context, c.dof, std::vector<double>(std::size_t(c.rows * c.dof)));
+            parted->apply(of_r, z);
+            const ApplicationCheck check = parted->check_application(a, of_r, z, nullptr);
+            EXPECT_LT(check.error, check.bound);
         }
 }
+TEST(ReducedGeneralFactors, OfSweepsAndOfPartsAreRoundedAlike) {
+    expect_sweeps_and_parts_rounded_alike(Context::cpu(1), {});
+}
+TEST_F(ReducedGeneralFactorsOnDevice, OfSweepsAndOfPartsAreRoundedAlike) {
+    for (const char* variant : {"level", "unfused"})
+        expect_sweeps_and_parts_rounded_alike(Context::cuda(), {{"variant", variant}});
+}
 
-TEST(ReducedGeneralFactors, AreHeldAsPlannedAndThoseInDoubleAreReleased) {
+/// Rows of many slices and of one, blocks of up to 32 unknowns, and thread blocks that wait for each other.
+TEST_F(ReducedGeneralFactorsOnDevice, OfLargeMatricesAreThoseOfTheHost) {
+    for (const GeneralCase& c :
+         {GeneralCase{"random", 20011, 1, 0}, GeneralCase{"dense_row", 9001, 1, 0}, GeneralCase{"arrow", 5003, 3, 0},
+          GeneralCase{"random", 4001, 5, 0}, GeneralCase{"symmetric", 6007, 4, 0, true},
+          GeneralCase{"random", 301, 8, 1}, GeneralCase{"random", 61, 32, 0}, GeneralCase{"random", 83, 17, 0}})
+        for (const FactorStorage storage : reduced_factor_storages)
+            for (const char* name : {"sync_free_ilu", "par_ilu", "subdomain_ildu0"}) {
+                if (std::string(name) == "subdomain_ildu0" && c.fill_level > 0) continue;
+                SCOPED_TRACE(std::string(name) + " " + c.pattern + " " + std::to_string(c.dof) + to_string(storage));
+                const Settings settings =
+                    std::string(name) == "subdomain_ildu0" ? in_storage(storage) : with_fill(storage, c);
+                const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
+                const auto applied = [&](const Context& context) {
+                    const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c), c.symmetric);
+                    const auto m = make_general(name, a, settings);
+                    m->setup(a);
+                    return apply_general(*m, a, r);
+                };
+                EXPECT_LT(relative_difference(applied(Context::cuda()), applied(Context::cpu(1))), 1e-12);
+            }
+}
+
+void expect_held_as_planned(const Context& context) {
     for (const char* name : {"sync_free_ilu", "par_ilu", "subdomain_ildu0"})
         for (const GeneralCase& c : {GeneralCase{"random", 500, 3, 0}, GeneralCase{"random", 500, 1, 2},
                                      GeneralCase{"symmetric", 300, 2, 0, true}})
@@ -149,8 +201,7 @@ TEST(ReducedGeneralFactors, AreHeldAsPlannedAndThoseInDoubleAreReleased) {
                 if (!fills && c.fill_level > 0) continue;
                 SCOPED_TRACE(std::string(name) + " " + std::to_string(c.dof) + " " + to_string(storage));
                 const Settings settings = fills ? with_fill(storage, c) : in_storage(storage, {{"part_rows", "99"}});
-                expect_holds_what_it_plans(name, c, settings);
-                const Context context = Context::cpu(1);
+                expect_holds_what_it_plans(name, c, settings, context);
                 const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c), c.symmetric);
                 auto plan = find_preconditioner(name).plan(parameters_of(name, settings), setting_of(a));
                 plan.kept.reset();
@@ -167,14 +218,20 @@ TEST(ReducedGeneralFactors, AreHeldAsPlannedAndThoseInDoubleAreReleased) {
                 EXPECT_NEAR(double(plan.bytes + plan.setup_bytes), peak, 0.03 * peak);
             }
 }
+TEST(ReducedGeneralFactors, AreHeldAsPlannedAndThoseInDoubleAreReleased) {
+    expect_held_as_planned(Context::cpu(1));
+}
+TEST_F(ReducedGeneralFactorsOnDevice, AreHeldAsPlannedAndThoseInDoubleAreReleased) {
+    expect_held_as_planned(Context::cuda());
+}
 
 /// A value that single precision cannot hold is named by its row, also of blocks; a scale makes half precision hold it.
-TEST(ReducedGeneralFactors, ThatDoNotFitAreNamed) {
+void expect_named_where_they_do_not_fit(const Context& context) {
     for (const int dof : {1, 2}) {
         BlockMatrix data = data_of({"empty_rows", 12, dof, 0});
         data.rows[7][3] = reference::Dense(dof, dof);
         data.rows[7].at(3)(dof - 1, 0) = 1e40;
-        const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
+        const BsrMatrix a = reference::to_bsr_matrix(context, data);
         expect_error<SetupError>(
             [&] {
                 make_general("sync_free_ilu", a, {{"storage", "single"}})->setup(a);
@@ -192,17 +249,30 @@ TEST(ReducedGeneralFactors, ThatDoNotFitAreNamed) {
     }
 }
 
-TEST(ReducedGeneralFactors, CountWhatBecomesZero) {
+TEST(ReducedGeneralFactors, ThatDoNotFitAreNamed) {
+    expect_named_where_they_do_not_fit(Context::cpu(1));
+}
+TEST_F(ReducedGeneralFactorsOnDevice, ThatDoNotFitAreNamed) {
+    expect_named_where_they_do_not_fit(Context::cuda());
+}
+
+void expect_zeros_counted(const Context& context) {
     BlockMatrix data = data_of({"empty_rows", 12, 1, 0});
     for (const int column : {3, 4}) data.rows[7][column] = reference::Dense(1, 1);
     data.rows[7].at(3)(0, 0) = 1.0, data.rows[7].at(4)(0, 0) = 1e-30;
-    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data);
     const auto flushed = [&](const char* storage) {
         return make_general("sync_free_ilu", a, {{"storage", storage}})->setup(a).values_flushed;
     };
     EXPECT_EQ(flushed("double"), 0);
     EXPECT_EQ(flushed("single"), 0);
     EXPECT_EQ(flushed("half_scaled"), 1);
+}
+TEST(ReducedGeneralFactors, CountWhatBecomesZero) {
+    expect_zeros_counted(Context::cpu(1));
+}
+TEST_F(ReducedGeneralFactorsOnDevice, CountWhatBecomesZero) {
+    expect_zeros_counted(Context::cuda());
 }
 
 TEST(ReducedGeneralFactors, HavePivotsAndShiftsAsInDouble) {
@@ -238,17 +308,17 @@ TEST(ReducedGeneralFactors, AreRefusedWhereSweepsTakeThePlaceOfSolves) {
                "triangular_solve = exact");
 }
 
-/// Kernels are asked for where there is no GPU, too.
-TEST(ReducedGeneralFactors, AreRefusedOnAGpu) {
-    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of({"random", 50, 1, 0}));
+TEST_F(ReducedGeneralFactorsOnDevice, AreRefusedByVariantsForComparison) {
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cuda(), data_of({"random", 50, 1, 0}));
     for (const FactorStorage storage : reduced_factor_storages)
-        expect_error<UsageError>(
-            [&] {
-                find_preconditioner("sync_free_ilu")
-                    .kernels(parameters_of("sync_free_ilu", in_storage(storage)), setting_of(a));
-            },
-            "preconditioner.storage: of a general matrix, sync_free_ilu stores its factors in double alone on a GPU, "
-            "whose kernels read no others; leave the key out, or set device.backend = cpu");
+        for (const std::string variant : {"spin", "dag_vertex", "dag_edge"})
+            expect_error<UsageError>(
+                [&] {
+                    make_general("subdomain_ildu0", a, in_storage(storage, {{"variant", variant}}));
+                },
+                "preconditioner.storage: of a general matrix, subdomain_ildu0 stores its factors in double alone on a "
+                "GPU with variant = " +
+                    variant + "; leave the key out, or set variant = level");
 }
 
 }  // namespace
