@@ -223,7 +223,7 @@ const std::vector<Verb>& verbs() {
          "problem",
          {{"cases", "LIST",
            "STENCIL:DOF:N[:sym],..., a file with such cases, table3[:DOF], table3-a100, table3-small, figure8, "
-           "figure9, fgbilu-figure9, levels or ablation"},
+           "figure9, fgbilu-figure9, levels, middle or ablation"},
           {"device", "cpu|cuda", "where cases run (default cpu); on a GPU they are compared with cuSPARSE"},
           {"preconditioners", "LIST", "preconditioners: NAME[:KEY=VALUE]... separated by commas (default: all)"},
           {"layout", "natural|hyperplane",

@@ -76,6 +76,9 @@ std::vector<BenchCase> named_cases(const std::string& word) {
     if (word == "fgbilu-figure9")
         return parse_bench_cases("star7:6:15, star7:6:25, star7:6:35, star7:6:45, star7:6:55, star7:6:65");
     if (word == "levels") return parse_bench_cases("star7:1:64, star7:1:128, star7:1:256");
+    if (word == "middle")
+        return parse_bench_cases(
+            "star7:1:128, star7:1:256, star7:1:400, star13:1:256, diamond13:1:256, diamond25:1:208, box27:1:208");
     if (word == "ablation")
         return parse_bench_cases(
             "star7:1:512, star7:1:512:sym, diamond13:1:432, box27:1:336, star7:4:208, box27:4:128, star7:8:128");
@@ -114,7 +117,7 @@ std::vector<BenchCase> parse_bench_cases(const std::string& text) {
     if (cases.empty())
         throw UsageError(
             "--cases: no case is named; write STENCIL:DOF:N, table3, table3-a100, table3-small, figure8, figure9, "
-            "fgbilu-figure9, levels or ablation");
+            "fgbilu-figure9, levels, middle or ablation");
     return cases;
 }
 

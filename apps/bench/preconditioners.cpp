@@ -9,6 +9,8 @@
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/rows.hpp"
 #include "apps/run/build_case.hpp"
+#include "core/device/loading.hpp"
+#include "core/device/rtc.hpp"
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/ranks/cuts.hpp"
@@ -100,6 +102,26 @@ bool is_baseline(const Candidate& candidate) {
     return candidate.preconditioner.name == "cusparse_ilu";
 }
 
+MatrixShape shape_of(const SystemMatrix& a) {
+    if (!a.space().has_grid()) return {general(a).pattern(), a.dof(), a.symmetric()};
+    return {structured(a).grid(), structured(a).stencil(), a.dof(), a.symmetric()};
+}
+
+/// Compiles and loads the kernels of a candidate, so that no time has them in it.
+void prepare_kernels([[maybe_unused]] const Context& context, [[maybe_unused]] const Candidate& candidate,
+                     [[maybe_unused]] const Parameters& parameters, [[maybe_unused]] const SystemMatrix& a) {
+    if constexpr (cuda_built) {
+        const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
+        if (context.backend() != Backend::cuda || !row.kernels) return;
+        rtc::Programs programs;
+        for (const KernelSet& set : row.kernels(parameters, {context, shape_of(a)}))
+            std::ranges::move(set.programs(), std::back_inserter(programs));
+        const device::Properties gpu = context.stream().properties();
+        rtc::prepare(programs, rtc::architecture_of(gpu), context.threads());
+        rtc::load(programs, gpu);
+    }
+}
+
 /// A preconditioner that has been set up for its matrix.
 struct Ready {
     PreconditionedSystem::Made made;
@@ -111,7 +133,10 @@ struct Ready {
     Ready(PreconditionedSystem& system, const Candidate& candidate, const Parameters& parameters,
           const NamedTuning* tuning = nullptr)
         : made(system.make(candidate, parameters)), a(&system.matrix(made.space)) {
-        if (tuning) tuning->apply(*made.m);
+        if (tuning)
+            tuning->apply(*made.m);
+        else
+            prepare_kernels(system.context(), candidate, parameters, *a);
         made.m->suggest_shift(system.suggested_shift());
         const MemoryLedger& ledger = system.context().ledger();
         const Index before = ledger.held();
@@ -155,11 +180,6 @@ void time_whole_setups(PreconditionedSystem& system, Ready& ready, Preconditione
     }
     result.whole_setup = timing_of(std::move(whole));
     result.setup.analysis = timing_of(std::move(analysis)).median;
-}
-
-MatrixShape shape_of(const SystemMatrix& a) {
-    if (!a.space().has_grid()) return {general(a).pattern(), a.dof(), a.symmetric()};
-    return {structured(a).grid(), structured(a).stencil(), a.dof(), a.symmetric()};
 }
 
 /// Makes a preconditioner with the candidate's factors in double precision: the candidate's own or the one that its row

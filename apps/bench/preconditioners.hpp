@@ -22,7 +22,7 @@ struct PreconditionerResult {
     std::string refused;  ///< why it could not be timed; empty if it was
     bool baseline = false;
     std::string layout;
-    double first_setup = 0.0;           ///< seconds, with compilation of kernels and allocation of memory
+    double first_setup = 0.0;  ///< seconds, with allocation of memory, and of tunings with compilation of kernels
     std::optional<Timing> whole_setup;  ///< of a general matrix: seconds of a set-up by a new preconditioner
     SetupTimes setup;
     SetupReport report;

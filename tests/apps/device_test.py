@@ -193,6 +193,15 @@ class Device(ProgramTest):
                 self.assertNotIn("refused", rows[name])
                 self.assertGreater(rows[name]["cusparse_over_this"], 0.0)
 
+    def test_a_first_set_up_of_bench_has_no_compiler_in_it(self):
+        with tempfile.TemporaryDirectory() as cache:
+            done = subprocess.run([PROGRAM, "bench", "preconditioners", "--device", "cuda", "--cases", "box27:8:12",
+                                   "--preconditioners", "par_ilu", "--repeats", "1", "--json", "-"], text=True, check=True,
+                                  env={**os.environ, "HYPERPLANE_KERNEL_CACHE": cache}, capture_output=True)
+        row = json.loads(done.stdout)["systems"][0]["preconditioners"][0]
+        self.assertGreater(row["first_setup"], 0.0)
+        self.assertLess(row["first_setup"], 2.0)  # these kernels take the compiler some 10 s
+
     def test_bench_solve_accounts_for_the_time_of_a_solve(self):
         deck = self.write("a.ini", POISSON.format(cells=64))
         for row in self.bench("solve", deck, "--backend", "cuda")["solves"]:
@@ -255,7 +264,7 @@ class Device(ProgramTest):
         self.assertGreater(compiled, 0.0)
         for part in ("setup", "solve"):
             first, second = (min(run[part] for run in runs) for runs in (firsts, laters))
-            self.assertLess(first, 1.1 * second + 0.1 * compiled, part)
+            self.assertLess(first, 1.1 * second + 0.002, part)  # 2 ms: a run's own noise
         for later in laters:
             self.assertNotIn("compile", later)
 
