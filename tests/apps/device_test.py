@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from program import INPUTS, POISSON, PROGRAM, TRANSPORT, ProgramTest
