@@ -8,7 +8,7 @@
 namespace hyperplane {
 
 CollectedStudy read_collected_study(const std::string& path) {
-    return read_proven(path, [&] {
+    return read_proven(path, [&](bool /*sealed*/) {
         const hdf5::Quiet quiet;
         CollectedStudy found;
         found.path = path;

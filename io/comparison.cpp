@@ -117,7 +117,7 @@ void write_comparison(ComparisonData& comparison, Overwrite overwrite) {
 }
 
 ComparisonData read_comparison(const std::string& path) {
-    return read_proven(path, [&] {
+    return read_proven(path, [&](bool /*sealed*/) {
         const hdf5::Quiet quiet;
         ComparisonData comparison;
         comparison.path = path;

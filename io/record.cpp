@@ -269,8 +269,7 @@ void RecordWriter::finish(const std::string& status, ExitCode exit_code, const s
 }
 
 RecordData read_record(const std::string& path) {
-    const bool sealed = verify_seal(path).has_value();
-    const auto read = [&] {
+    return read_proven(path, [&](bool sealed) {
         const hdf5::Quiet quiet;
         RecordData record;
         record.path = path;
@@ -284,9 +283,7 @@ RecordData read_record(const std::string& path) {
             for (auto& [name, values] : record.state.solver) values = values.all();
         }
         return record;
-    };
-    if (!sealed) try_in_child(path, [&] { read(); });
-    return read();
+    });
 }
 
 }  // namespace hyperplane

@@ -7,10 +7,12 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "apps/deck/named_deck.hpp"
-#include "core/interfaces/given_order.hpp"
 #include "core/with_place.hpp"
 
 namespace hyperplane {
@@ -97,27 +99,72 @@ std::vector<Between> places(const Grid& from, const Grid& to, int d) {
     return found;
 }
 
+/// Values at the points of another grid, for which it holds two planes of the values that it interpolates.
+class Interpolation {
+public:
+    Interpolation(SavedValues values, const Grid& from, const Grid& to, int dof)
+        : values_(std::move(values)),
+          from_(from),
+          to_(to),
+          dof_(dof),
+          x_(places(from, to, 0)),
+          y_(places(from, to, 1)),
+          z_(places(from, to, 2)) {}
+
+    void read(Index first, Index count, double* found) {
+        for (Index value = first; value < first + count; ++value) {
+            const Index point = value / dof_, line = point / to_.nx;
+            hold_planes(z_[std::size_t(line / to_.ny)]);
+            *found++ = at(int(point % to_.nx), int(line % to_.ny), int(line / to_.ny), int(value % dof_));
+        }
+    }
+
+private:
+    struct Plane {
+        int number = -1;
+        std::vector<double> values;
+    };
+
+    static double mix(double low, double high, double share) { return share == 0.0 ? low : low + share * (high - low); }
+    double at(int i, int j, int k, int c) const {
+        const Between &x = x_[std::size_t(i)], &y = y_[std::size_t(j)];
+        const auto along_x = [&](const Plane& plane, int row) {
+            const auto value = [&](int column) {
+                return plane.values[std::size_t((Index(row) * from_.nx + column) * dof_ + c)];
+            };
+            return mix(value(x.low), value(x.high), x.share);
+        };
+        const auto along_y = [&](const Plane& plane) {
+            return mix(along_x(plane, y.low), along_x(plane, y.high), y.share);
+        };
+        return mix(along_y(low_), along_y(high_), z_[std::size_t(k)].share);
+    }
+    /// On the way up along z each plane is read once.
+    void hold_planes(const Between& along_z) {
+        if (low_.number != along_z.low && high_.number == along_z.low) std::swap(low_, high_);
+        hold(low_, along_z.low);
+        hold(high_, along_z.high);
+    }
+    void hold(Plane& plane, int number) const {
+        if (plane.number == number) return;
+        const Index size = Index(from_.nx) * from_.ny * dof_;
+        plane.values.resize(std::size_t(size));
+        values_.read(number * size, size, plane.values.data());
+        plane.number = number;
+    }
+
+    SavedValues values_;
+    Grid from_, to_;
+    int dof_;
+    std::vector<Between> x_, y_, z_;  ///< [point of `to` along the axis]
+    Plane low_, high_;
+};
+
 }  // namespace
 
-std::vector<double> interpolate(const std::vector<double>& values, const Grid& from, const Grid& to, int dof) {
-    const auto x = places(from, to, 0), y = places(from, to, 1), z = places(from, to, 2);
-    std::vector<double> found;
-    found.reserve(std::size_t(to.points() * dof));
-    const auto at = [&](int i, int j, int k, int c) { return values[std::size_t(from.row({i, j, k}) * dof + c)]; };
-    const auto mix = [](double low, double high, double share) {
-        return share == 0.0 ? low : low + share * (high - low);
-    };
-    for (const Between& c : z)
-        for (const Between& b : y)
-            for (const Between& a : x)
-                for (int k = 0; k < dof; ++k) {
-                    const auto along_x = [&](int j, int l) {
-                        return mix(at(a.low, j, l, k), at(a.high, j, l, k), a.share);
-                    };
-                    const auto along_y = [&](int l) { return mix(along_x(b.low, l), along_x(b.high, l), b.share); };
-                    found.push_back(mix(along_y(c.low), along_y(c.high), c.share));
-                }
-    return found;
+SavedValues interpolated(const SavedValues& values, const Grid& from, const Grid& to, int dof) {
+    const auto held = std::make_shared<Interpolation>(values, from, to, dof);
+    return {to.points() * dof, [held](Index first, Index count, double* found) { held->read(first, count, found); }};
 }
 
 void check_initial_file(const Case& a_case) {
@@ -142,10 +189,8 @@ void set_initial_state(const Case& a_case, Vector& u) {
     const RecordData record = read_initial(a_case);
     const Grid& grid = a_case.shape().grid;
     const SavedValues& saved = record.state.u;
-    if (same_grid(record.grid, grid))
-        saved.restore(u, a_case.shape().order());
-    else
-        from_given_order(a_case.shape(), interpolate(saved.all(), record.grid, grid, record.dof), u);
+    const bool same = same_grid(record.grid, grid);
+    (same ? saved : interpolated(saved, record.grid, grid, record.dof)).restore(u, a_case.shape().order());
 }
 
 }  // namespace hyperplane

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/run/case.hpp"
+#include "core/interfaces/saved_values.hpp"
 #include "io/record.hpp"
 
 namespace hyperplane {
@@ -18,7 +19,8 @@ void check_initial_file(const Case& a_case);
 void refuse_initial_file_among_outputs(const Case& a_case);
 
 /// `values`, natural order and dof fastest, at the points of another grid of the same box: linear between the points
-/// of `from`, constant beyond the outermost ones, across the boundary along periodic axes.
-std::vector<double> interpolate(const std::vector<double>& values, const Grid& from, const Grid& to, int dof);
+/// of `from`, constant beyond the outermost ones, across the boundary along periodic axes. They are computed where they
+/// are read, by one thread, and need room for two planes of `from`.
+SavedValues interpolated(const SavedValues& values, const Grid& from, const Grid& to, int dof);
 
 }  // namespace hyperplane

@@ -63,33 +63,27 @@ public:
     int place_on_host() const override { return place_on_host_; }
     void send(int to, std::span<const double> values) override {
         forget_received();
-        sent_.emplace_back(std::vector<double>(values.begin(), values.end()));
-        Sent& sent = sent_.back();
-        require(MPI_Isend(sent.values.data(), int(sent.values.size()), MPI_DOUBLE, to, values_tag, all_, &sent.request),
-                "MPI_Isend");
+        for (std::size_t at = 0;; at += most_) {
+            const auto part = values.subspan(at, std::min(most_, values.size() - at));
+            send_message(to, part);
+            if (part.size() < most_) return;
+        }
     }
     void receive(int from, std::span<double> values) override {
-        const int count = wait_for(from);
-        if (count != int(values.size()))
+        const std::size_t count = receive_up_to(from, values);
+        if (count != values.size())
             throw Error(ExitCode::internal, fmt::format("rank {} expected {} values of rank {}, which sent {}", rank_,
                                                         values.size(), from, count));
-        require(MPI_Recv(values.data(), count, MPI_DOUBLE, from, values_tag, all_, MPI_STATUS_IGNORE), "MPI_Recv");
     }
     void all_gather(std::span<const double> mine, std::span<double> all) override {
         if (rank_ > 0) {  // rank 0 collects
             send(0, mine);
             return receive(0, all);
         }
-        std::size_t at = 0;
-        const auto room = [&](std::size_t count) {
-            if (at + count > all.size())
-                throw Error(ExitCode::internal, "the ranks' parts are more than what is gathered");
-            const auto part = all.subspan(at, count);
-            at += count;
-            return part;
-        };
-        std::copy(mine.begin(), mine.end(), room(mine.size()).begin());
-        for (int from = 1; from < size_; ++from) receive(from, room(std::size_t(wait_for(from))));
+        if (mine.size() > all.size()) throw_too_many(mine.size(), all.size());
+        std::copy(mine.begin(), mine.end(), all.begin());
+        std::size_t at = mine.size();
+        for (int from = 1; from < size_; ++from) at += receive_up_to(from, all.subspan(at));
         if (at != all.size()) throw Error(ExitCode::internal, "the ranks' parts are less than what is gathered");
         for (int to = 1; to < size_; ++to) send(to, all);
     }
@@ -112,6 +106,34 @@ private:
         std::vector<double> values;
         MPI_Request request = MPI_REQUEST_NULL;
     };
+    /// Values travel in messages of `most_` of them, and a last one of fewer, possibly of none, which ends them: a
+    /// count of MPI is an int, and networks have limits of their own, such as 2 GiB.
+    void send_message(int to, std::span<const double> values) {
+        sent_.emplace_back(std::vector<double>(values.begin(), values.end()));
+        Sent& sent = sent_.back();
+        require(MPI_Isend(sent.values.data(), int(sent.values.size()), MPI_DOUBLE, to, values_tag, all_, &sent.request),
+                "MPI_Isend");
+    }
+    /// Receives what one call of send sent, to the beginning of `values`. Returns how many there were.
+    std::size_t receive_up_to(int from, std::span<double> values) {
+        for (std::size_t at = 0;;) {
+            const auto count = std::size_t(wait_for(from));
+            if (at + count > values.size()) throw_too_many(at + count, values.size());
+            require(MPI_Recv(values.data() + at, int(count), MPI_DOUBLE, from, values_tag, all_, MPI_STATUS_IGNORE),
+                    "MPI_Recv");
+            at += count;
+            if (count < most_) return at;
+        }
+    }
+    [[noreturn]] void throw_too_many(std::size_t sent, std::size_t room) const {
+        throw Error(ExitCode::internal,
+                    fmt::format("rank {} has room for {} values, and at least {} were sent", rank_, room, sent));
+    }
+    /// A message has at most a gigabyte; of tests fewer values, so that it is divided.
+    static std::size_t most_of_message() {
+        const char* const of_test = std::getenv("HYPERPLANE_VALUES_A_MESSAGE");
+        return of_test ? std::size_t(std::max(1, std::atoi(of_test))) : std::size_t(1) << 27;
+    }
     /// A rank whose GPU waits for this one's values by NCCL never looks for the message. If it has not left by then,
     /// this process ends alone, and mpirun ends the others.
     static void end_in_time(ExitCode code, const std::string& text) {
@@ -190,6 +212,7 @@ private:
 
     MPI_Comm all_ = MPI_COMM_NULL;
     int rank_ = 0, size_ = 1, sharing_cores_ = 1, ranks_on_host_ = 1, place_on_host_ = 0;
+    const std::size_t most_ = most_of_message();
     bool aborted_ = false;  ///< this rank or another one has failed
     std::list<Sent> sent_;  ///< what may not have been received yet, the oldest first
 };

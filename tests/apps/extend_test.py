@@ -2,6 +2,7 @@
 """Going on: finished runs are extended to the bits of a longer one, and runs begin in the state of a record."""
 
 import os
+import re
 import unittest
 
 from program import CAVITY, POISSON, ProgramTest, signal
@@ -118,6 +119,22 @@ class Initial(ProgramTest):
         near = self.run_json(0, "run", deck, "--set", "initial.interpolate=true")
         self.assertLess(near["solves"][0]["b_norm"], 0.2 * plain["solves"][0]["b_norm"])
         self.assertAlmostEqual(near["errors"]["max"], plain["errors"]["max"], delta=1e-6)
+
+    def test_interpolated_state_is_the_same_on_ranks_and_in_another_order(self):
+        """Each rank interpolates its own rows."""
+        general = "[matrix]\nformat = general\n[ordering]\nname = rcm\n[preconditioner]\nname = jacobi\n"
+        periodic = MIXTURE.replace("cells = 6 5 4", "cells = 6 5 7\nperiodic = x z\nlengths = 6 5 7")
+        for name, text, more, ranks in (("poisson", POISSON.format(cells="5 9 7"), "", (2, 3)),
+                                        ("general", POISSON.format(cells="5 9 7"), general, (2,)),
+                                        ("periodic", periodic, "", (2, 3))):
+            self.expect(0, "run", self.write("coarse.ini", text), "--backend", "cpu", "--set", "output.state=always")
+            fine = re.sub(r"cells = .*", "cells = 19 15 17", text) + more + "[initial]\nfile = coarse.h5\ninterpolate = true\n"
+            deck = self.write("fine.ini", fine)
+            self.expect(0, "run", deck, "--backend", "cpu", "--force", "--set", "output.file=one.h5")
+            for count in ranks:
+                with self.subTest(f"{name} on {count}"):
+                    self.expect(0, "run", deck, "--backend", "cpu", "--force", "--ranks", str(count))
+                    self.expect(0, "diff", "one.h5", "fine.h5", "--tolerance", "0")
 
     def test_what_does_not_fit_is_refused_before_any_work(self):
         self.expect(0, "run", self.write("p.ini", POISSON.format(cells=8)))

@@ -35,6 +35,19 @@ class Mpi(ProcessesTest):
                                      (self.folder / "one.vtkhdf").read_bytes())
                     self.assertEqual(self.record("several.h5")["environment"]["ranks"], str(processes))
 
+    def test_values_that_are_too_many_for_one_message_are_sent_in_several(self):
+        """MPI counts with an int. The bits are those of whole messages, also where values fill their messages exactly."""
+        general = POISSON.format(cells="21 23 19") + "[matrix]\nformat = general\n[preconditioner]\nname = jacobi\n"
+        for name, text in (("grid", TRANSPORT.format(cells="7 5 9", steps=2)), ("general", general)):
+            deck = self.write(f"{name}.ini", text)
+            done = self.run_processes(3, deck, "whole.h5", "--force")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for most in (5, 35):  # 35: a plane
+                with self.subTest(f"{name}, {most} values a message"):
+                    done = self.run_processes(3, deck, "divided.h5", "--force", environment={"HYPERPLANE_VALUES_A_MESSAGE": str(most)})
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.expect(0, "diff", "whole.h5", "divided.h5", "--tolerance", "0")
+
     def test_errors_are_told_once_and_have_their_exit_code(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         for words, code, text in ((("--set", "preconditioner.name=sync_free_ilu"), 2, "sync_free_ilu takes general matrices alone"),

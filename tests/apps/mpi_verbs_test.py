@@ -150,7 +150,11 @@ class Benches(ProcessesTest):
                             (("plot", "deck.h5"), "plot runs in one process"),
                             (("study", "run", deck), "study runs in one process"),
                             (("warm", deck, "--arch", "90"), "warm runs in one process"),
-                            (("new", "poisson"), "new runs in one process")):
+                            (("new", "poisson"), "new runs in one process"),
+                            (("list",), "list runs in one process"),
+                            (("help", "cg"), "help runs in one process"),
+                            (("info", "deck.h5"), "info runs in one process"),
+                            (("diff", "deck.h5", "deck.h5"), "diff runs in one process")):
             with self.subTest(words):
                 done = self.under_mpirun(2, *words)
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
