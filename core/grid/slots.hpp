@@ -15,8 +15,8 @@ HYPERPLANE_HD_INLINE constexpr int wrapped_slot(int slot, int slots) {
 /// `slot` plus `delta`, which lies in [0, slots), modulo the slots of a kernel's arguments.
 template <class Arguments>
 HYPERPLANE_HD_INLINE int shifted_slot(const Arguments& a, int slot, int delta) {
-    const int there = slot + delta;
-    return there >= a.slots ? there - a.slots : there;
+    const unsigned there = unsigned(slot) + unsigned(delta);  // may exceed the largest int
+    return int(there >= unsigned(a.slots) ? there - unsigned(a.slots) : there);
 }
 
 }  // namespace hyperplane

@@ -80,6 +80,9 @@ TEST(KernelArguments, HoldTheSlotsOfNeighbours) {
     slot_deltas(layout, offsets, deltas);
     EXPECT_EQ(std::vector<int>(deltas, deltas + 4), (std::vector<int>{15, 0, 1, 5}));
     EXPECT_EQ(shifted_slot(SlotCount{30}, 29, deltas[3]), 4);
+    // More slots than half the largest int: the sum is none.
+    EXPECT_EQ(shifted_slot(SlotCount{2147483647}, 2147483646, 2147483640), 2147483639);
+    EXPECT_EQ(shifted_slot(SlotCount{1495065600}, 5, 1492992000), 1492992005);
     int few[3];
     EXPECT_THROW(slot_deltas(layout, offsets, few), UsageError);
 }
