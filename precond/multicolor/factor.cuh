@@ -8,7 +8,7 @@
 // together, one or two groups ahead. A warp loads the operands of two products together, which have one E_l and
 // different results.
 //
-// Definitions: DOF, OPERANDS_AS_RESULTS.
+// Definitions: DOF, OPERANDS_AS_RESULTS, MOST_PRODUCTS (that the argument has room for).
 
 #include "core/device/async_copies.cuh"
 #include "precond/factors/tensor_point.cuh"
@@ -17,7 +17,7 @@
 
 namespace hyperplane {
 
-using Arguments = ColourFactorArguments;
+using Arguments = ColourFactorArgumentsOf<MOST_PRODUCTS>;
 
 constexpr int block = DOF * DOF, places = 8, factor_threads = 32 * places;
 constexpr int group = ColourProduct::group, together = ColourProduct::together;

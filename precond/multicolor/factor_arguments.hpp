@@ -33,8 +33,10 @@ struct ColourProduct {
 /// the points of one colour: with each entry there are products for all others at most, W, and what fills them up.
 constexpr int most_colour_entries = 38, most_colour_products = most_colour_entries * (most_colour_entries + 2);
 
-/// The argument for the points of one colour.
-struct ColourFactorArguments {
+/// The argument for the points of one colour. A launch copies all of it, so a kernel is compiled for few products if
+/// the colouring has few: its argument is then the beginning of the host's, ColourFactorArguments.
+template <int most_products>
+struct ColourFactorArgumentsOf {
     const double* a;  // A's coefficients [entry][row][col][a_stride]; slots are those of the layout
     double* values;
     float* rounded;  // the same coefficients in single precision, if factors are kept in it; else null
@@ -51,8 +53,9 @@ struct ColourFactorArguments {
     int keeps_doubles;  // whether a later colour reads `values`, or nothing is rounded
     int stages;         // groups of products in shared memory, two or three
     ColourEntry entry[most_colour_entries];
-    ColourProduct product[most_colour_products];  // the products of a lower entry follow each other
+    ColourProduct product[most_products];  // the last member; the products of a lower entry follow each other
 };
+using ColourFactorArguments = ColourFactorArgumentsOf<most_colour_products>;
 static_assert(sizeof(ColourFactorArguments) <= 32764);
 
 }  // namespace hyperplane

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multicolor/factor_cuda.hpp"
 
+#include <algorithm>
+
 #include "precond/kernel_set.hpp"
 
 namespace hyperplane {
@@ -57,8 +59,8 @@ int list_products(const ColouredView& points, int colour, bool eliminates, bool 
 
 }  // namespace
 
-MulticolorFactorCuda::MulticolorFactorCuda(const Context& context, int dof, bool symmetric)
-    : kernel_(context, program(dof, symmetric).source, program(dof, symmetric).definitions,
+MulticolorFactorCuda::MulticolorFactorCuda(const Context& context, const ColouredShape& shape, int dof, bool symmetric)
+    : kernel_(context, program(shape, dof, symmetric).source, program(shape, dof, symmetric).definitions,
               dof == 1 ? "factor_points_of_colour" : "multicolor_factor") {}
 
 ColourFactorArguments ColourFactorisation::arguments(int colour) const {
@@ -128,6 +130,7 @@ void MulticolorFactorCuda::factor(const ColourFactorisation& all) const {
     const int entries = points.host().entries;
     const unsigned threads = unsigned(by_threads ? threads_of_points : ColourFactorisation::threads);
     const Index places = by_threads ? threads_of_points : ColourFactorisation::places;
+    of_colours_.reserve(std::size_t(points.colours()));
     for (int colour = int(of_colours_.size()); colour < points.colours(); ++colour)
         of_colours_.push_back(all.arguments(colour));
     for (int colour = 0; colour < points.colours(); ++colour) {
@@ -142,12 +145,28 @@ void MulticolorFactorCuda::factor(const ColourFactorisation& all) const {
     }
 }
 
-rtc::Program MulticolorFactorCuda::program(int dof, bool symmetric) {
+int MulticolorFactorCuda::room_for_products(const ColouredShape& shape, int dof) {
+    // X_e(p) -= E_l(p) G_u(p + l) asks for an offset u = e - l, and for e to lead to a later colour than l: so of e, l
+    // and l, e one at most. E_l has two more, of D^-1 and of the diagonal, and on tensor cores one that fills up.
+    const std::vector<Int3>& offsets = shape.offsets;
+    int pairs = 0;
+    for (const Int3 e : offsets)
+        for (const Int3 l : offsets) pairs += int(std::count(offsets.begin(), offsets.end(), e + -l));
+    const int most = pairs / 2 + 2 * shape.entries() + (dof == 1 ? 0 : shape.entries() + ColourProduct::group);
+    int room = 256;
+    while (room < most) room *= 2;
+    return std::min(room, most_colour_products);
+}
+
+rtc::Program MulticolorFactorCuda::program(const ColouredShape& shape, int dof, bool symmetric) {
+    const std::string room = std::to_string(room_for_products(shape, dof));
     if (dof == 1)
         return {{rtc::precond_texts(), "precond/multicolor/factor_point.cuh"},
-                {{"THREADS", std::to_string(threads_of_points)}, {"SYMMETRIC", symmetric ? "1" : "0"}}};
+                {{"THREADS", std::to_string(threads_of_points)},
+                 {"SYMMETRIC", symmetric ? "1" : "0"},
+                 {"MOST_PRODUCTS", room}}};
     return {{rtc::precond_texts(), "precond/multicolor/factor.cuh"},
-            {{"DOF", std::to_string(dof)}, {"OPERANDS_AS_RESULTS", "1"}}};
+            {{"DOF", std::to_string(dof)}, {"OPERANDS_AS_RESULTS", "1"}, {"MOST_PRODUCTS", room}}};
 }
 
 }  // namespace hyperplane

@@ -35,7 +35,7 @@ struct ColourFactorisation {
 
 class MulticolorFactorCuda {
 public:
-    MulticolorFactorCuda(const Context& context, int dof, bool symmetric);
+    MulticolorFactorCuda(const Context& context, const ColouredShape& shape, int dof, bool symmetric);
 
     static bool serves(const ColouredShape& shape, int dof, bool symmetric) {
         const bool on_tensor_cores = !symmetric && dof >= 5 && dof <= 8;
@@ -56,7 +56,10 @@ public:
     void factor(const ColourFactorisation& all) const;
 
     /// What NVRTC compiles.
-    static rtc::Program program(int dof, bool symmetric);
+    static rtc::Program program(const ColouredShape& shape, int dof, bool symmetric);
+    /// The products that the kernel's argument has room for: no colour has more. Many stencils share a number, so that
+    /// one program serves all grids of a hierarchy.
+    static int room_for_products(const ColouredShape& shape, int dof);
 
 private:
     rtc::Kernel<ColourFactorArguments> kernel_;

@@ -9,7 +9,7 @@
 // If factors are kept in single precision, they are rounded here, and those in double precision are stored for later
 // colours alone. Empty places get zeros, so that nobody has to fill the memory before.
 //
-// Definitions: THREADS, SYMMETRIC.
+// Definitions: THREADS, SYMMETRIC, MOST_PRODUCTS (that the argument has room for).
 
 #include "precond/factors/pivot_log.hpp"
 #include "precond/multicolor/factor_arguments.hpp"
@@ -17,7 +17,7 @@
 
 namespace hyperplane {
 
-using Arguments = ColourFactorArguments;
+using Arguments = ColourFactorArgumentsOf<MOST_PRODUCTS>;
 
 constexpr int at_once = 8;
 

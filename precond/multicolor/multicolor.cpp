@@ -145,7 +145,7 @@ void Multicolor::prepare(const StructMatrix& a) {
     factor_cuda_.reset();
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda && MulticolorFactorCuda::serves(shape, dof_, symmetric_))
-            factor_cuda_ = std::make_shared<MulticolorFactorCuda>(context_, dof_, symmetric_);
+            factor_cuda_ = std::make_shared<MulticolorFactorCuda>(context_, shape, dof_, symmetric_);
     points_ = std::move(points);
     provide_factors();
 }
@@ -353,9 +353,9 @@ std::vector<KernelSet> Multicolor::kernels(const MulticolorOptions& options, con
                                 rtc::Programs all =
                                     MulticolorCuda::programs(layout, a.stencil(), a.dof(), a.symmetric(), storage,
                                                              MulticolorCuda::usual_threads, single_vectors);
-                                if (MulticolorFactorCuda::serves({layout, a.stencil(), ColourRule::stencil}, a.dof(),
-                                                                 a.symmetric()))
-                                    all.push_back(MulticolorFactorCuda::program(a.dof(), a.symmetric()));
+                                const ColouredShape shape(layout, a.stencil(), ColourRule::stencil);
+                                if (MulticolorFactorCuda::serves(shape, a.dof(), a.symmetric()))
+                                    all.push_back(MulticolorFactorCuda::program(shape, a.dof(), a.symmetric()));
                                 return all;
                             }});
         };

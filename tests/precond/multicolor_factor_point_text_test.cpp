@@ -14,6 +14,7 @@
 // NOLINTNEXTLINE(bugprone-reserved-identifier): a name that CUDA gives to a kernel's text
 #define __ldg(at) (*(at))
 #define THREADS 128
+#define MOST_PRODUCTS most_colour_products
 #define SYMMETRIC 0
 namespace emulated_point_factors {
 namespace hyperplane {
@@ -37,6 +38,7 @@ double shared[38 * THREADS];
 }
 }  // namespace emulated_symmetric_point_factors
 #undef SYMMETRIC
+#undef MOST_PRODUCTS
 #undef factor_points_of_colour
 
 namespace hyperplane {
@@ -128,6 +130,44 @@ TEST(MulticolorFactorPointTextOfSingles, LogsWhatSinglePrecisionCannotHold) {
     EXPECT_EQ(roundings.overflows.failed_value[0], 1e60);
     EXPECT_EQ(roundings.flushed, 1u);
 }
+
+/// The largest number of products at the points of a colour, after a check of where they lie.
+int most_products(const std::string& stencil_name, MatrixStorage storage, int dof) {
+    const Stencil stencil = Stencil::by_name(stencil_name);
+    const Context cpu = Context::cpu(1);
+    const StructMatrix a(cpu, Layout(LayoutKind::natural, {7, 5, 3}, stencil.level_map()), stencil, dof, storage);
+    const ColouredShape shape(a.layout(), stencil, ColourRule::stencil);
+    const ColouredPoints points(cpu, shape, dof, a.symmetric());
+    const ColourFactorisation all{a, points, 0.0, rule_of({}, a.symmetric()), true, nullptr, nullptr, nullptr};
+    int most = 0;
+    for (int colour = 0; colour < points.colours(); ++colour) most = std::max(most, all.arguments(colour).products);
+    EXPECT_LE(most, MulticolorFactorCuda::room_for_products(shape, dof));
+    return most;
+}
+
+TEST(MulticolorFactorArguments, HaveRoomForTheProductsOfTheColouringAndForFewMore) {
+    EXPECT_EQ(most_products("box27", MatrixStorage::lower, 1), 158);
+    EXPECT_EQ(most_products("box27", MatrixStorage::full, 1), 184);
+    for (const char* stencil : {"star7", "star13", "diamond13", "diamond25", "box27"})
+        for (const int dof : {1, 5, 8}) {
+            SCOPED_TRACE(std::string(stencil) + " " + std::to_string(dof));
+            EXPECT_GT(most_products(stencil, MatrixStorage::full, dof), 0);
+            if (dof == 1) {
+                EXPECT_GT(most_products(stencil, MatrixStorage::lower, dof), 0);
+            }
+        }
+    const auto bytes_of = [](const char* name) {
+        const Stencil stencil = Stencil::by_name(name);
+        const ColouredShape shape(Grid{7, 5, 3}, stencil, ColourRule::stencil);
+        return sizeof(ColourFactorArguments) -
+               sizeof(ColourProduct) *
+                   std::size_t(most_colour_products - MulticolorFactorCuda::room_for_products(shape, 1));
+    };
+    EXPECT_LE(bytes_of("star7"), 6u * 1024);
+    EXPECT_LE(bytes_of("box27"), 6u * 1024);
+    EXPECT_EQ(bytes_of("box27"), sizeof(ColourFactorArgumentsOf<256>));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, MulticolorFactorPointText,
     testing::Values(PointFactorCase{"star7", "star7"}, PointFactorCase{"box27", "box27"},

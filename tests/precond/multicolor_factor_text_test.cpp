@@ -10,6 +10,7 @@
 #include "precond/emulated_warps.hpp"
 
 #define DOF 5
+#define MOST_PRODUCTS most_colour_products
 namespace emulated_colour_factors {
 namespace hyperplane {
 using namespace ::hyperplane;
