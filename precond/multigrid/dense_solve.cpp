@@ -144,7 +144,8 @@ DenseSolve::DenseSolve(const Context& context, const StructMatrix& a) {
     for (int c = 0; c < dof; ++c)
         if (size > 0.0 && square.lacks_constant(c, dof)) lacking.push_back(c);
     for (const int c : lacking) square.add_constant(c, dof, size / double(a.grid().points()));
-    if (const Index failed = invert(a.context(), made.data(), a.unknowns()); failed >= 0) {
+    const bool positive = a.symmetric() && invert_positive(a.context(), made.data(), a.unknowns());
+    if (const Index failed = positive ? -1 : invert(a.context(), made.data(), a.unknowns()); failed >= 0) {
         const Grid& grid = a.grid();
         const Int3 p = grid.point(failed / dof);
         const auto number = [](auto value) { return std::to_string(value); };  // fmt cannot be compiled by nvcc
@@ -155,7 +156,7 @@ DenseSolve::DenseSolve(const Context& context, const StructMatrix& a) {
                          "not finite; use struct_ilu with gmres.");
     }
     for (const int c : lacking) square.project(c, dof);
-    if (a.symmetric()) square.symmetrise();
+    if (a.symmetric() && (!positive || !lacking.empty())) square.symmetrise();
     inverse_ = moved_to(context, "multigrid: coarsest inverse", std::move(made));
     places_ = copied_to(context, "multigrid: coarsest inverse", places(a.layout(), dof));
 }

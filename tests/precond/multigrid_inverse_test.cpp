@@ -59,6 +59,60 @@ TEST(MultigridInverse, HasTheSameBitsForAnyNumberOfThreads) {
     EXPECT_EQ(std::memcmp(one.data(), three.data(), one.size() * sizeof(double)), 0);
 }
 
+/// A symmetric matrix whose diagonal exceeds the sums of its rows, except in one row if that is given.
+std::vector<double> positive_matrix(Index n, Index band, Index except = -1) {
+    std::vector<double> a(std::size_t(n * n), 0.0);
+    for (Index i = 0; i < n; ++i)
+        for (Index j = std::max<Index>(0, i - band); j < i; ++j)
+            a[std::size_t(i * n + j)] = a[std::size_t(j * n + i)] = random_symmetric(9, std::uint64_t(i * n + j));
+    for (Index i = 0; i < n; ++i) {
+        double sum = 0.01;
+        for (Index j = 0; j < n; ++j) sum += std::abs(a[std::size_t(i * n + j)]);
+        a[std::size_t(i * n + i)] = i == except ? -sum : sum;
+    }
+    return a;
+}
+
+TEST(MultigridInverse, OfAPositiveMatrixIsThatOfEliminationAndSymmetric) {
+    for (const Index n : {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 100, 149})
+        for (const Index band : {Index(0), Index(1), Index(3), Index(13), n}) {
+            SCOPED_TRACE(std::to_string(n) + " rows, band " + std::to_string(band));
+            const std::vector<double> a = positive_matrix(n, band);
+            std::vector<double> inverse = a, other = a;
+            ASSERT_TRUE(multigrid::invert_positive(Context::cpu(1), inverse.data(), n));
+            ASSERT_EQ(multigrid::invert(Context::cpu(1), other.data(), n), -1);
+            double size = 0.0;
+            for (const double value : other) size = std::max(size, std::abs(value));
+            for (std::size_t at = 0; at < a.size(); ++at) ASSERT_NEAR(inverse[at], other[at], 1e-11 * size) << at;
+            EXPECT_LT(distance_from_identity(a, inverse, n), 1e-12 * double(n) * std::max(1.0, size));
+            for (Index i = 0; i < n; ++i)
+                for (Index j = 0; j < i; ++j)
+                    ASSERT_EQ(inverse[std::size_t(i * n + j)], inverse[std::size_t(j * n + i)]) << i << " " << j;
+        }
+}
+
+TEST(MultigridInverse, OfAPositiveMatrixHasTheSameBitsForAnyNumberOfThreads) {
+    constexpr Index n = 531;
+    std::vector<double> one = positive_matrix(n, 80), three = one;
+    const Context context = Context::cpu(3);
+    context.set_least_parallel_work(0);
+    ASSERT_TRUE(multigrid::invert_positive(Context::cpu(1), one.data(), n));
+    ASSERT_TRUE(multigrid::invert_positive(context, three.data(), n));
+    EXPECT_EQ(std::memcmp(one.data(), three.data(), one.size() * sizeof(double)), 0);
+}
+
+TEST(MultigridInverse, LeavesAMatrixThatIsNotPositiveAsItIs) {
+    for (const Index row : {0, 20, 39}) {
+        std::vector<double> a = positive_matrix(40, 7, row), same = a;
+        EXPECT_FALSE(multigrid::invert_positive(Context::cpu(1), a.data(), 40));
+        EXPECT_EQ(a, same);
+        a[std::size_t(row * 40 + row)] = NAN;
+        EXPECT_FALSE(multigrid::invert_positive(Context::cpu(1), a.data(), 40));
+    }
+    std::vector<double> singular{1.0, -1.0, -1.0, 1.0};
+    EXPECT_FALSE(multigrid::invert_positive(Context::cpu(1), singular.data(), 2));
+}
+
 TEST(MultigridInverse, TellsWhereItStops) {
     constexpr Index n = 40;
     for (const double value : {0.0, double(NAN)}) {
