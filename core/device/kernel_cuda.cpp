@@ -19,8 +19,6 @@ namespace {
 /// The libraries and kernels that this process has loaded. Threads may ask for them at the same time.
 class Loaded {
 public:
-    /// A program's texts are long, and set-ups ask for the same kernels again and again: so they are looked up by the
-    /// address of the texts.
     cudaKernel_t kernel(const Source& source, const Definitions& definitions, const std::string& architecture,
                         const std::string& name) {
         const std::lock_guard lock(mutex_);
@@ -34,7 +32,7 @@ public:
     /// All kernels of a program.
     std::vector<cudaKernel_t> kernels(const Program& program, const std::string& architecture) {
         const std::lock_guard lock(mutex_);
-        const cudaLibrary_t all = library({program.source, program.definitions}, architecture);
+        const cudaLibrary_t all = library(program, architecture);
         const std::string name(program.source.main);
         unsigned count = 0;
         cuda::check(cudaLibraryGetKernelCount(&count, all), name.c_str());
@@ -44,19 +42,27 @@ public:
     }
 
 private:
-    cudaLibrary_t library(const CompilerInput& program, const std::string& architecture) {
-        cudaLibrary_t& library = libraries_[architecture + "\n" + program.key];
+    /// A program's texts are long, and to put them together takes 0.1 ms. Set-ups ask for the same programs again and
+    /// again, and the first one for those that were loaded before: so they are looked up by the address of the texts.
+    cudaLibrary_t library(const Program& program, const std::string& architecture) {
+        const auto& [source, definitions, title] = program;
+        cudaLibrary_t& known = known_[{&source.texts, source.main, definitions, architecture}];
+        if (known) return known;
+        const CompilerInput input(source, definitions);
+        cudaLibrary_t& library = libraries_[architecture + "\n" + input.key];
         if (!library) {
-            const std::vector<char>& code = machine_code_of(program, architecture);
+            const std::vector<char>& code = machine_code_of(input, architecture);
             cuda::check(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-                        program.name.c_str());
+                        input.name.c_str());
         }
-        return library;
+        return known = library;
     }
 
-    using Known = std::tuple<const Texts*, std::string_view, Definitions, std::string, std::string>;
+    using KnownProgram = std::tuple<const Texts*, std::string_view, Definitions, std::string>;
+    using KnownKernel = std::tuple<const Texts*, std::string_view, Definitions, std::string, std::string>;
     std::mutex mutex_;
-    std::map<Known, cudaKernel_t> kernels_;
+    std::map<KnownProgram, cudaLibrary_t> known_;
+    std::map<KnownKernel, cudaKernel_t> kernels_;
     std::map<std::string, cudaLibrary_t> libraries_;
 };
 
