@@ -190,6 +190,43 @@ class Auto(CompareTest):
         self.assertIn("times as long as the best candidate before it", answer["candidates"][1]["reason"])
         self.assertIn("of the 1 pair that converged, of 2 tried", answer["recommendation"])
 
+    def test_multigrid_is_recommended_where_the_iterations_of_others_have_grown(self):
+        """On one thread, where multigrid takes less than half of the time of struct_ilu, turn by turn in each other's company."""
+        answer = self.compare(0, self.poisson(96), "--auto", "--solvers", "cg", "--preconditioners",
+                              "struct_ilu,multigrid", "--reps", "3", "--backend", "cpu", "--threads", "1")
+        self.assertEqual(answer["best"], "cg+multigrid")
+        self.assertIn("solver cg, preconditioner multigrid", answer["recommendation"])
+        rows = {row["preconditioner"]: row for row in answer["candidates"]}
+        self.assertLess(10 * rows["multigrid"]["iterations"], rows["struct_ilu"]["iterations"])
+
+    def test_multigrid_is_recommended_where_nothing_else_converges(self):
+        """Of all preconditioners, in the iterations allowed: which times do not decide."""
+        answer = self.compare(0, self.poisson(40), "--auto", "--solvers", "cg", "--reps", "1", "--backend", "cpu",
+                              "--threads", "1", "--set", "solver.max_iterations=15")
+        converged = {row["preconditioner"] for row in answer["candidates"] if row["converged"]}
+        self.assertEqual(converged, {"multigrid", "multigrid:coarse_smoother=multicolor"})
+        self.assertRegex(answer["recommendation"], "solver cg, preconditioner multigrid")
+        self.assertIn("of the 2 pairs that converged", answer["recommendation"])
+
+    def test_multigrid_is_not_recommended_where_its_set_up_takes_longer_than_a_whole_solve(self):
+        """The matrix of a time step or of Newton's method for it has a strong diagonal, so iterations are few without
+        coarse grids, too. The table has the reason: fewer iterations, and a set-up alone that is several times as long
+        as set-up and solve of the best."""
+        for deck in (self.write("a.ini", TRANSPORT.format(cells=24, steps=1)), str(INPUTS / "cahn_hilliard.ini")):
+            with self.subTest(deck=deck):
+                answer = self.compare(0, deck, "--auto", "--solvers", "gmres", "--preconditioners",
+                                      "struct_ilu,fgbilu,jacobi,multigrid,multigrid:coarse_smoother=multicolor",
+                                      "--reps", "3", "--backend", "cpu", "--threads", "1")
+                rows = {row["preconditioner"]: row for row in answer["candidates"]}
+                best = answer["candidates"][0]
+                self.assertNotIn("multigrid", best["preconditioner"])
+                self.assertRegex(answer["recommendation"],
+                                 f"(?m)^because +.* {best['iterations']} iterations, is the least of the")
+                for name in ("multigrid", "multigrid:coarse_smoother=multicolor"):
+                    self.assertTrue(rows[name]["converged"])
+                    self.assertLess(rows[name]["iterations"], best["iterations"])
+                    self.assertGreater(rows[name]["setup_seconds"]["median"], best["total_seconds"]["median"])
+
 
 class Files(CompareTest):
     def test_the_file_shows_the_same_table(self):
