@@ -39,19 +39,26 @@ public:
     bool run() {
         if (!factor()) return false;
         // Columns past the last one are computed, too; an odd number of cache lines lets rows be in different sets.
+        // Only rows that others are computed from are held so: pages that are touched for the first time cost more than
+        // sums.
         stride_ = ((n_ + columns_together + 7) / 8 | 1) * 8;
-        inverse_.resize(std::size_t((n_ + 1) * stride_));
+        held_ = std::min(n_, band_ + rows_together);
+        inverse_.resize(std::size_t(held_ * stride_));
         for (Index end = n_; end > 0; end -= std::min<Index>(end, rows_together)) {
             const Index begin = std::max<Index>(0, end - rows_together);
             compute_beyond(begin, end);
             compute_own(begin, end);
+            for (Index i = begin; i < end; ++i) {
+                std::copy(row(i) + i, row(i) + n_, values_ + i * n_ + i);
+                for (Index j = begin; j < i; ++j) values_[i * n_ + j] = row(i)[j];
+            }
         }
-        for (Index i = 0; i < n_; ++i) std::copy_n(row(i), n_, values_ + i * n_);
         return true;
     }
 
 private:
-    double* row(Index i) { return inverse_.data() + i * stride_; }
+    /// Of the last band_ + rows_together rows that were computed.
+    double* row(Index i) { return inverse_.data() + i % held_ * stride_; }
     /// l_ki for k = i + 1 ... i + b; beyond the last row zero.
     double* lower(Index i) { return lower_.data() + i * band_; }
 
@@ -91,19 +98,24 @@ private:
                 const Index at = end + k - (begin + r) - 1;
                 factors_[k][r] = begin + r < end && at < band_ ? lower(begin + r)[at] : 0.0;
             }
+        from_.clear();
+        for (Index k = 0; k < count; ++k) from_.push_back(row(end + k));
         const Index blocks = (n_ - end + columns_together - 1) / columns_together;
 #pragma omp parallel for schedule(static) num_threads(context_.threads_for(blocks* count))
         for (Index block = 0; block < blocks; ++block) {
             const Index first = end + block * columns_together;
             compute_columns(begin, end, first, count);
             for (Index j = first; j < std::min(n_, first + columns_together); ++j)
-                for (Index i = begin; i < end; ++i) row(j)[i] = row(i)[j];
+                for (Index i = begin; i < end; ++i) {
+                    values_[j * n_ + i] = row(i)[j];
+                    if (j < begin + held_) row(j)[i] = row(i)[j];
+                }
         }
     }
     void compute_columns(Index begin, Index end, Index first, Index count) {
         std::array<std::array<FourColumns, 2>, rows_together> sum{};
-        const double* from = row(end) + first;
-        for (Index k = 0; k < count; ++k, from += stride_) {
+        for (Index k = 0; k < count; ++k) {
+            const double* const from = from_[k] + first;
             FourColumns one, other;
             std::memcpy(&one, from, sizeof one);
             std::memcpy(&other, from + 4, sizeof other);
@@ -133,8 +145,9 @@ private:
 
     const Context& context_;
     double* values_;
-    Index n_, band_ = 0, stride_ = 0;
+    Index n_, band_ = 0, stride_ = 0, held_ = 0;
     std::vector<double> lower_, inverse_pivots_, inverse_;
+    std::vector<const double*> from_;                         ///< the rows below
     std::vector<std::array<double, rows_together>> factors_;  ///< [row below][row]
 };
 
