@@ -107,16 +107,16 @@ public:
     }
     /// Removes the means of one unknown from all columns, and then from all rows.
     void project(int c, int dof) const {
-        const double points = double(n_ / dof);
+        const Index points = n_ / dof;
         for (Index j = 0; j < n_; ++j) {
             double sum = 0.0;
             for (Index i = c; i < n_; i += dof) sum += row(i)[j];
-            for (Index i = c; i < n_; i += dof) row(i)[j] -= sum / points;
+            for (Index i = c; i < n_; i += dof) row(i)[j] -= sum / double(points);
         }
         for (Index i = 0; i < n_; ++i) {
             double sum = 0.0;
             for (Index j = c; j < n_; j += dof) sum += row(i)[j];
-            for (Index j = c; j < n_; j += dof) row(i)[j] -= sum / points;
+            for (Index j = c; j < n_; j += dof) row(i)[j] -= sum / double(points);
         }
     }
     void symmetrise() const {
