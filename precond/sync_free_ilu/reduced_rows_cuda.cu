@@ -93,6 +93,15 @@ __global__ void __launch_bounds__(rounding_threads)
         .round();
 }
 
+/// Lanes that round a row of W or G together: a power of two near its average numbers.
+int lanes_for(const GpuPattern& pattern, int dof) {
+    if (pattern.counts.long_rows > 0) return 32;
+    const Index rows = pattern.pattern->rows(), numbers = (pattern.pattern->blocks() - rows) * dof / 2;
+    int lanes = 4;
+    while (lanes < 32 && 2 * numbers > 3 * lanes * rows) lanes *= 2;
+    return lanes;
+}
+
 }  // namespace
 
 RoundedFactors::RoundedFactors(const GpuPattern& pattern, FactorStorage storage, int dof, const std::string& label)
@@ -106,7 +115,6 @@ Rounding RoundedFactors::round(const GpuPattern& pattern, const double* factors,
     return rounding_by(gpu, a.space(), dof_, 3, [&](RoundingLog* log) {
         if (p.rows() == 0) return;
         numbers_.with_values([&]<class T>(T* to) {
-            const bool few = pattern.counts.long_rows == 0 && p.blocks() * dof_ <= 16 * p.rows();
             const auto launch = [&](const auto& kernel, int lanes) {
                 kernel<<<cuda::blocks_for(lanes * p.rows(), rounding_threads), rounding_threads, 0,
                          cuda::stream(gpu)>>>(p.row_begin(), pattern.diagonal.data(), p.rows(), factors, to,
@@ -114,7 +122,12 @@ Rounding RoundedFactors::round(const GpuPattern& pattern, const double* factors,
                                               dof_, log);
                 cuda::launched(gpu, "rounding of factors");
             };
-            few ? launch(round_rows<T, 4>, 4) : launch(round_rows<T, 32>, 32);
+            switch (lanes_for(pattern, dof_)) {
+                case 4: return launch(round_rows<T, 4>, 4);
+                case 8: return launch(round_rows<T, 8>, 8);
+                case 16: return launch(round_rows<T, 16>, 16);
+                default: return launch(round_rows<T, 32>, 32);
+            }
         });
     });
 }

@@ -25,6 +25,7 @@ REFUSED = ("poisson_periodic_z", "poisson_cells_periodic", "poisson_neumann_peri
 # Sums follow the planes of the natural layout, which one GPU must be told to take.
 STRUCT_ILU = "name = struct_ilu\n[device]\nlayout = natural"
 # Small enough grids that several are cut into the parts of ranks.
+REDUCED = "matrix.format=general --set grid.cells=16 --set preconditioner.storage=half_scaled"
 MULTIGRID = "name = multigrid\ncoarsest_points = 12\nreplicated_points = 0\n[device]\nlayout = natural"
 
 
@@ -192,6 +193,12 @@ class GpuRanks(ProgramTest):
                                    "cusparse_ilu does not work on several ranks that share the rows of a general matrix"),
                                   ("matrix.format=general --set grid.cells=16 --set preconditioner.name=subdomain_ildu0 --set "
                                    "preconditioner.variant=spin", "spin does not work on several ranks that share"),
+                                  (f"{REDUCED} --set preconditioner.name=sync_free_ilu",
+                                   "sync_free_ilu stores its factors in double alone on a GPU where rows depend on rows of other "
+                                   "ranks; leave the key out, or set scope = rank or device.backend = cpu"),
+                                  (f"{REDUCED} --set preconditioner.name=par_ilu", "par_ilu stores its factors in double alone on"),
+                                  (f"{REDUCED} --set preconditioner.name=subdomain_ildu0",
+                                   "rows of other ranks; leave the key out, or set device.backend = cpu"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
             refused = self.run_ranks(deck, 2, "refused.h5", "--set", *setting.split())
             self.assertEqual(refused.returncode, 2, refused.stderr)
@@ -278,13 +285,15 @@ class GpuRanks(ProgramTest):
 
     def test_scope_of_general_matrices(self):
         deck = self.write("deck.ini", of_general.ON_A_GRID["poisson_ilu"])
-        words = ("--json", "--set", "preconditioner.scope=rank")
         counts = {}
-        for ranks in (1, 3):
-            done = self.run_ranks(deck, ranks, "rank.h5", *words)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            counts[ranks] = json.loads(done.stdout)["solves"][0]["iterations"]
-        self.assertGreater(counts[3], counts[1])
+        for storage in ("double", "single", "half_scaled"):
+            for ranks in (1, 3):
+                done = self.run_ranks(deck, ranks, "rank.h5", "--json", "--set", "preconditioner.scope=rank", "--set",
+                                      f"preconditioner.storage={storage}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                counts[storage, ranks] = json.loads(done.stdout)["solves"][0]["iterations"]
+                self.assertLessEqual(abs(counts[storage, ranks] - counts["double", ranks]), 1, (storage, ranks))
+            self.assertGreater(counts[storage, 3], counts[storage, 1], storage)
 
     def test_compare_gives_the_iterations_and_the_system_of_one_gpu(self):
         deck = self.write("deck.ini", POISSON.format(cells="17 15 19") + "[device]\nlayout = natural\n")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs on a GPU: same results and same messages as on a CPU, within the predicted memory."""
 
+import itertools
 import json
 import os
 import signal
@@ -121,6 +122,21 @@ class Device(ProgramTest):
                     self.assertLessEqual(held, memory["most"])
                 else:
                     self.assertLessEqual(abs(memory["predicted"] - held), 0.05 * held)
+
+    def test_reduced_factors_of_general_matrices_take_the_iterations_and_the_memory_of_the_plan(self):
+        general = "[matrix]\nformat = general\n"
+        decks = (self.write("point.ini", POISSON.format(cells="45 43 41") + general),
+                 self.write("blocks.ini", BLOCKS + general))
+        cases = itertools.product(decks, ("sync_free_ilu", "par_ilu", "subdomain_ildu0"), ("single", "half_scaled"))
+        for deck, name, storage in cases:
+            words = (deck, "--set", f"preconditioner.name={name}", "--set", f"preconditioner.storage={storage}")
+            with self.subTest(deck=deck, name=name, storage=storage):
+                here, there = (self.run_json(0, "run", *words, "--backend", backend, "--fresh") for backend in ("cpu", "cuda"))
+                for a, b in zip(here["solves"], there["solves"], strict=True):
+                    self.assertEqual((a["stop_reason"], a["iterations"]), (b["stop_reason"], b["iterations"]))
+                memory = self.run_json(0, "check", *words, "--backend", "cuda")["memory"]
+                self.assertEqual(memory["predicted"], there["memory"]["predicted"])
+                self.assertLessEqual(abs(memory["predicted"] - there["memory"]["peak"]), 0.01 * memory["predicted"])
 
     def test_memory_of_general_matrices_has_no_negative_part(self):
         """What a plan keeps in the host's memory is not subtracted from what a GPU holds."""
