@@ -217,6 +217,10 @@ void RecordWriter::set_long_preparation(const std::string& sentence) {
     impl_->data.long_preparation = sentence;
 }
 
+void RecordWriter::set_triangular_solves(const std::string& way) {
+    impl_->data.triangular_solves = way;
+}
+
 void RecordWriter::set_profile(const std::vector<ProfileRow>& rows) {
     impl_->data.profile = rows;
 }

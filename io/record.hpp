@@ -130,6 +130,9 @@ public:
     /// Sets the sentence that reading, ordering and setting up a general matrix took as long as many iterations; empty
     /// if they did not.
     void set_long_preparation(const std::string& sentence);
+    /// Sets how the triangular solves with a general matrix's factors went: sync_free, levels or natural_order; empty
+    /// if they go one way alone.
+    void set_triangular_solves(const std::string& way);
     /// Sets the kinds of work of this part of the run (core/profile.hpp).
     void set_profile(const std::vector<ProfileRow>& rows);
     /// Sets the bandwidth of the memory in GB/s, with which that of the timers can be compared.
@@ -176,6 +179,7 @@ struct RecordData {
     std::vector<PartRow> parts;       ///< in the order of time; at least one
     std::vector<TimerRow> timers;     ///< of all parts together; for memory, the largest of any part
     std::string long_preparation;     ///< as in RecordWriter::set_long_preparation
+    std::string triangular_solves;    ///< as in RecordWriter::set_triangular_solves
     std::vector<ProfileRow> profile;  ///< of the newest part; empty without output.profile
     std::map<std::string, Index> peak_by_label;
     Index peak_total = 0, predicted_total = 0;

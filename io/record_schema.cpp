@@ -384,6 +384,8 @@ void transfer_record(const Group& root, RecordData& r, Places* places) {
     transfer_timers(perf.group("timers"), r.timers);
     if (root.writing() ? !r.long_preparation.empty() : perf.has_attribute("long_preparation"))
         perf.attribute("long_preparation", r.long_preparation);
+    if (root.writing() ? !r.triangular_solves.empty() : perf.has_attribute("triangular_solves"))
+        perf.attribute("triangular_solves", r.triangular_solves);
     if (root.writing() ? !r.profile.empty() : perf.has_group("profile"))
         transfer_profile(perf.group("profile"), r.profile);
     transfer_memory(perf.group("memory"), r);

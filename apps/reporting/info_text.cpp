@@ -155,6 +155,7 @@ std::string info_text(const RecordData& record, bool all) {
                               fmt::format("{:.10g}, began with {:.10g}", series.values.back(), series.values.front()));
     for (const ErrorNorm& norm : record.verification)
         text += info_line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
+    if (!record.triangular_solves.empty()) text += info_line("triangles", triangles_text(record.triangular_solves));
     const Costs costs = costs_of(record);
     if (const std::string before = preparation_text(record.timers); !before.empty())
         text += info_line("before", before);

@@ -75,6 +75,7 @@ Json record_json(const RecordData& record) {
     for (const TimerRow& row : record.timers)
         json["timers"].push_back(
             Json{{"name", row.name}, {"seconds", row.seconds}, {"calls", row.calls}, {"bytes", row.bytes}});
+    if (!record.triangular_solves.empty()) json["triangular_solves"] = record.triangular_solves;
     if (const auto iterations = preparation_in_iterations(record.timers, costs_of(record).per_iteration()))
         json["preparation_in_iterations"] = *iterations;
     for (const ProfileRow& row : record.profile)

@@ -51,6 +51,12 @@ std::optional<double> preparation_in_iterations(const std::vector<TimerRow>& tim
     return (before + symbolic + (setups - symbolic) / double(times)) / seconds_per_iteration;
 }
 
+std::string triangles_text(const std::string& way) {
+    return way == "levels"      ? "solved by levels"
+           : way == "sync_free" ? "solved synchronisation-free, a row waits for those that it depends on"
+                                : "solved in the order of rows, by one thread";
+}
+
 std::string long_preparation_text(const std::vector<TimerRow>& timers, double seconds_per_iteration) {
     const std::optional<double> iterations = preparation_in_iterations(timers, seconds_per_iteration);
     if (!iterations || *iterations <= many_iterations) return "";

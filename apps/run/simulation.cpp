@@ -21,6 +21,7 @@
 #include "core/ranks/cuts.hpp"
 #include "io/costs.hpp"
 #include "precond/factors/pivot_error.hpp"
+#include "precond/tells_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -110,6 +111,7 @@ void Simulation::keep_costs() {
     const std::vector<TimerRow> timers = outcome_.timers.rows_so_far();
     record_.set_long_preparation(
         long_preparation_text(timers, costs_of(timers, outcome_.solves, 0, {}).per_iteration()));
+    record_.set_triangular_solves(solve_way_of(case_.preconditioner.get()));
     if (Profile* profile = case_.context.profile()) record_.set_profile(profile->rows());
 }
 

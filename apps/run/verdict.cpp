@@ -10,6 +10,7 @@
 #include "apps/run/preparation.hpp"
 #include "core/counted.hpp"
 #include "io/atomic_file.hpp"
+#include "precond/tells_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -128,6 +129,8 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
         line("method", fmt::format("{} with {}, {} layout, {}{}{}", a_case.name("solver"),
                                    a_case.name("preconditioner"), a_case.space.name(), a_case.device,
                                    scope_text(a_case), *varies ? fmt::format("; not deterministic: {}", varies) : ""));
+    if (const std::string way = solve_way_of(a_case.preconditioner.get()); !way.empty())
+        text += line("triangles", triangles_text(way));
     text += line("ended", outcome.message);
     if (!outcome.solves.empty()) {
         text += line("iterations", iterations_text(outcome));
@@ -187,6 +190,8 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     if (shape.pattern) json["pattern"] = to_json(*shape.statistics());
     if (shape.order()) json["given_pattern"] = to_json(*shape.given_statistics());
     for (const auto& [name, seconds] : a_case.problem->preparation()) json["preparation"][name] = seconds;
+    if (const std::string way = solve_way_of(a_case.preconditioner.get()); !way.empty())
+        json["triangular_solves"] = way;
     if (const auto iterations = preparation_in_iterations(outcome.timers.rows(), costs.per_iteration()))
         json["preparation_in_iterations"] = *iterations;
     for (const SolveRow& row : outcome.solves)

@@ -12,7 +12,7 @@ constexpr const char* gpu_label = "factor";
 
 }  // namespace
 
-FactorsOnGpu::FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
+FactorsOnGpu::FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors, SolveWay way,
                            const std::shared_ptr<const RowSlab>& slab)
     : pattern(context, a, factors.filled, gpu_label) {
     if (slab) {
@@ -21,8 +21,8 @@ FactorsOnGpu::FactorsOnGpu(const Context& context, const BsrMatrix& a, const Gen
                                               copied_to_gpu(context, orders.upper, gpu_label), a.dof(),
                                               FactorStorage::double_precision, slab);
     } else {
-        Orders orders =
-            orders_on_gpu(context, *pattern.pattern, pattern.diagonal, {.dof = a.dof(), .slices = true}, gpu_label);
+        Orders orders = orders_on_gpu(context, *pattern.pattern, pattern.diagonal,
+                                      {.dof = a.dof(), .slices = true, .way = way}, gpu_label);
         solve = std::make_unique<SlicedSolve>(context, pattern, *std::move(orders.lower), *std::move(orders.upper),
                                               a.dof());
     }

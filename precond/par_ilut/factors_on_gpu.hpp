@@ -11,9 +11,10 @@
 namespace hyperplane {
 
 struct FactorsOnGpu {
-    /// A copy of `factors`, which are in the host's memory. `slab`: the rows of the factors on one of several ranks,
-    /// all of which must make their copies; `a` has the rank's rows of A.
-    FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
+    /// A copy of `factors`, which are in the host's memory, and what solves with it, on one rank in this way. `slab`:
+    /// the rows of the factors on one of several ranks, all of which must make their copies; `a` has the rank's rows of
+    /// A.
+    FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors, SolveWay way,
                  const std::shared_ptr<const RowSlab>& slab = nullptr);
 
     GpuPattern pattern;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* label = "factor";
 
-ParIlutOptions read_options(const Parameters& parameters) {
+ParIlutOptions read_options(const Parameters& parameters, Backend backend, bool couples_ranks) {
     const std::string section = "preconditioner";
     ParIlutOptions options;
     options.fill_limit = parameters.real(section, "fill_limit");
@@ -31,6 +31,7 @@ ParIlutOptions read_options(const Parameters& parameters) {
     options.candidates = int(parameters.integer(section, "candidates"));
     options.tolerance = parameters.real(section, "tolerance");
     options.pivots = pivot_options(parameters);
+    options.way = read_solve_way(parameters, backend, couples_ranks);
     const auto refuse = [&](const char* key, const char* needed) {
         if (parameters.is_given(section, key))
             throw UsageError(fmt::format("{} means nothing with preconditioner.rounds = 0{}; leave it out, or set {}",
@@ -41,6 +42,10 @@ ParIlutOptions read_options(const Parameters& parameters) {
     if (options.rounds == 0 && options.sweeps == 0 && options.pivots.rules.policy != PivotPolicy::boost)
         refuse("pivot_boost", ", sweeps = 0 and no pivot_policy = boost");
     return options;
+}
+
+ParIlutOptions read_options(const Parameters& parameters, const PreconditionerSetting& setting) {
+    return read_options(parameters, setting.context.backend(), setting.matrix.pattern()->slab() != nullptr);
 }
 
 /// The limits of both triangles without the diagonal, where A's triangles have so many blocks beside it.
@@ -90,7 +95,7 @@ Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const P
         return pattern + SlicedSolve::bytes(rows, sizes, a.dof());
     };
     if (options.rounds == 0) {
-        const OrderNeeds needs{.dof = a.dof(), .slices = true};
+        const OrderNeeds needs{.dof = a.dof(), .slices = true, .way = options.way};
         plan.bytes = held(GpuPattern::bytes(own, a.pattern()->blocks(), false),
                           sizes_of_orders(setting.context, own, needs, label));
         plan.most_bytes = plan.bytes;
@@ -105,9 +110,10 @@ Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const P
     const Index kept = rows + limits.lower + limits.upper;
     plan.bytes = held(pattern(own.pattern->blocks()),
                       {SlicedSizes::least(rows, own.lower, a.dof()), SlicedSizes::least(rows, upper, a.dof()), {}});
-    plan.most_bytes =
-        held(pattern(kept), {SlicedSizes::most(rows, limits.lower), SlicedSizes::most(rows, limits.upper), {}}) +
-        (kept - own.pattern->blocks()) * size;
+    OrderSizes most{SlicedSizes::most(rows, limits.lower), SlicedSizes::most(rows, limits.upper), {}};
+    if (options.way != SolveWay::sync_free)
+        for (std::optional<SlicedSizes>* side : {&most.lower, &most.upper}) (*side)->by_level = {rows, rows, 0};
+    plan.most_bytes = held(pattern(kept), most) + (kept - own.pattern->blocks()) * size;
     plan.setup_bytes = position_bytes + own.pattern->blocks() * size;
 }
 
@@ -163,8 +169,9 @@ void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
         general_cpu::sweep_to_factors(a, alpha, options_.sweeps, options_.pivots.rules, scratch, factors_, inverter);
     }
     const Index work = RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
-    lower_ = RowWalk(host, factors_.pattern(), Side::lower, work, label);
-    if (context_.backend() == Backend::cpu) upper_ = RowWalk(host, factors_.pattern(), Side::upper, work, label);
+    const bool solves = context_.backend() == Backend::cpu, by_level = solves && options_.way == SolveWay::levels;
+    lower_ = RowWalk(host, factors_.pattern(), Side::lower, work, label, by_level);
+    if (solves) upper_ = RowWalk(host, factors_.pattern(), Side::upper, work, label, by_level);
     if (options_.sweeps == 0) general_cpu::factorise(a, alpha, lower_, factors_, inverter);
 }
 
@@ -184,7 +191,7 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
             lower_ = {};
-            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, general(matrix), factors_);
+            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, general(matrix), factors_, options_.way);
         }
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
@@ -196,6 +203,13 @@ void ParIlut::apply(const Vector& r, Vector& z) const {
         if (on_gpu_) return on_gpu_->solve->solve(r, z);
     general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
     general_cpu::upper_solve(factors_, upper_, z.data());
+}
+
+std::string ParIlut::solve_way() const {
+    if (!factors_.filled.pattern || factors_.pattern().rows() == 0) return "";
+    if constexpr (cuda_built)
+        if (on_gpu_) return name_of(on_gpu_->solve->way());
+    return lower_.goes_by_level() || upper_.goes_by_level() ? name_of(SolveWay::levels) : "natural_order";
 }
 
 SweepCounts ParIlut::sweep_counts(const ParIlutOptions& options, const GeneralFactors& factors) {
@@ -251,28 +265,31 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
             return plan;
         }
     const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
-    const Index walks = RowWalk::most_bytes_of_both(host, a.block_rows(), kept, a.dof());
+    const bool by_level = options.way == SolveWay::levels;
+    const Index least_walks = RowWalk::least_bytes_of_both(a.block_rows(), by_level);
+    const Index walks = RowWalk::most_bytes_of_both(host, a.block_rows(), kept, a.dof(), by_level) - least_walks;
     const BlockCounts counts{a.block_rows(), a.pattern()->blocks(), a.dof()};
     // The least is held if the factors have as many entries as A, the most if all limits are reached.
-    plan.bytes = options.rounds == 0 ? first : bytes_of(counts, least);
-    const Index most_held = options.rounds == 0 ? first : bytes_of(counts, kept);
+    plan.bytes = (options.rounds == 0 ? first : bytes_of(counts, least)) + least_walks;
+    const Index most_held = (options.rounds == 0 ? first : bytes_of(counts, kept)) + least_walks;
     const auto peak = [&](Index before, Index blocks, Index added) {
         return peak_of(host, counts, a.symmetric(), options, before, blocks, added);
     };
     const Index least_peak = peak(first, least, 0);
     const Index most_peak = options.rounds == 0 ? least_peak : peak(most_held, kept, more);
-    plan.setup_bytes = least_peak - plan.bytes;
+    plan.setup_bytes = least_peak - plan.bytes + least_walks;
     plan.most_bytes = plan.bytes + std::max(most_held - plan.bytes, most_peak - least_peak) + walks;
     return plan;
 }
 
-std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const PreconditionerSetting& setting) {
+std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const ParIlutOptions& options,
+                                        [[maybe_unused]] const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
         const MatrixShape& a = setting.matrix;
         return {{"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
                  Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [dof = a.dof()] {
-                     rtc::Programs programs = SlicedSolve::programs(dof);
+                 [dof = a.dof(), way = options.way] {
+                     rtc::Programs programs = SlicedSolve::programs(dof, way);
                      std::ranges::move(level_programs(), std::back_inserter(programs));
                      return programs;
                  }}};
@@ -281,7 +298,7 @@ std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const PreconditionerSet
 }
 
 CountedPlan par_ilut_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    const ParIlutOptions options = read_options(parameters);
+    const ParIlutOptions options = read_options(parameters, context.backend(), false);
     const Context host = context.host();
     const Index rows = a.rows, diagonal = rows * Index(sizeof(Index)), size = a.dof * a.dof * Index(sizeof(double));
     const auto bound = [&](double blocks) { return Index(std::min(blocks, double(a.blocks_if_full()))); };
@@ -339,6 +356,7 @@ PreconditionerRow par_ilut_row() {
          "all rounds",
          "", Bound{0}, Bound{1}},
     };
+    row.parameters.push_back(solve_key());
     for (ParameterSpec spec : pivot_parameters()) {
         if (spec.key == "pivot_boost") {
             spec.description += ", and of a pivot that cannot be used in a fixed-point sweep";
@@ -348,15 +366,16 @@ PreconditionerRow par_ilut_row() {
     }
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (setting.matrix.pattern()->slab())
-            return std::unique_ptr<Preconditioner>(new RankParIlut(setting.context, read_options(parameters)));
-        return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, read_options(parameters)));
+            return std::unique_ptr<Preconditioner>(new RankParIlut(setting.context, read_options(parameters, setting)));
+        return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, read_options(parameters, setting)));
     };
-    row.kernels = [](const Parameters&, const PreconditionerSetting& setting) {
-        return setting.matrix.pattern()->slab() ? RankParIlut::kernels(setting) : ParIlut::kernels(setting);
+    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return setting.matrix.pattern()->slab() ? RankParIlut::kernels(setting)
+                                                : ParIlut::kernels(read_options(parameters, setting), setting);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        if (setting.matrix.pattern()->slab()) return RankParIlut::plan(read_options(parameters), setting);
-        return ParIlut::plan(read_options(parameters), setting);
+        if (setting.matrix.pattern()->slab()) return RankParIlut::plan(read_options(parameters, setting), setting);
+        return ParIlut::plan(read_options(parameters, setting), setting);
     };
     return row;
 }

@@ -25,6 +25,8 @@
 #include "precond/par_ilut/selection.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
+#include "precond/sync_free_ilu/solve_way.hpp"
+#include "precond/tells_solve_way.hpp"
 
 namespace hyperplane {
 
@@ -37,9 +39,10 @@ struct ParIlutOptions {
     int candidates = 2;      ///< of a row in one round, divided by the blocks of A's row
     double tolerance = 0.0;  ///< the rounds end when the norm of A - M falls by less than this times itself; 0: never
     PivotOptions pivots;
+    SolveWay way = SolveWay::automatic;  ///< of the solves
 };
 
-class ParIlut : public Preconditioner, public HasLduFactors {
+class ParIlut : public Preconditioner, public HasLduFactors, public TellsSolveWay {
 public:
     ParIlut(const Context& context, const ParIlutOptions& options);
     ~ParIlut() override;
@@ -58,6 +61,7 @@ public:
 
     const GeneralFactors& factors() const { return factors_; }
     LduFactors ldu() const override;
+    std::string solve_way() const override;
     /// The number of rounds of the last set-up.
     int rounds() const { return rounds_; }
 
@@ -67,7 +71,7 @@ public:
     static SweepCounts sweep_counts(const ParIlutOptions& options, const GeneralFactors& factors);
     static PreconditionerPlan plan(const ParIlutOptions& options, const PreconditionerSetting& setting);
     /// What NVRTC compiles on a GPU.
-    static std::vector<KernelSet> kernels(const PreconditionerSetting& setting);
+    static std::vector<KernelSet> kernels(const ParIlutOptions& options, const PreconditionerSetting& setting);
 
 private:
     /// The factors of a matrix that the host can read.

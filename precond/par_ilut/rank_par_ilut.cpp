@@ -63,7 +63,7 @@ void RankParIlut::take(const GeneralFactors& whole, const BsrMatrix& a) {
               factors_.values.data() + factors_.pattern().row_begin()[first] * size);
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
-            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, a, factors_, slab_);
+            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, a, factors_, SolveWay::sync_free, slab_);
             return;
         }
     solve_ = std::make_unique<RankSolve>(context_, factors_, slab_, *a.pattern()->slab(), std::nullopt, rank_label);
@@ -151,7 +151,7 @@ std::vector<KernelSet> RankParIlut::kernels([[maybe_unused]] const Preconditione
         const MatrixShape& a = setting.matrix;
         return {{"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
                  Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [dof = a.dof()] { return SlicedSolve::programs(dof, FactorStorage::double_precision, true); }}};
+                 [dof = a.dof()] { return SlicedSolve::programs_of_ranks(dof); }}};
     }
     return {};
 }

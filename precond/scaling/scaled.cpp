@@ -6,6 +6,7 @@
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/graph/diagonal_pattern.hpp"
+#include "precond/tells_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -37,7 +38,7 @@ std::vector<int> with_halo(const BsrMatrix& a, const std::vector<int>& own) {
     return {all.begin(), all.end()};
 }
 
-class ScaledPreconditioner : public Preconditioner, public HasLduFactors {
+class ScaledPreconditioner : public Preconditioner, public HasLduFactors, public TellsSolveWay {
 public:
     ScaledPreconditioner(const Context& context, const ScalingRow& scaling, bool symmetric,
                          std::unique_ptr<Preconditioner> inner)
@@ -83,6 +84,7 @@ public:
         return ldu;
     }
     void set_setup_sweeps(int count) override { inner_->set_setup_sweeps(count); }
+    std::string solve_way() const override { return solve_way_of(inner_.get()); }
 
 private:
     /// C; null if it is the identity. Where there is one, it is R.

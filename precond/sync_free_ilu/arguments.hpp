@@ -117,8 +117,17 @@ struct GeneralSolveArguments {
     const unsigned char *exponents, *inverse_exponents;  // of half_scaled: [position][component]
     unsigned count;                                      // slices
 };
+
+/// Of a solve by levels (precond/sync_free_ilu/level_solve.cuh).
+struct LevelSolveArguments {
+    GeneralSolveArguments solve;
+    const int* level_begin;  // [level]: its first slice; one more is the number of slices
+    const int* step;         // [step]: its first level; one more is the number of levels
+    unsigned steps;
+};
 static_assert(sizeof(GeneralFactorArguments) == 160);
 static_assert(sizeof(RowRecord) == 16 && sizeof(TicketState) == 16 && sizeof(SolveSlice) == 24);
 static_assert(sizeof(GeneralSolveArguments) == 128 && sizeof(SliceRow) == 16 && sizeof(SliceArguments) == 128);
+static_assert(sizeof(LevelSolveArguments) == 152);
 
 }  // namespace hyperplane

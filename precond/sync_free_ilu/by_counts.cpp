@@ -40,10 +40,11 @@ CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, co
     const bool fills = options.fill_level > 0;
     const BlockCounts completed{a.rows, a.blocks + a.rows, a.dof};  // no diagonal block was there
     const BlockCounts largest = fills ? BlockCounts{a.rows, a.blocks_if_full(), a.dof} : completed;
+    const bool by_level = options.way == SolveWay::levels;
     if (!options.parts)
-        return {.bytes = fills ? apart(a) : bytes(a),
-                .most_bytes = apart(largest) +
-                              RowWalk::most_bytes_of_both(context.host(), largest.rows, largest.blocks, largest.dof),
+        return {.bytes = (fills ? apart(a) : bytes(a)) + RowWalk::least_bytes_of_both(a.rows, by_level),
+                .most_bytes = apart(largest) + RowWalk::most_bytes_of_both(context.host(), largest.rows, largest.blocks,
+                                                                           largest.dof, by_level),
                 .setup_bytes = in_setup(a),
                 .most_setup_bytes = in_setup(largest),
                 .most_when = fills ? "rows of the factors fill up" : ""};

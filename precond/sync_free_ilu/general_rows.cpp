@@ -49,10 +49,13 @@ SyncFreeOptions jacobi_sweeps_options(const Parameters& parameters) {
     return options;
 }
 
-SyncFreeOptions par_ilu_options(const Parameters& parameters) {
+SyncFreeOptions par_ilu_options(const Parameters& parameters, Backend backend, bool with_ranks) {
     SyncFreeOptions options = ilu_options_of(parameters, "par_ilu", {"mode"});
     options.fixed_point_sweeps = int(parameters.integer("preconditioner", "sweeps"));
-    if (sweeps_triangles(parameters)) options.sweeps = triangular_solve_options(parameters);
+    if (sweeps_triangles(parameters))
+        options.sweeps = triangular_solve_options(parameters);
+    else
+        options.way = read_solve_way(parameters, backend, with_ranks);
     return options;
 }
 
@@ -142,7 +145,7 @@ CountedPlan jacobi_sweeps_by_counts(const Parameters& parameters, const Context&
 }
 
 CountedPlan par_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    return by_counts(par_ilu_options(parameters), context, a);
+    return by_counts(par_ilu_options(parameters, context.backend(), false), context, a);
 }
 
 CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
@@ -156,14 +159,13 @@ CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& con
     return by_counts(options, context, a);
 }
 
-namespace {
-
-/// Whether rows depend on rows of other ranks.
 bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& setting) {
     const std::string section = "preconditioner";
-    return setting.matrix.pattern()->slab() &&
+    return setting.matrix.kind() == MatrixKind::general && setting.matrix.pattern()->slab() &&
            !(parameters.has(section, "scope") && parameters.text(section, "scope") == "rank");
 }
+
+namespace {
 
 /// Whether a rank's GPU solves whole parts.
 [[maybe_unused]] bool solves_parts(const SyncFreeOptions& options) {
@@ -234,8 +236,18 @@ PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
 
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
     par_ilu.on_general_ranks = par_ilu.on_general_gpu_ranks = true;
-    return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting&) {
-        return par_ilu_options(parameters);
+    ParameterSpec solve = solve_key();
+    solve.only_with = {"triangular_solve", "exact"};
+    par_ilu.parameters.push_back(solve);
+    par_ilu.plan = [on_grid = par_ilu.plan](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (parameters.is_given("preconditioner", "solve"))
+            throw UsageError(
+                fmt::format("{}: on a grid, solves follow the wavefront, and there is one way alone; leave the key out",
+                            parameters.where("preconditioner", "solve")));
+        return on_grid(parameters, setting);
+    };
+    return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return par_ilu_options(parameters, setting.context.backend(), couples_ranks(parameters, setting));
     });
 }
 

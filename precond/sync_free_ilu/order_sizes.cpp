@@ -21,6 +21,7 @@ Orders orders_by_host(const Context& host, const FilledPattern& filled, const Or
     if (needs.slices) {
         orders.lower = sliced_order(host, filled, levels.lower, Side::lower, needs.dof, label);
         orders.upper = sliced_order(host, filled, levels.upper, Side::upper, needs.dof, label);
+        keep_levels_if_used(*orders.lower, *orders.upper, needs.way, needs.dof);
     }
     if (needs.table) orders.table = table_order(host, filled, levels.lower, *needs.table, label);
     return orders;

@@ -115,6 +115,16 @@ struct SliceBegin {
     Rule rule;
 };
 
+/// begin[level]: its first slice, and behind them the number of slices. `number`: of the slice, from 1.
+template <class Rule, class Key>
+__global__ void find_level_begins(const Key* keys, const int* number, Index count, int* begin) {
+    const Index at = own_index();
+    if (at >= count) return;
+    const Key level = keys[at] / Key(Rule::classes);
+    if (at == 0 || keys[at - 1] / Key(Rule::classes) != level) begin[level] = number[at] - 1;
+    if (at == count - 1) begin[level + 1] = number[at];
+}
+
 /// `number`: of the slice, from 1.
 template <class Rule, class Key>
 __global__ void make_slices(Rule rule, Rows rows, const Key* keys, const int* order, const int* number, Index count,
@@ -223,6 +233,16 @@ public:
         launch("place slices", count, put_slices<typename Rule::Slice>, draft.slices.data(), sums.data(), count);
         launch("keep sums of slices", 1, keep<Sums>, sums.data() + count, sums_.data() + at);
     }
+    /// Where the levels of a numbered order begin.
+    template <class Rule>
+    std::vector<int> level_begins(const Draft<Rule, Key>& draft) const {
+        Buffer<int> begin = buffer<int>(draft.depths->levels + 1);
+        launch("find levels of slices", count_, find_level_begins<Rule, Key>, draft.keys.data(), draft.number.data(),
+               count_, begin.data());
+        std::vector<int> made(std::size_t(begin.size()));
+        gpu_.stream().copy(begin.data(), made.data(), begin.size() * Index(sizeof(int)));
+        return made;
+    }
     /// Those of all orders whose slices have been made.
     std::array<Sums, most_orders> sums() const { return read<std::array<Sums, most_orders>>(sums_); }
 
@@ -289,8 +309,13 @@ void make_orders(const Context& gpu, const BlockPattern& pattern, const Buffer<I
     for_each([&](auto& draft, int at) { maker.slice(draft, at, counts[at]); });
     const auto sums = maker.sums();
     if (needs.slices) {
-        orders.lower = {std::move(lower.row), std::move(lower.slices), sums[0].values[0], depths.lower.levels};
-        orders.upper = {std::move(upper.row), std::move(upper.slices), sums[1].values[0], depths.upper.levels};
+        orders.lower = {std::move(lower.row), std::move(lower.slices), sums[0].values[0], depths.lower.levels, {}};
+        orders.upper = {std::move(upper.row), std::move(upper.slices), sums[1].values[0], depths.upper.levels, {}};
+        if (solves_by_levels(needs.way, depths.lower.levels + depths.upper.levels,
+                             (orders.lower->places + orders.upper->places) * needs.dof * needs.dof)) {
+            orders.lower->level_begin = maker.level_begins(lower);
+            orders.upper->level_begin = maker.level_begins(upper);
+        }
     }
     if (needs.table) {
         const Index slices = table.slices.size();

@@ -174,7 +174,8 @@ std::vector<KernelSet> RankIluCuda::kernels(const SyncFreeOptions& options, cons
                  rtc::Programs programs =
                      swept ? FixedPointCuda::programs(sweep_shape_of_rank(shape)) : SyncFreeCuda::programs(shape);
                  if (solves)
-                     std::ranges::move(SlicedSolve::programs(shape.dof, storage, true), std::back_inserter(programs));
+                     std::ranges::move(SlicedSolve::programs_of_ranks(shape.dof, storage),
+                                       std::back_inserter(programs));
                  return programs;
              }}};
 }

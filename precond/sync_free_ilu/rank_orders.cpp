@@ -41,7 +41,7 @@ RankOrders orders_of_rank(const Context& host, const FilledPattern& filled, Inde
 }
 
 SlicedOrder copied_to_gpu(const Context& gpu, const SlicedOrder& order, const std::string& label) {
-    return {copy_on(gpu, label, order.row), copy_on(gpu, label, order.slices), order.places, order.levels};
+    return {copy_on(gpu, label, order.row), copy_on(gpu, label, order.slices), order.places, order.levels, {}};
 }
 
 }  // namespace hyperplane

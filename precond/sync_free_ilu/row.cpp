@@ -51,6 +51,8 @@ SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerS
     options.pivots.rules.indefinite = parameters.boolean("preconditioner", "indefinite");
     options.storage = factor_storage(parameters);
     options.variant = read_variant(parameters, setting.matrix);
+    if (setting.matrix.kind() == MatrixKind::general)
+        options.way = read_solve_way(parameters, setting.context.backend(), couples_ranks(parameters, setting));
     return options;
 }
 
@@ -61,6 +63,7 @@ CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context&
     options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
     options.storage = factor_storage(parameters);
     options.variant = read_variant(parameters, a.dof, a.blocks, false);
+    options.way = read_solve_way(parameters, context.backend(), false);
     return by_counts(options, context, a);
 }
 
@@ -107,6 +110,7 @@ PreconditionerRow sync_free_ilu_row() {
         "row; levs: as vect, with rows in the order of their levels, where the other three take them in "
         "natural order. The factors have the same bits, and on a CPU every variant is the same algorithm",
         {"auto", "search", "table", "shared", "vect", "adapt", "levs"}));
+    row.parameters.push_back(solve_key());
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return make_general_ilu(read_options(parameters, setting), parameters, setting);
     };

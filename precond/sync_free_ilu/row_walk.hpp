@@ -37,12 +37,13 @@ public:
     /// Multiplications of one solve with factors of so many blocks of dof x dof coefficients.
     static Index work_of_solve(Index blocks, int dof) { return blocks / 2 * dof * dof; }
     /// Level by level if there are several threads and levels have so much work that it is worth their barriers.
-    /// `work`: multiplications of all rows.
-    RowWalk(const Context& host, const BlockPattern& pattern, Side side, Index work, const std::string& label)
+    /// `work`: multiplications of all rows. `by_level`: level by level in any case.
+    RowWalk(const Context& host, const BlockPattern& pattern, Side side, Index work, const std::string& label,
+            bool by_level = false)
         : rows_(pattern.rows()), side_(side), threads_(host.threads_for(work)) {
-        if (threads_ == 1) return;
+        if (threads_ == 1 && !by_level) return;
         levels_ = levels_of(host, pattern, side, label);
-        if (work < work_of_a_level * levels_.levels()) threads_ = 1, levels_ = {};
+        if (work < work_of_a_level * levels_.levels() && !by_level) threads_ = 1, levels_ = {};
     }
 
     /// Part by part; the rows of a part are listed in ascending order.
@@ -58,7 +59,7 @@ public:
                 body(RowRange{parts_->vertices.data(), parts_->begin[part], parts_->begin[part + 1], side_});
             return;
         }
-        if (threads_ == 1) return body(RowRange{nullptr, 0, rows_, side_});
+        if (!goes_by_level()) return body(RowRange{nullptr, 0, rows_, side_});
 #pragma omp parallel num_threads(threads_)
         for (Index level = 0; level < levels_.levels(); ++level) {
             const Index begin = levels_.begin[level], count = levels_.begin[level + 1] - begin;
@@ -69,10 +70,17 @@ public:
         }
     }
 
-    /// The most bytes that the walks of both triangles hold, if levels are kept.
-    static Index most_bytes_of_both(const Context& host, Index rows, Index blocks, int dof) {
+    bool goes_by_level() const {
+        return levels_.levels() > 0;
+    }
+
+    /// The bytes that the walks of both triangles hold, at least and at most. `by_level`: as above.
+    static Index least_bytes_of_both(Index rows, bool by_level) {
+        return by_level && rows > 0 ? 2 * (rows * Index(sizeof(int)) + 2 * Index(sizeof(Index))) : 0;
+    }
+    static Index most_bytes_of_both(const Context& host, Index rows, Index blocks, int dof, bool by_level = false) {
         const Index kept = rows * Index(sizeof(int)) + (rows + 1) * Index(sizeof(Index));
-        return host.threads_for(work_of_solve(blocks, dof)) == 1 ? 0 : 2 * kept;
+        return host.threads_for(work_of_solve(blocks, dof)) == 1 && !by_level ? 0 : 2 * kept;
     }
     Index bytes() const {
         return levels_.rows.size() * Index(sizeof(int)) + levels_.begin.size() * Index(sizeof(Index));

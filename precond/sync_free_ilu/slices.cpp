@@ -32,7 +32,7 @@ SlicedSizes SlicedSizes::most(Index rows, Index blocks) {
 SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, const RowLevels& levels, Side side, int dof,
                          const std::string& label) {
     const SolveRule rule{dof, side == Side::upper};
-    SlicedOrder result{Buffer<int>(host, label, levels.rows.size()), {}, 0, levels.levels()};
+    SlicedOrder result{Buffer<int>(host, label, levels.rows.size()), {}, 0, levels.levels(), {}};
     const auto entries_at = [&](Index at) { return entries_of(filled, result.row[at]); };
     const std::vector<SlicesOfLevels> parts =
         made_by_level<SlicesOfLevels>(host, levels, [&](SlicesOfLevels& part, Index level) {
@@ -57,7 +57,17 @@ SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, const
         before.push_back(std::exchange(result.places, result.places + part.places));
     result.slices = joined_slices<SolveSlice>(
         host, parts, label, [&](SolveSlice& slice, std::size_t part) { slice.begin += before[part]; });
+    for (Index at = 0; at < result.slices.size(); ++at)
+        if (result.slices[at].first == levels.begin[Index(result.level_begin.size())])
+            result.level_begin.push_back(int(at));
+    result.level_begin.push_back(int(result.slices.size()));
     return result;
+}
+
+void keep_levels_if_used(SlicedOrder& lower, SlicedOrder& upper, SolveWay way, int dof) {
+    if (solves_by_levels(way, lower.levels + upper.levels, (lower.places + upper.places) * dof * dof)) return;
+    lower.level_begin = {};
+    upper.level_begin = {};
 }
 
 }  // namespace hyperplane

@@ -17,13 +17,15 @@
 
 #include "precond/graph/fill.hpp"
 #include "precond/graph/levels.hpp"
+#include "precond/sync_free_ilu/level_steps.hpp"
 #include "precond/sync_free_ilu/row_counts.hpp"
 
 namespace hyperplane {
 
 struct SlicedSizes {
     Index slices = 0;
-    Index places = 0;  ///< for blocks, those that stay empty included
+    Index places = 0;           ///< for blocks, those that stay empty included
+    LevelCounts by_level = {};  ///< where solves go by levels
 
     /// Bounds for a triangle of so many rows and blocks, whatever its pattern.
     static SlicedSizes least(Index rows, Index blocks, int dof);
@@ -36,13 +38,19 @@ struct SlicedOrder {
     Buffer<SolveSlice> slices;
     Index places = 0;
     Index levels = 0;
+    /// The first slice of each level, and the number of slices, on the host; empty unless solves go by levels.
+    std::vector<int> level_begin = {};
 
-    SlicedSizes sizes() const { return {slices.size(), places}; }
+    SlicedSizes sizes() const {
+        return {slices.size(), places, level_begin.empty() ? LevelCounts{} : counts_of_levels(level_begin)};
+    }
 };
 
-/// In the host's memory, as `filled` is; `levels` are those of the triangle. A GPU finds the same order
-/// (orders_cuda.hpp).
+/// In the host's memory, as `filled` is, with the beginnings of levels; `levels` are those of the triangle. A GPU finds
+/// the same order (orders_cuda.hpp).
 SlicedOrder sliced_order(const Context& host, const FilledPattern& filled, const RowLevels& levels, Side side, int dof,
                          const std::string& label);
+/// Forgets where levels begin, unless solves go this way by levels.
+void keep_levels_if_used(SlicedOrder& lower, SlicedOrder& upper, SolveWay way, int dof);
 
 }  // namespace hyperplane

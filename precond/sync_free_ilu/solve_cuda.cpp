@@ -14,8 +14,8 @@ namespace hyperplane {
 namespace {
 
 constexpr const char* slices_label = "factor";
-using slices::threads;
-constexpr const char *slice_text = "precond/sync_free_ilu/slice.cuh", *solve_text = "precond/sync_free_ilu/solve.cuh";
+constexpr const char *slice_text = "precond/sync_free_ilu/slice.cuh", *solve_text = "precond/sync_free_ilu/solve.cuh",
+                     *level_solve_text = "precond/sync_free_ilu/level_solve.cuh";
 
 rtc::Definitions definitions(int dof, Side side, FactorStorage storage) {
     return {{"DOF", std::to_string(dof)},
@@ -28,6 +28,17 @@ rtc::Definitions definitions_of_solve(int dof, Side side, FactorStorage storage,
     return made;
 }
 
+/// Of a thread block of a solve by levels: blocks of many unknowns need more registers.
+int level_threads(int dof) {
+    return dof > 8 ? 256 : 512;
+}
+rtc::Definitions definitions_of_level_solve(int dof, Side side, FactorStorage storage) {
+    rtc::Definitions made = definitions(dof, side, storage);
+    made["THREADS"] = std::to_string(level_threads(dof));
+    made["NARROW"] = std::to_string(most_narrow_slices) + "u";
+    return made;
+}
+
 std::vector<int> on_host(const Buffer<int>& values) {
     std::vector<int> copy(static_cast<std::size_t>(values.size()));
     values.context().stream().copy(values.data(), copy.data(), values.size() * Index(sizeof(int)));
@@ -35,7 +46,9 @@ std::vector<int> on_host(const Buffer<int>& values) {
 }
 
 Index bytes_of(Index rows, const SlicedSizes& sliced, int dof, FactorStorage storage) {
-    return sliced.slices * Index(sizeof(SolveSlice)) +
+    const LevelCounts& by_level = sliced.by_level;
+    const Index of_levels = by_level.levels > 0 ? (by_level.levels + by_level.steps + 2) * Index(sizeof(int)) : 0;
+    return of_levels + sliced.slices * Index(sizeof(SolveSlice)) +
            rows * Index(sizeof(int) + sizeof(SliceRow) + dof * sizeof(RowRecord)) +
            sliced.places * (Index(sizeof(int)) + dof * dof * bytes_of(storage)) + scales_of(storage, rows * dof);
 }
@@ -54,10 +67,23 @@ SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side
       exponents(context, slices_label, scales_of(storage, order.size() * dof), Initially::anything),
       records(context, slices_label, (order.size() + (slab ? Index(slab->halo.size()) : 0)) * dof),
       slice(context, sync_free_source(slice_text), definitions(dof, side, storage), "slice_factors"),
-      solve(context, sync_free_source(solve_text), definitions_of_solve(dof, side, storage, slab != nullptr),
-            "general_solve"),
-      blocks(unsigned(std::min(slices::resident_blocks(context, solve.occupancy(threads, 0), count, sliced.levels),
-                               slices::blocks_for(count)))) {}
+      threads(unsigned(sliced.level_begin.empty() ? slices::threads : level_threads(dof))) {
+    if (sliced.level_begin.empty()) {
+        solve = {context, sync_free_source(solve_text), definitions_of_solve(dof, side, storage, slab != nullptr),
+                 "general_solve"};
+        blocks =
+            unsigned(std::min(slices::resident_blocks(context, solve.occupancy(int(threads), 0), count, sliced.levels),
+                              slices::blocks_for(count)));
+        return;
+    }
+    level_solve = {context, sync_free_source(level_solve_text), definitions_of_level_solve(dof, side, storage),
+                   "general_level_solve"};
+    level_begin = hyperplane::copied_to(context, slices_label, sliced.level_begin);
+    step = hyperplane::copied_to(context, slices_label, steps_of_levels(sliced.level_begin));
+    const Index warps = threads / 32, widest = counts_of_levels(sliced.level_begin).widest;
+    const Index resident = level_solve.occupancy(int(threads), 0) * context.stream().properties().multiprocessors;
+    blocks = unsigned(widest > most_narrow_slices ? std::min((widest + warps - 1) / warps, resident) : 1);
+}
 
 SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper,
                          int dof, FactorStorage storage)
@@ -92,7 +118,13 @@ void SlicedSolve::launch(const Context& context, Side side, const GeneralSolveAr
     const Index bytes = general_cpu::bytes_per_apply(rows_, pattern_.blocks(), dof_, storage_) / 2;
     const ProfileScope scope(context, upper ? "upper" : "lower", bytes);
     const Triangle& triangle = upper ? upper_ : lower_;
-    const auto queue = [&] { triangle.solve.launch_together({triangle.blocks}, threads, 0, arguments); };
+    if (triangle.level_solve)
+        return triangle.level_solve.launch_together({triangle.blocks}, triangle.threads, 0,
+                                                    {.solve = arguments,
+                                                     .level_begin = triangle.level_begin.data(),
+                                                     .step = triangle.step.data(),
+                                                     .steps = unsigned(triangle.step.size() - 1)});
+    const auto queue = [&] { triangle.solve.launch_together({triangle.blocks}, triangle.threads, 0, arguments); };
     ranks_ ? ranks_->solve(side, triangle.sent, queue) : queue();
 }
 
@@ -113,7 +145,7 @@ void SlicedSolve::take(Triangle& triangle, const StoredFactors& factors, const i
                                    .inverse_exponents = inverse_exponents_.data(),
                                    .rows_of_pattern = pattern_.rows(),
                                    .count = triangle.count};
-    triangle.slice.launch({unsigned(slices::blocks_for(triangle.count))}, threads, 0, arguments);
+    triangle.slice.launch({unsigned(slices::blocks_for(triangle.count))}, slices::threads, 0, arguments);
 }
 
 void SlicedSolve::take(const StoredFactors& factors) {
@@ -210,14 +242,29 @@ Index SlicedSolve::bytes_between_ranks(const RowSlab& slab, int dof) {
     return 2 * Index(slab.halo.size()) * dof * Index(sizeof(RowRecord)) + RowsBetweenRanks::bytes(slab);
 }
 
-rtc::Programs SlicedSolve::programs(int dof, FactorStorage storage, bool of_ranks) {
+namespace {
+
+rtc::Programs programs_of(int dof, FactorStorage storage, bool sync_free, bool levels, bool of_ranks) {
     rtc::Programs programs;
     for (const Side side : {Side::lower, Side::upper}) {
-        const char* const title = side == Side::lower ? "lower" : "upper";
-        programs.push_back({sync_free_source(slice_text), definitions(dof, side, storage), title});
-        programs.push_back({sync_free_source(solve_text), definitions_of_solve(dof, side, storage, of_ranks), title});
+        const auto add = [&](const char* text, const rtc::Definitions& made) {
+            programs.push_back({sync_free_source(text), made, side == Side::lower ? "lower" : "upper"});
+        };
+        add(slice_text, definitions(dof, side, storage));
+        if (sync_free) add(solve_text, definitions_of_solve(dof, side, storage, of_ranks));
+        if (levels) add(level_solve_text, definitions_of_level_solve(dof, side, storage));
     }
     return programs;
+}
+
+}  // namespace
+
+rtc::Programs SlicedSolve::programs(int dof, SolveWay way, FactorStorage storage) {
+    return programs_of(dof, storage, way != SolveWay::levels, way != SolveWay::sync_free, false);
+}
+
+rtc::Programs SlicedSolve::programs_of_ranks(int dof, FactorStorage storage) {
+    return programs_of(dof, storage, true, false, true);
 }
 
 }  // namespace hyperplane

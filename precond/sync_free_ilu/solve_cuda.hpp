@@ -18,13 +18,16 @@ namespace hyperplane {
 class SlicedSolve {
 public:
     /// All in the context's memory; `pattern` must exist as long as this object. The orders of its triangles are taken
-    /// over.
+    /// over; where they tell where levels begin, solves go by levels.
     SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof,
                 FactorStorage storage = FactorStorage::double_precision);
     /// The same on several ranks that keep the couplings between them. The pattern has a rank's rows in memory, and the
     /// orders have its own ones.
     SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof,
                 FactorStorage storage, const std::shared_ptr<const RowSlab>& slab);
+
+    /// sync_free or levels.
+    SolveWay way() const { return lower_.level_solve ? SolveWay::levels : SolveWay::sync_free; }
 
     /// Copies factors, which are in this storage, to the slices; after each factorisation.
     void take(const StoredFactors& factors);
@@ -40,8 +43,9 @@ public:
                        FactorStorage storage = FactorStorage::double_precision);
     /// And in addition on several ranks.
     static Index bytes_between_ranks(const RowSlab& slab, int dof);
-    static rtc::Programs programs(int dof, FactorStorage storage = FactorStorage::double_precision,
-                                  bool of_ranks = false);
+    /// `way`: of one rank; `automatic` stands for both.
+    static rtc::Programs programs(int dof, SolveWay way, FactorStorage storage = FactorStorage::double_precision);
+    static rtc::Programs programs_of_ranks(int dof, FactorStorage storage = FactorStorage::double_precision);
 
 private:
     struct Triangle {
@@ -58,7 +62,9 @@ private:
         RowsBetweenRanks::Sent sent;
         rtc::Kernel<SliceArguments> slice;
         rtc::Kernel<GeneralSolveArguments> solve;
-        unsigned blocks;  ///< of a launch of `solve`
+        rtc::Kernel<LevelSolveArguments> level_solve;  ///< by levels, in place of `solve`
+        Buffer<int> level_begin, step;                 ///< as in LevelSolveArguments
+        unsigned threads, blocks;                      ///< of a launch
     };
     void take(Triangle& triangle, const StoredFactors& factors, const int* position);
     Buffer<int> positions(const Context& context, Triangle& triangle, Side side) const;

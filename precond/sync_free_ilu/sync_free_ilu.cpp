@@ -57,6 +57,7 @@ SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a) {
     const bool elimination = options.fixed_point_sweeps == 0;
     return {.dof = shape.dof,
             .slices = !options.parts && !options.sweeps,
+            .way = options.way,
             .table = elimination ? shape.table : std::nullopt,
             .by_level = elimination && shape.by_level()};
 }
@@ -83,7 +84,8 @@ Index bytes_of_walks(const Context& host, const SyncFreeOptions& options, const 
     const Index work = RowWalk::work_of_solve(pattern.blocks(), dof);
     Index bytes = 0;
     for (const Side side : {Side::lower, Side::upper})
-        if (walks(options, side) && !options.parts) bytes += RowWalk(host, pattern, side, work, label).bytes();
+        if (walks(options, side) && !options.parts)
+            bytes += RowWalk(host, pattern, side, work, label, options.way == SolveWay::levels).bytes();
     return bytes;
 }
 
@@ -156,7 +158,9 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     const Index work = gpu_pattern_ ? 0 : RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const auto walk = [&](Side side) {
         if (!walks(options_, side)) return RowWalk();
-        return options_.parts ? RowWalk(parts_, side, work) : RowWalk(host, factors_.pattern(), side, work, label);
+        return options_.parts ? RowWalk(parts_, side, work)
+                              : RowWalk(host, factors_.pattern(), side, work, label,
+                                        !gpu_pattern_ && options_.way == SolveWay::levels);
     };
     lower_ = walk(Side::lower);
     upper_ = walk(Side::upper);
@@ -278,6 +282,13 @@ LduFactors SyncFreeIlu::ldu() const {
     return is_reduced(options_.storage) ? ldu_of(widened(), diagonals()) : ldu_of(factors_, diagonals());
 }
 
+std::string SyncFreeIlu::solve_way() const {
+    if (options_.sweeps || options_.parts || !factors_.filled.pattern || factors_.pattern().rows() == 0) return "";
+    if constexpr (cuda_built)
+        if (sliced_) return name_of(sliced_->way());
+    return lower_.goes_by_level() || upper_.goes_by_level() ? name_of(SolveWay::levels) : "natural_order";
+}
+
 ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                                 const MakeInDouble& in_double) const {
     if (options_.sweeps) return Preconditioner::check_application(a, r, z, in_double);
@@ -385,14 +396,14 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
             options.sweeps ? SweptFactors::programs(kept->symbolic->filled, a.dof(), *options.sweeps) : rtc::Programs{};
         return {{name_of_kernels(options), Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
                  Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), storage,
-                 [shape, solves, by_parts, variant, swept, storage, of_sweeps] {
+                 [shape, solves, by_parts, variant, swept, storage, of_sweeps, way = options.way] {
                      rtc::Programs programs =
                          swept ? FixedPointCuda::programs(swept_shape(shape)) : SyncFreeCuda::programs(shape);
                      std::ranges::move(level_programs(), std::back_inserter(programs));
                      std::ranges::copy(of_sweeps, std::back_inserter(programs));
                      if (solves)
                          std::ranges::move(by_parts ? PartSolve::programs(variant, shape.dof, storage)
-                                                    : SlicedSolve::programs(shape.dof, storage),
+                                                    : SlicedSolve::programs(shape.dof, way, storage),
                                            std::back_inserter(programs));
                      return programs;
                  }}};

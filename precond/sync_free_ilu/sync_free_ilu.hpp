@@ -28,7 +28,9 @@
 #include "precond/subdomain_variant.hpp"
 #include "precond/sync_free_ilu/cpu.hpp"
 #include "precond/sync_free_ilu/reduced_rows.hpp"
+#include "precond/sync_free_ilu/solve_way.hpp"
 #include "precond/sync_free_ilu/symbolic.hpp"
+#include "precond/tells_solve_way.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {
@@ -46,6 +48,7 @@ struct SyncFreeOptions {
     PivotOptions pivots;
     FactorStorage storage = FactorStorage::double_precision;  ///< reduced ones without `sweeps`
     FactorVariant variant = FactorVariant::automatic;         ///< on a GPU
+    SolveWay way = SolveWay::automatic;                       ///< of the solves, unless sweeps or parts replace them
     std::string name = "sync_free_ilu";                       ///< of the preconditioner, in messages
     std::optional<SweepOptions> sweeps;                       ///< Jacobi sweeps in place of the solves
     int fixed_point_sweeps = 0;                               ///< in place of the elimination; 0: the elimination
@@ -63,7 +66,7 @@ void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptio
 /// The sweeps of a set-up and of an application with these factors.
 SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& factors);
 
-class SyncFreeIlu : public Preconditioner, public HasLduFactors {
+class SyncFreeIlu : public Preconditioner, public HasLduFactors, public TellsSolveWay {
 public:
     SyncFreeIlu(const Context& context, const SyncFreeOptions& options);
     ~SyncFreeIlu() override;
@@ -89,6 +92,7 @@ public:
 
     const GeneralFactors& factors() const { return factors_; }
     LduFactors ldu() const override;
+    std::string solve_way() const override;
 
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
     /// What NVRTC compiles on a GPU.
@@ -137,6 +141,8 @@ std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options,
                                                  const PreconditionerSetting& setting);
 PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                     const PreconditionerSetting& setting);
+/// Whether rows depend on rows of other ranks.
+bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& setting);
 /// What NVRTC compiles for it on a GPU.
 std::vector<KernelSet> kernels_of_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
                                               const PreconditionerSetting& setting);

@@ -52,6 +52,7 @@ class Record:
     history: Table = None  # solve (from 0), iteration, rel_res_recurrence, rel_res_true (NaN: not computed), seconds
     timers: Table = None  # name (nests by '/'), seconds, calls, bytes (0: not known), bandwidth [GB/s]
     long_preparation: str = ""  # says that a general matrix took as long to prepare as many iterations; else empty
+    triangular_solves: str = ""  # of a general matrix's factors: sync_free, levels or natural_order; empty: one way alone
     profile: Table = None  # kinds of work of output.profile: name (nests by '/'), seconds, calls, bytes; else None
     memory: Table = None  # label, peak [B]
     parts: Table = None  # a row for each part of the run: started, host, device, threads, git_sha, step, seconds, ended
@@ -233,6 +234,7 @@ def read_performance(group, record):
     bandwidth = np.divide(record.timers.bytes * 1e-9, seconds, out=np.zeros(len(seconds)), where=seconds > 0.0)
     record.timers = Table({**record.timers, "bandwidth": bandwidth})
     record.long_preparation = text(group.attrs.get("long_preparation", ""))
+    record.triangular_solves = text(group.attrs.get("triangular_solves", ""))
     if "profile" in group:
         record.profile = read_table(group["profile"], "name", "seconds", "calls", "bytes")
     record.memory = read_table(group["memory"], "label", "peak")

@@ -95,6 +95,14 @@ const std::vector<Refusal>& refusals() {
              return has_key(keys, "preconditioner", "triangular_solve") &&
                     (c.key == "block_order" || c.key == "solve_mode");
          }},
+        {"threads of a CPU do not wait for single rows, so there is no sync_free",
+         [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
+             return shape.pattern && c.key == "solve" && c.choice == "sync_free" && backend == Backend::cpu;
+         }},
+        {": on a grid, solves follow the wavefront, and there is one way alone",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return !shape.pattern && c.preconditioner == "par_ilu" && c.key == "solve";
+         }},
         {" stores its factors in ",
          [](const Combination& c, const std::string&, Backend, const SystemShape&) {
              const auto& taken = find_preconditioner(c.preconditioner).storages;

@@ -139,6 +139,9 @@ class Header(ProgramTest):
         says = "preconditioner.variant: tables are for matrices of one unknown, and this one has blocks of 3"
         for header in ([], ["--header"]):
             self.expect(2, "check", deck, *header, "--set", table[1], "--set", "problem.block=3", says=says)
+        for header in ([], ["--header"]):
+            self.expect(2, "check", deck, *header, "--set", "preconditioner.solve=sync_free",
+                        says="preconditioner.solve: threads of a CPU do not wait for single rows")
         says = "variant dag_vertex is a way in which threads of a GPU work"
         self.expect(2, "check", deck, "--header", "--set", "preconditioner.name=subdomain_ildu0", "--set",
                     "preconditioner.variant=dag_vertex", says=says)

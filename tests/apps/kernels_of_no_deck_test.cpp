@@ -167,7 +167,7 @@ TEST(GeneralFactorTables, CompileAlmostWithoutSpills) {
 }
 
 void expect_solves_almost_without_spills(int dof, FactorStorage storage) {
-    for (const auto& row : rtc::compile(SlicedSolve::programs(dof, storage), "sm_90")) {
+    for (const auto& row : rtc::compile(SlicedSolve::programs(dof, SolveWay::automatic, storage), "sm_90")) {
         EXPECT_GT(row.registers, 0) << row.name;
         EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << to_string(storage);
     }

@@ -114,6 +114,30 @@ class Matrix(ProgramTest):
         compared = self.one_that_says("took as long", "compare", "long.ini", "--preconditioners", "sync_free_ilu", "--force")
         self.assertRegex(compared, r"reading, blocks, ordering and set-up \(.*\) took as long as [0-9]+ iterations")
 
+    def test_the_way_of_triangular_solves_is_told(self):
+        """In a run and its record; ways that do not exist are refused."""
+        deck = self.write("w.ini", "[problem]\nname = poisson\n[grid]\ncells = 9 8 7\n[matrix]\nformat = general\n"
+                                   "[solver]\nname = cg\n[preconditioner]\nname = sync_free_ilu\n")
+        residuals = set()
+        for way, taken, words in (("auto", "natural_order", "solved in the order of rows, by one thread"),
+                                  ("levels", "levels", "solved by levels")):
+            setting = ("--backend", "cpu", "--threads", "1", "--set", f"preconditioner.solve={way}")
+            answer = self.run_json(0, "run", deck, *setting, "--force")
+            self.assertEqual(answer["triangular_solves"], taken)
+            residuals.add(answer["solves"][0]["true_residual"])
+            self.assertIn(words, self.expect(0, "run", deck, *setting, "--force").stdout)
+            self.assertIn(words, self.expect(0, "info", "w.h5").stdout)
+            self.assertEqual(json.loads(self.expect(0, "info", "w.h5", "--json").stdout)["triangular_solves"], taken)
+        self.assertEqual(len(residuals), 1)
+        levels = ("--backend", "cpu", "--set", "preconditioner.solve=levels", "--set", "grid.cells=21 19 11")
+        self.expect(2, "run", deck, *levels, "--ranks", "2",
+                    says="preconditioner.solve: rows of several ranks depend on each other")
+        self.expect(0, "run", deck, *levels, "--ranks", "2", "--set", "preconditioner.scope=rank", "--force")
+        self.expect(2, "run", deck, "--backend", "cpu", "--set", "preconditioner.solve=sync_free",
+                    says="preconditioner.solve: threads of a CPU do not wait for single rows")
+        self.expect(2, "run", deck, *levels, "--set", "preconditioner.name=par_ilu", "--set", "matrix.format=structured",
+                    says="preconditioner.solve: on a grid, solves follow the wavefront")
+
     def test_a_short_preparation_is_not_told(self):
         """On a grid nothing is read or ordered, and the set-up is not that of a general matrix."""
         answer = self.run_json(0, "run", self.write("b.ini", "[problem]\nname = poisson\n[grid]\ncells = 9 8 7\n"

@@ -94,6 +94,45 @@ TEST(Orderings, ColoursEqualReferenceAndAreProper) {
     }
 }
 
+/// Threads wait for the colours of single neighbours: also where each row follows the one before it, within a line or
+/// throughout, where nearly all rows have one neighbour, and where there are more threads than processors.
+TEST(Orderings, ColoursAreThoseOfOneThreadForAnyNumberOfThreads) {
+    Pattern grid(31 * 17 * 9), chain(3000);
+    for (int v = 0; v < int(grid.size()); ++v) {
+        grid[v].insert(v);
+        if (v % 31 > 0) grid[v].insert(v - 1);
+        if (v / 31 % 17 > 0) grid[v].insert(v - 31);
+        if (v >= 31 * 17) grid[v].insert(v - 31 * 17);
+    }
+    for (int v = 0; v < int(chain.size()); ++v)
+        for (int w : {v - 1, v - 2, v - 40})
+            if (w >= 0) chain[v].insert(w);
+    const std::pair<std::string, Pattern> patterns[] = {
+        {"grid", grid},
+        {"chain", chain},
+        {"shuffled grid", shuffled_grid(60)},
+        {"random", reference::pattern_named("random", 4000, 6, 3)},
+        {"arrow", reference::pattern_named("arrow", 4000, 3, 3)},
+        {"dense row", reference::pattern_named("dense_row", 4000, 3, 3)},
+        {"dense", reference::pattern_named("dense", 90, 3, 3)}};  // as many colours as rows
+    for (const auto& [name, pattern] : patterns) {
+        SCOPED_TRACE(name);
+        const std::vector<int> expected = reference::greedy_colours(reference::undirected(pattern));
+        for (const int threads : {1, 2, 3, 4, 16}) {
+            const Context host = Context::cpu(threads);
+            host.set_least_parallel_work(0);
+            std::vector<Index> row_begin{0};
+            std::vector<int> column;
+            for (const auto& row : pattern) {
+                column.insert(column.end(), row.begin(), row.end());
+                row_begin.push_back(Index(column.size()));
+            }
+            const BlockPattern a(host, row_begin, column, "test");
+            for (int repeat = 0; repeat < 5; ++repeat) ASSERT_EQ(as_list(greedy_colours(graph_of(a))), expected);
+        }
+    }
+}
+
 TEST(Orderings, RandomFollowsFromTheSeed) {
     const auto a = block_pattern_of(reference::pattern_named("random", 70, 3, 41));
     const std::vector<int> one = order_named("random", *a, "1");

@@ -93,6 +93,7 @@ inline void fill_sample(RecordWriter& writer) {
     writer.set_profile({{"solve", 3.0, 1, 0}, {"solve/spmv", 2.0, 7, 4000000000}});
     writer.set_memory_limit(45.5);
     writer.set_long_preparation("set-up took as long as 12 iterations");
+    writer.set_triangular_solves("levels");
     writer.set_state({2, 0.2, 3, 11, {1.0, -0.0, 3.5}, {{"cg/x", {4.0, -0.0}}, {"cg/rho", {0.5}}, {"empty", {}}}});
 }
 

@@ -111,6 +111,7 @@ TEST(Record, ComesBackAsItWas) {
     EXPECT_EQ(r.predicted_total, 301);
     EXPECT_EQ(r.memory_limit, 45.5);
     EXPECT_EQ(r.long_preparation, "set-up took as long as 12 iterations");
+    EXPECT_EQ(r.triangular_solves, "levels");
     ASSERT_TRUE(r.has_state);
     EXPECT_EQ(r.state.step, 2);
     EXPECT_EQ(r.state.time, 0.2);

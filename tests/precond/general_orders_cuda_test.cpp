@@ -150,7 +150,8 @@ TEST_F(GeneralOrdersOnDevice, AreThoseOfTheHost) {
         for (const auto& [dof, symmetric] : {std::pair(1, false), {3, true}, {32, false}}) {
             SCOPED_TRACE(dof);
             const TableShape shape = table_shape(row_counts(filled, symmetric), symmetric);
-            const OrderNeeds needs{.dof = dof, .slices = true, .table = shape, .by_level = true};
+            const OrderNeeds needs{
+                .dof = dof, .slices = true, .way = SolveWay::levels, .table = shape, .by_level = true};
             const Orders found = orders_on_gpu(gpu, *there, diagonal, needs, "test");
             EXPECT_EQ(values_of(found.by_level), values_of(levels.lower.rows));
             std::vector<int> positions[2];
@@ -160,6 +161,7 @@ TEST_F(GeneralOrdersOnDevice, AreThoseOfTheHost) {
                 EXPECT_EQ(values_of(order.row), values_of(expected.row));
                 EXPECT_EQ(order.places, expected.places);
                 EXPECT_EQ(order.levels, expected.levels);
+                EXPECT_EQ(order.level_begin, expected.level_begin);
                 const auto slices = values_of(order.slices), wanted = values_of(expected.slices);
                 ASSERT_EQ(slices.size(), wanted.size());
                 for (std::size_t at = 0; at < slices.size(); ++at) {

@@ -142,6 +142,7 @@ TEST(GeneralOrders, AreTheSameForAnyNumberOfThreads) {
                     for (const SolveSlice& one : order.slices)
                         add(std::vector<Index>{one.begin, one.first, one.width, one.rows, one.lanes});
                     add(std::vector<Index>{order.places, order.levels});
+                    add(order.level_begin);
                 }
             }
             for (const bool symmetric : {false, true}) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "core/interfaces/linear_operator.hpp"
+
+namespace hyperplane {
+
+/// A preconditioner whose triangular solves go one of several ways (precond/sync_free_ilu/solve_way.hpp).
+class TellsSolveWay {
+public:
+    virtual ~TellsSolveWay() = default;
+    /// The way that the last set-up has taken: "sync_free", "levels", or on a CPU "natural_order", in which one thread
+    /// has all rows; empty where there are no such solves.
+    virtual std::string solve_way() const = 0;
+};
+
+/// That way; empty where there is one way alone.
+inline std::string solve_way_of(const Preconditioner* preconditioner) {
+    const auto* const tells = dynamic_cast<const TellsSolveWay*>(preconditioner);
+    return tells ? tells->solve_way() : "";
+}
+
+}  // namespace hyperplane
