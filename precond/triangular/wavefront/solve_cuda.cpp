@@ -104,13 +104,14 @@ rtc::Source source() {
     return {rtc::precond_texts(), "precond/triangular/wavefront/solve.cuh"};
 }
 
-/// Tiles as large as possible, because then fewer values pass between tiles, as long as every multiprocessor has points
-/// of an average level.
+/// Tiles as large as possible, because then fewer values pass between tiles, as long as there are about as many of them
+/// as multiprocessors (docs/log/struct_ilu_solve.md).
 TileShape tile_of_points(const IluPattern& system, int groups) {
+    const bool large = points_a_level(system) > 150.0;
     if (groups > 4) return {32, 4};
     if (groups > 2) return {32, 5};
-    if (groups == 2) return {32, system.stencil.level_map().z > 1 ? 10 : 8};
-    return {32, points_a_level(system) > 256.0 ? 16 : 8};
+    if (groups == 2) return {32, system.stencil.level_map().z > 1 && large ? 10 : 8};
+    return {32, large ? 16 : 8};
 }
 
 /// A tile has as many points as are needed for copies in flight to use a multiprocessor's share of the memory
