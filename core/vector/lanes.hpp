@@ -46,7 +46,9 @@ HYPERPLANE_INLINE void store(const Lanes& v, double* to) {
     std::memcpy(to, &v, sizeof v);
 }
 HYPERPLANE_INLINE void store(const Lanes& v, float* to) {
-    _mm256_storeu_ps(to, _mm512_cvtpd_ps(v));
+    typedef float Floats __attribute__((vector_size(lanes * sizeof(float))));
+    const Floats rounded = __builtin_convertvector(v, Floats);
+    std::memcpy(to, &rounded, sizeof rounded);
 }
 HYPERPLANE_INLINE Lanes all_of(double value) {
     return _mm512_set1_pd(value);
