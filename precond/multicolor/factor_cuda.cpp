@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/error.hpp"
 #include "precond/kernel_set.hpp"
 
 namespace hyperplane {
@@ -60,7 +61,8 @@ int list_products(const ColouredView& points, int colour, bool eliminates, bool 
 }  // namespace
 
 MulticolorFactorCuda::MulticolorFactorCuda(const Context& context, const ColouredShape& shape, int dof, bool symmetric)
-    : kernel_(context, program(shape, dof, symmetric).source, program(shape, dof, symmetric).definitions,
+    : room_(room_for_products(shape, dof)),
+      kernel_(context, program(shape, dof, symmetric).source, program(shape, dof, symmetric).definitions,
               dof == 1 ? "factor_points_of_colour" : "multicolor_factor") {}
 
 ColourFactorArguments ColourFactorisation::arguments(int colour) const {
@@ -131,8 +133,11 @@ void MulticolorFactorCuda::factor(const ColourFactorisation& all) const {
     const unsigned threads = unsigned(by_threads ? threads_of_points : ColourFactorisation::threads);
     const Index places = by_threads ? threads_of_points : ColourFactorisation::places;
     of_colours_.reserve(std::size_t(points.colours()));
-    for (int colour = int(of_colours_.size()); colour < points.colours(); ++colour)
+    for (int colour = int(of_colours_.size()); colour < points.colours(); ++colour) {
         of_colours_.push_back(all.arguments(colour));
+        if (of_colours_.back().products > room_)
+            throw Error(ExitCode::internal, "a colour has more products than its kernel's argument has room for");
+    }
     for (int colour = 0; colour < points.colours(); ++colour) {
         ColourFactorArguments& arguments = of_colours_[colour];
         all.renew(arguments);

@@ -62,6 +62,7 @@ public:
     static int room_for_products(const ColouredShape& shape, int dof);
 
 private:
+    int room_;  ///< for products in the kernel's argument
     rtc::Kernel<ColourFactorArguments> kernel_;
     mutable std::vector<ColourFactorArguments> of_colours_;  ///< of the last call; their tables take a while to make
 };
