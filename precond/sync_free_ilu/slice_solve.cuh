@@ -98,6 +98,10 @@ struct SliceSolve {
         const SliceLane mine(slice, lane);
         if (lane >= mine.active) return;
         const unsigned mask = mine.mask();
+        const double scale = scaled_rows ? scale_of(exponent) : 1.0;
+        const double inverse_scale = scaled_rows && UPPER ? scale_of(inverse_exponent) : 1.0;
+        // In reduced precision D^-1 times y waits for no other row.
+        const double own = reduced && UPPER ? inverse_scale * times_inverse(a, mine, mask, given) : given;
         double sum = 0.0;
         for (int e = 0; e < slice.width; e += batch)
             for (int c = 0; c < DOF; c += chunk) {
@@ -107,11 +111,9 @@ struct SliceSolve {
         __syncwarp(mask);
         for (int distance = slice.lanes / 2; distance > 0; distance /= 2)
             sum += __shfl_down_sync(mask, sum, distance * DOF);
-        const double scale = scaled_rows ? scale_of(exponent) : 1.0;
-        const double inverse_scale = scaled_rows && UPPER ? scale_of(inverse_exponent) : 1.0;
         double x;
         if constexpr (reduced)
-            x = (UPPER ? inverse_scale * times_inverse(a, mine, mask, given) : given) - scale * sum;
+            x = own - scale * sum;
         else
             x = UPPER ? times_inverse(a, mine, mask, given - sum) : given - sum;
         if (mine.group > 0) return;
