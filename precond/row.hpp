@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@ struct PreconditionerSetting {
     MatrixShape matrix;
     bool eisenstat = false;       ///< whether the solver needs M's Eisenstat form (LinearOperator::eisenstat)
     bool single_vectors = false;  ///< whether M is applied to vectors in single precision, too (SingleSolve)
+    std::optional<LayoutKind> chosen_layout =
+        {};  ///< of the matrix, where a deck has one in place of the preferred one
 
     /// A layout of the matrix's grid; where the context is that of one of several ranks, of its part.
     Layout layout(LayoutKind kind, LevelMap levels) const {

@@ -49,10 +49,10 @@ rtc::Programs programs_of([[maybe_unused]] const Case& a_case,
         const MatrixShape shape = a_case.shape().matrix();
         add(products_of(shape, a_case.space, layouts));
         const PreconditionerRow& row = find_preconditioner(a_case.name("preconditioner"));
+        PreconditionerSetting setting{a_case.context, shape, asks_for_eisenstat(a_case.parameters)};
+        if (layouts.size() == 1) setting.chosen_layout = layouts.front();
         if (row.kernels)
-            for (const KernelSet& set : row.kernels(
-                     a_case.parameters,
-                     scaled_setting(a_case.parameters, {a_case.context, shape, asks_for_eisenstat(a_case.parameters)})))
+            for (const KernelSet& set : row.kernels(a_case.parameters, scaled_setting(a_case.parameters, setting)))
                 add(set.programs());
         // Scaling multiplies with diagonal blocks.
         if (scales(a_case.parameters)) add(BsrProductCuda::programs(1.0, shape.dof()));

@@ -67,7 +67,8 @@ IluPattern IluPreconditioner::pattern(const Context& context, const Layout& layo
 
 Layout IluPreconditioner::layout(const PreconditionerSetting& setting, Backend backend) const {
     const LevelMap levels = setting.matrix.stencil().filled(options_.fill_level).level_map();
-    return setting.layout(setting.context.ranks() ? LayoutKind::natural : solve_->layout(backend), levels);
+    if (setting.context.ranks()) return setting.layout(LayoutKind::natural, levels);
+    return setting.layout(setting.chosen_layout.value_or(solve_->layout(backend)), levels);
 }
 
 IluPattern IluPreconditioner::pattern(const PreconditionerSetting& setting, Backend backend) const {

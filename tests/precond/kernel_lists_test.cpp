@@ -60,6 +60,22 @@ TEST(KernelLists, VectorsInSinglePrecisionAreAskedFor) {
     }
 }
 
+/// A deck may have another layout than struct_ilu prefers (device.layout).
+TEST(KernelLists, AreThoseOfTheLayoutThatADeckChooses) {
+    const PreconditionerRow& row = find_preconditioner("struct_ilu");
+    Parameters parameters(row.parameters);
+    parameters.add(common_preconditioner_parameters());
+    PreconditionerSetting setting{Context::cpu(1), {{32, 32, 32}, Stencil::star7(), 1, true}};
+    const auto expect = [&](LayoutKind kind) {
+        for (const KernelSet& set : row.kernels(parameters, setting)) EXPECT_EQ(set.layout.kind(), kind) << set.name();
+    };
+    expect(LayoutKind::hyperplane);
+    for (const LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane}) {
+        setting.chosen_layout = kind;
+        expect(kind);
+    }
+}
+
 TEST(KernelLists, TheOthersDoNotDependOnIt) {
     for (const char* name : {"struct_ilu", "multicolor"}) {
         const rtc::Programs without = listed(name, {{"storage", "single"}}),
