@@ -297,9 +297,9 @@ TEST(ReducedGeneralFactors, HavePivotsAndShiftsAsInDouble) {
 
 TEST(ReducedGeneralFactors, AreRefusedWhereSweepsTakeThePlaceOfSolves) {
     const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of({"random", 50, 1, 0}));
-    const auto expect = [&](const char* name, Settings settings, const std::string& text) {
+    const auto expect = [&](const std::string& name, Settings settings, const std::string& text) {
         expect_error<UsageError>([&] { make_general(name, a, in_storage(FactorStorage::single_precision, settings)); },
-                                 std::string("preconditioner.storage: of a general matrix, ") + name + text);
+                                 "preconditioner.storage: of a general matrix, " + name + text);
     };
     expect("jacobi_sweeps", {}, " stores its factors in double alone; leave the key out");
     for (const char* name : {"par_ilu", "subdomain_ildu0"})
