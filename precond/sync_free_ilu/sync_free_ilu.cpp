@@ -297,41 +297,6 @@ ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& a, const Vec
     return {error, bound_of_double(), ""};
 }
 
-void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptions& options, SetupReport& report) {
-    const std::shared_ptr<const RowOrder> order = order_of(a);
-    const Index block_row = met.overflow.cell.x, given = order ? Index(order->given[block_row]) : block_row;
-    judge_at(fmt::format("in row {}", given * a.dof() + met.overflow.component + 1), met, options.storage, options.name,
-             report);
-}
-
-std::string remark_on_pivots(const SyncFreeOptions& options, bool symmetric) {
-    const std::string sweeps =
-        options.fixed_point_sweeps > 0
-            ? fmt::format(
-                  " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu "
-                  "factors exactly.",
-                  options.fixed_point_sweeps)
-            : "";
-    return sweeps + advice_if_indefinite(symmetric, options.pivots.rules, options.name);
-}
-
-PreconditionerTraits traits_of(const SyncFreeOptions& options, bool matrix_is_symmetric) {
-    const bool symmetric = matrix_is_symmetric && !options.pivots.rules.indefinite;
-    return options.sweeps
-               ? jacobi_traits(*options.sweeps, symmetric)
-               : PreconditionerTraits{.fixed = true, .symmetric = symmetric, .varies = varying(options.part_variant)};
-}
-
-SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& factors) {
-    SweepCounts counts;
-    if (options.sweeps) counts.apply = options.sweeps->lower + options.sweeps->upper;
-    if (options.fixed_point_sweeps > 0) {
-        counts.setup = options.fixed_point_sweeps;
-        counts.bytes_of_setup_sweep = 2 * factors.value_count() * Index(sizeof(double)) + factors.pattern().bytes();
-    }
-    return counts;
-}
-
 Index SyncFreeIlu::bytes_per_apply() const {
     if (swept_) return swept_->bytes_per_apply();
     return general_cpu::bytes_per_apply(factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof,
@@ -409,14 +374,6 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
                  }}};
     }
     return {};
-}
-
-std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name) {
-    if (!symmetric || rules.indefinite) return "";
-    return fmt::format(
-        " A symmetric matrix that is not positive definite is factored as L D L^T with {}indefinite = true and "
-        "solver.name = gmres.",
-        name == "sync_free_ilu" ? "preconditioner." : "preconditioner.name = sync_free_ilu, ");
 }
 
 }  // namespace hyperplane
