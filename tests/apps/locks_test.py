@@ -35,6 +35,8 @@ class Runs(Locks):
         deck = self.write("a.ini", LONG)
         first = self.start("run", deck, "--quiet")
         self.wait_for("a.lock")
+        first.send_signal(signal.SIGSTOP)  # so that it does not end before the others have tried
+        self.addCleanup(first.send_signal, signal.SIGCONT)
         second = self.expect(10, "run", deck, "--set", "solver.rtol=1e-3")
         self.expect_named(second.stderr, first.pid, "a.h5")
         self.expect(10, "run", deck, "--fresh", "--json")
@@ -43,6 +45,7 @@ class Runs(Locks):
                                  env={**os.environ, "SLURM_STEP_NUM_TASKS": "4"})
         self.assertEqual(by_srun.returncode, 10, by_srun.stderr)
         self.assertIn("srun has started 4 processes that do not know of each other: with --mpi=pmix", by_srun.stderr)
+        first.send_signal(signal.SIGCONT)
         first.communicate(timeout=120)
         self.assertEqual(first.returncode, 0)
         self.assertEqual(self.record("a.h5")["status"], "ok")
