@@ -80,7 +80,7 @@ void round_blocks(int dof, UnitPart part, Index unknown, const double* from, Ind
             exponents[r] = row.settle();
         }
         for_each([&](Index at) { to[at] = row.rounded(from[at]); });
-        row.tell(log, (unsigned long long)(3 * (unknown + r) + Index(part)));
+        row.tell(log, 3 * (unsigned long long)(unknown + r) + (unsigned long long)(part));
     }
 }
 

@@ -8,6 +8,7 @@
 #include "core/device/rtc.hpp"
 #include "core/vector/vector.hpp"
 #include "precond/sync_free_ilu/between_ranks.hpp"
+#include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/orders_cuda.hpp"
 #include "precond/sync_free_ilu/reduced_rows_cuda.hpp"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "precond/graph/levels.hpp"
 #include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/host_values.hpp"
 #include "precond/sync_free_ilu/reduced_blocks.hpp"
