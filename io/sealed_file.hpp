@@ -54,8 +54,8 @@ std::optional<Seal> verify_seal(const std::string& path);
 /// "PATH: damaged: ..." where it crashed, took more memory than the file can need or did not end.
 void try_in_child(const std::string& path, const std::function<void()>& read);
 
-/// What read(sealed) reads of an HDF5 file, which it is let near only when that is safe: what it reads of a file
-/// without a seal must be read before it returns. Throws FileError.
+/// Returns what read(sealed) reads of an HDF5 file, which it is let near only when that is safe: what it reads of a
+/// file without a seal must be read before it returns. Throws FileError.
 template <class Read>
 std::invoke_result_t<Read, bool> read_proven(const std::string& path, const Read& read) {
     const bool sealed = verify_seal(path).has_value();

@@ -26,8 +26,8 @@ struct PreconditionerSetting {
     MatrixShape matrix;
     bool eisenstat = false;       ///< whether the solver needs M's Eisenstat form (LinearOperator::eisenstat)
     bool single_vectors = false;  ///< whether M is applied to vectors in single precision, too (SingleSolve)
-    std::optional<LayoutKind> chosen_layout =
-        {};  ///< of the matrix, where a deck has one in place of the preferred one
+    /// The layout of the matrix, where a deck has chosen one in place of the preferred one.
+    std::optional<LayoutKind> chosen_layout = {};
 
     /// A layout of the matrix's grid; where the context is that of one of several ranks, of its part.
     Layout layout(LayoutKind kind, LevelMap levels) const {

@@ -57,7 +57,7 @@ public:
     }
 
 private:
-    /// Of the last band_ + rows_together rows that were computed.
+    /// Row i of the inverse, which must be one of the last band_ + rows_together rows that were computed.
     double* row(Index i) { return inverse_.data() + i % held_ * stride_; }
     /// l_ki for k = i + 1 ... i + b; beyond the last row zero.
     double* lower(Index i) { return lower_.data() + i * band_; }

@@ -118,7 +118,7 @@ struct GeneralSolveArguments {
     unsigned count;                                      // slices
 };
 
-/// Of a solve by levels (precond/sync_free_ilu/level_solve.cuh).
+/// The arguments of a solve by levels (precond/sync_free_ilu/level_solve.cuh).
 struct LevelSolveArguments {
     GeneralSolveArguments solve;
     const int* level_begin;  // [level]: its first slice; one more is the number of slices

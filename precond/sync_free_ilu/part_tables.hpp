@@ -23,9 +23,9 @@ struct PartTables {
     std::vector<int> part_rows, numbered;  ///< as in PartArguments
     std::vector<unsigned short> places;
 
-    /// Of these tables and of the parts' rows, without the packed factors.
+    /// The bytes of these tables and of the parts' rows, without the packed factors.
     Index bytes() const;
-    /// That are packed, without those of the diagonal.
+    /// The number of packed blocks, without those of the diagonal.
     Index blocks() const { return Index(lower.columns.size() + upper.columns.size()); }
 };
 

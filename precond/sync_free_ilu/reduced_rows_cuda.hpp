@@ -10,7 +10,7 @@
 
 namespace hyperplane {
 
-/// What a GPU's solves copy: the factors in their storage, in the places of the pattern.
+/// The factors in their storage, in the places of the pattern; a GPU's solves copy them from there.
 struct StoredFactors {
     const void* values;                      ///< L, D^-1 and U in double, or W, D^-1 and G
     const RowExponent* exponents = nullptr;  ///< of half_scaled: [W, D^-1 or G][row of the pattern][component]

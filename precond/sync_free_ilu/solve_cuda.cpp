@@ -28,7 +28,7 @@ rtc::Definitions definitions_of_solve(int dof, Side side, FactorStorage storage,
     return made;
 }
 
-/// Of a thread block of a solve by levels: blocks of many unknowns need more registers.
+/// The threads of a thread block of a solve by levels; blocks of many unknowns need more registers.
 int level_threads(int dof) {
     return dof > 8 ? 256 : 512;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is known of these factors from the keys alone, and what messages say of them.
+// Traits and counts of these factors that follow from a deck's keys, and the words that messages add about them.
 #include <fmt/format.h>
 
 #include "precond/factors/rounding_events.hpp"

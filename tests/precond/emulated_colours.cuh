@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "precond/emulated_values.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 
 // NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
@@ -45,16 +46,6 @@ void launch(int blocks_x, int blocks_y, const Body& body) {
 }
 
 }  // namespace emulated_colours
-
-struct uint2 {
-    unsigned x, y;
-};
-struct uint4 {
-    unsigned x, y, z, w;
-};
-inline double __hiloint2double(int /*high*/, int /*low*/) {
-    return 0.0;  // only rows in reduced precision have scales
-}
 
 #define THREADS 8
 #define NATURAL 1

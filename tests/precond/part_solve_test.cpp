@@ -5,6 +5,7 @@
 #include <barrier>
 #include <thread>
 
+#include "precond/emulated_values.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/sync_free_ilu/on_gpu.hpp"
 #include "precond/sync_free_ilu/part_tables.hpp"
@@ -54,15 +55,6 @@ void launch(int blocks, const Body& body) {
 #define __ldcs(at) (*(at))
 #define __forceinline__ inline
 #define STORAGE 0
-struct uint2 {
-    unsigned x, y;
-};
-struct uint4 {
-    unsigned x, y, z, w;
-};
-inline double __hiloint2double(int /*high*/, int /*low*/) {
-    return 0.0;  // only rows in reduced precision have scales
-}
 // NOLINTEND(bugprone-reserved-identifier)
 namespace values_of_text {  // the host has functions of the same names
 #include "precond/factors/reduced_values.cuh"

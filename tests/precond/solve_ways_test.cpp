@@ -17,7 +17,7 @@ Settings settings_of(const std::string& name, const GeneralCase& c, const std::s
     return settings;
 }
 
-/// What M^-1 r is in one way; the memory is that of the plan.
+/// Returns M^-1 r, solved in one way, and checks that the memory is that of the plan.
 std::vector<double> applied(const std::string& name, const GeneralCase& c, const Context& context,
                             const std::string& way, std::string* taken = nullptr) {
     const BsrMatrix a = reference::to_bsr_matrix(context, data_of(c), c.symmetric);
