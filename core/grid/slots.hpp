@@ -8,15 +8,15 @@
 
 namespace hyperplane {
 
-/// A slot below 2 `slots`, modulo `slots`.
-HYPERPLANE_HD_INLINE constexpr int wrapped_slot(int slot, int slots) {
-    return slot >= slots ? slot - slots : slot;
+/// `slot` plus `delta` modulo `slots`; both lie in [0, slots).
+HYPERPLANE_HD_INLINE constexpr int slot_plus(int slot, int delta, int slots) {
+    const unsigned there = unsigned(slot) + unsigned(delta);  // may exceed the largest int
+    return int(there >= unsigned(slots) ? there - unsigned(slots) : there);
 }
 /// `slot` plus `delta`, which lies in [0, slots), modulo the slots of a kernel's arguments.
 template <class Arguments>
 HYPERPLANE_HD_INLINE int shifted_slot(const Arguments& a, int slot, int delta) {
-    const unsigned there = unsigned(slot) + unsigned(delta);  // may exceed the largest int
-    return int(there >= unsigned(a.slots) ? there - unsigned(a.slots) : there);
+    return slot_plus(slot, delta, a.slots);
 }
 
 }  // namespace hyperplane

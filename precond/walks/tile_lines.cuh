@@ -75,7 +75,7 @@ __device__ __forceinline__ void to_next_level(int& slot, int level_slots, int sl
         slot -= level_slots;
         if (slot < 0) slot += slots;
     } else {
-        slot = wrapped_slot(slot + level_slots, slots);
+        slot = slot_plus(slot, level_slots, slots);
     }
 }
 
