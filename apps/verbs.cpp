@@ -241,8 +241,8 @@ const std::vector<Verb>& verbs() {
            "kernels on a GPU: also time struct_ilu with each technique of its paper added to those before, in place of "
            "cuSPARSE"},
           {"tunings", "WORDS",
-           "kernels: also time struct_ilu on a GPU with tunings that have this in their names (tiles, stages, blocks, "
-           "...), or with all; preconditioners: subdomain_ildu0 (workers, rings)"},
+           "kernels: also time struct_ilu on a GPU with tunings that have one of these words, separated by commas, in "
+           "their names (tiles, stages, blocks, ...), or with all; preconditioners: subdomain_ildu0 (workers, rings)"},
           {"unknowns", "LIST", "vectors: their sizes (default 262144,2097152,16777216); on a GPU beside cuBLAS"},
           {"ranks", "N",
            "solve, preconditioners: cut the grid along z into the parts of N ranks, threads of this process, on CPUs "

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "apps/bench/rows.hpp"
 #include "core/error.hpp"
@@ -302,6 +303,26 @@ double copy_rate(const Context& context, int repeats) {
     return 2.0 * double(bytes) / seconds.median;
 }
 
+rtc::Compilation prepare_kernels([[maybe_unused]] const Context& context,
+                                 [[maybe_unused]] const std::vector<BenchCase>& cases,
+                                 [[maybe_unused]] const BenchOptions& options) {
+    if constexpr (cuda_built) {
+        if (context.backend() == Backend::cpu) return {};
+        rtc::Programs programs;
+        for (const BenchCase& setting : cases) {
+            std::vector<Variant> variants{{}};
+            const auto add = [&](std::vector<Variant> more) { std::ranges::move(more, std::back_inserter(variants)); };
+            if (options.ablate) add(pieces(context.backend(), setting));
+            if (options.build_up) add(built_up(setting));
+            if (!options.tunings.empty()) add(tunings(options.tunings));
+            for (const Variant& variant : variants)
+                std::ranges::move(programs_of(context, setting, options.layout, variant), std::back_inserter(programs));
+        }
+        return rtc::prepare(programs, rtc::architecture_of(context.stream().properties()), context.threads());
+    }
+    return {};
+}
+
 BenchResult bench_kernels(const Context& context, const BenchCase& setting, const BenchOptions& options) {
     Grid grid;
     grid.nx = grid.ny = grid.nz = setting.n;
@@ -319,12 +340,17 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
             result.baselines.push_back(time_baseline(context, setting, a, RowFormat::bsr, options.repeats, v));
     }
 #endif
-    std::vector<Variant> variants;
-    if (options.ablate) variants = pieces(context.backend(), setting);
-    if (!options.tunings.empty())
-        for (Variant& tuning : tunings(options.tunings)) variants.push_back(std::move(tuning));
-    for (const Variant& variant : variants)
-        result.variants.push_back(time_variant(context, setting, a, variant, options.repeats, v));
+    if (options.ablate)
+        for (const Variant& piece : pieces(context.backend(), setting))
+            result.variants.push_back(time_variant(context, setting, a, piece, options.repeats, v));
+    if (!options.tunings.empty()) {
+        const std::vector<Variant> tuned = tunings(options.tunings);
+        const std::vector<std::string> same = same_kernels(context, setting, options.layout, tuned);
+        for (std::size_t at = 0; at < tuned.size(); ++at)
+            result.variants.push_back(same[at].empty()
+                                          ? time_variant(context, setting, a, tuned[at], options.repeats, v)
+                                          : VariantResult{tuned[at].name, tuned[at].what, "", {}, same[at]});
+    }
     if (options.build_up)
         for (const Variant& variant : built_up(setting))
             result.built_up.push_back(time_variant(context, setting, a, variant, options.repeats, v));

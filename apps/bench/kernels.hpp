@@ -37,6 +37,7 @@ struct VariantResult {
     std::string name, what;
     std::string refused;  ///< why it could not be run; empty if it was
     std::vector<KernelResult> kernels;
+    std::string same_as = "";  ///< an earlier variant with the same kernels, in which case this one was not run
 };
 
 struct BenchResult {
@@ -63,6 +64,11 @@ struct BenchOptions {
 /// The rate of a large copy, read plus written bytes a second, which limits every kernel. Its memory is not in the
 /// context's ledger.
 double copy_rate(const Context& context, int repeats);
+
+/// Compiles what NVRTC needs for these cases and their variants, in parallel, so that no case waits for the compiler.
+/// Does nothing on a CPU.
+rtc::Compilation prepare_kernels(const Context& context, const std::vector<BenchCase>& cases,
+                                 const BenchOptions& options);
 
 /// Builds the case on the context's backend, compares every kernel with rows computed by the definition
 /// (apps/bench/rows.hpp), then times it. cuSPARSE is timed if its product and M^-1 r agree with ours to 1e-10. Throws

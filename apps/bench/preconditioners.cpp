@@ -107,15 +107,26 @@ MatrixShape shape_of(const SystemMatrix& a) {
     return {structured(a).grid(), structured(a).stencil(), a.dof(), a.symmetric()};
 }
 
-/// Compiles and loads the kernels of a candidate, so that no time has them in it.
-void prepare_kernels([[maybe_unused]] const Context& context, [[maybe_unused]] const Candidate& candidate,
-                     [[maybe_unused]] const Parameters& parameters, [[maybe_unused]] const SystemMatrix& a) {
+/// What NVRTC compiles for a candidate on a GPU.
+rtc::Programs programs_of([[maybe_unused]] const Candidate& candidate, [[maybe_unused]] const Parameters& parameters,
+                          [[maybe_unused]] const PreconditionerSetting& setting) {
+    rtc::Programs programs;
     if constexpr (cuda_built) {
         const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
-        if (context.backend() != Backend::cuda || !row.kernels) return;
-        rtc::Programs programs;
-        for (const KernelSet& set : row.kernels(parameters, {context, shape_of(a)}))
-            std::ranges::move(set.programs(), std::back_inserter(programs));
+        if (row.kernels)
+            for (const KernelSet& set : row.kernels(parameters, setting))
+                std::ranges::move(set.programs(), std::back_inserter(programs));
+    }
+    return programs;
+}
+
+/// Compiles and loads the kernels of a candidate, so that no time has them in it.
+void prepare_candidate([[maybe_unused]] const Context& context, [[maybe_unused]] const Candidate& candidate,
+                       [[maybe_unused]] const Parameters& parameters, [[maybe_unused]] const SystemMatrix& a) {
+    if constexpr (cuda_built) {
+        if (context.backend() != Backend::cuda) return;
+        const rtc::Programs programs = programs_of(candidate, parameters, {context, shape_of(a)});
+        if (programs.empty()) return;
         const device::Properties gpu = context.stream().properties();
         rtc::prepare(programs, rtc::architecture_of(gpu), context.threads());
         rtc::load(programs, gpu);
@@ -136,7 +147,7 @@ struct Ready {
         if (tuning)
             tuning->apply(*made.m);
         else
-            prepare_kernels(system.context(), candidate, parameters, *a);
+            prepare_candidate(system.context(), candidate, parameters, *a);
         made.m->suggest_shift(system.suggested_shift());
         const MemoryLedger& ledger = system.context().ledger();
         const Index before = ledger.held();
@@ -288,6 +299,25 @@ std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parame
     std::vector<const Parameters*> cases;
     for (const Candidate& candidate : candidates) cases.push_back(&candidate.parameters);
     return std::make_unique<DeckSystem>(deck, parameters, build_foundation(deck, parameters, rank, cases));
+}
+
+void prepare_kernels([[maybe_unused]] const Context& context, [[maybe_unused]] const std::vector<BenchCase>& cases,
+                     [[maybe_unused]] const std::function<std::vector<Candidate>(int dof)>& candidates) {
+    if constexpr (cuda_built) {
+        if (context.backend() == Backend::cpu) return;
+        rtc::Programs programs;
+        for (const BenchCase& setting : cases) {
+            Grid grid;
+            grid.nx = grid.ny = grid.nz = setting.n;
+            const PreconditionerSetting system{context, {grid, setting.stencil, setting.dof, setting.symmetric}};
+            for (const Candidate& candidate : candidates(setting.dof)) try {
+                    std::ranges::move(programs_of(candidate, candidate.parameters, system),
+                                      std::back_inserter(programs));
+                } catch (const Error&) {  // its row will say why it does not fit
+                }
+        }
+        rtc::prepare(programs, rtc::architecture_of(context.stream().properties()), context.threads());
+    }
 }
 
 std::vector<NamedTuning> chosen_tunings(const PreconditionerRow& row, const std::string& words) {

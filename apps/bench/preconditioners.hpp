@@ -85,6 +85,11 @@ std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parame
                                                   const std::shared_ptr<Communicator>& rank = nullptr,
                                                   const std::vector<Candidate>& candidates = {});
 
+/// Compiles what NVRTC needs for the candidates that there are for the dof of each case, in parallel. Does nothing on a
+/// CPU.
+void prepare_kernels(const Context& context, const std::vector<BenchCase>& cases,
+                     const std::function<std::vector<Candidate>(int dof)>& candidates);
+
 /// The tunings of a row whose names contain `words`; "all" stands for all tunings, "" for none.
 std::vector<NamedTuning> chosen_tunings(const PreconditionerRow& row, const std::string& words);
 

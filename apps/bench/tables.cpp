@@ -36,6 +36,7 @@ nlohmann::json to_json(const BaselineResult& baseline) {
 nlohmann::json to_json(const VariantResult& variant) {
     nlohmann::json json{{"name", variant.name}, {"what", variant.what}, {"kernels", kernels_json(variant.kernels)}};
     if (!variant.refused.empty()) json["refused"] = variant.refused;
+    if (!variant.same_as.empty()) json["same_as"] = variant.same_as;
     return json;
 }
 
@@ -121,7 +122,7 @@ void KernelTable::show_variants(const BenchResult& result, const char* head,
     fmt::print("  {:<32} {:>10} {:>14} {:>14} {:>14}   (ms, times the default's)\n", head, "spmv", "lower", "upper",
                "factorise");
     for (const VariantResult& variant : variants) {
-        std::string row;
+        std::string row = variant.same_as.empty() ? "" : " the kernels of: " + variant.same_as;
         for (const char* name : {"spmv", "lower", "upper", "factorise"}) {
             const KernelResult* kernel = find_kernel(variant.kernels, name);
             const KernelResult* usual = find_kernel(result.kernels, name);

@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
+#include "core/device/device.hpp"
+#include "core/matrix/struct_matrix_cuda.hpp"
 #include "precond/reproductions/by_level.hpp"
 
 namespace hyperplane {
@@ -114,7 +119,7 @@ std::vector<Variant> built_up(const BenchCase& setting) {
     return list;
 }
 
-std::vector<Variant> tunings(const std::string& part) {
+std::vector<Variant> tunings(const std::string& words) {
     std::vector<Variant> list;
     const auto add = [&](std::string name, std::string what, StructIluTuning tuning,
                          FactorStorage factors = FactorStorage::double_precision) {
@@ -161,7 +166,7 @@ std::vector<Variant> tunings(const std::string& part) {
             add("storage " + to_string(storage) + name, "factors in reduced precision" + what, tuning, storage);
     };
     add_reduced("", "", {});
-    add_reduced(", 1 block", ", one block on a multiprocessor", {.blocks = 1});
+    add_reduced(", one resident", ", one block on a multiprocessor", {.blocks = 1});
     add_reduced(", 8 x 4", ", tiles of that many lines", {.tile_j = 8, .tile_k = 4});
     add_reduced(", 8 x 8", ", tiles of that many lines", {.tile_j = 8, .tile_k = 8});
     add_reduced(", 32 x 8", ", tiles of that many lines", {.tile_j = 32, .tile_k = 8});
@@ -170,8 +175,55 @@ std::vector<Variant> tunings(const std::string& part) {
     add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
     add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
     add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
-    if (part != "all") std::erase_if(list, [&](const Variant& one) { return one.name.find(part) == one.name.npos; });
-    return list;
+    if (words == "all") return list;
+    std::vector<Variant> chosen;
+    for (Variant& one : list) {
+        std::istringstream stream(words);
+        for (std::string word; std::getline(stream, word, ',');)
+            if (!word.empty() && one.name.find(word) != one.name.npos) {
+                chosen.push_back(std::move(one));
+                break;
+            }
+    }
+    return chosen;
+}
+
+rtc::Programs programs_of([[maybe_unused]] const Context& context, [[maybe_unused]] const BenchCase& setting,
+                          [[maybe_unused]] LayoutKind layout, [[maybe_unused]] const Variant& variant) {
+    rtc::Programs programs;
+    if constexpr (cuda_built) {
+        Grid grid;
+        grid.nx = grid.ny = grid.nz = setting.n;
+        const LayoutKind other = layout == LayoutKind::natural ? LayoutKind::hyperplane : LayoutKind::natural;
+        const LayoutKind kind = variant.storage == Variant::Storage::other_layout ? other : layout;
+        const bool symmetric = setting.symmetric && variant.storage != Variant::Storage::both_triangles;
+        programs = StructMatrixCuda::programs(Layout(kind, grid, setting.stencil.level_map()), setting.stencil,
+                                              setting.dof, symmetric ? MatrixStorage::lower : MatrixStorage::full);
+        PreconditionerSetting system{context, {grid, setting.stencil, setting.dof, symmetric}};
+        system.chosen_layout = kind;
+        for (const KernelSet& set : variant.choice.make(context, variant.factors)->kernels(system))
+            std::ranges::move(set.programs(), std::back_inserter(programs));
+    }
+    return programs;
+}
+
+std::vector<std::string> same_kernels(const Context& context, const BenchCase& setting, LayoutKind layout,
+                                      const std::vector<Variant>& variants) {
+    std::map<std::vector<std::pair<std::string_view, rtc::Definitions>>, std::string> seen;
+    const auto first_with = [&](const Variant& variant, const std::string& name) {
+        std::vector<std::pair<std::string_view, rtc::Definitions>> kernels;
+        for (const rtc::Program& program : programs_of(context, setting, layout, variant))
+            kernels.emplace_back(program.source.main, program.definitions);
+        return seen.try_emplace(std::move(kernels), name).first->second;
+    };
+    const std::string usual = "the default";
+    first_with({usual, "", {}}, usual);
+    std::vector<std::string> same;
+    for (const Variant& variant : variants) {
+        const std::string first = first_with(variant, variant.name);
+        same.push_back(first == variant.name ? "" : first);
+    }
+    return same;
 }
 
 }  // namespace hyperplane

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "apps/bench/cases.hpp"
-#include "core/device/context.hpp"
+#include "core/device/rtc.hpp"
+#include "core/grid/layout.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 
 namespace hyperplane {
@@ -40,7 +41,17 @@ std::vector<Variant> pieces(Backend backend, const BenchCase& setting);
 /// The paper's choices on a GPU, each added to those before, in the order of its Figure 8. What is still missing after
 /// the last one, the default has.
 std::vector<Variant> built_up(const BenchCase& setting);
-/// Other shapes of the kernels on a GPU, whose names contain `part`; "all" stands for all shapes.
-std::vector<Variant> tunings(const std::string& part);
+/// Other shapes of the kernels on a GPU, whose names contain one of these words, which commas separate; "all" stands
+/// for all shapes.
+std::vector<Variant> tunings(const std::string& words);
+
+/// What NVRTC compiles for a variant of a case whose matrix is in `layout`; needs no GPU. Empty if the program was
+/// built without CUDA.
+rtc::Programs programs_of(const Context& context, const BenchCase& setting, LayoutKind layout, const Variant& variant);
+
+/// For each of these variants the name of an earlier one that has the same kernels for a case, "the default" if that
+/// has them; empty if a variant's kernels are its own.
+std::vector<std::string> same_kernels(const Context& context, const BenchCase& setting, LayoutKind layout,
+                                      const std::vector<Variant>& variants);
 
 }  // namespace hyperplane

@@ -25,6 +25,7 @@
 #include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
 #include "apps/run/build_case.hpp"
+#include "apps/run/kernels.hpp"
 #include "apps/run/launch.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
@@ -69,15 +70,20 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
 
     nlohmann::json json = heading("kernels", context);
+    const rtc::Compilation compiled = prepare_kernels(context, cases, options);
     const double rate = copy_rate(context, repeats);
     add_clocks(json, context);
     json["copy_rate"] = rate;
+    json["compile_seconds"] = compiled.compiled > 0 ? compiled.seconds : 0.0;
     json["layout"] = to_string(options.layout);
     json["repeats"] = repeats;
     const bool print = invocation.value("json") != "-";
-    if (print)
+    if (print) {
         fmt::print("{}, {} layout; a copy moves {:.1f} GB/s, read plus write: the limit\n", describe(context),
                    to_string(options.layout), rate * 1e-9);
+        if (compiled.compiled > 0)
+            fmt::print("{} kernel programs compiled in {:.1f} s\n", compiled.compiled, compiled.seconds);
+    }
     KernelTable table(rate, print);
     table.head();
     for (const BenchCase& setting : cases) {
@@ -86,6 +92,7 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
         add_clocks(json, context);
     }
     table.finish(json);
+    warn_of_unprepared_kernels();
     if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
     return int(ExitCode::ok);
 }
@@ -141,9 +148,9 @@ public:
           candidates_(read_candidates(deck, overrides, {"fgmres", names_, names_.empty()})) {
         if (names_.empty()) blocks_ = read_candidates(deck, {}, {"fgmres", "cusparse_ilu:format=bsr", false}).list;
     }
-    std::vector<Candidate> of(const PreconditionedSystem& system) const {
+    std::vector<Candidate> of(int dof) const {
         std::vector<Candidate> list = candidates_.list;
-        if (system.dof() > 1) list.insert(list.end(), blocks_.begin(), blocks_.end());
+        if (dof > 1) list.insert(list.end(), blocks_.begin(), blocks_.end());
         return list;
     }
     const std::vector<Candidate>& all() const { return candidates_.list; }
@@ -205,7 +212,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats, const R
                 table.emplace(rate, print).head();
             }
         }
-        bench_preconditioners(system, candidates.of(system), tunings, repeats,
+        bench_preconditioners(system, candidates.of(system.dof()), tunings, repeats,
                               [&](const PreconditionersResult& so_far) {
                                   if (first) table->add(so_far);
                               });
@@ -230,6 +237,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats, const R
         const AskedFor candidates = candidates_of_cases(invocation);
         const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
         const Context context = read_device(invocation);
+        prepare_kernels(context, cases, [&](int dof) { return candidates.of(dof); });
         for (const BenchCase& setting : cases) time(*random_system(context, setting), candidates);
     }
     table->finish(json);

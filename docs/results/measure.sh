@@ -12,11 +12,13 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build/release minutes=8.5 only='' gpus='' folder=''
 
-# name | the seconds that it takes on an H200 or H100, kernels compiled | words after `hyperplane`; JSON is the output's name
+# name | the seconds that it takes on an H200 or H100, kernels compiled | words after `hyperplane`, or a script of this folder
+# that is given the program; JSON is the output's name
 # Preconditioners are those with factors, multigrid left out: its check, a slow cycle on the host, takes minutes at these
-# sizes. cuSPARSE's format is the one whose factorisation is the faster.
-of_table3() {
-    echo "bench preconditioners --device cuda --cases table3:$1 --preconditioners $2,struct_ilu,fgbilu,par_ilu,multicolor,subdomain_ildu0 --json JSON"
+# sizes. cuSPARSE has both of its formats where there are blocks.
+of_table3() { # unknowns cusparse...
+    local IFS=,
+    echo "preconditioners-$1.json|90|bench preconditioners --device cuda --cases table3:$1 --preconditioners ${*:2},struct_ilu,fgbilu,par_ilu,multicolor,subdomain_ildu0 --json JSON"
 }
 # Incomplete LU of general matrices: what is chosen, its variants, and cuSPARSE with and without the levels that its
 # analysis finds, as Cholesky and as LU. MADE/KIND-N is a matrix of tests/peers/large_families.
@@ -81,14 +83,60 @@ sweeps_of_lap() {
     done
     echo "lap-times.txt|10|compare inputs/paper/lap.ini --backend cuda --preconditioners ${numbers}struct_ilu,cusparse_ilu --fresh --force --output RECORD"
 }
+# The same on grids with more blocks than a GPU holds at a time: iterations.
+sweeps_on_grids() {
+    local count n one numbers=''
+    for count in 1 2 3 5; do
+        one=jacobi_sweeps:lower_sweeps=$count:upper_sweeps=$count
+        numbers+=,$one,$one:mode=block_async
+    done
+    for n in 128 160; do
+        echo "lap-$n.txt|25|compare inputs/paper/lap.ini --backend cuda --set grid.cells=$n --reps 1 --preconditioners ${numbers#,} --fresh --force --output RECORD"
+    done
+}
+# Conjugate gradients with D-ILU at 512^3, plain and in Eisenstat's form.
+of_eisenstat() {
+    local words='bench solve inputs/poisson_eisenstat.ini --backend cuda --repeats 5 --set grid.cells=512 --set solver.rtol=1e-2'
+    echo "eisenstat.json|15|$words --json JSON"
+    echo "eisenstat-plain.json|15|$words --set solver.eisenstat=false --json JSON"
+}
+# Tables 5.5 and 5.6 of the subdomain paper: whole solves.
+of_laplacians() {
+    local n
+    for n in 1 2; do
+        echo "laplacian$n-times.txt|40|compare inputs/paper/laplacian$n.ini --backend cuda --reps 3 --preconditioners subdomain_ildu0,struct_ilu,cusparse_ilu,cusparse_ilu:format=bsr --fresh --force --output RECORD"
+    done
+}
+# Whole solves of the papers' cases with factors in three storages.
+of_storages() {
+    local name names=''
+    for name in struct_ilu par_ilu fgbilu multicolor subdomain_ildu0 jacobi; do
+        names+=,$name,$name:storage=single,$name:storage=half_scaled
+    done
+    for name in euler navier_stokes fgbilu_8; do
+        echo "storages-$name.txt|30|compare inputs/paper/$name.ini --backend cuda --reps 3 --preconditioners ${names#,} --fresh --force --output RECORD"
+    done
+    echo "storages-poisson.txt|20|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --reps 3 --set grid.cells=128 --preconditioners ${names#,} --fresh --force --output RECORD"
+}
+# Applications in single precision, and in double where no file above has them; sweeps of a larger grid than lap's.
+of_single() {
+    local name cases=star7:1:512,box27:1:336,star7:4:208,box27:4:128,star7:8:128,box27:8:80 names=jacobi_sweeps,jacobi
+    for name in struct_ilu fgbilu multicolor subdomain_ildu0 jacobi_sweeps jacobi; do names+=,$name:storage=single; done
+    echo "preconditioners-single.json|80|bench preconditioners --device cuda --cases $cases --preconditioners $names --json JSON"
+}
 measurements() {
     of_general_matrices
     of_published_variants
     of_multigrid
     sweeps_of_lap
+    sweeps_on_grids
+    of_eisenstat
+    of_laplacians
+    of_storages
+    of_single
     cat <<LIST
-kernels-table3.json|260|bench kernels --device cuda --cases table3 --json JSON
-kernels-table3-a100.json|230|bench kernels --device cuda --cases table3-a100 --json JSON
+kernels-table3.json|180|bench kernels --device cuda --cases table3 --json JSON
+kernels-table3-a100.json|150|bench kernels --device cuda --cases table3-a100 --repeats 5 --json JSON
 figure9.json|75|bench kernels --device cuda --cases figure9 --json JSON
 figure8.json|60|bench kernels --device cuda --cases figure8 --build-up --json JSON
 fgbilu-figure9.json|10|bench preconditioners --device cuda --cases fgbilu-figure9 --preconditioners fgbilu,fgbilu:style=kernels --json JSON
@@ -96,12 +144,15 @@ fgbilu-table3-cpu.json|10|bench preconditioners --device cpu --threads 1 --cases
 products.json|10|bench kernels --device cuda --cases star7:6:65,star7:3:128 --json JSON
 shares.json|60|bench solve inputs/block_laplacian_bicgstab.ini --backend cuda --repeats 1 --set problem.coupling=full --set grid.cells=128 --json JSON
 levels.json|15|bench kernels --device cuda --cases levels,star7:1:64:sym,star7:1:128:sym --json JSON
-ablation.json|95|bench kernels --device cuda --cases ablation --ablate --json JSON
+middle.json|30|bench kernels --device cuda --cases middle --json JSON
+ablation.json|60|bench kernels --device cuda --cases ablation --ablate --json JSON
+tunings.json|200|bench kernels --device cuda --cases ablation --repeats 5 --tunings stages,lookahead,load,block,factor,tiles --json JSON
+first-runs.json|30|first_runs.py JSON inputs/paper/poisson_ic0.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/fgbilu_8.ini
 vectors.json|35|bench vectors --device cuda --json JSON
-preconditioners-1.json|120|$(of_table3 1 cusparse_ilu)
-preconditioners-4.json|120|$(of_table3 4 cusparse_ilu:format=bsr)
-preconditioners-6.json|120|$(of_table3 6 cusparse_ilu:format=bsr)
-preconditioners-8.json|120|$(of_table3 8 cusparse_ilu:format=bsr)
+$(of_table3 1 cusparse_ilu)
+$(of_table3 4 cusparse_ilu cusparse_ilu:format=bsr)
+$(of_table3 6 cusparse_ilu cusparse_ilu:format=bsr)
+$(of_table3 8 cusparse_ilu cusparse_ilu:format=bsr)
 storages.json|60|bench preconditioners --device cuda --cases star7:1:512,star7:1:512:sym,box27:1:256,star7:4:192,star7:8:128,star7:3:256,box27:4:96 --preconditioners struct_ilu,struct_ilu:storage=single,struct_ilu:storage=half_scaled --json JSON
 preconditioners-half.json|60|bench preconditioners --device cuda --cases star7:1:512,star7:8:128 --preconditioners struct_ilu:storage=half_scaled,multicolor:storage=half_scaled,subdomain_ildu0:storage=half_scaled,fgbilu:storage=half_scaled --json JSON
 laplacian1.json|25|bench preconditioners inputs/paper/laplacian1.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused,subdomain_ildu0:variant=dag_vertex,subdomain_ildu0:variant=dag_edge,subdomain_ildu0:variant=spin --json JSON
@@ -169,8 +220,13 @@ measure() { # name words...
         make_matrix "${BASH_REMATCH[1]}"
         words=${words//MADE/$work}
     fi
+    local tool=("$program")
+    if [[ ${words%% *} == *.py ]]; then
+        tool=("$root/docs/results/${words%% *}" "$program")
+        words=${words#* }
+    fi
     # shellcheck disable=SC2086 # words are split on purpose
-    "$program" ${words//RECORD/$work/$name.h5} </dev/null >"$work/$name" 2>"$folder/$name.log" || status=$?
+    "${tool[@]}" ${words//RECORD/$work/$name.h5} </dev/null >"$work/$name" 2>"$folder/$name.log" || status=$?
     [ "${name##*.}" = json ] || mv "$work/$name" "$part"
     if [ $status -eq 0 ] && [ -s "$part" ]; then
         mv "$part" "$folder/$name"

@@ -210,6 +210,20 @@ class Device(ProgramTest):
                 self.assertNotIn("refused", rows[name])
                 self.assertGreater(rows[name]["cusparse_over_this"], 0.0)
 
+    def test_bench_compiles_the_kernels_of_all_variants_first(self):
+        with tempfile.TemporaryDirectory() as cache:
+            done = subprocess.run([PROGRAM, "bench", "kernels", "--device", "cuda", "--cases", "star7:1:24:sym,diamond13:1:17,box27:4:9",
+                                   "--ablate", "--build-up", "--tunings", "stages,factor", "--repeats", "1", "--json", "-"], text=True,
+                                  check=True, env={**os.environ, "HYPERPLANE_KERNEL_CACHE": cache}, capture_output=True)
+        self.assertNotIn("after the clocks had started", done.stderr)
+        found = json.loads(done.stdout)
+        self.assertGreater(found["compile_seconds"], 0.0)
+        for case in found["cases"]:
+            alike = [variant for variant in case["variants"] if "same_as" in variant]
+            self.assertTrue(alike)
+            for variant in alike:
+                self.assertEqual(variant["kernels"], {})
+
     def test_a_first_set_up_of_bench_has_no_compiler_in_it(self):
         with tempfile.TemporaryDirectory() as cache:
             done = subprocess.run([PROGRAM, "bench", "preconditioners", "--device", "cuda", "--cases", "box27:8:12",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scripts of docs/results that measure: measure.sh with a program that only notes how it was called."""
 
+import json
 import os
 import pathlib
 import re
@@ -12,6 +13,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "docs/results/measure.sh"
 PROGRAM = """#!/bin/bash
 if [ "$1" = info ]; then echo '{"git_sha": "SHA"}'; exit; fi
+if [ "$1" = run ]; then
+    echo "$*" >>"$(dirname "$0")/runs"
+    echo '{"parts": [{"git_sha": "SHA", "host": "h", "started": "now"}], "device": "cuda, a GPU", "iterations": 7,
+           "costs": {"compile_seconds": 2, "setup_seconds": 3, "solve_seconds": 4}}'
+    exit
+fi
 echo "$*" >>"$(dirname "$0")/calls"
 echo "$CUDA_VISIBLE_DEVICES" >>"$(dirname "$0")/cards"
 while [ $# -gt 0 ]; do [ "$1" != --json ] || echo '{}' >"$2"; shift; done
@@ -42,24 +49,29 @@ class Measure(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
+    def listed(self):
+        """Names of all measurements, and of those that are one call of the program."""
+        done = subprocess.run([SCRIPT, "--list"], capture_output=True, text=True, check=True)
+        names = [line.split()[0] for line in done.stdout.splitlines()]
+        return names, [name for name in names if name != "first-runs.json"]
+
     def calls(self):
         path = self.folder / "build/apps/calls"
         return path.read_text().splitlines() if path.exists() else []
 
     def test_goes_on_where_it_ended(self):
-        listed = subprocess.run([SCRIPT, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+        listed, calls = self.listed()
         self.assertIn("left:", self.measure(75, "--minutes", "1"))
         self.assertLess(0, len(self.calls()))
-        self.assertLess(len(self.calls()), len(listed))
+        self.assertLess(len(self.calls()), len(calls))
         self.measure(0, "--minutes", "1000")
-        self.assertEqual(len(self.calls()), len(listed))  # nothing was measured twice
+        self.assertEqual(len(self.calls()), len(calls))  # nothing was measured twice
         names = {path.name for path in (self.folder / "results").iterdir() if not path.name.startswith(".")}
-        self.assertEqual(names, {line.split()[0] for line in listed} | {"SHA"})
+        self.assertEqual(names, {*listed, "SHA"})
 
     def test_takes_all_gpus_or_as_many_as_it_is_told(self):
-        listed = subprocess.run([SCRIPT, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
         self.measure(0, "--minutes", "1000", cards="3,1,GPU-abc")
-        self.assertEqual(len(self.calls()), len(listed))  # each of them once
+        self.assertEqual(len(self.calls()), len(self.listed()[1]))  # each of them once
         cards = self.folder / "build/apps/cards"
         self.assertEqual(set(cards.read_text().split()), {"3", "1", "GPU-abc"})
         cards.unlink()
@@ -82,6 +94,24 @@ class Measure(unittest.TestCase):
             for word in call.split():
                 if word.startswith("inputs/"):
                     self.assertTrue((ROOT / word).is_file(), word)
+
+    def test_first_runs_have_no_kernels_and_later_ones_those_of_the_first(self):
+        program = self.folder / "build/apps/hyperplane"
+        program.write_text(PROGRAM.replace("SHA", "0123abc").replace(
+            "    exit\n", '    mkdir -p "$HYPERPLANE_KERNEL_CACHE"; ls "$HYPERPLANE_KERNEL_CACHE" | wc -l >>"$(dirname "$0")/kept"\n'
+            '    touch "$HYPERPLANE_KERNEL_CACHE/$RANDOM$RANDOM"\n    exit\n', 1))
+        self.measure(0, "--only", "first-runs")
+        found = json.loads((self.folder / "results/first-runs.json").read_text())
+        decks = len(found["decks"])
+        self.assertLess(1, decks)
+        self.assertEqual((found["git_sha"], found["device"], found["kind"]), ("0123abc", "a GPU", "first_runs"))
+        self.assertEqual(found["decks"][0]["runs"], [{"compile": 2, "setup": 3, "solve": 4}] * 4)
+        self.assertEqual((program.parent / "kept").read_text().split(), ["0", "1", "2", "3"] * decks)
+        for call in (program.parent / "runs").read_text().splitlines():
+            self.assertTrue(pathlib.Path(call.split()[1]).is_file(), call)
+        program.write_text(PROGRAM.replace("SHA", "0123abc").replace("    exit\n", "    exit 8\n", 1))
+        (self.folder / "results/first-runs.json").unlink()
+        self.assertIn("first-runs.json: failed", self.measure(1, "--only", "first-runs"))
 
     def test_one_commit_for_all(self):
         self.measure(0, "--only", "levels")
