@@ -91,20 +91,14 @@ sweeps_on_grids() {
         numbers+=,$one,$one:mode=block_async
     done
     for n in 128 160; do
-        echo "lap-$n.txt|25|compare inputs/paper/lap.ini --backend cuda --set grid.cells=$n --reps 1 --preconditioners ${numbers#,} --fresh --force --output RECORD"
+        echo "lap-$n.json|15|compare inputs/paper/lap.ini --backend cuda --set grid.cells=$n --reps 1 --preconditioners ${numbers#,} --fresh --force --output RECORD --json JSON"
     done
-}
-# Conjugate gradients with D-ILU at 512^3, plain and in Eisenstat's form.
-of_eisenstat() {
-    local words='bench solve inputs/poisson_eisenstat.ini --backend cuda --repeats 5 --set grid.cells=512 --set solver.rtol=1e-2'
-    echo "eisenstat.json|15|$words --json JSON"
-    echo "eisenstat-plain.json|15|$words --set solver.eisenstat=false --json JSON"
 }
 # Tables 5.5 and 5.6 of the subdomain paper: whole solves.
 of_laplacians() {
     local n
     for n in 1 2; do
-        echo "laplacian$n-times.txt|40|compare inputs/paper/laplacian$n.ini --backend cuda --reps 3 --preconditioners subdomain_ildu0,struct_ilu,cusparse_ilu,cusparse_ilu:format=bsr --fresh --force --output RECORD"
+        echo "laplacian$n-solves.json|$((25 * n))|compare inputs/paper/laplacian$n.ini --backend cuda --reps 3 --preconditioners subdomain_ildu0,struct_ilu,cusparse_ilu,cusparse_ilu:format=bsr --fresh --force --output RECORD --json JSON"
     done
 }
 # Whole solves of the papers' cases with factors in three storages.
@@ -114,9 +108,9 @@ of_storages() {
         names+=,$name,$name:storage=single,$name:storage=half_scaled
     done
     for name in euler navier_stokes fgbilu_8; do
-        echo "storages-$name.txt|30|compare inputs/paper/$name.ini --backend cuda --reps 3 --preconditioners ${names#,} --fresh --force --output RECORD"
+        echo "storages-$name.json|30|compare inputs/paper/$name.ini --backend cuda --reps 3 --preconditioners ${names#,} --fresh --force --output RECORD --json JSON"
     done
-    echo "storages-poisson.txt|20|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --reps 3 --set grid.cells=128 --preconditioners ${names#,} --fresh --force --output RECORD"
+    echo "storages-poisson.json|20|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --reps 3 --set grid.cells=128 --preconditioners ${names#,} --fresh --force --output RECORD --json JSON"
 }
 # Applications in single precision, and in double where no file above has them; sweeps of a larger grid than lap's.
 of_single() {
@@ -130,7 +124,6 @@ measurements() {
     of_multigrid
     sweeps_of_lap
     sweeps_on_grids
-    of_eisenstat
     of_laplacians
     of_storages
     of_single
@@ -162,6 +155,7 @@ fgbilu.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini i
 fgbilu-kernels.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --set preconditioner.style=kernels --json JSON
 assembly.json|40|bench assembly inputs/paper/poisson_ic0.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON
 hpcg.json|30|bench hpcg 512 512 288 --device cuda --repeats 3 --json JSON
+eisenstat.json|15|compare inputs/poisson_eisenstat.ini --backend cuda --set grid.cells=512 --set solver.rtol=1e-2 --solvers cg:eisenstat=false,cg:eisenstat=true --preconditioners struct_ilu --fresh --force --output RECORD --json JSON
 orderings.txt|60|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --preconditioners struct_ilu:fill_level=1,struct_ilu,par_ilu,multicolor:colours=hashed,multicolor --fresh --force --output RECORD
 LIST
 }

@@ -11,6 +11,7 @@ tests/docs/results_test.py compares the page with what this prints.
 import json
 import math
 import pathlib
+import statistics
 import sys
 
 KERNELS = {"spmv": "SpMV", "lower": "lower solve", "upper": "upper solve", "factorise": "factorisation"}
@@ -140,6 +141,23 @@ def ablation(data):
     return tables
 
 
+def tunings(data):
+    """The fastest tuning of each kernel, and its time over the default's: below 1 the default loses."""
+    rows = []
+    for case in data["cases"]:
+        row = [system(case)]
+        for kernel in ("lower", "upper", "factorise"):
+            own = median(case["kernels"][kernel])
+            over = {variant["name"]: median(variant["kernels"][kernel]) / own for variant in case["variants"]
+                    if kernel in variant["kernels"] and not variant["name"].startswith("storage")}
+            best = min(over, key=over.get, default=None)
+            row += [ms(case["kernels"][kernel]["seconds"]), f"{over[best]:.2f} {best}" if best else MISSING, str(len(over))]
+        rows.append(row)
+    head = [word for kernel in ("lower", "upper", "factorise")
+            for word in (f"{KERNELS[kernel]}, ms", "the fastest tuning over this", "tunings")]
+    return {"tunings": table(["system", *head], rows)}
+
+
 def build_up(data):
     """Time with each piece added to those before; in parentheses how many times as fast as the step before."""
     tables = {}
@@ -180,6 +198,37 @@ def solves(data):
          "the better over own", "own vector operations over limit"], rows)}
 
 
+def comparison(data):
+    """What `hyperplane compare` found for one system."""
+    rows = []
+    for one in data["candidates"]:
+        if not one["converged"]:
+            rows.append([f"`{one['name']}`", f"not within {one['iterations']}", *[MISSING] * 5])
+            continue
+        rows.append([f"`{one['name']}`", str(one["iterations"]), ms(one["setup_seconds"]), ms(one["solve_seconds"]),
+                     ms(one["total_seconds"]), three_digits(1e3 * one["seconds_per_iteration"]),
+                     f"{one['memory']['peak'] / 2**30:.2f}"])
+    return {"whole solves": table(["solver and preconditioner", "iterations", "set-up, ms", "solve, ms", "together, ms",
+                                   "ms an iteration", "memory, GiB"], rows)}
+
+
+def first_runs(data):
+    """Runs that compile their kernels over later ones that find them kept; medians of the latter."""
+    rows = []
+    for one in data["decks"]:
+        first, later = one["runs"][0], one["runs"][1:]
+        row = [pathlib.Path(one["deck"]).stem, str(one["iterations"]), f"{first['compile']:.2f}"]
+        for what in ("setup", "solve"):
+            seconds = statistics.median(run[what] for run in later)
+            spread = max(run[what] for run in later) - min(run[what] for run in later)
+            row += [three_digits(1e3 * first[what]), three_digits(1e3 * seconds), ratio(first[what] / seconds),
+                    f"{100 * spread / seconds:.0f} %"]
+        rows.append(row)
+    return {"first and later runs": table(
+        ["deck", "iterations", "compiler in the first run, s", "set-up of the first run, ms", "of later ones", "ratio",
+         "spread of later ones", "solve of the first run, ms", "of later ones", "ratio", "spread of later ones"], rows)}
+
+
 def over_rivals(rows, what):
     """How many times as long cuSPARSE's better form takes for a preconditioner's `what`, for each row; or None."""
     rivals = [row[what]["median"] for row in rows if row["preconditioner"].startswith("cusparse_ilu") and what in row]
@@ -193,6 +242,8 @@ def preconditioners(data):
         found = one["preconditioners"]
         overs = (over_rivals(found, what) for what in ("apply", "setup", "lower"))
         for row, over, setup, lower in zip(found, *overs):
+            if "refused" in row:
+                continue
             rows.append([pathlib.Path(one["system"]).stem, f"`{row['preconditioner']}`", ms(row["apply"]),
                          ratio(row["time_over_limit"]), ratio(over), ms(row["setup"]), ratio(setup)])
             if with_lower:
@@ -247,6 +298,10 @@ def hpcg(data):
 def tables(path):
     """{what: Markdown table} of one JSON file."""
     data = json.loads(path.read_text(encoding="utf-8"))
+    if "candidates" in data:
+        return comparison(data)
+    if data["kind"] == "kernels" and path.stem == "tunings":
+        return tunings(data)
     if data["kind"] == "kernels" and any("variants" in case for case in data["cases"]):
         return ablation(data)
     if data["kind"] == "kernels" and any("built_up" in case for case in data["cases"]):
@@ -254,7 +309,7 @@ def tables(path):
     if data["kind"] == "kernels" and path.stem == "levels":
         return levels(data)
     makers = {"kernels": kernels, "solve": solves, "preconditioners": preconditioners, "vectors": vectors,
-              "assembly": assembly, "hpcg": hpcg}
+              "assembly": assembly, "hpcg": hpcg, "first_runs": first_runs}
     if data["kind"] not in makers:
         raise SystemExit(f"{path}: there is no table of the kind '{data['kind']}'")
     return makers[data["kind"]](data)

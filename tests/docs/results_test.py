@@ -49,7 +49,8 @@ class Results(unittest.TestCase):
                 data = json.loads(path.read_text(encoding="utf-8"))
                 self.assertIn(f"commit {data['git_sha'][:7]}", page, path.name)
                 self.assertNotIn("dirty", data["git_sha"], path.name)
-                self.assertIn(data["device"], page, path.name)
+                device = data["system"]["device"].removeprefix("cuda, ") if "candidates" in data else data["device"]
+                self.assertIn(device, page, path.name)
 
     def test_cusparses_faster_format_counts(self):
         cases = [case(8, 2.0, csr=12.0, bsr=4.0), case(9, 2.0, csr=16.0, bsr=17.0), case(7, 2.0)]
@@ -68,6 +69,41 @@ class Results(unittest.TestCase):
         tables = TABLES.ablation({"cases": [{**case(8, 4.0), "variants": [slower, left_out]}]})
         self.assertIn("| tiles that wait for each other | level sets within a row |", tables["factorisation"])
         self.assertIn("| star7:2:8 | 2.00 | 0.80 |", tables["factorisation"])
+
+    def test_the_fastest_tuning_of_each_kernel(self):
+        tuned = [{"name": "2 stages", "kernels": {"lower": timed(5.0), "upper": timed(4.2)}},
+                 {"name": "4 stages", "same_as": "the default", "kernels": {}},
+                 {"name": "6 stages", "kernels": {"lower": timed(3.0), "upper": timed(4.4)}},
+                 {"name": "storage single", "kernels": {"lower": timed(1.0), "upper": timed(1.0)}}]
+        text = TABLES.tunings({"cases": [{**case(8, 4.0), "variants": tuned}]})["tunings"]
+        self.assertIn("| star7:2:8 | 4000 | 0.75 6 stages | 2 | 4000 | 1.05 2 stages | 2 | 4000 |  | 0 |", text)
+
+    def test_whole_solves_of_a_comparison(self):
+        done = {"name": "cg+a", "converged": True, "iterations": 7, "setup_seconds": {"median": 0.002},
+                "solve_seconds": {"median": 0.0321}, "total_seconds": {"median": 0.0341}, "seconds_per_iteration": 0.0046,
+                "memory": {"peak": 3 * 2**29}}
+        failed = {"name": "cg+b", "converged": False, "iterations": 2000}
+        with tempfile.TemporaryDirectory() as scratch:
+            path = pathlib.Path(scratch) / "a.json"
+            path.write_text(json.dumps({"candidates": [done, failed]}), encoding="utf-8")
+            text = TABLES.tables(path)["whole solves"]
+        self.assertIn("| `cg+a` | 7 | 2.00 | 32.1 | 34.1 | 4.60 | 1.50 |", text)
+        self.assertIn("| `cg+b` | not within 2000 |  |  |  |  |  |", text)
+
+    def test_a_first_run_beside_the_median_of_later_ones(self):
+        runs = [{"compile": 1.25, "setup": 0.011, "solve": 0.42}] + [
+            {"compile": 0, "setup": setup, "solve": 0.4} for setup in (0.010, 0.012, 0.009)]
+        text = TABLES.first_runs({"decks": [{"deck": "inputs/a.ini", "iterations": 9, "runs": runs}]})
+        self.assertIn("| a | 9 | 1.25 | 11.0 | 10.0 | 1.10 | 30 % | 420 | 400 | 1.05 | 0 % |", text["first and later runs"])
+
+    def test_what_was_refused_has_no_row(self):
+        found = [{"preconditioner": "cusparse_ilu", "refused": "too large"},
+                 {"preconditioner": "cusparse_ilu:format=bsr", "apply": {"median": 4.0}, "setup": {"median": 6.0},
+                  "time_over_limit": 2.0},
+                 {"preconditioner": "fgbilu", "apply": {"median": 2.0}, "setup": {"median": 2.0}, "time_over_limit": 1.0}]
+        text = TABLES.preconditioners({"systems": [{"system": "a", "preconditioners": found}]})["applications"]
+        self.assertNotIn("`cusparse_ilu`", text)
+        self.assertIn("| a | `fgbilu` | 2000 | 1.00 | 2.00 | 2000 | 3.00 |", text)
 
     def test_pieces_added_one_after_the_other(self):
         steps = [{"name": "a launch a level", "kernels": {"lower": timed(8.0), "upper": timed(8.0), "factorise": timed(9.0)}},
