@@ -93,7 +93,7 @@ class Results(unittest.TestCase):
     def test_a_first_run_beside_the_median_of_later_ones(self):
         runs = [{"compile": 1.25, "setup": 0.011, "solve": 0.42}] + [
             {"compile": 0, "setup": setup, "solve": 0.4} for setup in (0.010, 0.012, 0.009)]
-        text = TABLES.first_runs({"decks": [{"deck": "inputs/a.ini", "iterations": 9, "runs": runs}]})
+        text = TABLES.first_runs({"decks": [{"deck": "a.ini", "iterations": 9, "runs": runs}]})
         self.assertIn("| a | 9 | 1.25 | 11.0 | 10.0 | 1.10 | 30 % | 420 | 400 | 1.05 | 0 % |", text["first and later runs"])
 
     def test_what_was_refused_has_no_row(self):
