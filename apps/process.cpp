@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 
 #include "core/error.hpp"
 
@@ -24,8 +25,15 @@ pid_t spawn(const std::vector<std::string>& words, int output) {
     posix_spawn_file_actions_init(&actions);
     for (int stream : {STDOUT_FILENO, STDERR_FILENO})
         if (output >= 0) posix_spawn_file_actions_adddup2(&actions, output, stream);
+    posix_spawnattr_t attributes;  // signals that this program blocks are not blocked in the other one
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t child = -1;
-    const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    const int failed = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return failed ? -1 : child;
 }

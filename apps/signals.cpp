@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <span>
 
 #include "core/ranks/cuts.hpp"
 
@@ -11,6 +12,10 @@ namespace hyperplane {
 namespace {
 
 constexpr int stops[] = {SIGTERM, SIGUSR1, SIGHUP, SIGINT};
+/// METIS takes this signal from the whole process while it works: in its own thread it then leaves off with an error,
+/// wherever it is, and in another thread it crashes. So where signals are noted no handler is ever called for this one.
+constexpr int blocked[] = {SIGTERM};
+constexpr int handled[] = {SIGUSR1, SIGHUP, SIGINT};
 std::atomic<int> noted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch only lock-free atomics");
 
@@ -22,11 +27,23 @@ void note(int signal) {
     noted.store(signal, std::memory_order_relaxed);
 }
 
-void mask(int how) {
+sigset_t set_of(std::span<const int> signals) {
     sigset_t set;
     sigemptyset(&set);
-    for (int signal : stops) sigaddset(&set, signal);
+    for (int signal : signals) sigaddset(&set, signal);
+    return set;
+}
+
+void mask(int how, std::span<const int> signals) {
+    const sigset_t set = set_of(signals);
     pthread_sigmask(how, &set, nullptr);
+}
+
+/// Notes a SIGTERM that has come while it was blocked.
+void take_blocked() {
+    static const sigset_t set = set_of(blocked);
+    constexpr timespec at_once{};
+    if (const int signal = sigtimedwait(&set, nullptr, &at_once); signal > 0) note(signal);
 }
 
 /// Reads HYPERPLANE_STOP_AT, which is LOOKS or LOOKS:SIGNAL.
@@ -46,11 +63,11 @@ bool is_ignored(int signal) {
 }  // namespace
 
 void hold_stop_signals() {
-    mask(SIG_BLOCK);
+    mask(SIG_BLOCK, stops);
 }
 
 void catch_stop_signals() {
-    for (int signal : stops) {
+    for (int signal : handled) {
         if ((signal == SIGHUP || signal == SIGINT) && is_ignored(signal)) continue;
         struct sigaction action = {};
         action.sa_handler = note;
@@ -58,15 +75,17 @@ void catch_stop_signals() {
         sigaction(signal, &action, nullptr);
     }
     read_stop_at();
-    mask(SIG_UNBLOCK);
+    mask(SIG_BLOCK, blocked);
+    mask(SIG_UNBLOCK, handled);
 }
 
 void release_stop_signals() {
-    mask(SIG_UNBLOCK);
+    mask(SIG_UNBLOCK, stops);
 }
 
 int stop_signal() {
     if (looks_left > 0 && --looks_left == 0) std::raise(at_look);
+    take_blocked();
     return noted.load(std::memory_order_relaxed);
 }
 

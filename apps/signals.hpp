@@ -18,7 +18,8 @@ namespace hyperplane {
 void hold_stop_signals();
 /// From now on these signals are only noted, but a second SIGINT ends the program. (A second SIGTERM does not, because
 /// schedulers may send it both to the program and to the job's shell, which passes it on.) If SIGHUP or SIGINT was
-/// ignored, as nohup and shells do for background programs, it stays ignored.
+/// ignored, as nohup and shells do for background programs, it stays ignored. SIGTERM stays blocked, in all threads
+/// that are started later, too, and is noted by stop_signal.
 void catch_stop_signals();
 /// From now on these signals end the program.
 void release_stop_signals();

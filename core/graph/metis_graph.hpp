@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <metis.h>
 
+#include <csignal>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -41,8 +42,16 @@ public:
     idx_t* neighbour() { return neighbour_.data(); }
     idx_t* options() { return options_; }
 
-    /// Throws what METIS's status says; `function` is the one that returned it.
-    void require_success(int status, const char* function) const {
+    /// Calls METIS; throws what its status says. `function` is the one that `call` calls and whose status it returns.
+    /// While METIS works it takes SIGTERM from the whole process, and leaves off where one comes. It is passed on to
+    /// whoever had it before; if that does not end the process, METIS begins again.
+    template <typename Call>
+    void run(const char* function, const Call& call) const {
+        int status = call();
+        for (int again = 0; status == METIS_ERROR && again < most_signals; ++again) {
+            std::raise(SIGTERM);
+            status = call();
+        }
         if (status == METIS_OK) return;
         if (status == METIS_ERROR_MEMORY)
             throw OutOfMemory(fmt::format("{}: METIS ran out of memory; use {}", key_, instead_));
@@ -52,6 +61,8 @@ public:
     static constexpr const char* label = "row order";
 
 private:
+    static constexpr int most_signals = 10;  // an error of METIS's own has the same status
+
     static std::mutex& only_one() {
         static std::mutex mutex;
         return mutex;

@@ -22,9 +22,10 @@ Buffer<int> nested_dissection_order(const Graph& graph) {
     if (graph.neighbour.size() == 0) return order;
     Buffer<idx_t> permuted(graph.context(), MetisGraph::label, graph.vertices());
     Buffer<idx_t> inverse(graph.context(), MetisGraph::label, graph.vertices());
-    metis.require_success(METIS_NodeND(metis.vertices(), metis.begin(), metis.neighbour(), nullptr, metis.options(),
-                                       permuted.data(), inverse.data()),
-                          "METIS_NodeND");
+    metis.run("METIS_NodeND", [&] {
+        return METIS_NodeND(metis.vertices(), metis.begin(), metis.neighbour(), nullptr, metis.options(),
+                            permuted.data(), inverse.data());
+    });
     std::copy(permuted.begin(), permuted.end(), order.begin());
     return order;
 }

@@ -49,10 +49,10 @@ GraphParts metis_parts(const Graph& graph, Index most, const std::string& key, c
     if (count > 1 && graph.neighbour.size() > 0) {
         Buffer<idx_t> found(context, label, n);
         idx_t constraints = 1, cut = 0;
-        metis.require_success(
-            METIS_PartGraphKway(metis.vertices(), &constraints, metis.begin(), metis.neighbour(), nullptr, nullptr,
-                                nullptr, &count, nullptr, nullptr, metis.options(), &cut, found.data()),
-            "METIS_PartGraphKway");
+        metis.run("METIS_PartGraphKway", [&] {
+            return METIS_PartGraphKway(metis.vertices(), &constraints, metis.begin(), metis.neighbour(), nullptr,
+                                       nullptr, nullptr, &count, nullptr, nullptr, metis.options(), &cut, found.data());
+        });
         std::copy(found.begin(), found.end(), part.begin());
     } else {
         part = consecutive_parts(context, n, most, label).part;

@@ -215,6 +215,57 @@ class Early(Interruptions):
         self.assertEqual(ended - {-signal.SIGUSR1}, {0})
 
 
+class DuringMetis(Interruptions):
+    """METIS takes SIGTERM and SIGABRT from the whole process while it divides a graph."""
+
+    GRID = ("[problem]\nname = poisson\n[grid]\ncells = 48\n[solver]\nname = cg\n[matrix]\nformat = general\n"
+            "[preconditioner]\nname = {}\n")
+    DECKS = {"order": GRID.format("sync_free_ilu") + "[ordering]\nname = nested_dissection\n",
+             "parts": GRID.format("subdomain_ildu0\npart_rows = 100")}
+
+    def setUp(self):
+        super().setUp()
+        self.write("order.ini", self.DECKS["order"])
+        if "needs METIS" in self.run_program("check", "order.ini").stderr:
+            self.skipTest("built without METIS")
+
+    def catches(self, process, number):
+        """Whether the process has a handler for the signal, as Linux tells it."""
+        with open(f"/proc/{process.pid}/status") as status:
+            caught = next(line.split()[1] for line in status if line.startswith("SigCgt"))
+        return int(caught, 16) >> (number - 1) & 1 == 1
+
+    def end_during_metis(self, *words):
+        """Begins the program and sends SIGTERM while METIS works; returns its status and log."""
+        process = self.begin(*words)
+        while not self.catches(process, signal.SIGABRT):  # METIS alone catches that one
+            self.assertIsNone(process.poll(), f"{words}: METIS was not called")
+            time.sleep(0.001)
+        time.sleep(0.02)  # METIS has a place to return to after it has its handlers
+        self.assertTrue(self.catches(process, signal.SIGABRT), "METIS was done too soon for this test")
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=120)
+        return process.returncode, log
+
+    def test_a_run_is_preempted_and_goes_on(self):
+        for name, text in self.DECKS.items():
+            deck = self.write(f"{name}.ini", text)
+            self.expect(0, "run", deck, "--quiet", "--set", "output.file=whole.h5")
+            for ranks in ("1", "2"):
+                with self.subTest(name, ranks=ranks):
+                    words = ("run", deck, "--backend", "cpu", "--ranks", ranks)
+                    status, log = self.end_during_metis(*words, "--fresh")
+                    self.assertEqual(status, 75, log)
+                    record = self.record(f"{name}.h5")
+                    self.assertEqual(record["status"], "preempted")
+                    self.assertIn(f"signal {int(signal.SIGTERM)}", log)
+                    self.expect(0, *words, "--quiet")
+                    self.expect(0, "diff", "whole.h5", f"{name}.h5", "--tolerance", "0")
+
+    def test_what_keeps_nothing_ends_by_the_signal(self):
+        self.assertEqual(self.end_during_metis("check", "order.ini")[0], -signal.SIGTERM)
+
+
 class Comparison(Interruptions):
     WORDS = ("--preconditioners", "jacobi,none,struct_ilu,struct_ilu:fill_level=1", "--reps", "4")
 

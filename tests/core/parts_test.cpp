@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <thread>
 
 #include "core/error.hpp"
 #include "core/graph/orderings.hpp"
@@ -90,6 +94,35 @@ TEST(GraphParts, OfMetisCutFewEdges) {
     // times.
     EXPECT_LT(edges_cut(graph, metis), edges_cut(graph, consecutive_parts(Context::cpu(1), 1600, 64, "test")) / 2);
     EXPECT_LT(metis.count(), 32);
+}
+
+std::atomic<int> signals_handled{0};
+
+/// METIS takes SIGTERM from the process while it works, and leaves off where one comes.
+TEST(GraphParts, OfMetisAreTheSameWhereASignalComesThatTheProcessHandles) {
+    if (!metis_built()) GTEST_SKIP() << "built without METIS";
+    const Graph graph = graph_of_pattern(square(250));
+    const GraphParts undisturbed = metis_parts(graph, 30, "test", "test");
+    const auto handle = [](int) { ++signals_handled; };
+    const auto before = std::signal(SIGTERM, handle);
+    std::atomic<bool> over{false}, sent{false};
+    std::thread sender([&, working = pthread_self()] {
+        struct sigaction now = {};
+        do {
+            if (over) return;
+            sigaction(SIGTERM, nullptr, &now);
+        } while (now.sa_handler == static_cast<void (*)(int)>(handle));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));  // METIS then has a place to return to
+        sent = !over;
+        if (sent) pthread_kill(working, SIGTERM);
+    });
+    const GraphParts disturbed = metis_parts(graph, 30, "test", "test");
+    over = true;
+    sender.join();
+    std::signal(SIGTERM, before);
+    ASSERT_TRUE(sent) << "METIS was done too soon for this test";
+    EXPECT_EQ(signals_handled, 1);
+    EXPECT_TRUE(std::equal(undisturbed.part.begin(), undisturbed.part.end(), disturbed.part.begin()));
 }
 
 }  // namespace
