@@ -22,19 +22,8 @@ namespace hyperplane {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Bytes = std::map<std::string, Index>;
 
 constexpr double least_patience = 1.0;  // seconds
-
-Bytes beyond(Bytes bytes, const Bytes& before) {
-    for (const auto& [label, held] : before) bytes[label] -= held;
-    std::erase_if(bytes, [](const auto& row) { return row.second == 0; });
-    return bytes;
-}
-
-void add(const Bytes& more, Bytes& bytes) {
-    for (const auto& [label, held] : more) bytes[label] += held;
-}
 
 std::uint64_t fingerprint(const StopCriteria& c) {
     std::uint64_t bits = 0;
@@ -263,7 +252,8 @@ void Comparison::warm_up(std::size_t at) {
         trial.peak_by_label = beyond(ledger.peak_by_label(), before);
         add(prepared.memory, trial.peak_by_label);
         add(problem_memory_, trial.peak_by_label);
-        for (const auto& [label, bytes] : trial.peak_by_label) trial.peak += bytes;
+        add(form_memory_.at(prepared.problem.get()), trial.peak_by_label);
+        trial.peak = total(trial.peak_by_label);
         keep(at, done, history);
 
         const StopReason reason = done.report.reason;

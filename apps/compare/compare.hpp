@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "apps/bench/kernels.hpp"
+#include "apps/compare/bytes.hpp"
 #include "apps/compare/candidates.hpp"
 #include "apps/compare/progress.hpp"
 #include "apps/run/build_case.hpp"
@@ -46,8 +47,10 @@ struct Trial {
     TimerTree timers;                  ///< of the recording pass: setup, solve, solve/spmv, solve/preconditioner
     std::vector<double> setup, solve;  ///< seconds of each counted turn
     bool repeatable = true;            ///< every pass had the same number of iterations and the same residual
-    std::map<std::string, Index> peak_by_label;
-    Index peak = 0, predicted = 0;  ///< bytes that a run of this candidate alone holds
+    Bytes peak_by_label;
+    /// Bytes that a run of this candidate alone holds, from when its problem has been constructed until its first solve
+    /// has ended.
+    Index peak = 0, predicted = 0;
 
     bool converged() const { return code == ExitCode::ok; }
     Timing setup_time() const { return timing_of(setup); }
@@ -110,7 +113,7 @@ private:
         IndexSpace space;
         LinearSystem system;
         Vector u, du;
-        std::map<std::string, Index> memory;  ///< bytes by label
+        Bytes memory;
     };
     struct Pass {
         SetupReport setup;
@@ -159,7 +162,8 @@ private:
     CompareRules rules_;
     CompareProgress& progress_;
     Foundation foundation_;
-    std::map<std::string, Index> problem_memory_;
+    Bytes problem_memory_;                         ///< of the problem as the deck describes it
+    std::map<const Problem*, Bytes> form_memory_;  ///< what each form and order needs besides
     SystemPrint print_;
     std::vector<std::unique_ptr<Prepared>> systems_;  ///< one for each form, order and layout
     std::vector<double> b_;                           ///< b in the given order, if A is singular

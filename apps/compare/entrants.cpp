@@ -34,16 +34,21 @@ void Comparison::build_all() {
         trial.solver = candidate.solver.text;
         trial.preconditioner = candidate.preconditioner.text;
         attempt(at, [&] {
+            const MemoryLedger& ledger = foundation_.context.ledger();
+            const Bytes before = ledger.by_label();
             Case a_case = build(at);
             a_case.plan.kept.reset();  // all candidates are planned before the first is set up
+            const Bytes& form =
+                form_memory_.try_emplace(a_case.problem.get(), beyond(ledger.by_label(), before)).first->second;
+            const Index other_forms = ledger.held() - total(problem_memory_) - total(form);
             trial.layout = a_case.space.name();
             trial.varies = a_case.plan.traits.varies;
             trial.preparation = a_case.problem->preparation();
             trial.pattern = a_case.shape().statistics();
             trial.given_pattern = a_case.shape().given_statistics();
-            const MemoryPlan plan = a_case.memory_plan(true);
-            trial.predicted = plan.total();
-            const Index needed = in_one_memory(trial.predicted), of_rank = most_of_a_rank(trial.predicted);
+            const MemoryPlan plan = a_case.memory_plan(Moments::after_first_solve);
+            trial.predicted = a_case.memory_plan(Moments::after_construction).total() - other_forms;
+            const Index needed = in_one_memory(plan.total()), of_rank = most_of_a_rank(plan.total());
             if (needed > available || of_rank > limit)
                 return fail(at, ExitCode::out_of_memory,
                             fmt::format("it needs {}, {} are left", in_mib(of_rank > limit ? of_rank : needed),

@@ -49,7 +49,7 @@ std::optional<Index> Case::steps() const {
     return time.steps > 0 ? std::optional(time.steps) : std::nullopt;
 }
 
-MemoryPlan Case::memory_plan(bool solved_before) const {
+MemoryPlan Case::memory_plan(Moments moments) const {
     const Index vector = space.slots_in_memory() * shape().dof * Index(sizeof(double));
     const Index matrix = bytes_of(shape().matrix(), space, context.backend());
     MemoryPlan memory;
@@ -60,10 +60,11 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     memory.more_when = plan.most_when;
     const Index krylov = solver->work_vectors() * vector;
     memory.by_label["Krylov vectors"] = krylov;
-    memory.by_label["Krylov scalars"] = solver->work_scalars() * Index(sizeof(double));
-    // The first set-up takes place before the solver allocates its vectors.
-    const bool set_up_once = !solved_before && shape().linear && steps() == 1;
-    if (const Index more = plan.setup_bytes - (set_up_once ? krylov : 0); more > 0)
+    const Index scalars = solver->work_scalars() * Index(sizeof(double));
+    memory.by_label["Krylov scalars"] = scalars;
+    // The first set-up takes place before the solver allocates either.
+    const bool set_up_once = moments != Moments::after_first_solve && shape().linear && steps() == 1;
+    if (const Index more = plan.setup_bytes - (set_up_once ? krylov + scalars : 0); more > 0)
         memory.by_label["set-up of preconditioner " + name("preconditioner")] = more;
     memory.by_label["state, b, correction"] = 3 * vector;
     const Newton::Vectors held = Newton::vectors(shape(), newton);
@@ -80,7 +81,8 @@ MemoryPlan Case::memory_plan(bool solved_before) const {
     if (parameters.integer("output", "fields_every") > 0 && context.backend() == Backend::cpu)
         memory.by_label["fields"] = fields_on_disk(*this).memory;
     // Reading, ordering and copying a general matrix may hold more than the run.
-    if (const Index more = solved_before ? 0 : context.ledger().peak() - memory.total(); more > 0 && shape().pattern)
+    const bool constructs = moments == Moments::all && shape().pattern;
+    if (const Index more = constructs ? context.ledger().peak() - memory.total() : 0; more > 0)
         memory.by_label["construction of the problem"] = more;
     return memory;
 }

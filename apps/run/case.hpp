@@ -28,6 +28,10 @@ struct MemoryPlan {
     std::string table() const;
 };
 
+/// Which moments of a run its peak is sought among: all of them; those after reading, ordering and copying a general
+/// matrix; or those after the first solve, when the solver has its vectors already as a set-up takes place.
+enum class Moments { all, after_construction, after_first_solve };
+
 struct Case {
     Deck deck;
     std::vector<std::string> overrides;  ///< "section.key=value"
@@ -51,8 +55,8 @@ struct Case {
     std::optional<Index> steps() const;
     Vector make_vector(const std::string& label) const { return {context, space, shape().dof, label}; }
     /// The memory that the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds
-    /// already. `solved_before`: the solver has its vectors already when the first set-up takes place.
-    MemoryPlan memory_plan(bool solved_before = false) const;
+    /// already.
+    MemoryPlan memory_plan(Moments moments = Moments::all) const;
     /// The names of the record and of the file of final fields beside it.
     std::string record_path() const;
     std::string fields_path() const;

@@ -106,14 +106,16 @@ Index most_bytes_of_finding_an_order(const BlockCounts& a) {
 /// are known. `finding`: bytes that are held while its order is found; none: it stays in the given order.
 MemoryPlan memory_of(const BlockCounts& a, const std::string& preconditioner, Index held, Index setup,
                      const Solver& solver, std::optional<Index> finding) {
-    const Index vector = a.rows * a.dof * Index(sizeof(double)), krylov = solver.work_vectors() * vector;
+    const Index vector = a.rows * a.dof * Index(sizeof(double)), krylov = solver.work_vectors() * vector,
+                scalars = solver.work_scalars() * Index(sizeof(double));
     MemoryPlan memory;
     memory.by_label["matrix"] = a.value_bytes();
     memory.by_label["preconditioner " + preconditioner] = held;
     memory.by_label["Krylov vectors"] = krylov;
-    memory.by_label["Krylov scalars"] = solver.work_scalars() * Index(sizeof(double));
-    // The set-up takes place before the solver allocates its vectors.
-    if (setup > krylov) memory.by_label["set-up of preconditioner " + preconditioner] = setup - krylov;
+    memory.by_label["Krylov scalars"] = scalars;
+    // The set-up takes place before the solver allocates either.
+    if (const Index more = setup - krylov - scalars; more > 0)
+        memory.by_label["set-up of preconditioner " + preconditioner] = more;
     memory.by_label["state, b, correction"] = 3 * vector;
     const Index data = BlockPattern::bytes(a.rows, a.blocks) + a.value_bytes() + vector;
     const Index order = finding ? 2 * a.rows * Index(sizeof(int)) : 0;
