@@ -13,7 +13,7 @@
 #include <span>
 
 #include "apps/log.hpp"
-#include "core/device/device.hpp"
+#include "core/device/planned_gpu.hpp"
 #include "core/error.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/nccl.hpp"
@@ -22,10 +22,16 @@
 namespace hyperplane {
 namespace {
 
+/// Whether a plan for a GPU can be made here although none can be used.
+bool must_plan(WithoutGpu without) {
+    return cuda_built && without == WithoutGpu::plan && !device::available();
+}
+
 /// The backend that [device] chooses. Throws DeviceError if it is a GPU that cannot be used.
-Backend choose_backend(const Parameters& parameters) {
+Backend choose_backend(const Parameters& parameters, WithoutGpu without = WithoutGpu::refuse) {
     const std::string& asked = parameters.text("device", "backend");
     if (asked == "cpu") return Backend::cpu;
+    if ((asked == "cuda" || parameters.is_given("device", "gpu")) && must_plan(without)) return Backend::cuda;
     try {
         device::properties_of(int(parameters.integer("device", "gpu")));
         return Backend::cuda;
@@ -136,9 +142,16 @@ Context context_of_process(const Parameters& parameters, int threads, const std:
 }
 
 /// The context of a rank that is a thread of this process.
-Context context_of_thread(const Parameters& parameters, int threads, const std::shared_ptr<Communicator>& ranks) {
-    if (choose_backend(parameters) == Backend::cpu) return Context::cpu(threads, ranks);
+Context context_of_thread(const Parameters& parameters, int threads, const std::shared_ptr<Communicator>& ranks,
+                          WithoutGpu without) {
+    if (choose_backend(parameters, without) == Backend::cpu) return Context::cpu(threads, ranks);
     std::vector<int> ordinals;
+    if (must_plan(without)) {
+        Context context = Context::cuda(device::planned_ordinal, threads, ranks);
+        for (int rank = 0; rank < ranks->size(); ++rank) ordinals.push_back(rank);
+        context.set_gpus_of_ranks(std::move(ordinals));
+        return context;
+    }
     for (int rank = 0; rank < ranks->size(); ++rank) ordinals.push_back(gpu_of(parameters, rank));
     if constexpr (cuda_built) cuda::check_peers(ordinals);
     Context context = Context::cuda(ordinals[ranks->rank()], threads, ranks);
@@ -148,26 +161,33 @@ Context context_of_thread(const Parameters& parameters, int threads, const std::
 
 /// Ranks on the same cores share the machine's threads unless the deck says how many each has, or, to a process that
 /// is a rank, OMP_NUM_THREADS.
-Context context_of_rank(const Parameters& parameters, int threads, const std::shared_ptr<Communicator>& ranks) {
+Context context_of_rank(const Parameters& parameters, int threads, const std::shared_ptr<Communicator>& ranks,
+                        WithoutGpu without) {
     const bool process = !ranks->one_process();
     if (threads == 0 && process && std::getenv("OMP_NUM_THREADS")) threads = Context::cpu().threads();
     if (threads == 0) threads = std::max(1, Context::cpu().threads() / ranks->sharing_cores());
-    return process ? context_of_process(parameters, threads, ranks) : context_of_thread(parameters, threads, ranks);
+    return process ? context_of_process(parameters, threads, ranks)
+                   : context_of_thread(parameters, threads, ranks, without);
 }
 
-Context context_of_backend(const Parameters& parameters, int threads) {
-    if (choose_backend(parameters) == Backend::cpu) return Context::cpu(threads);
+Context context_of_backend(const Parameters& parameters, int threads, WithoutGpu without) {
+    if (choose_backend(parameters, without) == Backend::cpu) return Context::cpu(threads);
+    if (must_plan(without)) return Context::cuda(device::planned_ordinal, threads);
     return Context::cuda(int(parameters.integer("device", "gpu")), threads);
 }
 
 }  // namespace
 
-Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks) {
+Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks, WithoutGpu without) {
     const int threads = int(parameters.integer("device", "threads"));
     const Context context =
-        ranks ? context_of_rank(parameters, threads, ranks) : context_of_backend(parameters, threads);
+        ranks ? context_of_rank(parameters, threads, ranks, without) : context_of_backend(parameters, threads, without);
     limit_memory(context, parameters);
     return context;
+}
+
+bool is_of_planned_gpu(const Context& context) {
+    return context.backend() == Backend::cuda && device::is_planned(context.stream().properties());
 }
 
 void limit_memory(const Context& context, const Parameters& parameters, Index most) {
@@ -185,6 +205,10 @@ std::string between_hosts(const Context& context) {
 }
 
 std::string describe(const Context& context) {
+    if (is_of_planned_gpu(context))
+        return context.ranks()
+                   ? fmt::format("cuda, {} ranks on as many GPUs that are not here", context.ranks()->size())
+                   : "cuda, a GPU that is not here";
     const Communicator* const on_gpus = context.backend() == Backend::cuda ? context.ranks() : nullptr;
     if (on_gpus) {
         const int gpus = int(std::set<int>(context.gpus_of_ranks().begin(), context.gpus_of_ranks().end()).size());

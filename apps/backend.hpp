@@ -11,12 +11,20 @@
 
 namespace hyperplane {
 
+/// What is done where [device] demands a GPU and this machine has none: an error, or a context for plans of memory,
+/// whose stream is that of a GPU that is not there (core/device/planned_gpu.hpp).
+enum class WithoutGpu { refuse, plan };
+
 /// The context that [device] chooses; `auto` takes the GPU if there is one that can be used. Throws DeviceError if the
 /// deck demands a GPU and none can be used. With ranks it is that of one of several ranks, each of which has a GPU,
 /// from device.gpu on; they share GPUs if there are fewer. All ranks must make theirs at the same time if they are
 /// processes. Throws UsageError or DeviceError if these are on GPUs of several hosts and cannot exchange values as
 /// asked.
-Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks = nullptr);
+Context make_context(const Parameters& parameters, const std::shared_ptr<Communicator>& ranks = nullptr,
+                     WithoutGpu without = WithoutGpu::refuse);
+
+/// Whether a context is one for plans, on a GPU that is not there.
+bool is_of_planned_gpu(const Context& context);
 
 /// From now on, allocations above device.memory_limit, or above `most` bytes if that is less, fail.
 void limit_memory(const Context& context, const Parameters& parameters, Index most = std::numeric_limits<Index>::max());

@@ -150,7 +150,7 @@ int planes_together(const Parameters& parameters, const PreconditionerSetting& s
 /// cuts they allow depends on the problem's shape. One of several cases is left out, and refused later, if a rank would
 /// have no planes with it.
 void align_cuts(Foundation& foundation, const Deck& deck, const std::vector<const Parameters*>& cases,
-                const std::shared_ptr<Communicator>& ranks) {
+                const std::shared_ptr<Communicator>& ranks, WithoutGpu without = WithoutGpu::refuse) {
     if (foundation.whole) return;
     const MatrixShape matrix = foundation.problem->shape().matrix();
     int planes = 1;
@@ -159,8 +159,8 @@ void align_cuts(Foundation& foundation, const Deck& deck, const std::vector<cons
         if (cases.size() == 1 || (matrix.grid().nz - 1) / with_case + 1 >= ranks->size()) planes = with_case;
     }
     if (planes == 1) return;
-    foundation = make_foundation(deck, *cases.front(),
-                                 make_context(*cases.front(), std::make_shared<AlignedRanks>(ranks, planes)));
+    const Context context = make_context(*cases.front(), std::make_shared<AlignedRanks>(ranks, planes), without);
+    foundation = make_foundation(deck, *cases.front(), context);
 }
 
 /// Refuses a preconditioner that does not allow the cuts between the ranks of a foundation.
@@ -335,7 +335,8 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides, const std:
     return build_case(std::move(asked), std::move(parameters), ranks);
 }
 
-Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Communicator>& ranks) {
+Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Communicator>& ranks,
+                WithoutGpu without) {
     Deck& deck = asked.deck;
     Contradictions found;
     check_expectations(parameters, found);
@@ -345,11 +346,12 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
             check_record_name(parameters.text("output", "file"), parameters.where("output", "file"),
                               parameters.boolean("output", "fields"));
         });
-    Foundation foundation{make_context(parameters, ranks), nullptr};
+    Foundation foundation{make_context(parameters, ranks, without), nullptr};
     if (ranks) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
     if (ranks && has_general_matrix(parameters)) found.report();  // no file may be read for what is not cut
     found.collect([&] { foundation = make_foundation(deck, parameters, foundation.context); });
-    if (ranks && foundation.problem) found.collect([&] { align_cuts(foundation, deck, {&parameters}, ranks); });
+    if (ranks && foundation.problem)
+        found.collect([&] { align_cuts(foundation, deck, {&parameters}, ranks, without); });
     if (foundation.problem) found.collect([&] { check_counts_of_steps(parameters, *foundation.problem); });
     Case built = build_on(foundation, std::move(deck), asked.overrides, std::move(parameters), found);
     check_initial_file(built);

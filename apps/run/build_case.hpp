@@ -2,6 +2,7 @@
 // Builds cases: constructs the components that a deck names and checks them against each other.
 #pragma once
 
+#include "apps/backend.hpp"
 #include "apps/run/case.hpp"
 
 namespace hyperplane {
@@ -27,7 +28,8 @@ Case read_case_without_run(const Invocation& invocation, const std::string& verb
 Case build_case(Deck deck, const std::vector<std::string>& overrides,
                 const std::shared_ptr<Communicator>& ranks = nullptr);
 /// Builds the case of a deck whose keys have been resolved.
-Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Communicator>& ranks);
+Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Communicator>& ranks,
+                WithoutGpu without = WithoutGpu::refuse);
 
 /// The parts of a deck's cases that depend neither on the solver nor on the preconditioner.
 struct Foundation {

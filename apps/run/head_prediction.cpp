@@ -238,7 +238,7 @@ void refuse_larger_than_memory(const Deck& deck, const Parameters& parameters, i
 
 int check_header(const AskedDeck& asked, bool json) {
     const Parameters parameters = resolved(asked);
-    const Context context = make_context(parameters);
+    const Context context = make_context(parameters, nullptr, WithoutGpu::plan);
     const HeadPrediction made = predict_from_head(asked.deck, parameters, context);
     const Index left = available_memory(parameters), total = made.memory.total();
     const bool fits = total <= left && made.head.reading_bytes <= available_memory();

@@ -10,12 +10,12 @@
 namespace hyperplane {
 
 /// It is the last rank, unless the matrix is general, or the preconditioner restricts the cuts or has parts of its own.
-Case case_of_largest_rank(const AskedDeck& asked) {
+Case case_of_largest_rank(const AskedDeck& asked, WithoutGpu without) {
     const Parameters parameters = resolved(asked);
     const int ranks = ranks_of(parameters);
-    if (ranks == 1) return build_case(asked, parameters, nullptr);
+    if (ranks == 1) return build_case(asked, parameters, nullptr, without);
     const auto of_rank = [&](int rank) {
-        return build_case(asked, parameters, std::make_shared<PlannedRank>(rank, ranks));
+        return build_case(asked, parameters, std::make_shared<PlannedRank>(rank, ranks), without);
     };
     Case largest = of_rank(ranks - 1);
     const PreconditionerRow& row = find_preconditioner(largest.parameters.text("preconditioner", "name"));
@@ -29,6 +29,7 @@ Case case_of_largest_rank(const AskedDeck& asked) {
 int ranks_sharing_memory(const Case& a_case) {
     const int ranks = a_case.context.ranks() ? a_case.context.ranks()->size() : 1;
     if (a_case.context.backend() == Backend::cpu) return ranks;
+    if (is_of_planned_gpu(a_case.context)) return 1;
     const int gpus = int(device::all().size());
     return (ranks + gpus - 1) / gpus;
 }

@@ -21,6 +21,7 @@
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/counted.hpp"
+#include "core/device/planned_gpu.hpp"
 
 namespace hyperplane {
 namespace {
@@ -48,31 +49,57 @@ std::string estimate_text(const Case& a_case, const Estimate& time) {
 /// What a run will need, and what there is.
 struct Needs {
     int ranks;
-    int sharing;        ///< ranks that share a memory: those on one GPU, or all of them
-    MemoryPlan memory;  ///< of each rank
-    Index memory_left;
+    int sharing;                       ///< ranks that share a memory: those on one GPU, or all of them
+    MemoryPlan memory;                 ///< of each rank
+    std::optional<Index> memory_left;  ///< unless the GPU is not here and device.memory_limit is not given
     std::optional<FieldsOnDisk> disk;  ///< if output.fields_every asks for files
     Index disk_left = 0;
     std::optional<Estimate> time;  ///< of one rank, if the memory suffices
 
-    bool fit_in_memory() const { return sharing * memory.total() <= memory_left; }
+    /// Nothing where that is not known.
+    std::optional<bool> fit_in_memory(Index more = 0) const {
+        if (!memory_left) return std::nullopt;
+        return sharing * (memory.total() + more) <= *memory_left;
+    }
     bool fit_on_disk() const { return !disk || disk->at_most || disk->bytes() <= disk_left; }
 };
+
+std::optional<Index> memory_left_for(const Case& a_case) {
+    if (!is_of_planned_gpu(a_case.context)) return available_memory(a_case.parameters);
+    if (!a_case.parameters.is_set("device", "memory_limit")) return std::nullopt;
+    return memory_limit(a_case.parameters);
+}
 
 Needs needs_of(const Case& a_case) {
     const int ranks = a_case.context.ranks() ? a_case.context.ranks()->size() : 1;
     Needs needs{.ranks = ranks,
                 .sharing = ranks_sharing_memory(a_case),
                 .memory = a_case.memory_plan(),
-                .memory_left = available_memory(a_case.parameters),
+                .memory_left = memory_left_for(a_case),
                 .disk = {},
                 .time = {}};
     if (a_case.parameters.integer("output", "fields_every") > 0) {
         needs.disk = fields_on_disk(a_case);
         needs.disk_left = room_for_fields(a_case);
     }
-    if (needs.fit_in_memory() && needs.ranks == 1) needs.time = estimate(a_case);
+    if (!is_of_planned_gpu(a_case.context) && needs.fit_in_memory().value() && needs.ranks == 1)
+        needs.time = estimate(a_case);
     return needs;
+}
+
+/// What a prediction for a GPU leaves open where there is none.
+std::vector<std::string> not_known(const Parameters& parameters) {
+    std::vector<std::string> all;
+    if (!parameters.is_set("device", "memory_limit"))
+        all.emplace_back("whether it fits: device.memory_limit (MiB) says how much a GPU may hold");
+    const device::Properties gpu = device::planned_properties();
+    all.push_back(fmt::format(
+        "what follows from the GPU's kind: taken are {} multiprocessors and compute capability {}.{}, as an "
+        "H100 and an H200 have them",
+        gpu.multiprocessors, gpu.major, gpu.minor));
+    all.emplace_back("how long it will take");
+    if (parameters.integer("device", "ranks") > 1) all.emplace_back("how many ranks share a GPU: taken is one each");
+    return all;
 }
 
 std::string disk_text(const Needs& needs) {
@@ -103,8 +130,12 @@ void print_json(const Case& a_case, const Needs& needs) {
          {{"predicted", memory.total()}, {"most", memory.total() + memory.more}, {"by_label", memory.by_label}}},
         {"ranks", needs.ranks},
         {"ranks_sharing_memory", needs.sharing},
-        {"memory_left", needs.memory_left},
-        {"fits", needs.fit_in_memory() && needs.fit_on_disk()}};
+        {"memory_left", needs.memory_left ? nlohmann::json(*needs.memory_left) : nlohmann::json()}};
+    if (const auto fits = needs.fit_in_memory(); fits || !needs.fit_on_disk())
+        json["fits"] = fits.value_or(true) && needs.fit_on_disk();
+    else
+        json["fits"] = nullptr;
+    if (is_of_planned_gpu(a_case.context)) json["not_known"] = not_known(a_case.parameters);
     for (const auto& [name, bytes] : a_case.plan.parts)
         json["memory"]["preconditioner_parts"].push_back({{"name", name}, {"bytes", bytes}});
     if (const auto steps = a_case.steps()) json["steps"] = *steps;
@@ -123,6 +154,19 @@ void print_json(const Case& a_case, const Needs& needs) {
     fmt::print("{}", to_text(json));
 }
 
+std::string room_text(const Case& a_case, const Needs& needs) {
+    std::string text;
+    if (const auto fits = needs.fit_in_memory())
+        text = fmt::format("{}: {} {}", *fits ? "fits" : "does not fit", in_mib(*needs.memory_left),
+                           is_of_planned_gpu(a_case.context) ? "allowed by device.memory_limit" : "left");
+    if (is_of_planned_gpu(a_case.context)) {
+        const std::vector<std::string> unknown = not_known(a_case.parameters);
+        text += fmt::format("{}not known without a GPU, of which this machine has none:", text.empty() ? "" : "\n");
+        for (const std::string& what : unknown) text += "\n  " + what;
+    }
+    return text;
+}
+
 void print_text(const Case& a_case, const Needs& needs) {
     const MemoryPlan& memory = needs.memory;
     const Grid& grid = a_case.shape().grid;
@@ -133,16 +177,16 @@ void print_text(const Case& a_case, const Needs& needs) {
     fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
                a_case.space.name(), a_case.device, a_case.record_path());
     const int ranks = needs.ranks;
-    fmt::print("memory it will need{}:\n{}{}: {} left\n",
+    fmt::print("memory it will need{}:\n{}{}\n",
                ranks > 1 ? fmt::format(" on each of {} ranks, {} in all{}", ranks, in_mib(ranks * memory.total()),
                                        needs.sharing < ranks || a_case.context.backend() == Backend::cuda
                                            ? fmt::format(", {} on a GPU", in_mib(needs.sharing * memory.total()))
                                            : "")
                          : "",
-               memory.table(), needs.fit_in_memory() ? "fits" : "does not fit", in_mib(needs.memory_left));
+               memory.table(), room_text(a_case, needs));
     if (memory.more > 0)
         fmt::print("at most {}, if {}{}\n", in_mib(memory.total() + memory.more), memory.more_when,
-                   memory.total() + memory.more <= needs.memory_left ? "" : "; that would not fit");
+                   needs.fit_in_memory(memory.more).value_or(true) ? "" : "; that would not fit");
     if (!a_case.plan.parts.empty()) {
         std::vector<std::string> parts;
         for (const auto& [name, bytes] : a_case.plan.parts) parts.push_back(fmt::format("{}: {}", name, in_mib(bytes)));
@@ -157,7 +201,7 @@ void print_text(const Case& a_case, const Needs& needs) {
 int check_verb(const Invocation& invocation) {
     const AskedDeck asked = read_asked(invocation);
     if (invocation.has("header")) return check_header(asked, invocation.has("json"));
-    const Case a_case = case_of_largest_rank(asked);
+    const Case a_case = case_of_largest_rank(asked, WithoutGpu::plan);
     refuse_initial_file_among_outputs(a_case);
     const Needs needs = needs_of(a_case);
     for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
@@ -167,7 +211,7 @@ int check_verb(const Invocation& invocation) {
         if (invocation.has("verbose")) fmt::print("{}\n", to_ini(a_case.parameters));
         print_text(a_case, needs);
     }
-    if (!needs.fit_in_memory()) return int(ExitCode::out_of_memory);
+    if (!needs.fit_in_memory().value_or(true)) return int(ExitCode::out_of_memory);
     return int(needs.fit_on_disk() ? ExitCode::ok : ExitCode::file);
 }
 

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 
 #include "core/device/capture_cuda.hpp"
+#include "core/device/planned_gpu.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -162,7 +165,9 @@ Index free_memory(int ordinal) {
     return Index(free);
 }
 
-Stream::Stream(int ordinal, Readers readers) : properties_(properties_of(ordinal)), readers_(readers) {
+Stream::Stream(int ordinal, Readers readers)
+    : properties_(ordinal == planned_ordinal ? planned_properties() : properties_of(ordinal)), readers_(readers) {
+    if (is_planned(properties_)) return;
     cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
     if (readers == Readers::processes)
         chunks_ =
@@ -185,6 +190,7 @@ Stream::Stream(int ordinal, Readers readers) : properties_(properties_of(ordinal
 }
 
 Stream::~Stream() {
+    if (is_planned(properties_)) return;
     drain();
     release(scratch_.partial);
     cudaStreamDestroy(static_cast<cudaStream_t>(stream_));
@@ -192,11 +198,15 @@ Stream::~Stream() {
 }
 
 void* Stream::handle() const {
+    if (is_planned(properties_))
+        throw DeviceError(
+            fmt::format("what follows {} needs a GPU, and none can be used: {}", last_kernel_, unavailable()));
     check(*this, cudaSetDevice(properties_.ordinal), "cudaSetDevice");
     return stream_;
 }
 
 void* Stream::allocate(Index bytes) const {
+    if (is_planned(properties_)) return std::malloc(std::size_t(bytes > 0 ? bytes : 1));
     if (!pool_) return chunks_ ? chunks_->allocate(bytes) : allocate_on_device(*this, bytes);
     const cudaStream_t stream = cuda_stream(*this);
     void* memory = nullptr;
@@ -217,6 +227,7 @@ void Stream::return_released() const {
 }
 
 void Stream::release(void* memory) const {
+    if (is_planned(properties_)) return std::free(memory);
     if (pool_) {
         cudaSetDevice(properties_.ordinal);  // unchecked, both: the call may be part of unwinding after another error
         cudaFreeAsync(memory, static_cast<cudaStream_t>(stream_));
@@ -232,11 +243,13 @@ void Stream::release(void* memory) const {
 
 void Stream::zero(void* memory, Index bytes) const {
     ++queued_;
+    if (is_planned(properties_)) return void(std::memset(memory, 0, std::size_t(bytes)));
     check(*this, cudaMemsetAsync(memory, 0, std::size_t(bytes), cuda_stream(*this)), "cudaMemsetAsync");
 }
 
 void Stream::copy(const void* from, void* to, Index bytes) const {
     ++queued_;
+    if (is_planned(properties_)) return void(std::memmove(to, from, std::size_t(bytes)));
     check(*this, cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDefault, cuda_stream(*this)),
           "cudaMemcpyAsync");
     cudaPointerAttributes a{}, b{};
@@ -250,10 +263,12 @@ void Stream::copy(const void* from, void* to, Index bytes) const {
 }
 
 void Stream::synchronize() const {
+    if (is_planned(properties_)) return;
     check(*this, cudaStreamSynchronize(cuda_stream(*this)), "cudaStreamSynchronize");
 }
 
 void Stream::drain() const noexcept {
+    if (is_planned(properties_)) return;
     cudaSetDevice(properties_.ordinal);
     cudaStreamSynchronize(static_cast<cudaStream_t>(stream_));
 }

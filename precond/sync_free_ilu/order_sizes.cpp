@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "core/device/planned_gpu.hpp"
 #include "core/error.hpp"
 #include "precond/sync_free_ilu/diagonals_cuda.hpp"
 #include "precond/sync_free_ilu/orders_cuda.hpp"
@@ -27,18 +28,24 @@ Orders orders_by_host(const Context& host, const FilledPattern& filled, const Or
     return orders;
 }
 
+/// On the host where there is no GPU, or no memory left on it.
+Orders orders_where_possible(const Context& gpu, const FilledPattern& filled, const OrderNeeds& needs,
+                             const std::string& label) {
+    if (device::is_planned(gpu.stream().properties())) return orders_by_host(gpu.host(), filled, needs, label);
+    try {
+        return orders_by_gpu(gpu, filled, needs, label);
+    } catch (const OutOfMemory&) {
+        return orders_by_host(gpu.host(), filled, needs, label);
+    }
+}
+
 }  // namespace
 
 OrderSizes sizes_of_orders(const Context& gpu, const FilledPattern& filled, const OrderNeeds& needs,
                            const std::string& label) {
     OrderSizes sizes;
     if (!needs.slices && !needs.table) return sizes;
-    Orders orders;
-    try {
-        orders = orders_by_gpu(gpu, filled, needs, label);
-    } catch (const OutOfMemory&) {
-        orders = orders_by_host(gpu.host(), filled, needs, label);
-    }
+    const Orders orders = orders_where_possible(gpu, filled, needs, label);
     if (orders.lower) sizes.lower = orders.lower->sizes();
     if (orders.upper) sizes.upper = orders.upper->sizes();
     if (orders.table) sizes.table = orders.table->sizes;

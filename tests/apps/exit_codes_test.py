@@ -303,10 +303,32 @@ class Device(ProgramTest):
         if not self.missing:
             self.skipTest("there is a GPU here")
         deck = self.write("a.ini", POISSON.format(cells=8) + "[device]\nbackend = cuda\n")
-        for verb in ("run", "check"):
-            self.expect(9, verb, deck, says=["a.ini:9: device.backend", "no GPU can be used", self.missing[-20:]])
+        self.expect(9, "run", deck, says=["a.ini:9: device.backend", "no GPU can be used", self.missing[-20:]])
         self.expect(9, "run", deck, "--backend", "cuda", says="--set: device.backend")
         self.assertFalse((self.folder / "a.h5").exists())
+
+    def test_check_predicts_for_a_gpu_that_is_not_here(self):
+        if not self.missing or "without the CUDA backend" in self.missing:
+            self.skipTest("a program built with CUDA, on a machine without a GPU, plans for one")
+        deck = self.write("a.ini", POISSON.format(cells=33) + "[device]\nbackend = cuda\n")
+        for words, ranks in (((), 1), (("--ranks", "3"), 3), (("--set", "matrix.format=general", "--set", "preconditioner.name=sync_free_ilu"), 1),
+                             (("--set", "preconditioner.name=multigrid"), 1)):
+            with self.subTest(words):
+                told = json.loads(self.expect(0, "check", deck, *words, "--json").stdout)
+                memory = told["memory"]
+                self.assertEqual(memory["predicted"], sum(memory["by_label"].values()))
+                self.assertGreaterEqual(memory["by_label"]["matrix"], 4 * 8 * 33**3 // ranks)
+                self.assertEqual((told["memory_left"], told["fits"], told["ranks"]), (None, None, ranks))
+                self.assertIn("whether it fits", told["not_known"][0])
+                self.assertNotIn("estimate", told)
+                self.assertIn("not here", told["device"])
+        shown = self.expect(0, "check", deck).stdout
+        self.assertIn("not known without a GPU, of which this machine has none:\n  whether it fits", shown)
+        for limit, fits in (("1000", True), ("1", False)):
+            words = ("check", deck, "--set", f"device.memory_limit={limit}")
+            told = json.loads(self.expect(0 if fits else 6, *words, "--json").stdout)
+            self.assertEqual((told["fits"], told["memory_left"]), (fits, int(limit) << 20))
+            self.assertIn("allowed by device.memory_limit", self.expect(0 if fits else 6, *words).stdout)
 
     def test_auto_says_which_backend_it_chose(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
