@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 
 #include "apps/build_info.hpp"
 #include "apps/guard.hpp"
@@ -21,23 +22,47 @@
 namespace hyperplane {
 namespace {
 
-int dispatch(const std::vector<std::string>& words) {
+/// What a command line asks for.
+struct Asked {
+    const Verb* verb;
+    Invocation invocation;
+};
+
+/// Prints once where several processes were started together.
+void show(const std::string& text) {
+    if (launched_number() == 0) fmt::print("{}", text);
+}
+
+/// Returns nothing if the command line asks for no more than a text, which is shown. Throws UsageError.
+std::optional<Asked> understand(const std::vector<std::string>& words) {
     if (words.empty()) throw UsageError("a verb is missing\n" + program_usage());
     if (words[0] == "--help" || words[0] == "-h") {
-        fmt::print("{}", program_usage());
-        return 0;
+        show(program_usage());
+        return std::nullopt;
     }
     if (words[0] == "--version") {
-        fmt::print("hyperplane {} ({})\n", build_info().version, build_info().git_sha);
-        return 0;
+        show(fmt::format("hyperplane {} ({})\n", build_info().version, build_info().git_sha));
+        return std::nullopt;
     }
     const Verb& verb = find_verb(words[0]);
     const std::vector<std::string> rest(words.begin() + 1, words.end());
     if (std::any_of(rest.begin(), rest.end(), [](auto& word) { return word == "--help" || word == "-h"; })) {
-        fmt::print("{}", usage(verb));
-        return 0;
+        show(usage(verb));
+        return std::nullopt;
     }
-    const Invocation invocation = parse_invocation(verb, rest);
+    return Asked{&verb, parse_invocation(verb, rest)};
+}
+
+int dispatch(const std::vector<std::string>& words) {
+    std::optional<Asked> asked;
+    try {
+        asked = understand(words);
+    } catch (const UsageError& error) {  // all processes that were started together meet it, and one says so
+        return on_launched(ask_for_json(words), [&](const RankOrNone&) -> int { throw UsageError(error); });
+    }
+    if (!asked) return 0;
+    const Verb& verb = *asked->verb;
+    const Invocation& invocation = asked->invocation;
     if (invocation.has("quiet")) logging::set_level(logging::Level::warning);
     if (invocation.has("verbose")) logging::set_level(logging::Level::debug);
     if (verb.in_one_process && launched_processes() > 1) return refuse_processes(verb, invocation.prints_json());

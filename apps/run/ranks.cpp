@@ -78,6 +78,13 @@ int launched_processes() {
     return std::max({number_in("OMPI_COMM_WORLD_SIZE"), number_in("PMI_SIZE"), by_srun});
 }
 
+int launched_number() {
+    if (launched_processes() == 1) return 0;
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
+        if (const char* number = std::getenv(name)) return std::atoi(number);
+    return 0;
+}
+
 std::string about_srun_without_mpi() {
     const int tasks = number_in("SLURM_STEP_NUM_TASKS");
     if (tasks == 1 || launched_processes() > 1) return "";

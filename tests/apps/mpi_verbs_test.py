@@ -163,6 +163,28 @@ class Benches(ProcessesTest):
         self.assertEqual(sorted(self.folder.iterdir()), before)
         self.assertEqual(self.under_mpirun(1, "export", deck).returncode, 0)
 
+    def test_a_wrong_command_line_is_told_once(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        for words, says in (((), "a verb is missing"), (("walk", deck), "no verb is called 'walk'"), (("run",), "run needs DECK"),
+                            (("run", deck, "--bogus"), "run has no option '--bogus'"),
+                            (("compare", deck, "--reps"), "option '--reps' is missing"),
+                            (("list", "--bogus"), "list has no option '--bogus'")):
+            with self.subTest(words):
+                done = self.under_mpirun(3, *words)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertEqual(done.stderr.count(says), 1, done.stderr)
+                self.assertEqual(done.stdout, "")
+        told = json.loads(self.under_mpirun(3, "run", deck, "--json", "--bogus").stdout)
+        self.assertEqual(told["exit_code"], 2)
+
+    def test_help_and_version_are_printed_once(self):
+        for words, begins in ((("--help",), "usage: hyperplane"), (("run", "-h"), "usage: hyperplane run"),
+                              (("--version",), "hyperplane ")):
+            with self.subTest(words):
+                done = self.under_mpirun(3, *words)
+                self.assertEqual((done.returncode, done.stdout), (0, self.expect(0, *words).stdout))
+                self.assertTrue(done.stdout.startswith(begins), done.stdout)
+
 
 if __name__ == "__main__":
     if reason := mpirun.reason_not_to_run(PROGRAM):
