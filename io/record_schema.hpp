@@ -4,16 +4,12 @@
 
 #include "io/hdf5.hpp"
 #include "io/record.hpp"
-#include "io/sealed_file.hpp"
-#include "io/values_in_file.hpp"
+#include "io/record_state.hpp"
 
 namespace hyperplane {
 
 /// Transfers the attributes with which records and comparisons begin. Throws FileError if the schema is another one.
 void transfer_origin(const hdf5::Group& root, int& schema_version, std::string& code_version, std::string& git_sha);
-
-/// Where the values of a state are written later.
-using Places = std::vector<PlacedValues>;
 
 /// Writes all of `record` below `root`, or reads it. Where `places` is given, the values of its state are not written,
 /// but the file has room for them; those that are read stay in the file until they are needed. Throws FileError.
