@@ -9,8 +9,7 @@
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/rows.hpp"
 #include "apps/run/build_case.hpp"
-#include "core/device/loading.hpp"
-#include "core/device/rtc.hpp"
+#include "apps/run/kernels.hpp"
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/ranks/cuts.hpp"
@@ -107,30 +106,12 @@ MatrixShape shape_of(const SystemMatrix& a) {
     return {structured(a).grid(), structured(a).stencil(), a.dof(), a.symmetric()};
 }
 
-/// What NVRTC compiles for a candidate on a GPU.
-rtc::Programs programs_of([[maybe_unused]] const Candidate& candidate, [[maybe_unused]] const Parameters& parameters,
-                          [[maybe_unused]] const PreconditionerSetting& setting) {
-    rtc::Programs programs;
-    if constexpr (cuda_built) {
-        const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
-        if (row.kernels)
-            for (const KernelSet& set : row.kernels(parameters, setting))
-                std::ranges::move(set.programs(), std::back_inserter(programs));
-    }
-    return programs;
-}
-
 /// Compiles and loads the kernels of a candidate, so that no time has them in it.
-void prepare_candidate([[maybe_unused]] const Context& context, [[maybe_unused]] const Candidate& candidate,
-                       [[maybe_unused]] const Parameters& parameters, [[maybe_unused]] const SystemMatrix& a) {
-    if constexpr (cuda_built) {
-        if (context.backend() != Backend::cuda) return;
-        const rtc::Programs programs = programs_of(candidate, parameters, {context, shape_of(a)});
-        if (programs.empty()) return;
-        const device::Properties gpu = context.stream().properties();
-        rtc::prepare(programs, rtc::architecture_of(gpu), context.threads());
-        rtc::load(programs, gpu);
-    }
+void prepare_candidate(const Context& context, const Parameters& parameters, const SystemMatrix& a) {
+    if (context.backend() != Backend::cuda) return;
+    PreconditionerSetting setting{context, shape_of(a)};
+    if (a.space().has_grid()) setting.chosen_layout = a.space().layout().kind();
+    prepare_now(context, preconditioner_programs(parameters, setting));
 }
 
 /// A preconditioner that has been set up for its matrix.
@@ -147,7 +128,7 @@ struct Ready {
         if (tuning)
             tuning->apply(*made.m);
         else
-            prepare_candidate(system.context(), candidate, parameters, *a);
+            prepare_candidate(system.context(), parameters, *a);
         made.m->suggest_shift(system.suggested_shift());
         const MemoryLedger& ledger = system.context().ledger();
         const Index before = ledger.held();
@@ -311,7 +292,7 @@ void prepare_kernels([[maybe_unused]] const Context& context, [[maybe_unused]] c
             grid.nx = grid.ny = grid.nz = setting.n;
             const PreconditionerSetting system{context, {grid, setting.stencil, setting.dof, setting.symmetric}};
             for (const Candidate& candidate : candidates(setting.dof)) try {
-                    std::ranges::move(programs_of(candidate, candidate.parameters, system),
+                    std::ranges::move(preconditioner_programs(candidate.parameters, system),
                                       std::back_inserter(programs));
                 } catch (const Error&) {  // its row will say why it does not fit
                 }

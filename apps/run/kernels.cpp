@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/kernels.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "apps/log.hpp"
 #include "core/counted.hpp"
@@ -39,6 +41,29 @@ namespace {
 
 }  // namespace
 
+rtc::Programs preconditioner_programs([[maybe_unused]] const Parameters& parameters,
+                                      [[maybe_unused]] const PreconditionerSetting& setting) {
+    rtc::Programs programs;
+    if constexpr (cuda_built) {
+        const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
+        if (row.kernels)
+            for (const KernelSet& set : row.kernels(parameters, scaled_setting(parameters, setting)))
+                std::ranges::move(set.programs(), std::back_inserter(programs));
+        // Scaling multiplies with diagonal blocks.
+        if (scales(parameters))
+            std::ranges::move(BsrProductCuda::programs(1.0, setting.matrix.dof()), std::back_inserter(programs));
+    }
+    return programs;
+}
+
+void prepare_now([[maybe_unused]] const Context& context, [[maybe_unused]] const rtc::Programs& programs) {
+    if constexpr (cuda_built) {
+        const device::Properties gpu = context.stream().properties();
+        rtc::prepare(programs, rtc::architecture_of(gpu), context.threads());
+        rtc::load(programs, gpu);
+    }
+}
+
 rtc::Programs programs_of([[maybe_unused]] const Case& a_case,
                           [[maybe_unused]] const std::vector<LayoutKind>& layouts) {
     rtc::Programs programs;
@@ -48,14 +73,9 @@ rtc::Programs programs_of([[maybe_unused]] const Case& a_case,
         };
         const MatrixShape shape = a_case.shape().matrix();
         add(products_of(shape, a_case.space, layouts));
-        const PreconditionerRow& row = find_preconditioner(a_case.name("preconditioner"));
         PreconditionerSetting setting{a_case.context, shape, asks_for_eisenstat(a_case.parameters)};
         if (layouts.size() == 1) setting.chosen_layout = layouts.front();
-        if (row.kernels)
-            for (const KernelSet& set : row.kernels(a_case.parameters, scaled_setting(a_case.parameters, setting)))
-                add(set.programs());
-        // Scaling multiplies with diagonal blocks.
-        if (scales(a_case.parameters)) add(BsrProductCuda::programs(1.0, shape.dof()));
+        add(preconditioner_programs(a_case.parameters, setting));
     }
     return programs;
 }

@@ -15,6 +15,13 @@ namespace hyperplane {
 /// layouts, and the kernels of its preconditioner. Empty if the program was built without CUDA.
 rtc::Programs programs_of(const Case& a_case, const std::vector<LayoutKind>& layouts);
 
+/// What NVRTC compiles for the preconditioner that a deck names, of a matrix that the deck may scale. Empty if the
+/// program was built without CUDA.
+rtc::Programs preconditioner_programs(const Parameters& parameters, const PreconditionerSetting& setting);
+
+/// Compiles what was not kept from earlier, and loads all of it onto the context's GPU.
+void prepare_now(const Context& context, const rtc::Programs& programs);
+
 /// Compiles the kernels of cases in other threads while this one goes on, and loads them onto the GPU. Does nothing for
 /// cases on a CPU.
 class KernelPreparation {
