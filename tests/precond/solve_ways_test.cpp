@@ -64,8 +64,17 @@ std::vector<GeneralCase> cases_of_ways() {
     return cases;
 }
 
+/// Those of them for which the reference takes no more than seconds.
+std::vector<GeneralCase> small_cases_of_ways() {
+    std::vector<GeneralCase> cases = cases_of_ways();
+    std::erase_if(cases, [](const GeneralCase& c) { return c.rows > 80; });
+    return cases;
+}
+
 class SolveWays : public testing::TestWithParam<GeneralCase> {};
 class SolveWaysOnDevice : public DeviceTest, public testing::WithParamInterface<GeneralCase> {};
+class SolveWaysOfSmallSystems : public SolveWays {};
+class SolveWaysOfSmallSystemsOnDevice : public SolveWaysOnDevice {};
 class SolveWayOnDevice : public DeviceTest {};
 
 void expect_equals_reference_in(const std::string& way, const Context& context, const GeneralCase& c) {
@@ -74,11 +83,10 @@ void expect_equals_reference_in(const std::string& way, const Context& context, 
     EXPECT_LT(reference::relative_difference(applied("sync_free_ilu", c, context, way), expected), 1e-12) << way;
 }
 
-TEST_P(SolveWays, EqualReferenceByLevels) {
-    if (GetParam().rows <= 60) expect_equals_reference_in("levels", Context::cpu(1), GetParam());
+TEST_P(SolveWaysOfSmallSystems, EqualReferenceByLevels) {
+    expect_equals_reference_in("levels", Context::cpu(1), GetParam());
 }
-TEST_P(SolveWaysOnDevice, EqualReference) {
-    if (GetParam().rows > 60) return;  // the reference is for small systems
+TEST_P(SolveWaysOfSmallSystemsOnDevice, EqualReference) {
     for (const char* way : {"levels", "sync_free", "auto"})
         expect_equals_reference_in(way, Context::cuda(), GetParam());
 }
@@ -106,6 +114,9 @@ TEST_P(SolveWaysOnDevice, HaveTheSameBits) {
     EXPECT_EQ(applied("sync_free_ilu", c, context, "auto"), expected);
 }
 
+INSTANTIATE_TEST_SUITE_P(All, SolveWaysOfSmallSystems, testing::ValuesIn(small_cases_of_ways()), name_of_general_case);
+INSTANTIATE_TEST_SUITE_P(All, SolveWaysOfSmallSystemsOnDevice, testing::ValuesIn(small_cases_of_ways()),
+                         name_of_general_case);
 INSTANTIATE_TEST_SUITE_P(All, SolveWays, testing::ValuesIn(cases_of_ways()), name_of_general_case);
 INSTANTIATE_TEST_SUITE_P(All, SolveWaysOnDevice, testing::ValuesIn(cases_of_ways()), name_of_general_case);
 
