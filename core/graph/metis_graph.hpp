@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <metis.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <limits>
@@ -52,6 +53,7 @@ public:
             std::raise(SIGTERM);
             status = call();
         }
+        if (raised_its_own() && status == METIS_OK) status = METIS_ERROR;
         if (status == METIS_OK) return;
         if (status == METIS_ERROR_MEMORY)
             throw OutOfMemory(fmt::format("{}: METIS ran out of memory; use {}", key_, instead_));
@@ -61,6 +63,20 @@ public:
     static constexpr const char* label = "row order";
 
 private:
+    /// METIS tells itself of some errors by raising SIGTERM, and goes on where that is blocked. A signal that somebody
+    /// else has sent stays pending.
+    static bool raised_its_own() {
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, SIGTERM);
+        siginfo_t from{};
+        constexpr timespec at_once{};
+        if (sigtimedwait(&set, &from, &at_once) != SIGTERM) return false;
+        const bool own = from.si_pid == getpid() && from.si_code != SI_QUEUE;
+        if (!own) sigqueue(getpid(), SIGTERM, {});
+        return own;
+    }
+
     static constexpr int most_signals = 10;  // an error of METIS's own has the same status
 
     static std::mutex& only_one() {
