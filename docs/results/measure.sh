@@ -50,11 +50,11 @@ of_general_matrices() {
         on_grid "box27-96-$order" 20 box27_hpcg 96 "ordering.name=$order"
         of_file "reservoir-96-$order" 30 reservoir-96 "$ours,$csr,$bsr" "ordering.name=$order"
     done
-    repeats=1 of_file circuit-1000000 120 circuit-1000000 "$scalars,$csr"
+    repeats=1 of_file circuit-1000000 80 circuit-1000000 "$scalars,$csr"
     of_file tetrahedra-171 60 tetrahedra-171 "$scalars,$symmetric"
-    repeats=2 of_file tetrahedra-171-rcm 120 tetrahedra-171 "$scalars,$symmetric" ordering.name=rcm
+    repeats=2 of_file tetrahedra-171-rcm 100 tetrahedra-171 "$scalars,$symmetric" ordering.name=rcm
     for order in natural rcm random; do
-        repeats=3 on_grid "star7-256-$order" 120 poisson 256 "ordering.name=$order"
+        repeats=3 on_grid "star7-256-$order" 90 poisson 256 "ordering.name=$order"
     done
 }
 of_published_variants() {
@@ -130,7 +130,7 @@ measurements() {
     cat <<LIST
 kernels-table3.json|180|bench kernels --device cuda --cases table3 --json JSON
 kernels-table3-a100.json|150|bench kernels --device cuda --cases table3-a100 --repeats 5 --json JSON
-figure9.json|75|bench kernels --device cuda --cases figure9 --json JSON
+figure9.json|60|bench kernels --device cuda --cases figure9 --json JSON
 figure8.json|60|bench kernels --device cuda --cases figure8 --build-up --json JSON
 fgbilu-figure9.json|10|bench preconditioners --device cuda --cases fgbilu-figure9 --preconditioners fgbilu,fgbilu:style=kernels --json JSON
 fgbilu-table3-cpu.json|10|bench preconditioners --device cpu --threads 1 --cases star7:6:65 --preconditioners fgbilu --json JSON
@@ -139,7 +139,7 @@ shares.json|60|bench solve inputs/block_laplacian_bicgstab.ini --backend cuda --
 levels.json|15|bench kernels --device cuda --cases levels,star7:1:64:sym,star7:1:128:sym --json JSON
 middle.json|30|bench kernels --device cuda --cases middle --json JSON
 ablation.json|60|bench kernels --device cuda --cases ablation --ablate --json JSON
-tunings.json|200|bench kernels --device cuda --cases ablation --repeats 5 --tunings stages,lookahead,load,block,factor,tiles --json JSON
+tunings.json|120|bench kernels --device cuda --cases ablation --repeats 5 --tunings stages,lookahead,load,block,factor,tiles --json JSON
 first-runs.json|30|first_runs.py JSON inputs/paper/poisson_ic0.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/fgbilu_8.ini
 vectors.json|35|bench vectors --device cuda --json JSON
 $(of_table3 1 cusparse_ilu)
@@ -150,13 +150,13 @@ storages.json|60|bench preconditioners --device cuda --cases star7:1:512,star7:1
 preconditioners-half.json|60|bench preconditioners --device cuda --cases star7:1:512,star7:8:128 --preconditioners struct_ilu:storage=half_scaled,multicolor:storage=half_scaled,subdomain_ildu0:storage=half_scaled,fgbilu:storage=half_scaled --json JSON
 laplacian1.json|25|bench preconditioners inputs/paper/laplacian1.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused,subdomain_ildu0:variant=dag_vertex,subdomain_ildu0:variant=dag_edge,subdomain_ildu0:variant=spin --json JSON
 laplacian2.json|40|bench preconditioners inputs/paper/laplacian2.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused --json JSON
-solves.json|150|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic1.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --json JSON
+solves.json|50|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic1.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --json JSON
 fgbilu.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --json JSON
 fgbilu-kernels.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --set preconditioner.style=kernels --json JSON
 assembly.json|40|bench assembly inputs/paper/poisson_ic0.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON
 hpcg.json|30|bench hpcg 512 512 288 --device cuda --repeats 3 --json JSON
-eisenstat.json|15|compare inputs/poisson_eisenstat.ini --backend cuda --set grid.cells=512 --set solver.rtol=1e-2 --solvers cg:eisenstat=false,cg:eisenstat=true --preconditioners struct_ilu --fresh --force --output RECORD --json JSON
-orderings.txt|60|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --preconditioners struct_ilu:fill_level=1,struct_ilu,par_ilu,multicolor:colours=hashed,multicolor --fresh --force --output RECORD
+eisenstat.json|20|compare inputs/poisson_eisenstat.ini --backend cuda --set grid.cells=512 --set solver.rtol=1e-2 --solvers cg:eisenstat=false,cg:eisenstat=true --preconditioners struct_ilu --fresh --force --output RECORD --json JSON
+orderings.txt|30|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --preconditioners struct_ilu:fill_level=1,struct_ilu,par_ilu,multicolor:colours=hashed,multicolor --fresh --force --output RECORD
 LIST
 }
 
