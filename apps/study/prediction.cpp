@@ -18,8 +18,13 @@ Prediction predict(const StudyCase& a_case) {
     found.error = a_case.error;
     if (!found.error.empty()) return found;
     try {
-        const Case of_rank = case_of_largest_rank({a_case.deck, {}});
+        const Case of_rank = case_of_largest_rank({a_case.deck, {}}, WithoutGpu::plan);
         found.bytes = ranks_sharing_memory(of_rank) * of_rank.memory_plan().total();
+        if (is_of_planned_gpu(of_rank.context))
+            found.unsure =
+                fmt::format("{}: no GPU can be used here; the memory is what a GPU such as an H100 would hold",
+                            of_rank.parameters.where(
+                                "device", of_rank.parameters.is_given("device", "backend") ? "backend" : "gpu"));
     } catch (const UsageError& error) {
         found.error = error.what();
     } catch (const FileError& error) {

@@ -10,10 +10,11 @@
 namespace hyperplane {
 
 struct Prediction {
-    Index bytes = -1;    ///< -1: unknown; the largest number: more than this machine has
-    std::string error;   ///< why the case is refused: a contradiction found when its components are constructed
-    std::string unsure;  ///< why the memory is unknown, for instance a device that this machine does not have
-    bool known() const { return bytes >= 0 && bytes < std::numeric_limits<Index>::max(); }
+    Index bytes = -1;   ///< -1: unknown; the largest number: more than this machine has
+    std::string error;  ///< why the case is refused: a contradiction found when its components are constructed
+    /// Why it is not known whether the case fits, for instance a device that this machine does not have.
+    std::string unsure;
+    bool known() const { return unsure.empty() && bytes >= 0 && bytes < std::numeric_limits<Index>::max(); }
     bool fits(Index room) const { return bytes >= 0 && bytes <= room; }
 };
 

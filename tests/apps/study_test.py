@@ -355,7 +355,11 @@ class Submit(StudyTest):
         if self.run_program("run", study, "--case", "0").returncode != 9:
             self.skipTest("there is a GPU")
         self.assertNotIn("--mem", self.expect(0, "study", "submit", study, "--print").stdout)
-        self.assertEqual([case["fits"] for case in self.plan(study)], [True, True])
+        plan = self.plan(study)
+        self.assertEqual([case["fits"] for case in plan], [True, True])
+        if all("without the CUDA backend" not in case["unsure"] for case in plan):
+            self.assertLess(0, plan[0]["memory"])
+            self.assertLess(plan[0]["memory"], plan[1]["memory"])
 
     @unittest.skipIf(shutil.which("sbatch"), "Slurm is here")
     def test_no_slurm(self):
