@@ -114,6 +114,9 @@ private:
         part_of_iteration(x, [&] { inner_.eisenstat()->finish(y, x); });
     }
 
+    bool by_roots() const override { return inner_.eisenstat()->by_roots(); }
+    void times_roots(bool divide, Vector& x) const override { inner_.eisenstat()->times_roots(divide, x); }
+
     /// How many bytes it moves is not told.
     template <class Call>
     void part_of_iteration(const Vector& result, const Call& call) const {

@@ -19,9 +19,11 @@
 // The lower solve reads L, so it sums r^T r, too, of the iterate that the step began with. So a solve of n iterations
 // takes n + 1 steps. A step that runs ahead leaves y alone if ||r|| ends the solve (EisenstatCoefficients).
 //
-// An iteration moves 21 numbers an unknown, where cg moves 27: with star7 the upper solve reads 3 coefficients, D^-1,
-// s, w, p and y and writes s, p, y and u; the lower one reads 3 coefficients, D^-1, diag(A), s, p and u and writes w.
-// On a CPU u and w are two vectors, and it is 22. True residuals in the history need two vectors more.
+// An iteration of a GPU moves 19 numbers an unknown, where cg moves 27: with star7 the upper solve reads 3 scaled
+// coefficients, s, w, p and y and writes s, p, y and u; the lower one reads 3 coefficients, D, s, p and u and writes w
+// (precond/triangular/wavefront/eisenstat.hpp), and A's diagonal where a pivot was modified. On a CPU nothing is
+// scaled: the upper solve reads D^-1, the lower one D^-1 and A's diagonal, u and w are two vectors, and it is 22. True
+// residuals in the history need two vectors more.
 #pragma once
 
 #include "solvers/registry.hpp"

@@ -12,6 +12,8 @@
 //   u = D t
 //   w = D (D + L)^-1 A t
 //   y: the sum of alpha p, so that x has changed by (D + L^T)^-1 y
+//
+// A form may hold all of them divided by |D|^(1/2) (by_roots). Sums and coefficients are the same then.
 #pragma once
 
 #include "core/vector/eisenstat_coefficients.hpp"
@@ -37,6 +39,10 @@ public:
     virtual void lower_step(const EisenstatVectors& v, double* sums) const = 0;
     /// x += (D + L^T)^-1 y; y is overwritten.
     virtual void finish(Vector& y, Vector& x) const = 0;
+    /// Whether the vectors are held divided by |D|^(1/2).
+    virtual bool by_roots() const = 0;
+    /// Multiplies x by |D|^(1/2), or divides it if `divide`: for vectors that another form has held.
+    virtual void times_roots(bool divide, Vector& x) const = 0;
 };
 
 }  // namespace hyperplane

@@ -30,19 +30,34 @@ struct EisenstatOutcome {
     friend bool operator==(const EisenstatOutcome&, const EisenstatOutcome&) = default;
 };
 
+/// What is done to the random matrix, whose diagonal is otherwise that of (D + L) D^-1 (D + L^T).
+struct Change {
+    double shift = 0.0;  ///< A + shift diag(A) is factored
+    bool signs = false;  ///< every fifth coefficient on the diagonal is negative, and so is its pivot
+};
+
 /// A system of one unknown a point, with the pivots of its incomplete factorisation.
 struct EisenstatSystem {
     StencilMatrix data;
     std::string stencil;
+    double shift;
     reference::BlockMatrix a;
     Values pivot;
 
-    EisenstatSystem(const Box& box, const std::string& name, int seed)
-        : data(reference::random_spd_matrix(box, reference::stencil_named(name).offsets, 1, seed)),
+    EisenstatSystem(const Box& box, const std::string& name, int seed, const Change& change = {})
+        : data(changed(reference::random_spd_matrix(box, reference::stencil_named(name).offsets, 1, seed), change)),
           stencil(name),
+          shift(change.shift),
           a(reference::assembled(data)) {
-        const auto ic = reference::block_ic(a, reference::stencil_pattern(box, data.offsets));
+        reference::BlockMatrix factored = a;
+        for (int i = 0; i < int(a.rows.size()); ++i) factored.rows[i][i](0, 0) *= 1.0 + shift;
+        const auto ic = reference::block_ic(factored, reference::stencil_pattern(box, data.offsets));
         for (const auto& inverse : ic.diagonal_inverse) pivot.push_back(1.0 / inverse(0, 0));
+    }
+    static StencilMatrix changed(StencilMatrix data, const Change& change) {
+        if (change.signs)
+            for (std::size_t i = 1; i < data.blocks.size(); i += 5) data.blocks[i][{0, 0, 0}](0, 0) *= -1.0;
+        return data;
     }
     int points() const { return int(pivot.size()); }
 
@@ -59,6 +74,14 @@ struct EisenstatSystem {
     }
     Values times_pivots(Values x) const {
         for (int i = 0; i < points(); ++i) x[i] *= pivot[i];
+        return x;
+    }
+    /// |D|^(1/2) x, or |D|^(-1/2) x.
+    Values times_roots(Values x, bool divide) const {
+        for (int i = 0; i < int(x.size()); ++i) {
+            const double root = std::sqrt(std::abs(pivot[i]));
+            x[i] = divide ? x[i] / root : x[i] * root;
+        }
         return x;
     }
     Values over_pivots(Values x) const {
@@ -101,25 +124,34 @@ struct EisenstatSystem {
     }
 };
 
-/// The vectors of a test in a context; on a CPU w is held as w - u.
+/// A system's matrix and vectors in a context: on a GPU each vector is divided by |D|^(1/2), on a CPU w is held as
+/// w - u.
 struct Held {
+    const EisenstatSystem& system;
+    bool on_gpu;
     Vector s, p, y, u, w;
     Scalars sums;
-    bool on_gpu;
 
-    Held(const StructMatrix& a, const EisenstatOutcome& v)
-        : s(to_vector(a.context(), a.layout(), 1, v.s)),
-          p(to_vector(a.context(), a.layout(), 1, v.p)),
-          y(to_vector(a.context(), a.layout(), 1, v.y)),
-          u(to_vector(a.context(), a.layout(), 1, v.u)),
-          w(to_vector(a.context(), a.layout(), 1, v.w)),
-          sums(a.context(), "test", eisenstat_sums),
-          on_gpu(a.backend() == Backend::cuda) {
+    Held(const EisenstatSystem& of, const StructMatrix& a, const EisenstatOutcome& v)
+        : system(of),
+          on_gpu(a.backend() == Backend::cuda),
+          s(to_held(a, v.s)),
+          p(to_held(a, v.p)),
+          y(to_held(a, v.y)),
+          u(to_held(a, v.u)),
+          w(to_held(a, v.w)),
+          sums(a.context(), "test", eisenstat_sums) {
         if (!on_gpu) axpy(-1.0, u, w);
+    }
+    Vector to_held(const StructMatrix& a, const Values& x) const {
+        return to_vector(a.context(), a.layout(), 1, on_gpu ? system.times_roots(x, true) : x);
+    }
+    Values from_held(const Vector& x) const {
+        return on_gpu ? system.times_roots(from_vector(x), false) : from_vector(x);
     }
     EisenstatVectors vectors() { return {s, p, y, on_gpu ? w : u, w}; }
     EisenstatOutcome outcome() {
-        EisenstatOutcome v{from_vector(s), from_vector(p), from_vector(y), from_vector(on_gpu ? w : u), from_vector(w)};
+        EisenstatOutcome v{from_held(s), from_held(p), from_held(y), from_held(on_gpu ? w : u), from_held(w)};
         if (!on_gpu)
             for (std::size_t i = 0; i < v.w.size(); ++i) v.w[i] += v.u[i];
         const auto values = sums.get(0, eisenstat_sums);
@@ -128,9 +160,10 @@ struct Held {
     }
 };
 
-IluPreconditioner set_up(const StructMatrix& a, const StructIluTuning& tuning = {}) {
+IluPreconditioner set_up(const StructMatrix& a, const StructIluTuning& tuning = {}, double shift = 0.0) {
     IluOptions options;
     options.eisenstat = true;
+    options.pivots.shift = shift;
     return std::move(*make_struct_ilu(a.context(), options, tuning));
 }
 
@@ -138,9 +171,9 @@ IluPreconditioner set_up(const StructMatrix& a, const StructIluTuning& tuning = 
 constexpr Sums some_sums{4.0, 2.5, 2.0, 2.0, 2.4};
 constexpr EisenstatBounds bounds{1.0, 3.0};
 
-EisenstatOutcome upper_step(const IluPreconditioner& m, const StructMatrix& a, const EisenstatOutcome& before,
-                            const Sums& sums) {
-    Held held(a, before);
+EisenstatOutcome upper_step(const IluPreconditioner& m, const EisenstatSystem& system, const StructMatrix& a,
+                            const EisenstatOutcome& before, const Sums& sums) {
+    Held held(system, a, before);
     Scalars known(a.context(), "test", eisenstat_sums);
     known.set(0, sums);
     m.eisenstat()->upper_step(known.data(), bounds, held.vectors());
@@ -151,9 +184,10 @@ EisenstatOutcome upper_step(const IluPreconditioner& m, const StructMatrix& a, c
 }
 
 /// On a GPU w is in u's place.
-EisenstatOutcome lower_step(const IluPreconditioner& m, const StructMatrix& a, EisenstatOutcome before) {
+EisenstatOutcome lower_step(const IluPreconditioner& m, const EisenstatSystem& system, const StructMatrix& a,
+                            EisenstatOutcome before) {
     if (a.backend() == Backend::cuda) before.w = before.u;
-    Held held(a, before);
+    Held held(system, a, before);
     m.eisenstat()->lower_step(held.vectors(), held.sums.data());
     EisenstatOutcome after = held.outcome();
     after.u = before.u;
@@ -165,7 +199,7 @@ void expect_near(const Values& actual, const Values& expected, const char* what)
 }
 
 void expect_steps(const EisenstatSystem& system, const StructMatrix& a, const StructIluTuning& tuning = {}) {
-    IluPreconditioner m = set_up(a, tuning);
+    IluPreconditioner m = set_up(a, tuning, system.shift);
     m.setup(a);
     ASSERT_TRUE(m.eisenstat());
     EXPECT_TRUE(m.traits().eisenstat);
@@ -174,7 +208,7 @@ void expect_steps(const EisenstatSystem& system, const StructMatrix& a, const St
     EXPECT_DOUBLE_EQ(with.alpha, 1.25);
     EXPECT_DOUBLE_EQ(with.beta, (2.5 - 2.0 * 1.25 * 2.0 + 1.25 * 1.25 * 2.4) / 2.5);
     {
-        const EisenstatOutcome actual = upper_step(m, a, before, some_sums),
+        const EisenstatOutcome actual = upper_step(m, system, a, before, some_sums),
                                expected = system.after_upper_step(before, with.alpha, with.beta);
         expect_near(actual.s, expected.s, "s");
         expect_near(actual.y, expected.y, "y");
@@ -182,10 +216,10 @@ void expect_steps(const EisenstatSystem& system, const StructMatrix& a, const St
         expect_near(actual.u, expected.u, "u");
     }
     {
-        const EisenstatOutcome actual = lower_step(m, a, before), expected = system.after_lower_step(before);
-        EXPECT_EQ(actual.s, before.s);
-        EXPECT_EQ(actual.p, before.p);
-        EXPECT_EQ(actual.y, before.y);
+        const EisenstatOutcome actual = lower_step(m, system, a, before), expected = system.after_lower_step(before);
+        expect_near(actual.s, before.s, "s");
+        expect_near(actual.p, before.p, "p");
+        expect_near(actual.y, before.y, "y");
         expect_near(actual.w, expected.w, "w");
         for (int sum = 0; sum < eisenstat_sums; ++sum) {
             double scale = 0.0;  // of a sum whose terms have both signs
@@ -194,11 +228,12 @@ void expect_steps(const EisenstatSystem& system, const StructMatrix& a, const St
             EXPECT_NEAR(actual.sums[sum], expected.sums[sum], tolerance * scale) << "sum " << sum;
         }
     }
+    Held held(system, a, before);
     Vector r = to_vector(a.context(), a.layout(), 1, before.w), s = poisoned(a.context(), a.layout(), 1);
     m.eisenstat()->begin(r, s);
-    expect_near(from_vector(s), system.times_pivots(system.solve(false, before.w)), "begin");
-    Vector y = to_vector(a.context(), a.layout(), 1, before.y), x = to_vector(a.context(), a.layout(), 1, before.p);
-    m.eisenstat()->finish(y, x);
+    expect_near(held.from_held(s), system.times_pivots(system.solve(false, before.w)), "begin");
+    Vector x = to_vector(a.context(), a.layout(), 1, before.p);
+    m.eisenstat()->finish(held.y, x);
     Values sum = system.solve(true, before.y);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += before.p[i];
     expect_near(from_vector(x), sum, "finish");
@@ -215,6 +250,10 @@ TEST(Eisenstat, StepsAreWhatTheyStandFor) {
             const EisenstatSystem system(box, stencil, 3);
             expect_steps(system, system.matrix(LayoutKind::natural));
         }
+    for (const Change& change : {Change{.shift = 0.25}, Change{.signs = true}}) {
+        const EisenstatSystem system({17, 9, 5}, "star7", 3, change);
+        expect_steps(system, system.matrix(LayoutKind::natural));
+    }
     const EisenstatSystem long_lines({2500, 3, 2}, "star7", 4);
     expect_steps(long_lines, long_lines.matrix(LayoutKind::natural));
 }
@@ -227,7 +266,7 @@ TEST(Eisenstat, SameBitsForAnyNumberOfThreads) {
         expect_same_bits_for_any_threads(a.context(), [&] {
             IluPreconditioner m = set_up(a);
             m.setup(a);
-            return std::pair(upper_step(m, a, before, some_sums), lower_step(m, a, before));
+            return std::pair(upper_step(m, system, a, before, some_sums), lower_step(m, system, a, before));
         });
     }
 }
@@ -251,7 +290,7 @@ TEST(Eisenstat, AStepThatIsNotWantedLeavesSAndY) {
                                                                         {eisenstat_pw, NAN}}) {
         Sums sums = some_sums;
         sums[sum] = value;
-        const EisenstatOutcome after = upper_step(m, a, before, sums);
+        const EisenstatOutcome after = upper_step(m, system, a, before, sums);
         EXPECT_EQ(after.s, before.s) << sum << " " << value;
         EXPECT_EQ(after.y, before.y);
         EXPECT_EQ(after.p, before.s) << "beta is 0, too";
@@ -311,6 +350,12 @@ TEST_F(EisenstatOnDevice, StepsAreWhatTheyStandFor) {
             const StructMatrix a = there(system);
             for (const StructIluTuning& tuning : tunings()) expect_steps(system, a, tuning);
         }
+    for (const Change& change : {Change{.shift = 0.25}, Change{.signs = true}}) {
+        SCOPED_TRACE(change.signs ? "signs" : "shift");
+        const EisenstatSystem system({33, 70, 9}, "star7", 3, change);
+        const StructMatrix a = there(system);
+        for (const StructIluTuning& tuning : tunings()) expect_steps(system, a, tuning);
+    }
 }
 
 TEST_F(EisenstatOnDevice, TwentyStepsHaveTheSameBits) {
@@ -319,10 +364,11 @@ TEST_F(EisenstatOnDevice, TwentyStepsHaveTheSameBits) {
     IluPreconditioner m = set_up(a);
     m.setup(a);
     const EisenstatOutcome before = system.random(7);
-    const EisenstatOutcome upper = upper_step(m, a, before, some_sums), lower = lower_step(m, a, before);
+    const EisenstatOutcome upper = upper_step(m, system, a, before, some_sums),
+                           lower = lower_step(m, system, a, before);
     for (int repeat = 0; repeat < 20; ++repeat) {
-        ASSERT_EQ(upper_step(m, a, before, some_sums), upper) << repeat;
-        ASSERT_EQ(lower_step(m, a, before), lower) << repeat;
+        ASSERT_EQ(upper_step(m, system, a, before, some_sums), upper) << repeat;
+        ASSERT_EQ(lower_step(m, system, a, before), lower) << repeat;
     }
 }
 

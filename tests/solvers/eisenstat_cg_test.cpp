@@ -26,9 +26,20 @@ public:
     Index bytes_per_apply() const override { return 0; }
     const EisenstatForm* eisenstat() const override { return this; }
 
-    void begin(const Vector& r, Vector& s) const override { write(times_pivots(solve(false, read(r))), s); }
+    bool by_roots() const override { return roots; }
+    void times_roots(bool divide, Vector& x) const override {
+        for (int i = 0; i < n(); ++i) {
+            const double root = std::sqrt(std::abs(pivot_[i]));
+            x.data()[i] = divide ? x.data()[i] / root : x.data()[i] * root;
+        }
+    }
+    void begin(const Vector& r, Vector& s) const override {
+        write(times_pivots(solve(false, read(r))), s);
+        if (roots) times_roots(true, s);
+    }
     void upper_step(const double* before, const EisenstatBounds& bounds, const EisenstatVectors& v) const override {
         ++steps;
+        const Unscaled unscaled(*this, {&v.s, &v.p, &v.y, &v.u, &v.w});
         const EisenstatCoefficients with(before, bounds);
         for (int i = 0; i < n(); ++i) {
             double &s = v.s.data()[i], &p = v.p.data()[i];
@@ -41,6 +52,7 @@ public:
         write(times_pivots(solve(true, read(v.p))), v.u);
     }
     void lower_step(const EisenstatVectors& v, double* sums) const override {
+        const Unscaled unscaled(*this, {&v.s, &v.p, &v.y, &v.u, &v.w});
         auto t = read(v.u), s = read(v.s), p = read(v.p), rhat = s;
         for (int i = 0; i < n(); ++i) t[i] /= pivot_[i], rhat[i] /= pivot_[i];
         std::vector<double> product(n()), r = s;
@@ -62,15 +74,30 @@ public:
         if (spoil) spoil(steps, sums);
     }
     void finish(Vector& y, Vector& x) const override {
+        if (roots) times_roots(false, y);
         const auto change = solve(true, read(y));
         for (int i = 0; i < n(); ++i) x.data()[i] += change[i];
         for (int i = 0; i < n(); ++i) y.data()[i] = nan;  // it is overwritten
     }
 
     mutable int applies = 0, steps = 0;
+    bool roots = false;                       ///< whether vectors are held divided by |D|^(1/2)
     std::function<void(int, double*)> spoil;  ///< changes the sums of a step
 
 private:
+    /// Vectors that are multiplied by |D|^(1/2) while it lives.
+    struct Unscaled {
+        const DenseForm& form;
+        std::vector<Vector*> vectors;
+
+        Unscaled(const DenseForm& of, std::vector<Vector*> all) : form(of), vectors(std::move(all)) { scale(false); }
+        ~Unscaled() { scale(true); }
+        void scale(bool divide) const {
+            if (!form.roots) return;
+            for (Vector* x : vectors) form.times_roots(divide, *x);
+        }
+    };
+
     int n() const { return a_.rows; }
     static std::vector<double> read(const Vector& x) { return {x.data(), x.data() + x.size()}; }
     static void write(const std::vector<double>& from, Vector& x) { std::copy(from.begin(), from.end(), x.data()); }
@@ -317,6 +344,26 @@ TEST(EisenstatCg, GoesOnBitForBitFromAnyIteration) {
             for (std::size_t at = 0; at < whole.history.size(); ++at)
                 EXPECT_EQ(rest.history[at].recurrence, whole.history[at].recurrence);
         }
+    }
+}
+
+/// As from a GPU to a CPU, whose forms hold their vectors differently.
+TEST(EisenstatCg, GoesOnWithAFormThatHoldsItsVectorsDifferently) {
+    for (const bool roots : {false, true}) {
+        DenseSystem system(40);
+        const Keys keys{{"rtol", "1e-10"}};
+        const Outcome whole = system.solve_with(keys);
+        SolverState state;
+        Index asked = 0;
+        system.m.roots = roots;
+        const Outcome first =
+            system.solve_with(keys, {}, [&] { return asked++ >= 5; }, {.save = &state, .from = nullptr});
+        ASSERT_EQ(first.reason(), StopReason::interrupted);
+        system.m.roots = !roots;
+        const Outcome rest = system.solve_with(keys, {}, {}, {.save = nullptr, .from = &state});
+        EXPECT_EQ(rest.reason(), whole.reason());
+        EXPECT_EQ(rest.report.iterations, whole.report.iterations);
+        EXPECT_LT(max_difference(rest.x, whole.x), 1e-9);
     }
 }
 

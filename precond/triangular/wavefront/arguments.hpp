@@ -24,7 +24,7 @@ struct SolveState {
 /// The vectors of a step of conjugate gradients in Eisenstat's form, besides `in` and `out`, which are u and w.
 struct EisenstatArguments {
     double *s, *p, *y;
-    const double* diagonal;  // of A
+    const double* diagonal;  // of A; null if E and D tell it
     const double* before;    // the sums of the step before
     EisenstatBounds bounds;
 };
@@ -33,7 +33,7 @@ struct EisenstatArguments {
 template <class Value, int lower, class Real = double>
 struct SolveArguments {
     Value* triangles;  // W and G; for D-ILU E and F as [entry][triangle_stride]
-    Value* inverse;    // D^-1
+    Value* inverse;    // D^-1; D in the lower step of Eisenstat's form
     const Real* in;    // r, or the lower solve's result
     Real* out;
     const Tile* tiles;

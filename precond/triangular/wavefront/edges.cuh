@@ -152,7 +152,8 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
             if (unsigned(level - start[h]) < unsigned(a.nx)) {
                 if constexpr (second_ring) {  // s has been complete since before this solve
                     const int slot = plane * a.ny * a.nz + column_slot[h];
-                    more[h] = a.inverse[slot] * a.eisenstat.s[slot];
+                    more[h] = a.eisenstat.s[slot];
+                    if (a.eisenstat.diagonal) more[h] = with_sign_of(a.inverse[slot], more[h]);
                 }
                 const Edge* const from = at[h] + (long long)plane * of_level[h];
                 values[h] = value_of(wait_for_edge(from, epoch, [](int tries) {

@@ -3,14 +3,17 @@
 // D-ILU with one unknown a point. Definitions: precond/triangular/wavefront/solve.cuh.
 //
 //     upper   s -= alpha w,  y += alpha p,  p = s + beta p
-//             u(p) = p(p) - sum_u F_u(p) t(p+u)                                 t = D^-1 u
-//     lower   g = p + diag(A) t - 2 u
-//             e(p) = g(p) - sum_l E_l(p) v(p+l)                                 v = D^-1 e,  w = u + e
-//             r(p) = s(p) + sum_l E_l(p) q(p+l)                                 q = D^-1 s
+//             u(p) = p(p) - sum_u F_u(p) u(p+u)
+//     lower   v(p) = (p + c u)(p) - sum_l E_l(p) v(p+l)             w = u + v
+//             r(p) = s(p) + sum_l E_l(p) s(p+l)
 //
-// Neighbours pass t, or v, through the ring and as edges, as in other solves. q has a ring of its own: those who
-// receive edges compute it for neighbours in other tiles from s, which no lower step changes. Within a level, what the
-// next level needs comes first.
+// All that is scaled by |D|^(-1/2) (precond/triangular/wavefront/eisenstat.hpp). c is diag(A) - 2, which is the sum of
+// E_l(p)^2, less 1, where diag(A) is what the elimination makes of D, and is computed from A's own diagonal elsewhere.
+// D is 1 or -1: E has the sign of its row's D, and in the lower step so have v, and s where neighbours read it.
+//
+// Neighbours pass u, or v, through the ring and as edges, as in other solves. s has a ring of its own: those who
+// receive edges read it for neighbours in other tiles, since no lower step changes it. Within a level, what the next
+// level needs comes first.
 #pragma once
 
 #include "precond/triangular/wavefront/edges.cuh"
@@ -47,10 +50,9 @@ struct EisenstatPoint {
         return value;
     }
 
-    /// The upper step. Calls pass(t) as soon as t is known.
+    /// The upper step. Calls pass(u) as soon as u is known.
     template <class Pass>
     __device__ __forceinline__ void upper(int level, const Pass& pass) const {
-        const double d = w.inverse();
         double s = w.value_of(1), p = w.value_of(2), y = 0.0;
         if (with.alpha != 0.0) {
             s = fma(-with.alpha, w.value_of(0), s);
@@ -60,7 +62,7 @@ struct EisenstatPoint {
         double c[LOWER];
         coefficients(c);
         const double u = without_neighbours(p, c, level);
-        pass(d * u);
+        pass(u);
         const EisenstatArguments& e = w.a.eisenstat;
         e.p[w.slot] = p;
         w.a.out[w.slot] = u;
@@ -70,26 +72,34 @@ struct EisenstatPoint {
         }
     }
 
+    /// diag(A) - 2, both in units of |D| and with the sign of D.
+    __device__ __forceinline__ double excess(double pivot, const double* c) const {
+        if (w.a.eisenstat.diagonal) return w.value_of(3) / pivot - 2.0;
+        double sum = -1.0;
+#pragma unroll
+        for (int t = 0; t < LOWER; ++t) sum = fma(c[t], c[t], sum);
+        return sum;
+    }
+
     /// The lower step, which adds to the sums. Calls pass(v) as soon as v is known.
     template <class Pass>
     __device__ __forceinline__ void lower(int level, const Pass& pass) const {
-        const double d = w.inverse(), u = w.value_of(0), s = w.value_of(1), p = w.value_of(2);
-        const double g = fma(-2.0, u, fma(w.value_of(3), d * u, p));
+        const double pivot = w.inverse(), u = w.value_of(0), s = w.value_of(1), p = w.value_of(2);
         double c[LOWER];
         coefficients(c);
-        const double e = without_neighbours(g, c, level);
-        const double q = d * s;
-        pass(d * e);
+        const double v = without_neighbours(with_sign_of(pivot, fma(excess(pivot, c), u, p)), c, level);
+        pass(v);
+        const double of_a = u + with_sign_of(pivot, v), q = with_sign_of(pivot, s);
         second_at(level, w.tk + HALO_K, w.tj + HALO_J) = q;
-        const double of_a = u + e, scaled = d * of_a;
         w.a.out[w.slot] = of_a;
-        double r = s;
+        double r = q;
 #pragma unroll
         for (int t = 0; t < LOWER; ++t) {
             const int m = term_of[t];
             r = fma(c[t], second_at(level + offset_level[m], row_of(m), column_of(m)), r);
         }
-        sums[eisenstat_rr] = fma(r, r, sums[eisenstat_rr]);
+        const double scaled = with_sign_of(pivot, of_a);
+        sums[eisenstat_rr] = fma(r * r, fabs(pivot), sums[eisenstat_rr]);
         sums[eisenstat_rho] = fma(s, q, sums[eisenstat_rho]);
         sums[eisenstat_pw] = fma(p, scaled, sums[eisenstat_pw]);
         sums[eisenstat_sw] = fma(s, scaled, sums[eisenstat_sw]);

@@ -7,6 +7,11 @@
 //           r(p) = s(p) + sum_l E_l(p) q(p+l)                                   q = D^-1 s
 //
 // where g = p + diag(A) t - 2 u. Each solve updates the vectors on the way and reads nothing twice.
+//
+// On a GPU the same is done with |D|^(-1/2) A |D|^(-1/2), whose D is 1 or -1 and need not be read, and the vectors are
+// divided by |D|^(1/2). If no pivot was modified, diag(A) is D + sum_l E_l^2 D^-1(p+l), which of that matrix is
+// the sum of the squares of a row's coefficients, so it is not read either. D is: ||r|| needs it. The scaled
+// coefficients are a copy.
 #pragma once
 
 #include "core/interfaces/eisenstat.hpp"
@@ -18,23 +23,53 @@ namespace wavefront_cuda {
 class Solves;
 }
 
+/// E scaled by |D|^(-1/2) from both sides and with the sign of its row's D, and D, on a GPU in hyperplane layout.
+class ScaledTriangle {
+public:
+    ScaledTriangle(const Context& context, const IluPattern& pattern);
+    /// Takes the values of factors of that pattern, which must outlive the use of diagonal().
+    void take(const IluFactors& factors);
+
+    /// [entry][slot], and [slot].
+    const double* entries() const { return values_.data(); }
+    const double* pivots() const { return values_.data() + lower_ * slots_; }
+    Index slots() const { return slots_; }
+    /// A's diagonal, or null if it is D + E D^-1 E^T to rounding and all pivots are positive, so that the scaled
+    /// coefficients tell it.
+    const double* diagonal() const { return diagonal_; }
+
+    static Index bytes(const IluPattern& pattern);
+
+private:
+    Index slots_, lower_;
+    Buffer<double> values_;
+    Buffer<int> differs_;
+    const double* diagonal_ = nullptr;
+};
+
 class WavefrontEisenstat : public EisenstatForm {
 public:
-    /// Keeps references to both; `cuda` is null on a CPU.
-    WavefrontEisenstat(const IluFactors& factors, wavefront_cuda::Solves* cuda) : factors_(factors), cuda_(cuda) {}
+    /// Keeps references to all; `cuda` and `scaled` are null on a CPU.
+    WavefrontEisenstat(const IluFactors& factors, wavefront_cuda::Solves* cuda, const ScaledTriangle* scaled)
+        : factors_(factors), cuda_(cuda), scaled_(scaled) {}
 
     void begin(const Vector& r, Vector& s) const override;
     void upper_step(const double* before, const EisenstatBounds& bounds, const EisenstatVectors& v) const override;
     void lower_step(const EisenstatVectors& v, double* sums) const override;
     void finish(Vector& y, Vector& x) const override;
+    bool by_roots() const override { return scaled_ != nullptr; }
+    void times_roots(bool divide, Vector& x) const override;
 
 private:
     const IluFactors& factors_;
     wavefront_cuda::Solves* cuda_;
+    const ScaledTriangle* scaled_;
 };
 
-/// x = D^-1 x, or x = D x if `divide`, on either backend.
-void scale_by_pivots(const IluFactors& factors, bool divide, Vector& x);
+enum class PivotPower { inverse, signed_root, root };  ///< D^-1, its root with its sign, and |D|^(-1/2)
+
+/// Multiplies x by a power of D^-1, or divides it if `divide`, on either backend.
+void scale_by_pivots(const IluFactors& factors, PivotPower power, bool divide, Vector& x);
 
 namespace wavefront_cpu {
 

@@ -24,12 +24,16 @@ typedef unsigned Place;  // a half is copied together with its neighbour: a copy
 typedef Value Place;
 #endif
 
-/// Number of values that are copied for a thread of a group at a level, without the right-hand side: coefficients, D^-1
-/// and exponents.
-__device__ constexpr int places(int group) {
-    return group_begin[group + 1] - group_begin[group] + (DILU || (scales && group == rhs_group)) + halves;
+/// Whether D^-1, or in a step of Eisenstat's form D, is copied for a thread of a group.
+__device__ constexpr bool copies_pivot(int group) {
+    return EISENSTAT ? !UPPER : DILU || (scales && group == rhs_group);
 }
-/// Vectors that are copied besides the right-hand side: s, p, and y or A's diagonal.
+/// Number of values that are copied for a thread of a group at a level, without the right-hand side: coefficients, D^-1
+/// or D, and exponents.
+__device__ constexpr int places(int group) {
+    return group_begin[group + 1] - group_begin[group] + copies_pivot(group) + halves;
+}
+/// Vectors that are copied besides the right-hand side: s, p, and y or, where it is needed, A's diagonal.
 constexpr int more_vectors = EISENSTAT ? 3 : 0;
 static_assert(!EISENSTAT || (sizeof(Real) == 8 && DILU && MIRRORED && GROUPS == 1 && RUN == 1 && STORAGE == 0 &&
                              !NATURAL && !SKIP_OUTSIDE));
@@ -140,7 +144,7 @@ struct Consumer {
 #pragma unroll
                 for (int q = 0; q < RUN; ++q) copy_value(to[q], coefficient(m, lowest + q));
         }
-        if (DILU || (scales && group == rhs_group)) {
+        if (copies_pivot(group)) {
             Place* const to = stage(at_, inverse_place) + thread;
             if constexpr (RUN > 1)
                 copy_16_async(to, a.inverse + lowest);
@@ -158,7 +162,8 @@ struct Consumer {
                 copy_value(*to, a.in + lowest);
 #pragma unroll
             for (int which = 1; which <= more_vectors; ++which)
-                copy_value(to[which * consumer_threads], vector(which) + lowest);
+                if (UPPER || which < more_vectors || a.eisenstat.diagonal)
+                    copy_value(to[which * consumer_threads], vector(which) + lowest);
         }
         advance(slot_ahead);
     }

@@ -45,7 +45,7 @@ private:
     bool pays(const IluPattern& system) const { return system.dof > 1 || is_reduced(system.storage) || count() <= 4; }
 };
 
-constexpr Index shared_limit = 220 * 1024;
+constexpr Index shared_limit = 220 * 1024, more_than_half = 114 * 1024;  // of a multiprocessor
 
 constexpr int eisenstat_vectors = 3;  ///< s, p, and y or A's diagonal
 
@@ -226,6 +226,8 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     const int registers = vectors > 0 ? 56 : dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
     blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, dof == 1 && groups > 2 ? 1 : 2));
+    // A step of Eisenstat's form may take so few registers that two blocks would be resident, and wait for each other.
+    if (vectors > 0 && blocks == 1) shared = std::max(shared, more_than_half);
 }
 
 int SolveShape::edge_records(const Geometry& g, int dof) const {
@@ -276,6 +278,10 @@ FactorAddresses addresses_of(const IluFactors& factors) {
             factors.pattern().shares ? factors.matrix().stride() : slots, distance};
 }
 
+FactorAddresses addresses_of(const ScaledTriangle& scaled) {
+    return {scaled.entries(), scaled.pivots(), scaled.slots(), scaled.slots()};
+}
+
 void Solves::lower(const FactorAddresses& f, const double* in, double* out, double* dot) {
     launch(dot && system_.shares ? dotting_ : lower_, shape_, false, f, in, out, dot);
 }
@@ -296,16 +302,15 @@ void Solves::upper(const FactorAddresses& f, float* z) {
     launch(upper_single_, shape_, true, f, z, z, nullptr);
 }
 
-void Solves::upper_step(const IluFactors& factors, const double* before, const EisenstatBounds& bounds,
+void Solves::upper_step(const ScaledTriangle& scaled, const double* before, const EisenstatBounds& bounds,
                         const EisenstatVectors& v) {
-    launch(upper_step_, step_shape_, true, addresses_of(factors), v.w.data(), v.u.data(), nullptr,
+    launch(upper_step_, step_shape_, true, addresses_of(scaled), v.w.data(), v.u.data(), nullptr,
            {v.s.data(), v.p.data(), v.y.data(), nullptr, before, bounds});
 }
 
-void Solves::lower_step(const IluFactors& factors, const EisenstatVectors& v, double* sums) {
-    const StructMatrix& a = factors.matrix();
-    launch(lower_step_, step_shape_, false, addresses_of(factors), v.u.data(), v.w.data(), sums,
-           {v.s.data(), v.p.data(), v.y.data(), a.values(a.stencil().diagonal()), nullptr, {}});
+void Solves::lower_step(const ScaledTriangle& scaled, const EisenstatVectors& v, double* sums) {
+    launch(lower_step_, step_shape_, false, addresses_of(scaled), v.u.data(), v.w.data(), sums,
+           {v.s.data(), v.p.data(), v.y.data(), scaled.diagonal(), nullptr, {}});
 }
 
 void Solves::launch(const Kernel& kernel, const SolveShape& shape, bool upper, const FactorAddresses& f, const void* in,

@@ -11,6 +11,7 @@
 #include "precond/factors/ilu_factors.hpp"
 #include "precond/triangular/wavefront/arguments.hpp"
 #include "precond/triangular/wavefront/between_ranks.hpp"
+#include "precond/triangular/wavefront/eisenstat.hpp"
 #include "precond/walks/tiles.hpp"
 
 namespace hyperplane::wavefront_cuda {
@@ -44,6 +45,7 @@ struct FactorAddresses {
     const RowExponent *of_lower = nullptr, *of_upper = nullptr;  ///< half_scaled: precond/factors/reduced.hpp
 };
 FactorAddresses addresses_of(const IluFactors& factors);
+FactorAddresses addresses_of(const ScaledTriangle& scaled);
 
 class Solves {
 public:
@@ -65,9 +67,9 @@ public:
     void upper(const FactorAddresses& factors, float* z);
 
     /// The steps of EisenstatForm.
-    void upper_step(const IluFactors& factors, const double* before, const EisenstatBounds& bounds,
+    void upper_step(const ScaledTriangle& scaled, const double* before, const EisenstatBounds& bounds,
                     const EisenstatVectors& v);
-    void lower_step(const IluFactors& factors, const EisenstatVectors& v, double* sums);
+    void lower_step(const ScaledTriangle& scaled, const EisenstatVectors& v, double* sums);
 
     /// Device memory held.
     static Index bytes(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning,

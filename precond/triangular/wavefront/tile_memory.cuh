@@ -29,7 +29,7 @@ constexpr bool mirrored = UPPER && MIRRORED;
 
 extern __shared__ __align__(16) double shared[];
 constexpr int one_ring = (RING * DOF * plane_size + 1) / 2 * 2;
-constexpr bool second_ring = EISENSTAT && !UPPER;  // of D^-1 s
+constexpr bool second_ring = EISENSTAT && !UPPER;  // of s, with the sign of D
 constexpr int ring_size = one_ring * (EISENSTAT ? 2 : 1);
 constexpr int exchange_size = 2 * (GROUPS - 1) * consumer_threads;
 // Shared memory holds ring[RING][rows][columns][DOF], with EISENSTAT room for a second one, exchange[2][GROUPS -
@@ -41,6 +41,11 @@ __device__ __forceinline__ double& ring_at(int level, int component, int row, in
 /// The same in the second ring, with one unknown a point.
 __device__ __forceinline__ double& second_at(int level, int row, int column) {
     return shared[one_ring + (level & (RING - 1)) * plane_size + row * columns + column];
+}
+
+/// x, or -x where d is negative.
+__device__ __forceinline__ double with_sign_of(double d, double x) {
+    return __hiloint2double(__double2hiint(x) ^ (__double2hiint(d) & 0x80000000), __double2loint(x));
 }
 
 /// The exponents of a row, which are loaded as part of four aligned bytes and then extracted.

@@ -29,8 +29,10 @@ void WavefrontSolve::analyse([[maybe_unused]] const IluFactors& factors) {
         const IluPattern& pattern = factors.pattern();
         if (factors.matrix().backend() == Backend::cpu || (cuda_ && *served_ == pattern)) return;
         form_.reset();
+        scaled_.reset();
         cuda_ = std::make_unique<wavefront_cuda::Solves>(factors.context(), pattern, wavefront_cuda::Geometry(pattern),
                                                          tuning_, offers_eisenstat(pattern, Backend::cuda));
+        if (offers_eisenstat(pattern, Backend::cuda)) scaled_.emplace(factors.context(), pattern);
         served_ = pattern;
     }
 }
@@ -41,7 +43,9 @@ void WavefrontSolve::accept(const IluFactors& factors, const std::string& /*name
         factors.triangles().find_equal_lines();
         factors.pivots().find_equal_lines();
     }
-    if (offers_eisenstat(factors.pattern(), factors.matrix().backend())) form_.emplace(factors, cuda_.get());
+    if (scaled_) scaled_->take(factors);
+    if (offers_eisenstat(factors.pattern(), factors.matrix().backend()))
+        form_.emplace(factors, cuda_.get(), scaled_ ? &*scaled_ : nullptr);
 }
 
 bool WavefrontSolve::offers_eisenstat(const IluPattern& p, Backend backend) const {
@@ -145,7 +149,8 @@ Index WavefrontSolve::bytes([[maybe_unused]] const IluPattern& pattern, [[maybe_
     if constexpr (cuda_built)
         if (backend == Backend::cuda)
             return wavefront_cuda::Solves::bytes(pattern, wavefront_cuda::Geometry(pattern), tuning_,
-                                                 offers_eisenstat(pattern, backend));
+                                                 offers_eisenstat(pattern, backend)) +
+                   (offers_eisenstat(pattern, backend) ? ScaledTriangle::bytes(pattern) : 0);
     return 0;
 }
 

@@ -57,6 +57,7 @@ private:
     bool wants_eisenstat_;
     std::optional<IluPattern> served_;              ///< the pattern for which cuda_ was made
     std::unique_ptr<wavefront_cuda::Solves> cuda_;  ///< kernels, if the factors are on a GPU
+    std::optional<ScaledTriangle> scaled_;          ///< for form_ on a GPU
     std::optional<WavefrontEisenstat> form_;
 };
 
