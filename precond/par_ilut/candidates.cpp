@@ -11,8 +11,11 @@ namespace {
 
 constexpr const char* candidates_label = "candidates";
 
+/// Its products are fused by name: a GPU must find the same bits (candidates_cuda.cu).
 double square(const double* block, int size) {
-    return std::inner_product(block, block + size, block, 0.0);
+    double sum = 0.0;
+    for (int entry = 0; entry < size; ++entry) sum = std::fma(block[entry], block[entry], sum);
+    return sum;
 }
 
 /// The number of blocks of row i of A that count: for a symmetric matrix those from the diagonal on.
@@ -38,16 +41,14 @@ public:
         const auto free = Index(std::count(held_.begin(), held_.end(), false));
         return std::min(free, most_ * considered(*a_.pattern(), x_.symmetric, i));
     }
-    /// Writes the `count` candidates of row i; returns the square of the norm of the row's part of R.
-    double write(Index i, Index count, int* column, double* values) {
+    /// Writes the `count` candidates of row i.
+    void write(Index i, Index count, int* column, double* values) {
         collect<true>(i);
         const int size = x_.dof * x_.dof;
-        double norm = 0.0;
         chosen_.clear();
         sizes_.resize(columns_.size());
         for (std::size_t at = 0; at < columns_.size(); ++at) {
             sizes_[at] = square(&values_[at * size], size);
-            norm += (x_.symmetric && columns_[at] != i ? 2.0 : 1.0) * sizes_[at];
             if (!held_[at]) chosen_.push_back(int(at));
         }
         const auto by_column = [&](int p, int q) { return columns_[p] < columns_[q]; };
@@ -61,6 +62,22 @@ public:
             *column++ = columns_[at];
             values = std::copy_n(&values_[std::size_t(at) * size], size, values);
         }
+    }
+    /// The square of the norm of R's row i, after its candidates have been written: first what X has, then the rest, by
+    /// columns.
+    double squared_norm(Index i) {
+        double norm = 0.0;
+        const auto add = [&](Index at, int column) {
+            norm += (x_.symmetric && column != i ? 2.0 : 1.0) * sizes_[std::size_t(at)];
+        };
+        const BlockPattern& p = x_.pattern();
+        for (Index at = x_.symmetric ? x_.filled.diagonal[i] : p.row_begin()[i]; at < p.row_begin()[i + 1]; ++at)
+            add(place_[p.column()[at]], p.column()[at]);
+        chosen_.clear();
+        for (std::size_t at = 0; at < columns_.size(); ++at)
+            if (!held_[at]) chosen_.push_back(int(at));
+        std::sort(chosen_.begin(), chosen_.end(), [&](int p, int q) { return columns_[p] < columns_[q]; });
+        for (const int at : chosen_) add(at, columns_[at]);
         return norm;
     }
 
@@ -158,7 +175,8 @@ Candidates with_mirror_images(const Candidates& upper, int dof) {
 
 }  // namespace
 
-Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, int most) {
+Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, int most,
+                         bool with_residual) {
     const Context& host = a.context();
     const Index rows = x.pattern().rows(), size = x.dof * x.dof;
     const int threads = host.threads_for(x.value_count());
@@ -171,12 +189,13 @@ Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors&
     std::partial_sum(found.begin.begin(), found.begin.end(), found.begin.begin());
     found.column = Buffer<int>(host, candidates_label, found.begin[rows]);
     found.values = Buffer<double>(host, candidates_label, found.begin[rows] * size);
-    Buffer<double> norm(host, candidates_label, rows);
+    Buffer<double> norm(host, candidates_label, with_residual ? rows : 0);
 #pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
     for (Index i = 0; i < rows; ++i) {
         const Index begin = found.begin[i];
-        norm[i] = work[omp_get_thread_num()].write(i, found.begin[i + 1] - begin, found.column.data() + begin,
-                                                   found.values.data() + begin * size);
+        ResidualRow& row = work[omp_get_thread_num()];
+        row.write(i, found.begin[i + 1] - begin, found.column.data() + begin, found.values.data() + begin * size);
+        if (with_residual) norm[i] = row.squared_norm(i);
     }
     found.residual = std::sqrt(std::accumulate(norm.begin(), norm.end(), 0.0));
     return x.symmetric ? with_mirror_images(found, x.dof) : std::move(found);
@@ -211,6 +230,7 @@ GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, cons
 
 Index most_candidates(const BlockPattern& a, bool symmetric, int most) {
     Index sum = 0;
+#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.rows())) reduction(+ : sum)
     for (Index i = 0; i < a.rows(); ++i)
         sum += std::min(most * considered(a, symmetric, i), symmetric ? a.rows() - 1 - i : a.rows() - 1);
     return symmetric ? 2 * sum : sum;
@@ -220,8 +240,8 @@ Index list_bytes(Index rows, Index candidates, int dof) {
     return (rows + 1) * Index(sizeof(Index)) + candidates * (Index(sizeof(int)) + dof * dof * Index(sizeof(double)));
 }
 
-Index search_bytes(Index rows, Index candidates, int dof, bool symmetric, int threads) {
-    const Index norms = rows * Index(sizeof(double)), places = threads * rows * Index(sizeof(int));
+Index search_bytes(Index rows, Index candidates, int dof, bool symmetric, int threads, bool with_residual) {
+    const Index norms = with_residual ? rows * Index(sizeof(double)) : 0, places = threads * rows * Index(sizeof(int));
     const Index mirrored = list_bytes(rows, candidates / 2, dof) + rows * Index(sizeof(Index));
     return list_bytes(rows, candidates, dof) + (symmetric ? mirrored : 0) + norms + places;
 }

@@ -16,14 +16,15 @@ struct Candidates {
     Buffer<Index> begin;    ///< [row], one value more than there are rows
     Buffer<int> column;     ///< ascending within a row
     Buffer<double> values;  ///< [candidate][row][col]
-    double residual = 0.0;  ///< the Frobenius norm of R
+    double residual = 0.0;  ///< the Frobenius norm of R, if it was asked for
 };
 
 /// The candidates of row i are the blocks with the largest Frobenius norm, at most `most` times as many as A has in
 /// that row; among equal ones the first. For a symmetric matrix the blocks above the diagonal are chosen in this way
 /// and mirrored. `inverse` has the inverses of the diagonal blocks of X, [row][row][col]. A stands for A + alpha
 /// diag(A).
-Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, int most);
+Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors& x, const double* inverse, int most,
+                         bool with_residual);
 
 /// X with the candidates `more` added.
 GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, const Candidates& more);
@@ -32,6 +33,6 @@ GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, cons
 Index most_candidates(const BlockPattern& a, bool symmetric, int most);
 /// Bytes of this number of candidates, and all bytes that are held while threads search for them.
 Index list_bytes(Index rows, Index candidates, int dof);
-Index search_bytes(Index rows, Index candidates, int dof, bool symmetric, int threads);
+Index search_bytes(Index rows, Index candidates, int dof, bool symmetric, int threads, bool with_residual);
 
 }  // namespace hyperplane::par_ilut

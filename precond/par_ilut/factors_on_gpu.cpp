@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/par_ilut/factors_on_gpu.hpp"
 
+#include <type_traits>
 #include <utility>
 
 #include "precond/sync_free_ilu/rank_orders.hpp"
@@ -12,23 +13,49 @@ constexpr const char* gpu_label = "factor";
 
 }  // namespace
 
+FactorsOnGpu::FactorsOnGpu(const Context& context, std::unique_ptr<const GpuPattern> of_factors, Buffer<double> made,
+                           Orders orders, int dof)
+    : pattern(std::move(of_factors)), values(std::move(made)) {
+    solve = std::make_unique<SlicedSolve>(context, *pattern, *std::move(orders.lower), *std::move(orders.upper), dof);
+    solve->take({values.data()});
+    context.synchronize();
+}
+
 FactorsOnGpu::FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors, SolveWay way,
                            const std::shared_ptr<const RowSlab>& slab)
-    : pattern(context, a, factors.filled, gpu_label) {
+    : pattern(std::make_unique<GpuPattern>(context, a, factors.filled, gpu_label)) {
     if (slab) {
         const RankOrders orders = orders_of_rank(context.host(), factors.filled, slab->rows, a.dof(), gpu_label);
-        solve = std::make_unique<SlicedSolve>(context, pattern, copied_to_gpu(context, orders.lower, gpu_label),
+        solve = std::make_unique<SlicedSolve>(context, *pattern, copied_to_gpu(context, orders.lower, gpu_label),
                                               copied_to_gpu(context, orders.upper, gpu_label), a.dof(),
                                               FactorStorage::double_precision, slab);
     } else {
-        Orders orders = orders_on_gpu(context, *pattern.pattern, pattern.diagonal,
+        Orders orders = orders_on_gpu(context, *pattern->pattern, pattern->diagonal,
                                       {.dof = a.dof(), .slices = true, .way = way}, gpu_label);
-        solve = std::make_unique<SlicedSolve>(context, pattern, *std::move(orders.lower), *std::move(orders.upper),
+        solve = std::make_unique<SlicedSolve>(context, *pattern, *std::move(orders.lower), *std::move(orders.upper),
                                               a.dof());
     }
     const Buffer<double> copy = copy_on(context, gpu_label, factors.values);
     solve->take({copy.data()});
     context.synchronize();  // the copy has been read
+}
+
+GeneralFactors FactorsOnGpu::on_host(int dof, bool symmetric) const {
+    const Context& gpu = values.context();
+    const Context host = gpu.host();
+    const auto copy = [&](const auto& from, auto& to) {
+        to = std::decay_t<decltype(to)>(host, gpu_label, from.size());
+        copy_between(gpu, from.data(), host, to.data(), from.size() * Index(sizeof(*from.data())));
+    };
+    GeneralFactors factors;
+    factors.dof = dof;
+    factors.symmetric = symmetric;
+    factors.filled.pattern = pattern->pattern->copied_to(host, gpu_label);
+    factors.filled.lower = pattern->counts.lower;
+    copy(pattern->diagonal, factors.filled.diagonal);
+    if (pattern->place.size() > 0) copy(pattern->place, factors.filled.place);
+    copy(values, factors.values);
+    return factors;
 }
 
 }  // namespace hyperplane

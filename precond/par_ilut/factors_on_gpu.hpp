@@ -11,13 +11,20 @@
 namespace hyperplane {
 
 struct FactorsOnGpu {
+    /// Takes factors over, and the orders of their triangles.
+    FactorsOnGpu(const Context& context, std::unique_ptr<const GpuPattern> of_factors, Buffer<double> made,
+                 Orders orders, int dof);
     /// A copy of `factors`, which are in the host's memory, and what solves with it, on one rank in this way. `slab`:
     /// the rows of the factors on one of several ranks, all of which must make their copies; `a` has the rank's rows of
     /// A.
     FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors, SolveWay way,
                  const std::shared_ptr<const RowSlab>& slab = nullptr);
 
-    GpuPattern pattern;
+    /// A copy in the host's memory of factors that were taken over.
+    GeneralFactors on_host(int dof, bool symmetric) const;
+
+    std::unique_ptr<const GpuPattern> pattern;
+    Buffer<double> values;  ///< [block][row][col]; of copies none
     std::unique_ptr<SlicedSolve> solve;
 };
 

@@ -8,11 +8,13 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/profile.hpp"
 #include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/par_ilut/candidates.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
 #include "precond/par_ilut/rank_par_ilut.hpp"
+#include "precond/par_ilut/rounds_cuda.hpp"
 #include "precond/sync_free_ilu/check.hpp"
 #include "precond/sync_free_ilu/exported.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
@@ -48,25 +50,31 @@ ParIlutOptions read_options(const Parameters& parameters, const PreconditionerSe
     return read_options(parameters, setting.context.backend(), setting.matrix.pattern()->slab() != nullptr);
 }
 
-/// The limits of both triangles without the diagonal, where A's triangles have so many blocks beside it.
-par_ilut::FillLimits limits_of(Index rows, Index lower, Index upper, double fill_limit) {
-    const Index most = rows * (rows - 1) / 2;
-    const auto of = [&](Index beside) {
-        const double limit = std::floor(fill_limit * double(beside + rows)) - double(rows);
-        return std::max(beside, limit < double(most) ? Index(limit) : most);
-    };
-    return {of(lower), of(upper)};
-}
 /// The limits of both triangles of `a`, which is A's pattern with all diagonal blocks.
 par_ilut::FillLimits limits_of(const FilledPattern& a, double fill_limit) {
     const Index rows = a.pattern->rows();
-    return limits_of(rows, a.lower, a.pattern->blocks() - rows - a.lower, fill_limit);
+    return par_ilut::limits_of(rows, a.lower, a.pattern->blocks() - rows - a.lower, fill_limit);
+}
+/// Those of a pattern that may lack diagonal blocks, which the host can read.
+par_ilut::FillLimits limits_of(const BlockPattern& a, const ParIlutOptions& options) {
+    Index lower = 0, diagonal = 0;
+    for (Index row = 0; row < a.rows(); ++row)
+        for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at) {
+            lower += a.column()[at] < row;
+            diagonal += a.column()[at] == row;
+        }
+    const Index upper = a.blocks() - diagonal - lower;
+    if (options.rounds == 0) return {lower, upper};
+    return par_ilut::limits_of(a.rows(), lower, upper, options.fill_limit);
 }
 
-/// Bytes of X on a pattern that is not A's.
+/// Bytes of a pattern that is not A's.
+Index bytes_of_pattern(const BlockCounts& a, Index blocks) {
+    return BlockPattern::bytes(a.rows, blocks) + a.rows * Index(sizeof(Index)) + a.blocks * Index(sizeof(int));
+}
+/// Bytes of X on such a pattern.
 Index bytes_of(const BlockCounts& a, Index blocks) {
-    return BlockPattern::bytes(a.rows, blocks) + a.rows * Index(sizeof(Index)) + a.blocks * Index(sizeof(int)) +
-           blocks * a.dof * a.dof * Index(sizeof(double));
+    return bytes_of_pattern(a, blocks) + blocks * a.dof * a.dof * Index(sizeof(double));
 }
 
 /// Bytes at the peak of a set-up whose round begins with `before` bytes of X, adds `more` blocks and keeps `kept`.
@@ -77,17 +85,25 @@ Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const P
     if (options.rounds == 0) return inverse + before + spare;
     const Index large = std::min(kept + more, a.blocks_if_full());
     const int threads = host.threads_for(kept * a.dof * a.dof);
-    const Index searching = before + par_ilut::search_bytes(rows, more, a.dof, symmetric, threads);
+    const Index searching =
+        before + par_ilut::search_bytes(rows, more, a.dof, symmetric, threads, options.tolerance > 0.0);
     const Index joining = before + par_ilut::list_bytes(rows, more, a.dof) + bytes_of(a, large);
     const Index sweeping = bytes_of(a, large) + large * size;
     const Index selecting = bytes_of(a, large) + par_ilut::selection_bytes(large) + bytes_of(a, kept);
     return inverse + std::max({searching, joining, sweeping, selecting, bytes_of(a, kept) + spare});
 }
 
-/// On a GPU, with the pattern of A with all diagonal blocks. What the host holds for the rounds is not counted.
-[[maybe_unused]] void plan_on_gpu(const ParIlutOptions& options, const PreconditionerSetting& setting,
-                                  const FilledPattern& own, const par_ilut::FillLimits& limits,
-                                  PreconditionerPlan& plan) {
+/// Whether a GPU finds the factors; those of blocks the host finds for it, since a CPU's loops over blocks do not fuse
+/// all products as the kernels do.
+bool found_by_gpu(const Context& context, int dof) {
+    return context.backend() == Backend::cuda && dof == 1;
+}
+
+/// With a GPU that solves with factors of the host, with the pattern of A with all diagonal blocks. What the host holds
+/// for the rounds is not counted.
+[[maybe_unused]] void plan_of_solves(const ParIlutOptions& options, const PreconditionerSetting& setting,
+                                     const FilledPattern& own, const par_ilut::FillLimits& limits,
+                                     PreconditionerPlan& plan) {
     const MatrixShape& a = setting.matrix;
     const Index rows = a.block_rows(), size = a.dof() * a.dof() * Index(sizeof(double));
     const Index position_bytes = 2 * rows * Index(sizeof(int));
@@ -129,6 +145,7 @@ void ParIlut::make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inv
         general_cpu::invert_diagonals(a, x, inverse.data(), guess);
     };
     const auto sweep = [&](GeneralFactors& x) {
+        const ProfileScope scope(a.context(), "sweep");
         Buffer<double> made(a.context(), label, x.value_count());
         general_cpu::sweep(a, alpha, x, inverse.data(), made.data());
         std::swap(x.values, made);
@@ -143,27 +160,39 @@ void ParIlut::make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inv
     double before = 0.0;
     for (rounds_ = 0; rounds_ < options_.rounds; ++rounds_) {
         {
-            const par_ilut::Candidates more = par_ilut::candidates_of(a, alpha, x, inverse.data(), options_.candidates);
+            const ProfileScope scope(a.context(), "candidates");
+            const par_ilut::Candidates more =
+                par_ilut::candidates_of(a, alpha, x, inverse.data(), options_.candidates, options_.tolerance > 0.0);
             if (options_.tolerance > 0.0 && rounds_ > 0 && !(more.residual < (1.0 - options_.tolerance) * before))
                 break;
             before = more.residual;
             x = par_ilut::with_candidates(a, x, more);
         }
         sweep(x);
-        x = par_ilut::with_largest(a, x, inverse.data(), limits);
+        {
+            const ProfileScope scope(a.context(), "selection");
+            x = par_ilut::with_largest(a, x, inverse.data(), limits);
+        }
         sweep(x);
     }
 }
 
 void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
-    const Context& host = a.context();
     lower_ = {};
     upper_ = {};
+    on_gpu_.reset();
     factors_ = {};
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
+    if constexpr (cuda_built)
+        if (found_by_gpu(context_, a.dof())) {
+            on_gpu_ = par_ilut::RoundsOnGpu(a, options_).factors(alpha, inverter, rounds_);
+            return;
+        }
+    const Context& host = a.context();
     Buffer<double> inverse(host, label, a.pattern()->rows() * a.dof() * a.dof());
     make_pattern(a, alpha, inverse);
+    const ProfileScope scope(host, "factors");
     if (options_.sweeps > 0) {
         general_cpu::FixedPointScratch scratch{Buffer<double>(host, label, factors_.value_count()), std::move(inverse)};
         general_cpu::sweep_to_factors(a, alpha, options_.sweeps, options_.pivots.rules, scratch, factors_, inverter);
@@ -178,8 +207,8 @@ void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
 SetupReport ParIlut::setup(const SystemMatrix& matrix) {
     const auto begin = std::chrono::steady_clock::now();
     std::unique_ptr<BsrMatrix> copy;
-    const BsrMatrix& a = on_host(general(matrix), copy);
-    on_gpu_.reset();
+    const BsrMatrix& here = general(matrix);
+    const BsrMatrix& a = found_by_gpu(context_, here.dof()) ? here : on_host(here, copy);
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, "par_ilut",
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
@@ -189,12 +218,15 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
                              : "") +
             advice_if_indefinite(a.symmetric(), options_.pivots.rules, "par_ilut"));
     if constexpr (cuda_built)
-        if (context_.backend() == Backend::cuda) {
+        if (context_.backend() == Backend::cuda && !on_gpu_) {
             lower_ = {};
-            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, general(matrix), factors_, options_.way);
+            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, here, factors_, options_.way);
         }
     report.numeric_seconds = seconds_since(begin);
-    report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
+    report.factor_bytes =
+        blocks() * a.dof() * a.dof() * Index(sizeof(double)) +
+        (has_the_pattern_of_a() ? a.pattern()->rows() * Index(sizeof(Index))
+                                : bytes_of_pattern({a.pattern()->rows(), a.pattern()->blocks(), a.dof()}, blocks()));
     return report;
 }
 
@@ -205,45 +237,65 @@ void ParIlut::apply(const Vector& r, Vector& z) const {
     general_cpu::upper_solve(factors_, upper_, z.data());
 }
 
+const GeneralFactors& ParIlut::factors() const {
+    if constexpr (cuda_built)
+        if (on_gpu_ && !factors_.filled.pattern) factors_ = on_gpu_->on_host(factors_.dof, factors_.symmetric);
+    return factors_;
+}
+
+Index ParIlut::blocks() const {
+    if constexpr (cuda_built)
+        if (on_gpu_) return on_gpu_->pattern->pattern->blocks();
+    return factors_.pattern().blocks();
+}
+
+Index ParIlut::rows() const {
+    if constexpr (cuda_built)
+        if (on_gpu_) return on_gpu_->pattern->pattern->rows();
+    return factors_.filled.pattern ? factors_.pattern().rows() : 0;
+}
+
+bool ParIlut::has_the_pattern_of_a() const {
+    if constexpr (cuda_built)
+        if (on_gpu_) return on_gpu_->pattern->is_that_of_a();
+    return factors_.filled.place.size() == 0;
+}
+
+SweepCounts ParIlut::sweeps() const {
+    return sweep_counts(options_, {rows(), rows() > 0 ? blocks() : 0, factors_.dof});
+}
+
 std::string ParIlut::solve_way() const {
-    if (!factors_.filled.pattern || factors_.pattern().rows() == 0) return "";
+    if (rows() == 0) return "";
     if constexpr (cuda_built)
         if (on_gpu_) return name_of(on_gpu_->solve->way());
     return lower_.goes_by_level() || upper_.goes_by_level() ? name_of(SolveWay::levels) : "natural_order";
 }
 
-SweepCounts ParIlut::sweep_counts(const ParIlutOptions& options, const GeneralFactors& factors) {
+SweepCounts ParIlut::sweep_counts(const ParIlutOptions& options, const BlockCounts& factors) {
     SweepCounts counts;
     if (options.sweeps > 0) {
         counts.setup = options.sweeps;
-        counts.bytes_of_setup_sweep = 2 * factors.values.size() * Index(sizeof(double)) + factors.pattern().bytes();
+        counts.bytes_of_setup_sweep = 2 * factors.value_bytes() + BlockPattern::bytes(factors.rows, factors.blocks);
     }
     return counts;
 }
 
 Index ParIlut::bytes_per_apply() const {
-    return general_cpu::bytes_per_apply(factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof);
+    return general_cpu::bytes_per_apply(rows(), blocks(), factors_.dof);
 }
 
 ApplicationCheck ParIlut::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
                                             const MakeInDouble& /*in_double*/) const {
-    return {error_of_solves(factors_, factors_.filled.diagonal, r, z), bound_of_double(), ""};
+    return {error_of_solves(factors(), factors().filled.diagonal, r, z), bound_of_double(), ""};
 }
 
 LduFactors ParIlut::ldu() const {
-    return ldu_of(factors_, factors_.filled.diagonal);
+    return ldu_of(factors(), factors().filled.diagonal);
 }
 
 Index ParIlut::most_blocks(const ParIlutOptions& options, const BlockPattern& a) {
-    Index lower = 0, diagonal = 0;
-    for (Index row = 0; row < a.rows(); ++row)
-        for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at) {
-            lower += a.column()[at] < row;
-            diagonal += a.column()[at] == row;
-        }
-    const Index upper = a.blocks() - diagonal - lower;
-    if (options.rounds == 0) return a.rows() + lower + upper;
-    const par_ilut::FillLimits limits = limits_of(a.rows(), lower, upper, options.fill_limit);
+    const par_ilut::FillLimits limits = limits_of(a, options);
     return a.rows() + limits.lower + limits.upper;
 }
 
@@ -261,7 +313,8 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     plan.traits = {.fixed = true, .symmetric = a.symmetric()};
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
-            plan_on_gpu(options, setting, own, limits, plan);
+            found_by_gpu(setting.context, a.dof()) ? par_ilut::RoundsOnGpu::plan(options, setting, own, limits, plan)
+                                                   : plan_of_solves(options, setting, own, limits, plan);
             return plan;
         }
     const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
@@ -288,8 +341,11 @@ std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const ParIlutOptions& o
         const MatrixShape& a = setting.matrix;
         return {{"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
                  Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [dof = a.dof(), way = options.way] {
-                     rtc::Programs programs = SlicedSolve::programs(dof, way);
+                 [options, a] {
+                     rtc::Programs programs = SlicedSolve::programs(a.dof(), options.way);
+                     if (a.dof() == 1)
+                         std::ranges::move(par_ilut::RoundsOnGpu::programs(limits_of(*a.pattern(), options), a),
+                                           std::back_inserter(programs));
                      std::ranges::move(level_programs(), std::back_inserter(programs));
                      return programs;
                  }}};
@@ -331,7 +387,9 @@ PreconditionerRow par_ilut_row() {
         "ParILUT, of symmetric matrices ParICT: each round adds the entries of A - L U to the pattern, makes a "
         "fixed-point sweep, keeps the largest entries of each triangle, and makes another sweep. On the last pattern "
         "the factors are found by an elimination, or by fixed-point sweeps. Blocks are compared by their Frobenius "
-        "norm. On a GPU, the host finds the factors, and the GPU makes the solves. On several ranks, each finds all "
+        "norm. A GPU finds the factors of one unknown a row with the bits of a CPU; those of blocks the host finds, "
+        "and "
+        "the GPU makes the solves. On several ranks, the host of each finds all "
         "factors and keeps those of its rows. Source: Anzt, Chow, Dongarra, ParILUT: a new parallel threshold ILU "
         "factorization, SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};

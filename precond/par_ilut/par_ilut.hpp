@@ -13,8 +13,8 @@
 // On the last pattern the factors are found by an elimination, or by fixed-point sweeps. A symmetric matrix has
 // symmetric factors (ParICT). A sweep reads only the values from before it, so the bits do not depend on threads.
 //
-// The rounds and the factors are the host's. On a GPU, the solves read a copy of the factors there, as those of
-// sync_free_ilu do (precond/sync_free_ilu/slices.hpp).
+// On a GPU, kernels do the same in the same order where a row has one unknown (precond/par_ilut/rounds_cuda.hpp); the
+// host finds factors of blocks. The solves are those of sync_free_ilu (precond/sync_free_ilu/slices.hpp).
 #pragma once
 
 #include <memory>
@@ -51,7 +51,7 @@ public:
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = factors_.symmetric}; }
-    SweepCounts sweeps() const override { return sweep_counts(options_, factors_); }
+    SweepCounts sweeps() const override;
     void set_setup_sweeps(int count) override {
         if (options_.sweeps > 0) options_.sweeps = count;
     }
@@ -59,7 +59,8 @@ public:
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
 
-    const GeneralFactors& factors() const { return factors_; }
+    /// In the host's memory; those of a GPU are copied there at the first call after a set-up.
+    const GeneralFactors& factors() const;
     LduFactors ldu() const override;
     std::string solve_way() const override;
     /// The number of rounds of the last set-up.
@@ -67,22 +68,26 @@ public:
 
     /// The most blocks that factors of a matrix with the pattern can have, which the host can read.
     static Index most_blocks(const ParIlutOptions& options, const BlockPattern& a);
-    /// The sweeps of a set-up that has found these factors.
-    static SweepCounts sweep_counts(const ParIlutOptions& options, const GeneralFactors& factors);
+    /// The sweeps of a set-up that has found factors of this size.
+    static SweepCounts sweep_counts(const ParIlutOptions& options, const BlockCounts& factors);
     static PreconditionerPlan plan(const ParIlutOptions& options, const PreconditionerSetting& setting);
     /// What NVRTC compiles on a GPU.
     static std::vector<KernelSet> kernels(const ParIlutOptions& options, const PreconditionerSetting& setting);
 
 private:
-    /// The factors of a matrix that the host can read.
+    /// The factors of a matrix, where it is, and what solves with them.
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
-    /// Writes X after all rounds to factors_, and the inverses of its diagonal blocks to `inverse`.
+    /// Those of the factors, wherever they are; rows() is 0 before the first set-up.
+    Index rows() const;
+    Index blocks() const;
+    bool has_the_pattern_of_a() const;
+    /// Writes X after all rounds to factors_, and the inverses of its diagonal blocks to `inverse`; on a CPU.
     void make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inverse);
 
     Context context_;
     ParIlutOptions options_;
-    GeneralFactors factors_;                ///< in the host's memory
-    RowWalk lower_, upper_;                 ///< of the host
+    mutable GeneralFactors factors_;  ///< in the host's memory; if a GPU finds them, empty until they are asked for
+    RowWalk lower_, upper_;           ///< of a CPU
     std::unique_ptr<FactorsOnGpu> on_gpu_;  ///< what solves on a GPU
     int rounds_ = 0;
 };

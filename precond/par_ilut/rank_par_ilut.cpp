@@ -98,6 +98,11 @@ void RankParIlut::apply(const Vector& r, Vector& z) const {
     solve_->apply(r, z);
 }
 
+SweepCounts RankParIlut::sweeps() const {
+    if (!factors_.filled.pattern) return ParIlut::sweep_counts(options_, {});
+    return ParIlut::sweep_counts(options_, {factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof});
+}
+
 Index RankParIlut::bytes_per_apply() const {
     return RankSolve::bytes_per_apply(factors_.filled, *slab_, std::nullopt, factors_.dof);
 }

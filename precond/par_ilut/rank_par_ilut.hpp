@@ -21,7 +21,7 @@ public:
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = factors_.symmetric}; }
-    SweepCounts sweeps() const override { return ParIlut::sweep_counts(options_, factors_); }
+    SweepCounts sweeps() const override;
     void set_setup_sweeps(int count) override {
         if (options_.sweeps > 0) options_.sweeps = count;
     }

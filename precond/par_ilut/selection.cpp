@@ -19,7 +19,7 @@ constexpr const char* selection_label = "factor";
 using Key = std::uint64_t;
 
 /// The squared size of block `at`, which lies in row i and beside the diagonal. For an indefinite matrix it may be
-/// negative; its magnitude counts.
+/// negative; its magnitude counts. Products are fused by name: a GPU must find the same bits (selection_cuda.cu).
 double size_of(const GeneralFactors& x, const double* inverse, Index i, Index at) {
     const int dof = x.dof, size = dof * dof;
     const Index j = x.pattern().column()[at];
@@ -29,14 +29,14 @@ double size_of(const GeneralFactors& x, const double* inverse, Index i, Index at
     double sum = 0.0;
     if (x.symmetric) {
         general_cpu::add_product(dof, 1.0, inverse + i * size, block, product.data());
-        for (int entry = 0; entry < size; ++entry) sum += block[entry] * product[entry];
+        for (int entry = 0; entry < size; ++entry) sum = std::fma(block[entry], product[entry], sum);
         return sum;
     }
     if (j < i)
         general_cpu::add_product(dof, 1.0, block, inverse + j * size, product.data());
     else
         std::copy_n(block, size, product.begin());
-    for (int entry = 0; entry < size; ++entry) sum += product[entry] * product[entry];
+    for (int entry = 0; entry < size; ++entry) sum = std::fma(product[entry], product[entry], sum);
     return sum;
 }
 
@@ -128,6 +128,15 @@ GeneralFactors part_of(const BsrMatrix& a, const GeneralFactors& x, const Buffer
 }
 
 }  // namespace
+
+FillLimits limits_of(Index rows, Index lower, Index upper, double fill_limit) {
+    const Index most = rows * (rows - 1) / 2;
+    const auto of = [&](Index beside) {
+        const double limit = std::floor(fill_limit * double(beside + rows)) - double(rows);
+        return std::max(beside, limit < double(most) ? Index(limit) : most);
+    };
+    return {of(lower), of(upper)};
+}
 
 GeneralFactors with_largest(const BsrMatrix& a, const GeneralFactors& x, const double* inverse,
                             const FillLimits& limits) {

@@ -15,6 +15,9 @@ struct FillLimits {
     Index lower = 0, upper = 0;
 };
 
+/// The limits where A's triangles have so many blocks beside the diagonal, and all diagonal blocks are there.
+FillLimits limits_of(Index rows, Index lower, Index upper, double fill_limit);
+
 /// X with its diagonal and the largest blocks of each triangle; among equal ones the first, row by row.
 GeneralFactors with_largest(const BsrMatrix& a, const GeneralFactors& x, const double* inverse,
                             const FillLimits& limits);

@@ -44,18 +44,16 @@ FixedPointCuda::FixedPointCuda(const Context& context, const GpuPattern& pattern
         sweep_long_rows_ = Kernel(context, sync_free_source(sweep_text), definitions(shape), "sweep_long_rows");
 }
 
-void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
-                            general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter,
-                            const general_cpu::ShareRows& share) {
-    if (own_.count == 0) return;
+FixedPointArguments FixedPointCuda::arguments(const BsrMatrix& a, double alpha, const PivotRules& rules,
+                                              const double* others, Buffer<double>& inverse, Buffer<double>& values) {
     const bool same = pattern_.is_that_of_a();
-    FixedPointArguments arguments{
+    return {
         .row_begin = as_pointers(pattern_.pattern->row_begin()),
         .column = pattern_.pattern->column(),
         .diagonal = as_pointers(pattern_.diagonal.data()),
         .values = values.data(),
-        .others = nullptr,
-        .inverse = scratch.inverse.data(),
+        .others = others,
+        .inverse = inverse.data(),
         .a_row_begin = as_pointers(a.here().row_begin()) - own_.before,
         .a_values = a.values(),
         .place = same ? nullptr : pattern_.place.data(),
@@ -69,31 +67,60 @@ void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const 
         .long_row = long_rows_.size() > 0 ? RowCounts::long_row : 0,
         .long_rows = long_rows_.data(),
     };
-    const auto launch = [&](const Kernel& kernel) {
-        kernel.launch({unsigned(thread_blocks(own_.count, shape_))}, unsigned(32 * shape_.warps()), 0, arguments);
-    };
-    const auto sweep = [&] {
-        launch(sweep_);
-        if (long_rows_.size() > 0) sweep_long_rows_.launch({unsigned(long_rows_.size())}, long_threads, 0, arguments);
-    };
-    sweep();
-    launch(invert_);
-    share(values.data(), scratch.inverse.data());
+}
+
+void FixedPointCuda::launch(const Kernel& kernel, const FixedPointArguments& arguments) const {
+    kernel.launch({unsigned(thread_blocks(own_.count, shape_))}, unsigned(32 * shape_.warps()), 0, arguments);
+}
+
+void FixedPointCuda::launch_sweep(const FixedPointArguments& arguments) const {
+    launch(sweep_, arguments);
+    if (long_rows_.size() > 0) sweep_long_rows_.launch({unsigned(long_rows_.size())}, long_threads, 0, arguments);
+}
+
+void FixedPointCuda::begin(const BsrMatrix& a, double alpha, const PivotRules& rules, Buffer<double>& inverse,
+                           Buffer<double>& x) {
+    if (own_.count == 0) return;
+    const FixedPointArguments all = arguments(a, alpha, rules, nullptr, inverse, x);
+    launch_sweep(all);
+    launch(invert_, all);
+}
+
+void FixedPointCuda::sweep(const BsrMatrix& a, double alpha, const PivotRules& rules, const Buffer<double>& x,
+                           Buffer<double>& inverse, Buffer<double>& made) {
+    if (own_.count == 0) return;
+    const FixedPointArguments all = arguments(a, alpha, rules, x.data(), inverse, made);
+    launch_sweep(all);
+    launch(invert_, all);
+}
+
+void FixedPointCuda::sweep_to_factors(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
+                                      general_cpu::FixedPointScratch& scratch, Buffer<double>& x,
+                                      PivotInverter& inverter, const general_cpu::ShareRows& share) {
+    if (own_.count == 0) return;
     for (int at = 1; at <= sweeps; ++at) {
-        std::swap(values, scratch.spare);
-        arguments.others = scratch.spare.data();
-        arguments.values = values.data();
-        sweep();
+        std::swap(x, scratch.spare);
+        FixedPointArguments all = arguments(a, alpha, rules, scratch.spare.data(), scratch.inverse, x);
+        launch_sweep(all);
         if (at == sweeps) {
             pivots_.clear_log();
-            arguments.rule = rule_of(rules, shape_.symmetric);
-            arguments.log = pivots_.log();
+            all.rule = rule_of(rules, shape_.symmetric);
+            all.log = pivots_.log();
         }
-        launch(invert_);
-        share(values.data(), scratch.inverse.data());
+        launch(invert_, all);
+        share(x.data(), scratch.inverse.data());
     }
-    launch(finish_);
+    launch(finish_, arguments(a, alpha, rules, nullptr, scratch.inverse, x));
     pivots_.report(inverter);
+}
+
+void FixedPointCuda::factor(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
+                            general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter,
+                            const general_cpu::ShareRows& share) {
+    if (own_.count == 0) return;
+    begin(a, alpha, rules, scratch.inverse, values);
+    share(values.data(), scratch.inverse.data());
+    sweep_to_factors(a, alpha, sweeps, rules, scratch, values, inverter, share);
 }
 
 Index FixedPointCuda::bytes(const RowCounts& counts, const FixedPointShape& shape) {

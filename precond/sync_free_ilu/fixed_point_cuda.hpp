@@ -41,12 +41,32 @@ public:
                 general_cpu::FixedPointScratch& scratch, Buffer<double>& values, PivotInverter& inverter,
                 const general_cpu::ShareRows& share = general_cpu::no_other_rows);
 
+    // The parts of `factor`, for callers that change the pattern between sweeps. `inverse`: of the diagonal blocks of
+    // X.
+
+    /// Writes X = A + alpha diag(A) to `x`, and the inverses of its diagonal blocks.
+    void begin(const BsrMatrix& a, double alpha, const PivotRules& rules, Buffer<double>& inverse, Buffer<double>& x);
+    /// Writes the result of a sweep that reads X to `made`, and the inverses of its diagonal blocks.
+    void sweep(const BsrMatrix& a, double alpha, const PivotRules& rules, const Buffer<double>& x,
+               Buffer<double>& inverse, Buffer<double>& made);
+    /// Makes `sweeps` further sweeps, beginning with X and the inverses in `scratch`, and turns the result into
+    /// factors.
+    void sweep_to_factors(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
+                          general_cpu::FixedPointScratch& scratch, Buffer<double>& x, PivotInverter& inverter,
+                          const general_cpu::ShareRows& share = general_cpu::no_other_rows);
+
     /// Bytes that it holds.
     static Index bytes(const RowCounts& counts, const FixedPointShape& shape);
     static rtc::Programs programs(const FixedPointShape& shape);
 
 private:
     using Kernel = rtc::Kernel<FixedPointArguments>;
+
+    /// Pivots are guesses.
+    FixedPointArguments arguments(const BsrMatrix& a, double alpha, const PivotRules& rules, const double* others,
+                                  Buffer<double>& inverse, Buffer<double>& values);
+    void launch(const Kernel& kernel, const FixedPointArguments& arguments) const;
+    void launch_sweep(const FixedPointArguments& arguments) const;
 
     const GpuPattern& pattern_;
     FixedPointShape shape_;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/matrix/bsr_matrix.hpp"
 #include "precond/sync_free_ilu/diagonals_cuda.hpp"
@@ -26,6 +27,12 @@ struct GpuPattern {
         : GpuPattern(context, filled.place.size() == 0 ? a.shared_here() : filled.pattern->copied_to(context, label),
                      a.symmetric(), label) {
         if (filled.place.size() > 0) place = copy_on(context, label, filled.place);
+    }
+    /// A pattern in the GPU's memory that is not A's, and the places of A's blocks there.
+    GpuPattern(const BsrMatrix& a, std::shared_ptr<const BlockPattern> here, Buffer<int> places,
+               const std::string& label)
+        : GpuPattern(a.context(), std::move(here), a.symmetric(), label) {
+        place = std::move(places);
     }
 
     bool is_that_of_a() const { return place.size() == 0; }

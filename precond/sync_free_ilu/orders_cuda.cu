@@ -20,16 +20,10 @@
 #include <limits>
 #include <utility>
 
-#include "core/device/cuda.hpp"
+#include "precond/sync_free_ilu/gpu_calls.cuh"
 
 namespace hyperplane {
 namespace {
-
-constexpr int order_threads = 256;
-
-__device__ Index own_index() {
-    return Index(blockIdx.x) * order_threads + threadIdx.x;
-}
 
 /// The rows of factors.
 struct Rows {
@@ -169,15 +163,14 @@ struct Draft {
 
 /// Makes orders of rows; what it needs meanwhile is shared by all of them.
 template <class Key>
-class Maker {
+class Maker : GpuCalls {
 public:
     static constexpr int most_orders = 3;
 
     Maker(const Context& gpu, const Rows& rows, Index count, const std::string& label)
-        : gpu_(gpu),
+        : GpuCalls(gpu, label),
           rows_(rows),
           count_(count),
-          label_(label),
           other_keys_(buffer<Key>(count)),
           other_order_(buffer<int>(count)),
           counts_(buffer<int>(most_orders)),
@@ -217,13 +210,15 @@ public:
         launch("keep a number of slices", 1, keep<int>, draft.number.data() + count_ - 1, counts_.data() + at);
     }
     /// Those of all orders that have been numbered.
-    std::array<int, most_orders> numbers_of_slices() const { return read<std::array<int, most_orders>>(counts_); }
+    std::array<int, most_orders> numbers_of_slices() const {
+        return read<std::array<int, most_orders>>(counts_.data());
+    }
 
     /// Makes the slices of the at-th order.
     template <class Rule>
     void slice(Draft<Rule, Key>& draft, int at, int count) {
         draft.slices = buffer<typename Rule::Slice>(count);
-        Buffer<Sums> sums(gpu_, label_, count + 1);  // the last one is zero, so that the last result is the total
+        Buffer<Sums> sums(context(), label(), count + 1);  // the last one is zero, so that the last result is the total
         launch("make slices", count_, make_slices<Rule, Key>, draft.rule, rows_, draft.keys.data(), draft.row.data(),
                draft.number.data(), count_, draft.slices.data(), sums.data());
         call("sum slices", [&](void* temporary, std::size_t& bytes) {
@@ -240,49 +235,19 @@ public:
         launch("find levels of slices", count_, find_level_begins<Rule, Key>, draft.keys.data(), draft.number.data(),
                count_, begin.data());
         std::vector<int> made(std::size_t(begin.size()));
-        gpu_.stream().copy(begin.data(), made.data(), begin.size() * Index(sizeof(int)));
+        context().stream().copy(begin.data(), made.data(), begin.size() * Index(sizeof(int)));
         return made;
     }
     /// Those of all orders whose slices have been made.
-    std::array<Sums, most_orders> sums() const { return read<std::array<Sums, most_orders>>(sums_); }
+    std::array<Sums, most_orders> sums() const { return read<std::array<Sums, most_orders>>(sums_.data()); }
 
 private:
-    template <class T>
-    Buffer<T> buffer(Index size) const {
-        return Buffer<T>(gpu_, label_, size, Initially::anything);
-    }
-    cudaStream_t stream() const { return cuda::stream(gpu_); }
-    template <class Values, class T>
-    Values read(const Buffer<T>& from) const {
-        Values values;
-        gpu_.stream().copy(from.data(), values.data(), Index(sizeof(values)));
-        return values;
-    }
-    template <class... Parameters, class... Arguments>
-    void launch(const char* name, Index work, void (*kernel)(Parameters...), const Arguments&... arguments) const {
-        kernel<<<cuda::blocks_for(work, order_threads), work == 1 ? 1 : order_threads, 0, stream()>>>(arguments...);
-        cuda::launched(gpu_, name);
-    }
-    /// Calls one of CUB's functions with the temporary memory that it asks for.
-    template <class Function>
-    void call(const char* name, const Function& function) {
-        std::size_t bytes = 0;
-        cuda::check(function(nullptr, bytes), name);
-        if (Index(bytes) > temporary_.size()) temporary_ = buffer<unsigned char>(Index(bytes));
-        bytes = std::size_t(temporary_.size());
-        cuda::check(function(temporary_.data(), bytes), name);
-        cuda::launched(gpu_, name);
-    }
-
-    Context gpu_;
     Rows rows_;
     Index count_;
-    std::string label_;
     Buffer<Key> other_keys_;
     Buffer<int> other_order_;
     Buffer<int> counts_;
     Buffer<Sums> sums_;
-    Buffer<unsigned char> temporary_;
 };
 
 /// The orders, with keys that have enough bits for all of them.
@@ -355,7 +320,7 @@ Orders orders_on_gpu(const Context& gpu, const BlockPattern& pattern, const Buff
 Buffer<int> positions_on_gpu(const Context& gpu, const Buffer<int>& order, const std::string& label) {
     Buffer<int> position(gpu, label, order.size(), Initially::anything);
     if (order.size() == 0) return position;
-    invert<<<cuda::blocks_for(order.size(), order_threads), order_threads, 0, cuda::stream(gpu)>>>(
+    invert<<<cuda::blocks_for(order.size(), GpuCalls::threads), GpuCalls::threads, 0, cuda::stream(gpu)>>>(
         order.data(), order.size(), position.data());
     cuda::launched(gpu, "positions of rows");
     return position;
@@ -365,7 +330,7 @@ Buffer<int> between_on_gpu(const Context& gpu, const Buffer<int>& lower_position
                            const std::string& label) {
     Buffer<int> from(gpu, label, upper.size(), Initially::anything);
     if (upper.size() == 0) return from;
-    gather<<<cuda::blocks_for(upper.size(), order_threads), order_threads, 0, cuda::stream(gpu)>>>(
+    gather<<<cuda::blocks_for(upper.size(), GpuCalls::threads), GpuCalls::threads, 0, cuda::stream(gpu)>>>(
         lower_position.data(), upper.data(), upper.size(), from.data());
     cuda::launched(gpu, "positions between orders");
     return from;
