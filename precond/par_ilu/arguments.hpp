@@ -8,7 +8,7 @@ namespace hyperplane {
 struct FixedPointEntry {
     const double* a;  ///< A's coefficients [row][col][a_stride], in a staged sweep in the order of factors; or null
     const double* before;  ///< result of the sweep before, or the same as `after`; D^-1 for the diagonal
-    double* after;         ///< what the sweep writes
+    double* after;         ///< what the sweep writes; null if a guess writes the entry to a_blocks alone
     int delta;             ///< slot of p + o minus slot of p, modulo the slots, in [0, slots)
 };
 
@@ -16,7 +16,7 @@ template <int entries>
 struct FixedPointArguments {
     double* a_blocks;  // written by the guess if BY_ROWS: A's entries that sweeps change, in the order of factors
     int* next_run;     // counter of a staged sweep, initially 0
-    double *ratio, *failure, *failed;  // FactorSweepsCuda::PivotRecords, written by the last sweep
+    double *ratio, *failure, *failed;  // FactorSweepsCuda::PivotRecords, written by the last sweep, else null
     double alpha, tolerance, boost;
     long long a_stride;
     int slots, nx, ny, nz;

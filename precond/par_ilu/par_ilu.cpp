@@ -55,8 +55,7 @@ void FixedPointFactorisation::compute(double alpha, const PivotRules& rules, Ilu
                                       PivotInverter& inverter) {
     const FactorTarget result = factors.target(factors.held());
     sweeps_->run(factors.matrix(), result, spare_ ? factors.target(*spare_) : FactorTarget{}, count_, mode_, alpha,
-                 rules, inverter);
-    if (factors.unit_in_double()) sweeps_->make_unit(result);
+                 rules, inverter, factors.unit_in_double());
 }
 
 void FixedPointFactorisation::release_scratch() {

@@ -53,9 +53,7 @@ __device__ __forceinline__ void store(double* block, int row, const Row& x) {
 }
 
 /// A row of D^-1, computed from the rows of X_0 and of A's diagonal block that the threads of the point have.
-template <bool last>
-__device__ __forceinline__ Row inverted(const Arguments& a, const Row& mine, const Row& own, int row,
-                                        Pivots<last>& pivots) {
+__device__ __forceinline__ Row inverted(const Arguments& a, const Row& mine, const Row& own, int row, Pivots& pivots) {
     double x[DOF][DOF], diagonal[DOF], scale = 0.0;
 #pragma unroll
     for (int r = 0; r < DOF; ++r)
@@ -91,7 +89,7 @@ struct Sweep {
     const bool exists;
     Row w[LOWER] = {};      // rows of W_l
     int lower[LOWER] = {};  // slots of lower neighbours
-    Pivots<last> pivots;
+    Pivots pivots{last};
     NotFinite not_finite;
 
     __device__ __forceinline__ static const double* at(const double* values, int slot) {

@@ -190,7 +190,7 @@ struct RunSweep {
     }
 };
 
-/// The inverting warp: inverts X_0 of one run after the other and stores D^-1.
+/// The inverting warp: inverts X_0 of one run after the other and stores D^-1; the last sweep reports on pivots.
 __device__ void invert_runs(const Arguments& a) {
     constexpr int warp_points = 4;
     const int lane = threadIdx.x % 32;
@@ -200,7 +200,8 @@ __device__ void invert_runs(const Arguments& a) {
 #pragma unroll 1
         for (int first = 0; first < run_points; first += warp_points) {
             double* const mine = blocks + (first + lane / 8) * staged_size;
-            invert_columns(a, mine, mine + inverse_size);
+            const int mine_at = first + lane / 8;
+            invert_columns(a, mine, mine + inverse_size, run.has(mine_at) ? run.slot(a, mine_at) : -1);
             __syncwarp();
             for (int q = lane; q < warp_points * block_size; q += 32) {
                 const int at = first + q / block_size, element = q % block_size;

@@ -5,9 +5,12 @@
 //
 // The values on the right are those of the sweep before, or, if new values replace old ones in place, whatever is in
 // memory. All W_l(p) are computed first, then one entry after the other. An entry to which no pair (l, u) leads is A's
-// in every sweep: the initial guess and the last sweep write it, the others read it. Sweeps for one and two unknowns
-// are in precond/par_ilu/points.cuh, those for three to eight in precond/par_ilu/tensor.cuh; if pairs share much of
-// what they read, all sweeps but the last are in precond/par_ilu/staged.cuh.
+// in every sweep: the initial guess writes it where the result will be, and sweeps read it there. Sweeps for one and
+// two unknowns are in precond/par_ilu/points.cuh, those for three to eight in precond/par_ilu/tensor.cuh; if pairs
+// share much of what they read, they are in precond/par_ilu/staged.cuh. The last sweep also reports on pivots. With up
+// to four unknowns it is a kernel of its own, which with one and two writes all entries; with more, the arguments say
+// so (`ratio` is not null). From three unknowns on it is the kernel that makes unit triangles which reports
+// coefficients that are not finite.
 //
 // Thread blocks take the points plane by plane of the layout's outermost axis, but only a few lines of its middle axis
 // at a time, so that the second-level cache still holds what neighbours have written.
@@ -23,7 +26,8 @@
 // Definitions, besides those of core/grid/grid_point.cuh: DOF, ENTRIES, LOWER, A_ENTRY {for each entry, A's entry or
 // -1}, PAIRS (their number), PAIR_L, PAIR_U, PAIR_E, FIRST_PAIR, LAST_PAIR; SYMMETRIC (one triangle is stored, and
 // pivots must have the sign of A's diagonal), SHARES, PERIODIC (A has entries that wrap); BLOCKS (resident on a
-// multiprocessor), ROUNDS (for precond/par_ilu/tensor.cuh), BY_ROWS (all sweeps but the last are staged).
+// multiprocessor), ROUNDS and GUESS_ROUNDS (for precond/par_ilu/tensor.cuh), BY_ROWS (sweeps are
+// staged).
 
 #if DOF <= 2
 #include "precond/par_ilu/points.cuh"
@@ -35,20 +39,35 @@
 
 namespace hyperplane {
 
+#if DOF <= 2
 /// Writes X = A, the initial guess of the sweeps.
 extern "C" __global__ void __launch_bounds__(threads) guess(const __grid_constant__ Arguments a) {
     sweep<false, true, false>(a);
 }
 
-#if !BY_ROWS
 extern "C" __global__ void __launch_bounds__(threads, BLOCKS) factor_sweep(const __grid_constant__ Arguments a) {
     sweep<true, false, false>(a);
 }
-#endif
 
 /// Writes all entries and reports on pivots.
 extern "C" __global__ void __launch_bounds__(threads, 1) last_sweep(const __grid_constant__ Arguments a) {
     sweep<true, true, true>(a);
 }
+#else
+extern "C" __global__ void __launch_bounds__(threads) guess(const __grid_constant__ Arguments a) {
+    sweep<Pass::guess>(a);
+}
+
+#if !BY_ROWS
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS) factor_sweep(const __grid_constant__ Arguments a) {
+    sweep<Pass::sweep>(a);
+}
+#endif
+#if DOF <= 4
+extern "C" __global__ void __launch_bounds__(threads, 1) last_sweep(const __grid_constant__ Arguments a) {
+    sweep<Pass::sweep, true>(a);
+}
+#endif
+#endif
 
 }  // namespace hyperplane

@@ -143,10 +143,12 @@ bool FactorSweeps::needs_spare([[maybe_unused]] const IluPattern& shape, [[maybe
 }
 
 void FactorSweeps::run(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
-                       FactorSweepMode mode, double alpha, const PivotRules& rules, PivotInverter& inverter) {
+                       FactorSweepMode mode, double alpha, const PivotRules& rules, PivotInverter& inverter,
+                       bool unit) {
     cuda_ ? run_kernels(a, result, spare, sweeps, mode, alpha, rules)
           : run_loops(a, result, spare, sweeps, mode, alpha, rules);
     if (mode == FactorSweepMode::async && shape_.symmetric && shape_.dof > 1) make_pivots_symmetric(result);
+    if (unit) make_unit(result);
     report(a, inverter);
 }
 
@@ -198,23 +200,20 @@ void FactorSweeps::run_kernels([[maybe_unused]] const StructMatrix& a, [[maybe_u
                                [[maybe_unused]] FactorSweepMode mode, [[maybe_unused]] double alpha,
                                [[maybe_unused]] const PivotRules& rules) {
     if constexpr (cuda_built) {
-        using enum FactorSweepsCuda::Pass;
         if (const Index size = FactorSweepsCuda::scratch_size(context_, shape_); scratch_.size() != size)
             scratch_ = Buffer<double>(context_, "sweeps", size);
         const auto place = [&](const FactorTarget& x) {
             return FactorTarget{shape_.shares ? writable(blocks_of(a)) : x.triangles, x.inverse};
         };
         const FactorTarget places[] = {place(result), place(mode == FactorSweepMode::async ? result : spare)};
-        const FactorTarget& guessed = places[sweeps % 2];
-        // If the number of sweeps is even, or they are asynchronous, `guessed` is the result itself. Then the last
-        // sweep writes entries that never change while others read them, but with the bits that they already have.
+        // Entries that never change lie in the result from the start. With one and two unknowns the last sweep writes
+        // them while others read them, but with the bits that they already have.
         for (int left = sweeps; left >= 0; --left) {
-            cuda_->run(left == sweeps ? guess
-                       : left > 0     ? sweep
-                                      : last,
-                       a, scratch_.data(), guessed, places[(left + 1) % 2], places[left % 2], alpha, rules,
-                       {ratios_.view(shape_.layout).values, failures_.view(shape_.layout).values, failed_.data()});
-            share_halos(places[left % 2], left < sweeps && left > 0);
+            cuda_->run({left, sweeps}, a, scratch_.data(), places[0], places[(left + 1) % 2], places[left % 2], alpha,
+                       rules, records());
+            const bool all = left == 0 || (left == sweeps && left % 2 == 0);
+            share_halos(places[left % 2], !all);
+            if (left == sweeps && !all) share_halos(places[0], false);
         }
     }
 }
@@ -274,9 +273,13 @@ void FactorSweeps::report(const StructMatrix& a, PivotInverter& inverter) {
     if (is_first_rank(context_) || !shape_.layout.is_part()) inverter.adopt(failures, event, 0, {}, ratio);
 }
 
+FactorSweepsCuda::PivotRecords FactorSweeps::records() {
+    return {ratios_.view(shape_.layout).values, failures_.view(shape_.layout).values, failed_.data()};
+}
+
 void FactorSweeps::make_unit(const FactorTarget& factors) {
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->make_unit(factors);
+        if (cuda_) return cuda_->make_unit(factors, records());
     for_each_point(offsets_.context(), shape_.layout, "unit triangles",
                    MakeUnit{shape_.layout, offsets_.data(), factors.triangles, factors.inverse, shape_.dof,
                             shape_.stencil.lower_size(),

@@ -50,9 +50,9 @@ public:
     FactorSweeps(const Context& context, const IluPattern& pattern);
 
     /// Computes `sweeps` sweeps on A + alpha diag(A), of which the last one writes to `result`. `spare` is used if
-    /// needs_spare(). Pivots are reported to `inverter`.
+    /// needs_spare(). With `unit`, make_unit follows. Pivots are reported to `inverter`.
     void run(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
-             FactorSweepMode mode, double alpha, const PivotRules& rules, PivotInverter& inverter);
+             FactorSweepMode mode, double alpha, const PivotRules& rules, PivotInverter& inverter, bool unit = false);
     /// Whether sweeps need a second set of factors. A synchronous sweep reads one set and writes the other. An
     /// asynchronous sweep without kernels of its own computes a point's entries there before they replace the old ones.
     static bool needs_spare(const IluPattern& shape, Backend backend, FactorSweepMode mode);
@@ -83,6 +83,7 @@ private:
     /// Exchanges, after a sweep, the factors near the cuts that other ranks read; `changed_alone`: on a GPU, those that
     /// sweeps change.
     void share_halos(const FactorTarget& factors, bool changed_alone) const;
+    FactorSweepsCuda::PivotRecords records();
     /// A's blocks, by the slots of the pattern's layout.
     ConstBlockView blocks_of(const StructMatrix& a) const;
     void make_pivots_symmetric(const FactorTarget& factors) const;

@@ -28,7 +28,7 @@ Index shared_room(const Context& context) {
 }
 constexpr Index any_room = std::numeric_limits<Index>::max();
 
-/// Whether the sweeps before the last one are staged, on a GPU whose thread blocks have `room` bytes of shared memory.
+/// Whether sweeps are staged, on a GPU whose thread blocks have `room` bytes of shared memory.
 /// Ranks add pairs up as one GPU does in the natural layout, where sweeps are not staged.
 bool by_rows(const IluPattern& shape, Index room) {
     if (!on_tensor_cores(shape.dof) || shape.of_rank) return false;
@@ -44,20 +44,34 @@ Index staged_bytes(const IluPattern& shape, int entries, int points) {
     const Index block = shape.dof * shape.dof;
     return entries * points * ((block + 1) / 2 * 2 + 2) * Index(sizeof(double));
 }
-/// Number of rounds: as many as are needed to load the matrix by whole sectors of memory, and to give blocks to be
-/// inverted to two warps or, with more than four unknowns, to all.
-int rounds(const IluPattern& shape) {
-    for (int count = 4; count > 1; count /= 2)
-        if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;
-    return 1;
-}
-
 /// Number of resident thread blocks for which the kernel is compiled: the largest without register spills, where the
 /// compiler by itself would leave room for fewer.
 int blocks(const IluPattern& shape) {
     if (shape.dof == 1) return shape.stencil.radius() > 1 ? 2 : 3;
     if (shape.stencil.lower_size() <= 3) return 4;
     return shape.dof > 4 && shape.stencil.lower_size() <= 6 ? 2 : 1;
+}
+
+/// Number of rounds of the guess: as many as are needed to load the matrix by whole sectors of memory, and to give
+/// blocks to be inverted to two warps or, with more than four unknowns, to all.
+int guess_rounds(const IluPattern& shape) {
+    for (int count = 4; count > 1; count /= 2)
+        if (staged_bytes(shape, shape.kept(), count * round_points(shape.dof)) < 72 * 1024) return count;
+    return 1;
+}
+
+/// The same of sweeps, which stage only the entries that change, on a GPU whose thread blocks have `room` bytes of
+/// shared memory. With more than four unknowns and few entries there may be more points, as long as enough is left for
+/// the first-level cache.
+int rounds(const IluPattern& shape, Index room) {
+    constexpr Index of_all_blocks = 160 * 1024;  // as measured (docs/log/par_ilu_sweep.md)
+    const int least = guess_rounds(shape), changed = int(shape.eliminations().changed_entries().size());
+    if (shape.dof <= 4 || shape.stencil.lower_size() > 6) return least;
+    for (int count = 4; count > least; count /= 2)
+        if (const Index bytes = staged_bytes(shape, changed + 1, count * round_points(shape.dof));
+            bytes <= room && blocks(shape) * bytes <= of_all_blocks)
+            return count;
+    return least;
 }
 
 /// For one and two unknowns, the number of coefficients of pairs that a thread loads together, as measured
@@ -155,7 +169,8 @@ rtc::Definitions definitions(const IluPattern& shape, Index room) {
                 {"PERIODIC", n(shape.layout.grid().any_periodic())},
                 {"BLOCKS", n(blocks(shape))},
                 {"GROUP_VALUES", n(group_values(shape))},
-                {"ROUNDS", n(rounds(shape))},
+                {"ROUNDS", n(rounds(shape, room))},
+                {"GUESS_ROUNDS", n(guess_rounds(shape))},
                 {"BY_ROWS", n(rows)},
                 {"OPERANDS_AS_RESULTS", "1"}});
     if (rows) all.merge(FactorSweepRows(shape).definitions());
@@ -166,10 +181,12 @@ rtc::Source source() {
     return {rtc::precond_texts(), "precond/par_ilu/sweep.cuh"};
 }
 
-/// Shared memory of sweeps that write `entries` entries: room for these and for the blocks to be inverted.
-Index shared_bytes(const IluPattern& shape, int entries) {
-    ++entries;
-    return on_tensor_cores(shape.dof) ? staged_bytes(shape, entries, rounds(shape) * round_points(shape.dof)) : 0;
+/// Shared memory of passes with so many rounds that stage `entries` entries, and points of a thread block.
+Index shared_bytes(const IluPattern& shape, int entries, int rounds) {
+    return on_tensor_cores(shape.dof) ? staged_bytes(shape, entries, rounds * round_points(shape.dof)) : 0;
+}
+int block_points(const IluPattern& shape, int rounds) {
+    return (on_tensor_cores(shape.dof) ? rounds : 1) * round_points(shape.dof);
 }
 
 }  // namespace
@@ -178,24 +195,29 @@ bool FactorSweepsCuda::serves(const IluPattern& shape) {
     return shape.dof <= 8 && !(shape.shares && shape.dof > 1) && shape.stencil.lower_size() <= most_lower &&
            shape.eliminations().count() <= most_pairs &&
            shape.layout.slots() * shape.dof * shape.dof < Index(1) << 32 &&
-           shared_bytes(shape, shape.kept()) <= factor_sweep_shared_limit;
+           shared_bytes(shape, shape.kept() + 1, guess_rounds(shape)) <= factor_sweep_shared_limit;
 }
 
 FactorSweepsCuda::FactorSweepsCuda(const Context& context, const IluPattern& shape)
     : shape_(shape), changed_(shape.eliminations().changed_entries()) {
-    const auto load = [&](const char* name, int staged) {
-        const Kernel kernel(context, source(), definitions(shape, shared_room(context)), name);
-        kernel.allow_shared(shared_bytes(shape, staged));
-        return kernel;
+    const Index room = shared_room(context);
+    const auto load = [&](const char* name, int entries, int rounds) {
+        const Kernel kernel(context, source(), definitions(shape, room), name);
+        const Cut cut{0, threads, shared_bytes(shape, entries, rounds), block_points(shape, rounds)};
+        kernel.allow_shared(cut.shared);
+        return Launch{kernel, cut};
     };
-    guess_ = load("guess", shape.kept());
-    sweep_ = load("factor_sweep", int(changed_.size()));
-    if (by_rows(shape, shared_room(context))) {
-        row_bytes_ = FactorSweepRows(shape).shared_bytes();
-        sweep_.allow_shared(row_bytes_);
+    const int changed = int(changed_.size()) + 1;  // and the blocks to be inverted
+    guess_ = load("guess", shape.kept() + 1, guess_rounds(shape));
+    sweep_ = load("factor_sweep", changed, rounds(shape, room));
+    if (by_rows(shape, room)) {
+        by_rows_ = true;
+        sweep_.cut = {unsigned(context.stream().properties().multiprocessors), FactorSweepRows::threads,
+                      FactorSweepRows(shape).shared_bytes(), 0};
+        sweep_.kernel.allow_shared(sweep_.cut.shared);
     }
-    last_ = load("last_sweep", shape.kept());
-    unit_ = load("unit_triangles", 0);
+    last_ = shape.dof > 4 ? sweep_ : load("last_sweep", changed, rounds(shape, room));
+    unit_ = load("unit_triangles", 0, guess_rounds(shape));
 }
 
 Index FactorSweepsCuda::scratch_size(const Context& context, const IluPattern& shape) {
@@ -205,55 +227,64 @@ Index FactorSweepsCuda::scratch_size(const Context& context, const IluPattern& s
     return entries * shape.dof * shape.dof * shape.layout.slots() + 1;
 }
 
-void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, const Factors& guessed,
+void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, const Factors& unchanged,
                            const Factors& from, const Factors& to, double alpha, const PivotRules& rules,
                            const PivotRecords& records) const {
-    const Kernel& kernel = pass == Pass::guess ? guess_ : pass == Pass::sweep ? sweep_ : last_;
-    const int staged = pass == Pass::sweep ? int(changed_.size()) : shape_.kept();
-    const bool rows = pass == Pass::sweep && row_bytes_ > 0;
-    const Cut cut =
-        rows ? Cut{unsigned(kernel.stream().properties().multiprocessors), FactorSweepRows::threads, row_bytes_}
-             : Cut{0, threads, shared_bytes(shape_, staged)};
-    Arguments arguments = arguments_of(guessed, from, to);
+    const Launch& launched = pass.is_guess() ? guess_ : pass.is_last() ? last_ : sweep_;
+    const bool rows = !pass.is_guess() && by_rows_;
+    Arguments arguments = arguments_of(unchanged, from, to);
     arguments.a_blocks = scratch;
-    arguments.ratio = records.ratio;
-    arguments.failure = records.failure;
-    arguments.failed = records.failed;
+    if (pass.is_last()) report_to(records, arguments);
     arguments.alpha = alpha;
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.boost;
     arguments.a_stride = a.stride();
     const Index before = a.space().halo_slots();  // the pattern's slot 0 is the first one in memory
-    double* place = scratch;                      // place of A's entries, then of the counter
+    // A's entries in the order of factors are the initial guess of all but the diagonal, too. In place, neighbours read
+    // it where they find new values later.
+    const bool guess_is_a = by_rows_ && from.inverse.values != to.inverse.values;
+    double* place = scratch;  // place of A's entries, then of the counter
     for (int e = 0; e < shape_.stencil.size(); ++e) {
         const int own = a.stencil().find(shape_.stencil[e]);
         const bool stored = own >= 0 && own < a.stored_entries();
         arguments.entry[e].a = stored ? a.values(own) - before : nullptr;
-        if (!rows || !stored || !changes(e)) continue;
-        arguments.entry[e].a = place;
+        if (!by_rows_ || !stored || !changes(e)) continue;
+        if (rows) arguments.entry[e].a = place;
+        if (guess_is_a && e != shape_.stencil.diagonal()) {
+            if (pass.is_guess()) arguments.entry[e].after = nullptr;
+            if (pass.is_first()) arguments.entry[e].before = place;
+        }
         place += Index(shape_.dof) * shape_.dof * shape_.layout.slots();
     }
     if (rows) {
-        kernel.stream().zero(place, sizeof(double));
+        launched.kernel.stream().zero(place, sizeof(double));
         arguments.next_run = reinterpret_cast<int*>(place);
     }
-    launch(kernel, cut, arguments);
+    launch(launched, arguments);
 }
 
-void FactorSweepsCuda::make_unit(const Factors& factors) const {
-    launch(unit_, {0, threads, 0}, arguments_of(factors, factors, factors));
+void FactorSweepsCuda::make_unit(const Factors& factors, const PivotRecords& records) const {
+    Arguments arguments = arguments_of(factors, factors, factors);
+    report_to(records, arguments);
+    launch(unit_, arguments);
+}
+
+void FactorSweepsCuda::report_to(const PivotRecords& records, Arguments& arguments) {
+    arguments.ratio = records.ratio;
+    arguments.failure = records.failure;
+    arguments.failed = records.failed;
 }
 
 bool FactorSweepsCuda::changes(int entry) const {
     return std::binary_search(changed_.begin(), changed_.end(), entry);
 }
 
-FactorSweepsCuda::Arguments FactorSweepsCuda::arguments_of(const Factors& guessed, const Factors& from,
+FactorSweepsCuda::Arguments FactorSweepsCuda::arguments_of(const Factors& unchanged, const Factors& from,
                                                            const Factors& to) const {
     const Stencil& s = shape_.stencil;
     const Grid& g = shape_.layout.grid();
     const bool in_place = from.inverse.values == to.inverse.values;
-    const Axes axes(shape_, row_bytes_ > 0 ? FactorSweepRows::planes : 1, in_place);
+    const Axes axes(shape_, by_rows_ ? FactorSweepRows::planes : 1, in_place);
     Arguments arguments{};
     arguments.slots = int(shape_.layout.slots());
     arguments.nx = g.nx, arguments.ny = g.ny, arguments.nz = g.nz;
@@ -263,16 +294,19 @@ FactorSweepsCuda::Arguments FactorSweepsCuda::arguments_of(const Factors& guesse
         return e == s.diagonal() ? f.inverse.values : f.triangles.values + e * f.triangles.entry_stride;
     };
     for (int e = 0; e < s.size(); ++e)
-        arguments.entry[e] = {nullptr, values(changes(e) ? from : guessed, e), values(to, e),
+        arguments.entry[e] = {nullptr, values(changes(e) ? from : unchanged, e), values(changes(e) ? to : unchanged, e),
                               int(shape_.layout.slot_delta(s[e]))};
     return arguments;
 }
 
-void FactorSweepsCuda::launch(const Kernel& kernel, const Cut& cut, const Arguments& arguments) const {
-    const int points = (on_tensor_cores(shape_.dof) ? rounds(shape_) : 1) * round_points(shape_.dof);
-    const Index row_blocks = (Index(arguments.lines) * arguments.inner + points - 1) / points;
-    const Index chunks = (arguments.middle + arguments.lines - 1) / arguments.lines * arguments.outer * row_blocks;
-    kernel.launch({cut.blocks > 0 ? cut.blocks : unsigned(chunks)}, cut.threads, cut.shared, arguments);
+void FactorSweepsCuda::launch(const Launch& pass, const Arguments& arguments) const {
+    const Cut& cut = pass.cut;
+    unsigned blocks = cut.blocks;
+    if (blocks == 0) {
+        const Index row_blocks = (Index(arguments.lines) * arguments.inner + cut.points - 1) / cut.points;
+        blocks = unsigned((arguments.middle + arguments.lines - 1) / arguments.lines * arguments.outer * row_blocks);
+    }
+    pass.kernel.launch({blocks}, cut.threads, cut.shared, arguments);
 }
 
 rtc::Programs FactorSweepsCuda::programs(const IluPattern& shape) {

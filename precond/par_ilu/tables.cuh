@@ -78,11 +78,12 @@ struct Point {
 
 /// The pivots of a point: what replaces those that cannot be used, which is a guess in all sweeps but the last, and
 /// what the last sweep reports on them.
-template <bool last>
 struct Pivots {
+    const bool last;
     double smallest = 1.0, bad = 0.0;
     int component = -1;
 
+    __device__ explicit Pivots(bool last_) : last(last_) {}
     __device__ double usable(const Arguments& a, int row, double pivot, double own, double scale) {
         const PivotRule rule{a.tolerance, a.boost, SYMMETRIC};
         if (last) smallest = fmin(smallest, rule.ratio(pivot, own));
@@ -117,17 +118,22 @@ struct NotFinite {
             if (other < key) key = other, value = its;
         }
     }
-    template <bool last>
-    __device__ void add_to(Pivots<last>& pivots) const {
+    __device__ void add_to(Pivots& pivots) const {
         if (pivots.component < 0 && key != none) pivots.component = key % DOF, pivots.bad = value;
+    }
+    /// Adds it to what the last sweep has reported on the pivots of a slot.
+    __device__ void report(const Arguments& a, int slot) const {
+        if (key == none || a.failure[slot] != 0.0) return;
+        a.failure[slot] = -1.0;
+        a.failed[slot] = key % DOF;
+        a.failed[(long long)a.slots + slot] = value;
     }
 };
 
 /// Replaces x by its inverse; returns false if a pivot could not be used. `diagonal` is the diagonal of A's block, and
 /// `scale` is the largest coefficient of x and of that block.
-template <bool last>
 __device__ __forceinline__ bool invert(const Arguments& a, double (&x)[DOF][DOF], const double (&diagonal)[DOF],
-                                       double scale, Pivots<last>& pivots) {
+                                       double scale, Pivots& pivots) {
     return invert_unrolled(x, [&](int p, double pivot) { return pivots.usable(a, p, pivot, diagonal[p], scale); });
 }
 

@@ -1,32 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sweeps over the factors of points of three to eight unknowns on tensor cores (tensor_blocks.cuh): a warp has one
 // point at a time, or two if there are at most four unknowns. A thread block has ROUNDS points a warp, or pairs of
-// points, one after the other. Definitions: precond/par_ilu/sweep.cuh.
+// points, one after the other, and in the guess GUESS_ROUNDS. Definitions: precond/par_ilu/sweep.cuh.
 //
 // The matrix's entries are copied to shared memory and transposed: in global memory a coefficient is contiguous over
 // neighbouring points, in shared memory a block is contiguous. Blocks to be inverted are stored in shared memory, too.
 // Each of them is inverted by one thread or, if there are more than four unknowns, by one thread for each column. A
-// warp whose lanes invert one block together needs many more instructions, and these would bound the sweep. Only the
-// last sweep, which reports on pivots point by point, inverts in that way.
+// warp whose lanes invert one block together needs many more instructions, and these would bound the sweep.
 #pragma once
 
 #include "precond/factors/tensor_blocks.cuh"
-#include "precond/par_ilu/tables.cuh"
+#include "precond/par_ilu/inversion.cuh"
 
 namespace hyperplane {
 
-constexpr int round_points = threads / 32 * points, block_points = ROUNDS * round_points;
-constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points are in different banks
+/// A pass over all points: the initial guess of all entries, or a sweep, which writes those that change.
+enum class Pass { guess, sweep };
 
-constexpr int inverting_lanes = DOF <= 4 ? 1 : 8;  // lanes that invert one block
+constexpr int round_points = threads / 32 * points;
+template <Pass pass>
+constexpr int rounds = pass == Pass::sweep ? ROUNDS : GUESS_ROUNDS;
+template <Pass pass>
+constexpr int block_points = rounds<pass>* round_points;
+constexpr int staged_size = (block_size + 1) / 2 * 2 + 2;  // neighbouring points are in different banks
 
 extern __shared__ double shared[];  // [staged entry][point][staged_size], then blocks to be inverted
 
-/// The place of an entry among those that are staged, which are A's entries where the sweep writes.
-template <bool all>
+/// Whether a pass writes an entry.
+template <Pass pass>
+__device__ constexpr bool makes(int e) {
+    return writes<pass == Pass::guess>(e);
+}
+/// The place of an entry among those that are staged, which are A's entries where the pass writes.
+template <Pass pass>
 __device__ constexpr int staged_before(int e) {
     int count = 0;
-    for (int before = 0; before < e; ++before) count += writes<all>(before) && a_entry[before] >= 0;
+    for (int before = 0; before < e; ++before) count += makes<pass>(before) && a_entry[before] >= 0;
     return count;
 }
 
@@ -40,17 +49,23 @@ __device__ constexpr int a_blocks_before(int e) {
     return count;
 }
 
+/// The block at a place of shared memory that belongs to a point of the thread block.
+template <Pass pass>
+__device__ __forceinline__ double* staged_block(int place, int point) {
+    return shared + (place * block_points<pass> + point) * staged_size;
+}
+
 /// Starts to copy A's blocks at the points of a chunk.
-template <bool all>
+template <Pass pass>
 __device__ __forceinline__ void stage_matrix(const Arguments& a, const Chunk& chunk) {
-    const int point = threadIdx.x % block_points, first = threadIdx.x / block_points;
-    constexpr int step = threads / block_points;
+    const int point = threadIdx.x % block_points<pass>, first = threadIdx.x / block_points<pass>;
+    constexpr int step = threads / block_points<pass>;
     if (point < chunk.count)
         unrolled<0, entries>([&](auto index) {
             constexpr int e = index.value;
-            if constexpr (writes<all>(e) && a_entry[e] >= 0) {
+            if constexpr (makes<pass>(e) && a_entry[e] >= 0) {
                 const double* from = a.entry[e].a + first * a.a_stride + chunk.first + point;
-                double* const to = shared + (staged_before<all>(e) * block_points + point) * staged_size;
+                double* const to = staged_block<pass>(staged_before<pass>(e), point);
 #pragma unroll 4
                 for (int q = first; q < block_size; q += step, from += step * a.a_stride) copy_8_async(to + q, from);
             }
@@ -104,12 +119,11 @@ struct PointOfWarp : Lane {
     }
 
     /// A's block of entry e at the point.
-    template <bool all, int e>
+    template <Pass pass, int e>
     __device__ __forceinline__ Block staged() const {
         Block x{};
         if constexpr (a_entry[e] >= 0) {
-            const double* const from =
-                shared + (staged_before<all>(e) * block_points + point) * staged_size + r * DOF + c;
+            const double* const from = staged_block<pass>(staged_before<pass>(e), point) + r * DOF + c;
             const bool known = exists && (!PERIODIC || p.has_neighbour(a, e));
 #pragma unroll
             for (int m = 0; m < 2; ++m)
@@ -119,25 +133,17 @@ struct PointOfWarp : Lane {
     }
 
     /// Stores X_0 among the blocks to be inverted.
-    template <bool all>
+    template <Pass pass>
     __device__ __forceinline__ void put_apart(const Block& x) const {
-        double* const to = shared + (staged_before<all>(entries) * block_points + point) * staged_size + r * DOF + c;
+        double* const to = staged_block<pass>(staged_before<pass>(entries), point) + r * DOF + c;
 #pragma unroll
         for (int m = 0; m < 2; ++m)
             if (exists && inside(m)) to[m] = x.v[m];
     }
-
-    /// Replaces X_0 by D^-1, or by zero if a pivot cannot be used; `own` is A's block.
-    template <bool last>
-    __device__ __forceinline__ void invert(Block& x, const Block& own, Pivots<last>& pivots) const {
-        Lane::invert(x, own, [&](int q, double met, double diagonal, double scale) {
-            return pivots.usable(a, q, met, diagonal, scale);
-        });
-    }
 };
 
-/// A sweep over all entries of a point.
-template <bool updates, bool all, bool last>
+/// A pass over the entries of a point.
+template <Pass pass>
 struct Sweep {
     // The number of pairs whose blocks are loaded together: fewer where two resident thread blocks leave too few
     // registers.
@@ -149,8 +155,6 @@ struct Sweep {
     Operand w[LOWER];           // -W_l
     int lower[LOWER];           // slots of lower neighbours
     Operand right[group_size];  // F of a group of pairs
-    Pivots<last> pivots;
-    NotFinite not_finite;
 
     __device__ __forceinline__ void find_neighbours() {
 #pragma unroll
@@ -188,7 +192,7 @@ struct Sweep {
 
     template <int e>
     __device__ __forceinline__ Block begin() const {
-        Block x = mine.staged<all, e>();
+        Block x = mine.template staged<pass, e>();
         if constexpr (e == LOWER)
 #pragma unroll
             for (int m = 0; m < 2; ++m)
@@ -197,16 +201,14 @@ struct Sweep {
     }
     template <int e>
     __device__ __forceinline__ void finish(Block x) {
-        if constexpr (BY_ROWS && !updates && is_a_block(e))
-            mine.store(a.a_blocks + (size_t)a_blocks_before(e) * a.slots * block_size, mine.staged<all, e>());
-        if constexpr (e == LOWER && !last) return mine.put_apart<all>(x);
+        if constexpr (BY_ROWS && pass == Pass::guess && is_a_block(e)) {
+            mine.store(a.a_blocks + (size_t)a_blocks_before(e) * a.slots * block_size, mine.template staged<pass, e>());
+            if (e != LOWER && !a.entry[e].after) return;
+        }
         if constexpr (e == LOWER)
-            mine.invert(x, mine.staged<all, e>(), pivots);
-        else if constexpr (last)
-#pragma unroll
-            for (int m = 0; m < 2; ++m)
-                if (mine.inside(m)) not_finite.look_at(e, mine.r, x.v[m]);
-        mine.store(a.entry[e].after, x);
+            mine.template put_apart<pass>(x);
+        else
+            mine.store(a.entry[e].after, x);
     }
 
     template <int begin, int end>
@@ -216,14 +218,14 @@ struct Sweep {
 
     /// Computes all that does not need A, while A's blocks are being copied.
     __device__ __forceinline__ void prepare() {
-        if constexpr (updates) {
+        if constexpr (pass == Pass::sweep) {
             find_neighbours();
             if constexpr (pairs <= group_size) load_group<0, pairs>();
             make_w();
         }
     }
     __device__ __forceinline__ void run() {
-        if constexpr (updates) {
+        if constexpr (pass == Pass::sweep) {
             Block x[ENTRIES];
             for_each_group<group_size>([&](auto first, auto end) {
                 if constexpr (pairs > group_size) {
@@ -240,81 +242,27 @@ struct Sweep {
         }
         unrolled<0, entries>([&](auto index) {
             constexpr int e = index.value;
-            if constexpr (writes<all>(e) && (!updates || !has_pairs(e))) finish<e>(begin<e>());
+            if constexpr (makes<pass>(e) && (pass != Pass::sweep || !has_pairs(e))) finish<e>(begin<e>());
         });
-        if constexpr (last) {
-            not_finite.template gather<32 / points>();
-            not_finite.add_to(pivots);
-            if (mine.exists && mine.lane % (32 / points) == 0) pivots.report(a, p.slot);
-        }
     }
 };
 
-/// One thread inverts a block in shared memory; `own` is A's block.
-__device__ __forceinline__ void invert_whole(const Arguments& a, double* block, const double* own) {
-    double x[DOF][DOF], diagonal[DOF], scale = 0.0;
-#pragma unroll
-    for (int r = 0; r < DOF; ++r)
-#pragma unroll
-        for (int c = 0; c < DOF; ++c) {
-            x[r][c] = block[r * DOF + c];
-            if (r == c) diagonal[r] = own[r * DOF + c];
-            scale = fmax(scale, fmax(fabs(own[r * DOF + c]), fabs(x[r][c])));
-        }
-    Pivots<false> pivots;
-    const bool usable = invert(a, x, diagonal, scale, pivots);
-#pragma unroll
-    for (int r = 0; r < DOF; ++r)
-#pragma unroll
-        for (int c = 0; c < DOF; ++c) block[r * DOF + c] = usable ? x[r][c] : 0.0;
-}
-
-/// The same by eight lanes, each of which has a column. All lanes of the warp must call this together.
-__device__ __forceinline__ void invert_columns(const Arguments& a, double* block, const double* own) {
-    const int c = threadIdx.x % 8;
-    double x[DOF], scale = 0.0;
-#pragma unroll
-    for (int r = 0; r < DOF; ++r) {
-        x[r] = c < DOF ? block[r * DOF + c] : 0.0;
-        if (c < DOF) scale = fmax(scale, fmax(fabs(own[r * DOF + c]), fabs(x[r])));
-    }
-#pragma unroll
-    for (int step = 4; step > 0; step /= 2) scale = fmax(scale, __shfl_xor_sync(~0u, scale, step));
-    Pivots<false> pivots;
-    bool gave_up = false;
-#pragma unroll
-    for (int p = 0; p < DOF; ++p) {
-        double factors[DOF];  // column p
-#pragma unroll
-        for (int r = 0; r < DOF; ++r) factors[r] = __shfl_sync(~0u, x[r], p, 8);
-        double pivot = 1.0;
-        if (!gave_up) {
-            pivot = pivots.usable(a, p, factors[p], own[p * DOF + p], scale);
-            if (pivot == 0.0) gave_up = true, pivot = 1.0;
-        }
-        eliminate_columns(x, p, c, factors, 1.0 / pivot);
-    }
-    __syncwarp();
-#pragma unroll
-    for (int r = 0; r < DOF; ++r)
-        if (c < DOF) block[r * DOF + c] = gave_up ? 0.0 : x[r];
-}
-
-/// Inverts the blocks in shared memory and writes them to global memory.
-template <bool all>
+/// Inverts the blocks in shared memory and writes them to global memory; the last sweep reports on their pivots.
+template <Pass pass, bool last>
 __device__ __forceinline__ void invert_apart(const Arguments& a, const Chunk& chunk) {
-    double* const waiting = shared + staged_before<all>(entries) * block_points * staged_size;
-    const double* const own = shared + staged_before<all>(LOWER) * block_points * staged_size;
+    double* const waiting = staged_block<pass>(staged_before<pass>(entries), 0);
+    const double* const own = staged_block<pass>(staged_before<pass>(LOWER), 0);
     __syncthreads();
     // Whole warps take part, and their last lanes may repeat what another lane does.
     constexpr int warp_points = 32 / inverting_lanes;
     const int first = threadIdx.x / 32 * warp_points, point = threadIdx.x / inverting_lanes;
     if (first < chunk.count) {
         const int at = min(point, chunk.count - 1) * staged_size;
+        const int slot = point < chunk.count ? chunk.first + point : -1;
         if constexpr (inverting_lanes > 1)
-            invert_columns(a, waiting + at, own + at);
-        else if (point < chunk.count)
-            invert_whole(a, waiting + at, own + at);
+            invert_columns(a, waiting + at, own + at, slot);
+        else if (slot >= 0)
+            invert_whole<last>(a, waiting + at, own + at, slot);
     }
     __syncthreads();
     double* const to = a.entry[LOWER].after + (long long)chunk.first * block_size;
@@ -322,16 +270,17 @@ __device__ __forceinline__ void invert_apart(const Arguments& a, const Chunk& ch
         __stcs(to + q, waiting[q / block_size * staged_size + q % block_size]);
 }
 
-template <bool updates, bool all, bool last>
+/// `last`: whether this is the last sweep, where one thread inverts a block. Where eight lanes do, arguments tell.
+template <Pass pass, bool last = false>
 __device__ __forceinline__ void sweep(const Arguments& a) {
-    const Chunk chunk(a, block_points);
+    const Chunk chunk(a, block_points<pass>);
     if (chunk.count == 0) return;
-    stage_matrix<all>(a, chunk);
+    stage_matrix<pass>(a, chunk);
 #pragma unroll 1
-    for (int round = 0; round < ROUNDS; ++round) {
+    for (int round = 0; round < rounds<pass>; ++round) {
         const PointOfWarp mine(a, chunk,
                                round * round_points + threadIdx.x / 32 * points + threadIdx.x % 32 / (32 / points));
-        Sweep<updates, all, last> sweep{mine};
+        Sweep<pass> sweep{mine};
         sweep.prepare();
         if (round == 0) {
             wait_copies<0>();
@@ -339,32 +288,52 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
         }
         sweep.run();
     }
-    if constexpr (!last) invert_apart<all>(a, chunk);
+    invert_apart<pass, last>(a, chunk);
 }
 
-/// Replaces E by W = E D^-1 and F by G = D^-1 F in `after`.
-extern "C" __global__ void __launch_bounds__(threads, 1) unit_triangles(const __grid_constant__ Arguments a) {
-    const Chunk chunk(a, block_points);
+/// Replaces E by W = E D^-1 and F by G = D^-1 F in `after`, and reports coefficients of E and F that are not finite.
+extern "C" __global__ void __launch_bounds__(threads, 2) unit_triangles(const __grid_constant__ Arguments a) {
+    constexpr int group_size = entries <= 7 ? 7 : 6;  // entries whose blocks are requested together
+    const Chunk chunk(a, block_points<Pass::guess>);
 #pragma unroll 1
-    for (int round = 0; round < ROUNDS; ++round) {
+    for (int round = 0; round < rounds<Pass::guess>; ++round) {
         const int first = round * round_points + threadIdx.x / 32 * points;
         if (first >= chunk.count) return;
         const PointOfWarp mine(a, chunk, first + threadIdx.x % 32 / (32 / points));
         const Point& p = mine.p;
         const Operand inverse = mine.left(a.entry[LOWER].after, p.slot, true);
+        NotFinite not_finite;
+        unrolled<0, (entries + group_size - 1) / group_size>([&](auto group) {
+            constexpr int begin = group.value * group_size;
+            constexpr int end = begin + group_size < entries ? begin + group_size : entries;
+            Operand own[group_size], other[group_size];
+            unrolled<begin, end>([&](auto entry) {
+                constexpr int e = entry.value, at = e - begin;
+                if constexpr (e < LOWER) {
+                    own[at] = mine.left(a.entry[e].after, p.slot, p.has_neighbour(a, e));
+                    other[at] = mine.right<false>(a.entry[LOWER].after, p.near_or_own(a, e));
+                } else if constexpr (e > LOWER) {
+                    own[at] = mine.right<false>(a.entry[e].after, p.slot);
+                }
+            });
+            __syncwarp();  // all threads of a point have read its blocks
+            unrolled<begin, end>([&](auto entry) {
+                constexpr int e = entry.value, at = e - begin;
+                if constexpr (e == LOWER) return;
+                Block x{};
+                if constexpr (e < LOWER)
+                    mine.multiply_add<1>(own[at], other[at], x);
+                else
+                    mine.multiply_add<1>(inverse, own[at], x);
 #pragma unroll
-        for (int e = 0; e < entries; ++e) {
-            if (e == LOWER) continue;
-            const bool there = p.has_neighbour(a, e);
-            Block x{};
-            if (e < LOWER)
-                mine.multiply_add<1>(mine.left(a.entry[e].after, p.slot, there),
-                                     mine.right<false>(a.entry[LOWER].after, p.near_or_own(a, e)), x);
-            else
-                mine.multiply_add<1>(inverse, mine.right<false>(a.entry[e].after, p.slot), x);
-            __syncwarp();  // all threads of a point have read its block
-            if (there) mine.store(a.entry[e].after, x);
-        }
+                for (int h = 0; h < steps; ++h)
+                    not_finite.look_at(e, min(e < LOWER ? mine.r : mine.col(h), DOF - 1), own[at].v[h]);
+                if (p.has_neighbour(a, e)) mine.store(a.entry[e].after, x);
+            });
+        });
+        if (!__any_sync(~0u, not_finite.key != NotFinite::none)) continue;
+        not_finite.gather<32 / points>();
+        if (mine.exists && mine.lane % (32 / points) == 0) not_finite.report(a, p.slot);
     }
 }
 

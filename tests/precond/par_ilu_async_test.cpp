@@ -113,6 +113,7 @@ const auto limits = testing::Values(SweptCase{"star7", 1, 0, {}, LayoutKind::nat
                                     SweptCase{"box27", 1, 0, {}, LayoutKind::natural, MatrixStorage::lower},
                                     SweptCase{"box27", 3, 0, {}, LayoutKind::natural, MatrixStorage::full},
                                     SweptCase{"diamond25", 6, 0, {}, LayoutKind::natural, MatrixStorage::full},
+                                    SweptCase{"box27", 6, 0, {}, LayoutKind::hyperplane, MatrixStorage::full},
                                     SweptCase{"star7", 9, 0, {}, LayoutKind::natural, MatrixStorage::full});
 const auto name_of_limit = [](const testing::TestParamInfo<SweptCase>& info) {
     return info.param.stencil + "_dof" + std::to_string(info.param.dof);

@@ -25,7 +25,8 @@ struct ParIluSystem : SweptSystem {
 /// For each stencil, dof, fill level and box, one of the four pairs of a layout and a storage, since kernels are
 /// compiled for each case. The pair changes from box to box and from stencil to stencil, so that each dof, fill level
 /// and box occurs with all four. The last two cases, with many unknowns and with fill level 2, are unchanged. Then
-/// follow some whose blocks are loaded row by row.
+/// follow some whose blocks are loaded row by row, and some whose thread blocks have more points in a sweep than in the
+/// guess.
 inline std::vector<SweptCase> par_ilu_device_cases() {
     std::vector<SweptCase> list;
     std::string stencil;
@@ -39,6 +40,13 @@ inline std::vector<SweptCase> par_ilu_device_cases() {
     for (const char* box_or_diamond : {"box27", "diamond25"})
         for (const auto& [dof, box] : {std::pair{6, reference::Box{7, 5, 9}}, {8, {3, 9, 1}}, {8, {2, 4, 11}}})
             list.push_back({box_or_diamond, dof, 0, box, LayoutKind::hyperplane, MatrixStorage::full});
+    for (const char* few_entries : {"star7", "star13", "diamond13"})
+        for (const auto& [dof, box, kind] : {std::tuple{6, reference::Box{9, 5, 7}, LayoutKind::hyperplane},
+                                             {8, {5, 11, 3}, LayoutKind::natural},
+                                             {8, {3, 7, 5}, LayoutKind::hyperplane},
+                                             {5, {2, 9, 1}, LayoutKind::hyperplane}})
+            list.push_back({few_entries, dof, 0, box, kind, MatrixStorage::full});
+    list.push_back({"star7", 6, 1, {7, 5, 3}, LayoutKind::hyperplane, MatrixStorage::full});
     return list;
 }
 

@@ -77,10 +77,11 @@ std::vector<LargeSystem> large_systems() {
     const Grid large{47, 35, 19}, by_rows{23, 21, 17};
     Grid periodic = by_rows;
     periodic.periodic = {true, true, true};
-    return {{"star7", 1, full, large},      {"box27", 1, full, large},   {"box27", 2, lower, large},
-            {"box27", 4, full, large},      {"star7", 5, lower, large},  {"diamond13", 8, full, large},
-            {"box27", 6, lower, by_rows},   {"box27", 8, full, by_rows}, {"box27", 6, full, periodic},
-            {"diamond25", 6, full, by_rows}};
+    return {{"star7", 1, full, large},       {"box27", 1, full, large},   {"box27", 2, lower, large},
+            {"box27", 4, full, large},       {"star7", 5, lower, large},  {"diamond13", 8, full, large},
+            {"box27", 6, lower, by_rows},    {"box27", 8, full, by_rows}, {"box27", 6, full, periodic},
+            {"diamond25", 6, full, by_rows}, {"star7", 6, full, large},   {"star13", 8, full, by_rows},
+            {"diamond13", 6, full, by_rows}};
 }
 
 class LargeSweptFactorsOnDevice : public DeviceTest, public testing::WithParamInterface<LargeSystem> {};
