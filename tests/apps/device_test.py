@@ -69,6 +69,12 @@ class Device(ProgramTest):
         run("part.h5", form, code=75, stop_at=12)
         run("part.h5", form)
         self.expect(0, "diff", "whole.h5", "part.h5", "--tolerance", "0")
+        for first, second in (("cuda", "cpu"), ("cpu", "cuda")):  # which hold their vectors differently
+            run("moved.h5", form, f"device.backend={first}", code=75, stop_at=12)
+            run("moved.h5", form, f"device.backend={second}")
+            moved = self.record("moved.h5")["solves"][0]
+            self.assertEqual(moved["iterations"], whole["solves"][0]["iterations"])
+            self.assertAlmostEqual(moved["relative_residual"] / whole["solves"][0]["relative_residual"], 1.0, places=5)
         shown = run("shown.h5", form, "solver.true_residual_every=5")
         self.assertEqual(self.record("shown.h5")["solves"][0]["relative_residual"],
                          whole["solves"][0]["relative_residual"], shown.stdout)

@@ -168,10 +168,10 @@ SolveShape step_shape(const IluPattern& system, const Geometry& g, const StructI
 }
 
 /// Levels of single values in shared memory. Steps of Eisenstat's form copy twice as many bytes a level: large tiles
-/// have enough of them in flight with three, and more take longer (docs/log/struct_ilu_solve.md).
+/// have enough of them in flight with four, and more or fewer take longer (docs/log/struct_ilu_solve.md).
 int stages_of_points(int groups, bool flat, TileShape tile, int vectors) {
-    if (groups > 2 || (vectors > 0 && tile.cells() > 256)) return 3;
-    return flat ? 6 : 4;
+    if (groups > 2) return 3;
+    return flat && (vectors == 0 || tile.cells() <= 256) ? 6 : 4;
 }
 
 }  // namespace
