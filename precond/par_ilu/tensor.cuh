@@ -293,7 +293,7 @@ __device__ __forceinline__ void sweep(const Arguments& a) {
 
 /// Replaces E by W = E D^-1 and F by G = D^-1 F in `after`, and reports coefficients of E and F that are not finite.
 extern "C" __global__ void __launch_bounds__(threads, 2) unit_triangles(const __grid_constant__ Arguments a) {
-    constexpr int group_size = entries <= 7 ? 7 : 6;  // entries whose blocks are requested together
+    constexpr int group_size = entries <= 13 ? 7 : 6;  // entries whose blocks are requested together
     const Chunk chunk(a, block_points<Pass::guess>);
 #pragma unroll 1
     for (int round = 0; round < rounds<Pass::guess>; ++round) {
