@@ -143,6 +143,8 @@ std::vector<Variant> tunings(const std::string& words) {
     add("1 loader", "groups of producer warps", {.loaders = 1});
     add("2 lines a loader", "lines for which a thread of a producer warp copies", {.loader_lines = 2});
     add("4 lines a loader", "lines for which a thread of a producer warp copies", {.loader_lines = 4});
+    add("8-byte copies", "of single values", {.run = 1});
+    add("16-byte copies", "of the values of two neighbouring lines", {.run = 2});
     add("1 block", "of threads, resident on a multiprocessor in the solves", {.blocks = 1});
     add("2 blocks", "of threads, resident on a multiprocessor in the solves", {.blocks = 2});
     add("1 factor block", "of threads, resident on a multiprocessor in the factorisation", {.factor_blocks = 1});

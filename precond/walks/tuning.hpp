@@ -14,6 +14,7 @@ struct StructIluTuning {
     int lookahead = 0;               ///< levels whose edges are loaded at the same time: 1, 2, 4 or 8
     int loaders = -1;                ///< groups of producer warps, which load coefficients
     int loader_lines = 0;            ///< lines for which one thread of a producer warp loads
+    int run = 0;                     ///< lines of one copy in double precision: 1, or 2 where slots allow it
     int blocks = 0;                  ///< thread blocks resident on a multiprocessor
     int factor_j = 0, factor_k = 0;  ///< tile_j and tile_k of the factorisation
     int factor_blocks = 0;           ///< `blocks` of the factorisation

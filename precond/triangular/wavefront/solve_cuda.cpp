@@ -146,10 +146,13 @@ int lookahead_of(const IluPattern& system, int groups) {
 }
 
 /// Number of neighbouring lines whose values one 16-byte copy can copy together, if slots are aligned to that. In
-/// double precision this gains nothing (docs/log/struct_ilu_solve.md).
-int run_of_points(const IluPattern& system, const Geometry& g, TileShape tile) {
-    if (system.layout.kind() == LayoutKind::natural || system.storage != FactorStorage::single_precision) return 1;
-    constexpr int run = 4;
+/// double precision this gains where copies pace a level, and nothing where levels have so many points that the memory
+/// does (docs/log/struct_ilu_solve.md).
+int run_of_points(const IluPattern& system, const Geometry& g, TileShape tile, int groups, int wanted) {
+    if (system.layout.kind() == LayoutKind::natural || system.storage == FactorStorage::half_scaled) return 1;
+    const bool single = system.storage == FactorStorage::single_precision;
+    const bool paced = points_a_level(system) < (groups == 1 ? 500.0 : 150.0);
+    const int run = single ? 4 : wanted > 0 ? wanted : paced ? 2 : 1;
     const bool whole = tile.j % run == 0 && g.skew % run == 0 && system.layout.grid().ny % run == 0;
     return whole ? run : 1;
 }
@@ -212,7 +215,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
                                                      : groups > 2        ? 0
                                                                          : 1);
     if (dof == 1 && producer_threads > 0) {
-        run = run_of_points(system, g, tile);
+        run = vectors > 0 ? 1 : run_of_points(system, g, tile, groups, tuning.run);
         producer_lines = tuning.loader_lines > 0 ? std::max(tuning.loader_lines, run) : run;
         if (run == 1 && threads() > 1024) producer_lines = 2;
         if (consumer_threads % (32 * producer_lines) == 0)
