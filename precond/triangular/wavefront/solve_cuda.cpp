@@ -151,7 +151,7 @@ int lookahead_of(const IluPattern& system, int groups) {
 int run_of_points(const IluPattern& system, const Geometry& g, TileShape tile, int groups, int wanted) {
     if (system.layout.kind() == LayoutKind::natural || system.storage == FactorStorage::half_scaled) return 1;
     const bool single = system.storage == FactorStorage::single_precision;
-    const bool paced = points_a_level(system) < (groups == 1 ? 500.0 : 150.0);
+    const bool paced = !system.of_rank && points_a_level(system) < (groups == 1 ? 500.0 : 150.0);  // not timed on ranks
     const int run = single ? 4 : wanted > 0 ? wanted : paced ? 2 : 1;
     const bool whole = tile.j % run == 0 && g.skew % run == 0 && system.layout.grid().ny % run == 0;
     return whole ? run : 1;
