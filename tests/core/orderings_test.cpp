@@ -94,9 +94,9 @@ TEST(Orderings, ColoursEqualReferenceAndAreProper) {
     }
 }
 
-/// Threads wait for the colours of single neighbours: also where each row follows the one before it, within a line or
-/// throughout, where nearly all rows have one neighbour, and where there are more threads than processors.
-TEST(Orderings, ColoursAreThoseOfOneThreadForAnyNumberOfThreads) {
+/// Graphs in which many vertices wait for each other: each row follows the one before it, within a line or throughout,
+/// nearly all rows have one neighbour, or all are neighbours, so that there are more colours than a word has bits.
+std::vector<std::pair<std::string, Pattern>> patterns_to_colour() {
     Pattern grid(31 * 17 * 9), chain(3000);
     for (int v = 0; v < int(grid.size()); ++v) {
         grid[v].insert(v);
@@ -107,28 +107,64 @@ TEST(Orderings, ColoursAreThoseOfOneThreadForAnyNumberOfThreads) {
     for (int v = 0; v < int(chain.size()); ++v)
         for (int w : {v - 1, v - 2, v - 40})
             if (w >= 0) chain[v].insert(w);
-    const std::pair<std::string, Pattern> patterns[] = {
-        {"grid", grid},
-        {"chain", chain},
-        {"shuffled grid", shuffled_grid(60)},
-        {"random", reference::pattern_named("random", 4000, 6, 3)},
-        {"arrow", reference::pattern_named("arrow", 4000, 3, 3)},
-        {"dense row", reference::pattern_named("dense_row", 4000, 3, 3)},
-        {"dense", reference::pattern_named("dense", 90, 3, 3)}};  // as many colours as rows
-    for (const auto& [name, pattern] : patterns) {
+    return {{"grid", grid},
+            {"chain", chain},
+            {"shuffled grid", shuffled_grid(60)},
+            {"random", reference::pattern_named("random", 4000, 6, 3)},
+            {"arrow", reference::pattern_named("arrow", 4000, 3, 3)},
+            {"dense row", reference::pattern_named("dense_row", 4000, 3, 3)},
+            {"dense", reference::pattern_named("dense", 200, 3, 3)}};
+}
+
+BlockPattern pattern_of(const Context& host, const Pattern& pattern) {
+    std::vector<Index> row_begin{0};
+    std::vector<int> column;
+    for (const auto& row : pattern) {
+        column.insert(column.end(), row.begin(), row.end());
+        row_begin.push_back(Index(column.size()));
+    }
+    return {host, row_begin, column, "test"};
+}
+
+TEST(Orderings, ColoursAreThoseOfOneThreadForAnyNumberOfThreads) {
+    for (const auto& [name, pattern] : patterns_to_colour()) {
         SCOPED_TRACE(name);
-        const std::vector<int> expected = reference::greedy_colours(reference::undirected(pattern));
-        for (const int threads : {1, 2, 3, 4, 16}) {
+        const Pattern graph = reference::undirected(pattern);
+        const std::vector<int> expected = reference::greedy_colours(graph);
+        for (const int threads : {1, 2, 3, 4, 8, 16}) {
             const Context host = Context::cpu(threads);
             host.set_least_parallel_work(0);
-            std::vector<Index> row_begin{0};
-            std::vector<int> column;
-            for (const auto& row : pattern) {
-                column.insert(column.end(), row.begin(), row.end());
-                row_begin.push_back(Index(column.size()));
-            }
-            const BlockPattern a(host, row_begin, column, "test");
+            const BlockPattern a = pattern_of(host, pattern);
             for (int repeat = 0; repeat < 5; ++repeat) ASSERT_EQ(as_list(greedy_colours(graph_of(a))), expected);
+        }
+    }
+}
+
+/// The rows of a pattern of BlockPattern.
+Pattern rows_of(const BlockPattern& a) {
+    Pattern rows(std::size_t(a.rows()));
+    for (Index row = 0; row < a.rows(); ++row)
+        for (Index at = a.row_begin()[row]; at < a.row_begin()[row + 1]; ++at) rows[row].insert(a.column()[at]);
+    return rows;
+}
+
+TEST(BlockPatterns, AreTransposedByAnyNumberOfThreads) {
+    auto patterns = patterns_to_colour();
+    for (const auto& more : ordering_patterns()) patterns.push_back(more);
+    patterns.emplace_back("no rows", Pattern{});
+    Pattern scattered(600000);  // most blocks are far from the diagonal, which one thread transposes in another way
+    for (int v = 0; v < int(scattered.size()); ++v) scattered[v] = {v, int(random_bits(5, v) % scattered.size())};
+    patterns.emplace_back("scattered", scattered);
+    for (const auto& [name, pattern] : patterns) {
+        SCOPED_TRACE(name);
+        Pattern expected(pattern.size());
+        for (int i = 0; i < int(pattern.size()); ++i)
+            for (int j : pattern[i]) expected[j].insert(i);
+        for (const int threads : {1, 2, 3, 8}) {
+            const Context host = Context::cpu(threads);
+            host.set_least_parallel_work(0);
+            const BlockPattern t = transposed(pattern_of(host, pattern), "test");  // throws unless columns ascend
+            EXPECT_TRUE(rows_of(t) == expected) << threads;
         }
     }
 }
