@@ -24,6 +24,7 @@ struct StructIluTuning {
     bool factor_ring = true;         ///< factorisations with a thread a row keep neighbours' factors in shared memory
     bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
     int pipelined = -1;              ///< 1: terms of earlier levels are summed in advance (section 4.2.1); 0: not
+    int rows = -1;                   ///< edges that a lane loads at a time if warps do not meet a level; 0: they meet
     bool edges_meet = false;         ///< threads that load edges wait where arriving suffices, for racecheck
 };
 

@@ -79,6 +79,11 @@ std::vector<Case> cases() {
     for (const char* stencil : {"star7", "star13"})
         for (int form : {0, 2})
             for (int run : {1, 2}) add(stencil, 1, 0, form, {.tile_j = 8, .tile_k = 4, .run = run});
+    // Warps that do not meet, in tiles of few and of many lines.
+    for (const char* stencil : {"star7", "star13", "diamond13", "diamond25", "box27", "skewed7", "scattered11"})
+        for (int form : {0, 1, 2, 3})
+            add(stencil, 1, 0, form, {.tile_j = 32, .tile_k = form == 3 ? 8 : form + 1, .rows = form < 2 ? 4 : 8});
+    for (int form : {0, 2}) add("star7", 1, 0, form, {.tile_j = 32, .tile_k = 4, .stages = 3, .rows = 1}, true);
     for (const auto& [stencil, dofs] : std::map<std::string, std::vector<int>>{{"star7", {1, 2, 3, 8}},
                                                                                {"star13", {1, 3}},
                                                                                {"diamond13", {1, 5}},
@@ -385,6 +390,7 @@ INSTANTIATE_TEST_SUITE_P(All, StructIluOnDevice, testing::ValuesIn(cases()), [](
     return n(info.index) + "_" + c.stencil + "_k" + n(c.fill_level) + "_dof" + n(c.dof) + "_" + to_string(c.kind) +
            (c.storage == MatrixStorage::full ? "_full" : "_lower") + (c.periodic ? "_periodic" : "") +
            (c.tuning.edges_meet ? "_edges_meet" : "") + (c.tuning.run ? "_run" + n(c.tuning.run) : "") +
+           (c.tuning.rows > 0 ? "_rows" + n(c.tuning.rows) : "") +
            (c.tuning.tile_j ? "_tile" + n(c.tuning.tile_j) + "x" + n(c.tuning.tile_k) : "") +
            (c.tuning.factor_j ? "_factor" + n(c.tuning.factor_j) + "x" + n(c.tuning.factor_k) : "") +
            (c.tuning.factor_pipeline ? "_pipeline" : "") +

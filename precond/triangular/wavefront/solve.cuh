@@ -39,8 +39,10 @@
 // Eisenstat's form, precond/triangular/wavefront/eisenstat.cuh), HALO_THREADS, LOOKAHEAD (a power of
 // two), EDGES_WAIT, PRODUCER_GROUPS, PRODUCER_LINES, RUN, BLOCKS (resident on a multiprocessor), GROUPS, TERMS {numbers
 // of offsets, sorted by group}, GROUP_BEGIN {where each group begins in TERMS, and the end}, REAL (double or, with one
-// unknown, float: the type of r and z, which are widened when they are read), and STORAGE
-// (precond/factors/reduced_values.cuh).
+// unknown, float: the type of r and z, which are widened when they are read), STORAGE
+// (precond/factors/reduced_values.cuh), ROWS (0, or warps do not meet at every level but go row by row,
+// precond/triangular/wavefront/rows.cuh, and a lane loads so many edges at a time), SUMS and SUM_BEGIN (the groups in
+// which terms are added; GROUPS and GROUP_BEGIN unless ROWS > 0).
 
 #include "precond/triangular/wavefront/edges.cuh"
 #if DOF == 1
@@ -81,6 +83,9 @@ constexpr int sum_count = DOT;
 
 #if EISENSTAT
 #include "precond/triangular/wavefront/eisenstat.cuh"
+#endif
+#if ROWS > 0
+#include "precond/triangular/wavefront/rows.cuh"
 #endif
 
 namespace hyperplane {
@@ -187,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
     __shared__ double sums[sum_count > 0 ? sum_count : 1][threads / 32];
     const int thread = threadIdx.x;
     if (thread == 0) ticket = atomicAdd(&a.state->ticket, 1u);
-    for (int at = thread; at < shared_size; at += threads) shared[at] = 0.0;
+    for (int at = thread; at < (ROWS > 0 ? ring_size : shared_size); at += threads) shared[at] = 0.0;
     __syncthreads();
     init_barriers(thread);
     const u64 epoch = a.state->epoch;
@@ -198,6 +203,8 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
     if (thread < consumer_threads) {
 #if EISENSTAT
         eisenstat_levels(a, tile, index, epoch, thread, dots);
+#elif ROWS > 0
+        dots[0] = finish_rows(a, tile, index, epoch, thread);
 #else
         dots[0] = finish_levels(a, tile, index, epoch, thread);
     } else if (thread < GROUPS * consumer_threads) {
@@ -208,7 +215,11 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
         if constexpr (producer_threads > 0) produce(a, tile, thread - GROUPS * consumer_threads);
     } else if constexpr (HALO_THREADS > 0) {
         const int at = thread - GROUPS * consumer_threads - producer_threads;
+#if ROWS > 0
+        receive_rows(a, tile, epoch, at);
+#else
         receive_edges(a, tile, epoch, at / HALO_THREADS, at % HALO_THREADS);
+#endif
     }
     if (sum_count > 0) {
         sum_over_threads(dots, sums, a.partial + index, a.tile_count);

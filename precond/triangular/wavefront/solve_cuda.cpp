@@ -51,10 +51,11 @@ constexpr int eisenstat_vectors = 3;  ///< s, p, and y or A's diagonal
 
 /// Bytes of shared memory that precond/triangular/wavefront/tile_memory.cuh, points.cuh and blocks.cuh use. With
 /// `vectors` more vectors there may be a second ring, too.
-Index solve_shared(const IluPattern& system, const Geometry& g, int groups, TileShape tile, int stages, int vectors) {
+Index solve_shared(const IluPattern& system, const Geometry& g, int groups, TileShape tile, int stages, int vectors,
+                   int levels) {
     const int dof = system.dof;
     const bool reduced = is_reduced(system.storage), halves = system.storage == FactorStorage::half_scaled;
-    const Index ring = (Index(g.ring) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
+    const Index ring = (Index(levels) * dof * (tile.j + g.halo_j) * (tile.k + g.halo_k) + 1) / 2 * 2;
     const Index threads = consumer_threads(tile.cells(), dof);
     const Index before = ring * (vectors > 0 ? 2 : 1) + 2 * (groups - 1) * threads;
     const Index exponents = halves ? 4 * groups * threads : 0;  // bytes of a stage
@@ -64,6 +65,28 @@ Index solve_shared(const IluPattern& system, const Geometry& g, int groups, Tile
     const Index value = bytes_of(system.storage), per_copy = 16 / value;
     const Index chunk = block % per_copy ? (run * block + 2 * per_copy - 2) / per_copy * per_copy : run * block;
     return 8 * before + stages * (exponents + 8 * (threads + 1) + (g.lower + 1) * tile.cells() / run * chunk * value);
+}
+
+/// Records of edges that a lane loads at a time where warps of a tile do not meet at every level (rows.cuh); 0 where
+/// they meet. By default they do not with one unknown in double precision and the stencils of many terms (diamond25,
+/// box27), whose levels are paced by the copies of their coefficients (docs/log/struct_ilu_solve.md).
+int rows_of(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning, int vectors) {
+    constexpr int at_once = 4;
+    const bool possible = system.dof == 1 && !is_reduced(system.storage) && system.halo == 0 && vectors == 0 &&
+                          !tuning.edges_meet && g.halo_k <= 3 && g.halo_j * (g.halo_k + 1) <= 20;
+    const bool other_tuning = tuning.pipelined >= 0 || tuning.lookahead > 0 || tuning.loaders >= 0 ||
+                              tuning.loader_lines > 0 || (tuning.stages >= 0 && tuning.stages < 3);
+    if (!possible || tuning.rows == 0) return 0;
+    if (tuning.rows > 0) return tuning.rows;
+    return !other_tuning && Groups(system, g, 1).count() > 3 ? at_once : 0;
+}
+
+/// Levels in the ring of such a tile, which allow a row to be some levels ahead of those that read it.
+int ring_of_rows(const Geometry& g) {
+    constexpr int ahead = 6;
+    int levels = g.ring;
+    while (levels < g.max_level + ahead) levels *= 2;
+    return levels;
 }
 
 enum class Kind { solve, solve_and_dot, step_of_eisenstat, solve_in_single };
@@ -76,7 +99,7 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["OFFSET_LEVEL"] = rtc::array_of({g.level.begin(), g.level.begin() + g.lower});
     all["HALO_J"] = std::to_string(g.halo_j);
     all["HALO_K"] = std::to_string(g.halo_k);
-    all["RING"] = std::to_string(g.ring);
+    all["RING"] = std::to_string(shape.ring);
     all["MAX_LEVEL"] = std::to_string(g.max_level);
     all["STAGES"] = std::to_string(shape.stages);
     all["MIRRORED"] = system.symmetric ? "1" : "0";
@@ -91,9 +114,12 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["EDGES_WAIT"] = std::to_string(tuning.edges_meet);
     const Groups groups(system, g, tuning.pipelined);
     all["BLOCKS"] = std::to_string(shape.blocks);
-    all["GROUPS"] = std::to_string(groups.count());
+    all["GROUPS"] = std::to_string(shape.groups);
     all["TERMS"] = rtc::array_of(groups.terms);
-    all["GROUP_BEGIN"] = rtc::array_of(groups.begin);
+    all["GROUP_BEGIN"] = rtc::array_of(shape.rows > 0 ? std::vector<int>{0, g.lower} : groups.begin);
+    all["ROWS"] = std::to_string(shape.rows);
+    all["SUMS"] = std::to_string(groups.count());
+    all["SUM_BEGIN"] = rtc::array_of(groups.begin);
     all["DILU"] = system.shares ? "1" : "0";
     all["STORAGE"] = std::to_string(int(system.storage));
     all["REAL"] = kind == Kind::solve_in_single ? "float" : "double";
@@ -113,6 +139,10 @@ TileShape tile_of_points(const IluPattern& system, int groups) {
     if (groups == 2) return {32, system.stencil.level_map().z > 1 && large ? 10 : 8};
     return {32, large ? 16 : 8};
 }
+
+/// Where warps do not meet, a tile with few rows has short levels, and the first-level cache, through which
+/// coefficients are copied, keeps some memory beside its stages.
+constexpr TileShape tile_of_rows{32, 4};
 
 /// A tile has as many points as are needed for copies in flight to use a multiprocessor's share of the memory
 /// bandwidth, but not more than an average level has for each multiprocessor. In reduced precision it has more points,
@@ -187,9 +217,19 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     : tile{tuning.tile_j, tuning.tile_k} {
     const int dof = system.dof;
     groups = Groups(system, g, tuning.pipelined).count();
-    if (tuning.tile_j == 0) tile = dof == 1 ? tile_of_points(system, groups) : tile_of_blocks(system, g);
+    ring = g.ring;
+    rows = rows_of(system, g, tuning, vectors);
+    if (tuning.tile_j == 0)
+        tile = rows > 0 ? tile_of_rows : dof == 1 ? tile_of_points(system, groups) : tile_of_blocks(system, g);
+    constexpr int fewest_of_rows = 3;
+    if (rows > 0 &&
+        (tile.j != 32 || solve_shared(system, g, 1, tile, fewest_of_rows, 0, ring_of_rows(g)) > shared_limit)) {
+        rows = 0;
+        if (tuning.tile_j == 0) tile = tile_of_points(system, groups);
+    }
+    if (rows > 0) groups = 1, ring = ring_of_rows(g);
     while (groups * wavefront_cuda::consumer_threads(tile.cells(), dof) > (dof == 1 ? 768 : 640) ||
-           solve_shared(system, g, groups, tile, 0, vectors) > shared_limit) {
+           solve_shared(system, g, groups, tile, 0, vectors, ring) > shared_limit) {
         if (tile.cells() == 1)
             throw UsageError(
                 fmt::format("struct_ilu: {} unknowns a point on {} need more shared memory than a GPU has; use a lower "
@@ -198,22 +238,29 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
         tile.halve();
     }
     const bool flat = system.stencil.level_map().z == 1;  // levels have many points
-    stages = tuning.stages >= 0 ? tuning.stages : dof > 1 ? 3 : stages_of_points(groups, flat, tile, vectors);
-    const int fewest = dof > 1 ? 3 : 1;  // older terms are summed a level ahead, and a third level is being copied
-    while (stages > 0 && (stages < fewest || solve_shared(system, g, groups, tile, stages, vectors) > shared_limit))
+    stages = tuning.stages >= 0 ? tuning.stages
+             : dof > 1          ? 3
+             : rows > 0         ? 8
+                                : stages_of_points(groups, flat, tile, vectors);
+    // Older terms are summed a level ahead, or values are loaded a level ahead, and a third level is being copied.
+    const int fewest = dof > 1 || rows > 0 ? fewest_of_rows : 1;
+    while (stages > 0 &&
+           (stages < fewest || solve_shared(system, g, groups, tile, stages, vectors, ring) > shared_limit))
         stages = stages > fewest ? stages - 1 : 0;
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
     halo_threads = std::min(256, (records + 31) / 32 * 32);
-    lookahead = tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups);
-    shared = solve_shared(system, g, groups, tile, stages, vectors);
+    if (rows > 0) halo_threads = 32 * g.halo_k + ((tile.k + g.halo_k) * g.halo_j + 31) / 32 * 32;
+    lookahead = rows > 0 ? 1 : tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups);
+    shared = solve_shared(system, g, groups, tile, stages, vectors, ring);
     consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), dof);
     while (lookahead > 1 && groups * consumer_threads + lookahead * halo_threads + 32 > 1024) lookahead /= 2;
     // One producer warp copies blocks in bulk; single values are copied by whole groups of producer warps or by the
     // consumer threads.
-    producer_threads = dof > 1 ? (stages > 0 ? 32 : 0)
-                               : consumer_threads * (tuning.loaders >= 0 ? tuning.loaders
-                                                     : groups > 2        ? 0
-                                                                         : 1);
+    producer_threads = dof > 1    ? (stages > 0 ? 32 : 0)
+                       : rows > 0 ? 0
+                                  : consumer_threads * (tuning.loaders >= 0 ? tuning.loaders
+                                                        : groups > 2        ? 0
+                                                                            : 1);
     if (dof == 1 && producer_threads > 0) {
         run = vectors > 0 ? 1 : run_of_points(system, g, tile, groups, tuning.run);
         producer_lines = tuning.loader_lines > 0 ? std::max(tuning.loader_lines, run) : run;
@@ -226,7 +273,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     }
     // Two resident thread blocks if they fit without register spills. More would spend most of the time waiting for
     // each other.
-    const int registers = vectors > 0 ? 56 : dof == 1 ? 40 : dof <= 4 ? 72 : 128;
+    const int registers = rows > 0 ? 96 : vectors > 0 ? 56 : dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
     blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, dof == 1 && groups > 2 ? 1 : 2));
     // A step of Eisenstat's form may take so few registers that two blocks would be resident, and wait for each other.
