@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StructILU's triangular solves on a GPU: the choice of shapes, launches, and the tiles' memory. The kernel is
+// StructILU's triangular solves on a GPU: launches, and the tiles' memory. The kernel is
 // precond/triangular/wavefront/solve.cuh.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "precond/triangular/wavefront/arguments.hpp"
 #include "precond/triangular/wavefront/between_ranks.hpp"
 #include "precond/triangular/wavefront/eisenstat.hpp"
+#include "precond/triangular/wavefront/solve_shape.hpp"
 #include "precond/walks/tiles.hpp"
 
 namespace hyperplane::wavefront_cuda {
@@ -19,24 +20,6 @@ namespace hyperplane::wavefront_cuda {
 /// Whether the solves compute r^T z, too. It is summed by tiles, an order that only the hyperplane layout of one rank
 /// has; in the natural layout and on several ranks sums follow the planes.
 bool computes_dot(const IluPattern& system);
-
-/// How a solve is divided into tiles and threads, and how much shared memory a tile takes.
-struct SolveShape {
-    TileShape tile;
-    int stages, lookahead, halo_threads;
-    Index shared;
-    int consumer_threads;  ///< of one group
-    int groups, producer_threads, blocks;
-    int producer_lines = 1, run = 1;  ///< lines of a producer thread, and of one copy
-    int rows = 0;                     ///< where warps do not meet: edges that a lane loads at a time
-    int ring = 0;                     ///< levels in shared memory
-
-    /// With `vectors` vectors that a solve copies along with the coefficients, besides its right-hand side.
-    SolveShape(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning, int vectors = 0);
-    int threads() const { return groups * consumer_threads + producer_threads + lookahead * halo_threads; }
-    /// Number of edges that a tile writes at a level.
-    int edge_records(const Geometry& geometry, int dof) const;
-};
 
 /// Addresses of factors on the device, in the pattern's storage.
 struct FactorAddresses {
