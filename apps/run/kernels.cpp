@@ -46,8 +46,9 @@ rtc::Programs preconditioner_programs([[maybe_unused]] const Parameters& paramet
     rtc::Programs programs;
     if constexpr (cuda_built) {
         const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
+        const PreconditionerSetting inner = scaled_setting(parameters, setting);
         if (row.kernels)
-            for (const KernelSet& set : row.kernels(parameters, scaled_setting(parameters, setting)))
+            for (const KernelSet& set : row.kernels(parameters, inner))
                 std::ranges::move(set.programs(), std::back_inserter(programs));
         // Scaling multiplies with diagonal blocks.
         if (scales(parameters))

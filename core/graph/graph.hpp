@@ -25,9 +25,9 @@ struct Graph {
 };
 
 /// The graph of a pattern that the host can read, in the pattern's memory.
-Graph graph_of(const BlockPattern& pattern);
+Graph graph_of(const BlockPattern& a);
 
 /// The transpose of a pattern that the host can read.
-BlockPattern transposed(const BlockPattern& pattern, const std::string& label);
+BlockPattern transposed(const BlockPattern& a, const std::string& label);
 
 }  // namespace hyperplane

@@ -119,12 +119,9 @@ const std::vector<Refusal>& refusals() {
              return !shape.pattern && !find_preconditioner(c.preconditioner).takes(MatrixKind::structured);
          }},
         {" stores its factors in double alone",
-         [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {
-             const bool reduced_on_a_cpu = c.preconditioner == "par_ilu" || c.preconditioner == "subdomain_ildu0" ||
-                                           c.preconditioner == "sync_free_ilu";
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return shape.pattern && c.key == "storage" &&
-                    (c.preconditioner == "jacobi" || c.preconditioner == "jacobi_sweeps" ||
-                     (reduced_on_a_cpu && backend == Backend::cuda));
+                    (c.preconditioner == "jacobi" || c.preconditioner == "jacobi_sweeps");
          }},
         {": on a general matrix, variant ",
          [](const Combination& c, const std::string&, Backend backend, const SystemShape& shape) {

@@ -212,9 +212,9 @@ struct Consumer {
     __device__ __forceinline__ double right_hand_side(double& dot) const {
         const double own = whole_stages ? staged_rhs(at)[place] : a.in[slot];
         if (!scales) return own;
-        // In reduced precision the product is rounded before it is added, so that z does not depend on how the compiler
-        // fuses the sum.
-        const double scaled = reduced ? __dmul_rn(inverse(), own) : inverse() * own;
+        // The product is rounded before it is added, so that z does not depend on how the compiler fuses the sum, which
+        // differs between kernels of one and of several ranks.
+        const double scaled = __dmul_rn(inverse(), own);
         if (DOT) dot += own * scaled;
         return scaled;
     }
