@@ -180,7 +180,7 @@ std::vector<Variant> tunings(const std::string& words) {
     add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
     add("rows meet", "warps of a tile meet at a barrier at every level", {.rows = 0});
     for (const auto& [lines, stages, loads] : std::vector<std::array<int, 3>>{{4, 8, 4}, {4, 8, 8}, {8, 4, 4}})
-        add(fmt::format("rows 32 x {}, {} stages, {} loads", lines, stages, loads),
+        add(fmt::format("rows 32 x {}, {} loads", lines, loads),
             "warps of a tile do not meet; edges are loaded so many at a time",
             {.tile_j = 32, .tile_k = lines, .stages = stages, .rows = loads});
     if (words == "all") return list;
