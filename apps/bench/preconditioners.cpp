@@ -282,22 +282,30 @@ std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parame
     return std::make_unique<DeckSystem>(deck, parameters, build_foundation(deck, parameters, rank, cases));
 }
 
+rtc::Programs programs_of_cases(const Context& context, const std::vector<BenchCase>& cases,
+                                const std::function<std::vector<Candidate>(int dof)>& candidates) {
+    rtc::Programs programs;
+    for (const BenchCase& setting : cases) {
+        Grid grid;
+        grid.nx = grid.ny = grid.nz = setting.n;
+        const PreconditionerSetting system{context, {grid, setting.stencil, setting.dof, setting.symmetric}};
+        for (const Candidate& candidate : candidates(setting.dof)) {
+            if (!find_preconditioner(candidate.preconditioner.name).takes(MatrixKind::structured)) continue;
+            try {
+                std::ranges::move(preconditioner_programs(candidate.parameters, system), std::back_inserter(programs));
+            } catch (const Error&) {  // its row will say why it does not fit
+            }
+        }
+    }
+    return programs;
+}
+
 void prepare_kernels([[maybe_unused]] const Context& context, [[maybe_unused]] const std::vector<BenchCase>& cases,
                      [[maybe_unused]] const std::function<std::vector<Candidate>(int dof)>& candidates) {
     if constexpr (cuda_built) {
         if (context.backend() == Backend::cpu) return;
-        rtc::Programs programs;
-        for (const BenchCase& setting : cases) {
-            Grid grid;
-            grid.nx = grid.ny = grid.nz = setting.n;
-            const PreconditionerSetting system{context, {grid, setting.stencil, setting.dof, setting.symmetric}};
-            for (const Candidate& candidate : candidates(setting.dof)) try {
-                    std::ranges::move(preconditioner_programs(candidate.parameters, system),
-                                      std::back_inserter(programs));
-                } catch (const Error&) {  // its row will say why it does not fit
-                }
-        }
-        rtc::prepare(programs, rtc::architecture_of(context.stream().properties()), context.threads());
+        rtc::prepare(programs_of_cases(context, cases, candidates), rtc::architecture_of(context.stream().properties()),
+                     context.threads());
     }
 }
 

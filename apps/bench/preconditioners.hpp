@@ -85,8 +85,11 @@ std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parame
                                                   const std::shared_ptr<Communicator>& rank = nullptr,
                                                   const std::vector<Candidate>& candidates = {});
 
-/// Compiles what NVRTC needs for the candidates that there are for the dof of each case, in parallel. Does nothing on a
-/// CPU.
+/// What NVRTC needs for the candidates that there are for the dof of each case, but for those that cannot be set up for
+/// it; needs no GPU. Empty if the program was built without CUDA.
+rtc::Programs programs_of_cases(const Context& context, const std::vector<BenchCase>& cases,
+                                const std::function<std::vector<Candidate>(int dof)>& candidates);
+/// Compiles that in parallel. Does nothing on a CPU.
 void prepare_kernels(const Context& context, const std::vector<BenchCase>& cases,
                      const std::function<std::vector<Candidate>(int dof)>& candidates);
 

@@ -70,13 +70,7 @@ FactorisationMemory FixedPointFactorisation::memory(const IluPattern& pattern, c
 }
 
 std::vector<KernelSet> FixedPointFactorisation::kernels(const IluPattern& pattern) const {
-    if constexpr (cuda_built) {
-        const IluPattern p = as_factored(pattern);
-        if (FactorSweepsCuda::serves(p))
-            return {{p.of_rank ? "fixed_point of ranks" : "fixed_point", p.layout, p.stencil, p.dof, p.symmetric,
-                     p.storage, [p] { return FactorSweepsCuda::programs(p); }}};
-    }
-    return {};
+    return FactorSweeps::kernels(as_factored(pattern));
 }
 
 SweepCounts FixedPointFactorisation::sweeps() const {

@@ -286,4 +286,13 @@ void FactorSweeps::make_unit(const FactorTarget& factors) {
                             shape_.symmetric ? shape_.stencil.lower_size() + 1 : shape_.stencil.size()});
 }
 
+std::vector<KernelSet> FactorSweeps::kernels([[maybe_unused]] const IluPattern& factored) {
+    if constexpr (cuda_built)
+        if (FactorSweepsCuda::serves(factored))
+            return {{factored.of_rank ? "fixed_point of ranks" : "fixed_point", factored.layout, factored.stencil,
+                     factored.dof, factored.symmetric, factored.storage,
+                     [factored] { return FactorSweepsCuda::programs(factored); }}};
+    return {};
+}
+
 }  // namespace hyperplane

@@ -30,10 +30,12 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/vector/point_values.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/view.hpp"
+#include "precond/kernel_set.hpp"
 #include "precond/par_ilu/sweeps_cuda.hpp"
 
 namespace hyperplane {
@@ -67,6 +69,8 @@ public:
     void make_unit(const FactorTarget& factors);
 
     bool serves(const IluPattern& pattern) const { return pattern == shape_; }
+    /// What NVRTC compiles for sweeps of factors of this pattern on a GPU; empty where they are loops over points.
+    static std::vector<KernelSet> kernels(const IluPattern& factored);
     /// Fewest bytes that a sweep moves: it reads the factors and, for the entries that it changes, reads A and writes
     /// the new values.
     Index bytes_of_sweep() const;

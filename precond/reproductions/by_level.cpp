@@ -34,6 +34,9 @@ public:
     FactorisationMemory memory(const IluPattern& pattern, const Context& /*context*/) const override {
         return {.kept = FactorSweeps::bytes(pattern)};
     }
+    std::vector<KernelSet> kernels(const IluPattern& pattern) const override {
+        return FactorSweeps::kernels(as_factored(pattern));
+    }
 
 private:
     std::string name_;

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
+#include "apps/bench/preconditioners.hpp"
+#include "apps/compare/candidates.hpp"
 #include "core/types.hpp"
 
 namespace hyperplane {
@@ -49,6 +52,36 @@ TEST(BenchVariants, OfEveryPieceHaveKernels) {
         EXPECT_GE(usual, 3u);  // product, solves, factorisation
         for (const Variant& piece : pieces(Backend::cuda, setting))
             EXPECT_EQ(programs_of(context, setting, LayoutKind::hyperplane, piece).empty(), false) << piece.name;
+    }
+}
+
+/// An elimination by levels uses sweeps whose kernels NVRTC compiles, too.
+TEST(BenchVariants, ByLevelHaveTheKernelsOfTheirElimination) {
+    if constexpr (!cuda_built) GTEST_SKIP() << "built without CUDA";
+    const Context context = Context::cpu(1);
+    Variant by_level;
+    by_level.choice.by_level = true;
+    const auto of_a_product = [](const rtc::Program& program) { return program.source.main.starts_with("core/"); };
+    for (const BenchCase& setting : {star7, box27}) {
+        const rtc::Programs programs = programs_of(context, setting, LayoutKind::hyperplane, by_level);
+        EXPECT_FALSE(std::ranges::all_of(programs, of_a_product)) << setting.dof;
+    }
+}
+
+/// Of all preconditioners, some of which take general matrices alone, or cannot be set up for a case.
+TEST(BenchPreconditioners, HaveTheirKernelsCollectedForEveryCase) {
+    if constexpr (!cuda_built) GTEST_SKIP() << "built without CUDA";
+    const Deck deck = parse_deck("[problem]\nname = poisson\n[grid]\ncells = 8\n[solver]\nname = fgmres\n", "bench");
+    const std::vector<Candidate> all = read_candidates(deck, {}, {"fgmres", "", true}).list;
+    const Context context = Context::cpu(1);
+    for (const BenchCase& setting : {star7, box27}) {
+        const auto collected = [&](const std::vector<Candidate>& list) {
+            return programs_of_cases(context, {setting}, [&](int) { return list; }).size();
+        };
+        std::size_t one_by_one = 0;
+        for (const Candidate& one : all) one_by_one += collected({one});
+        EXPECT_GT(one_by_one, 10u);
+        EXPECT_EQ(collected(all), one_by_one);
     }
 }
 
