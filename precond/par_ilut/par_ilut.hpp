@@ -92,6 +92,10 @@ private:
     int rounds_ = 0;
 };
 
+/// The options in a deck. Throws UsageError for keys that mean nothing beside others. `couples_ranks`: whether the rows
+/// of a rank depend on those of others.
+ParIlutOptions read_par_ilut_options(const Parameters& parameters, Backend backend, bool couples_ranks);
+
 PreconditionerRow par_ilut_row();
 CountedPlan par_ilut_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The deck's keys of par_ilut.
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "precond/par_ilut/par_ilut.hpp"
+#include "precond/par_ilut/rank_par_ilut.hpp"
+
+namespace hyperplane {
+namespace {
+
+ParIlutOptions options_of(const Parameters& parameters, const PreconditionerSetting& setting) {
+    return read_par_ilut_options(parameters, setting.context.backend(), setting.matrix.pattern()->slab() != nullptr);
+}
+
+}  // namespace
+
+ParIlutOptions read_par_ilut_options(const Parameters& parameters, Backend backend, bool couples_ranks) {
+    const std::string section = "preconditioner";
+    ParIlutOptions options;
+    options.fill_limit = parameters.real(section, "fill_limit");
+    options.rounds = int(parameters.integer(section, "rounds"));
+    options.sweeps = int(parameters.integer(section, "sweeps"));
+    options.candidates = int(parameters.integer(section, "candidates"));
+    options.tolerance = parameters.real(section, "tolerance");
+    options.pivots = pivot_options(parameters);
+    options.way = read_solve_way(parameters, backend, couples_ranks);
+    const auto refuse = [&](const char* key, const char* needed) {
+        if (parameters.is_given(section, key))
+            throw UsageError(fmt::format("{} means nothing with preconditioner.rounds = 0{}; leave it out, or set {}",
+                                         parameters.where(section, key), needed, "preconditioner.rounds"));
+    };
+    if (options.rounds == 0)
+        for (const char* key : {"fill_limit", "candidates", "tolerance"}) refuse(key, "");
+    if (options.rounds == 0 && options.sweeps == 0 && options.pivots.rules.policy != PivotPolicy::boost)
+        refuse("pivot_boost", ", sweeps = 0 and no pivot_policy = boost");
+    return options;
+}
+
+PreconditionerRow par_ilut_row() {
+    using enum ParameterType;
+    const std::string section = "preconditioner";
+    PreconditionerRow row;
+    row.name = "par_ilut";
+    row.summary = "threshold ILU, or IC of a symmetric matrix, of general matrices: the largest entries are kept";
+    row.explanation =
+        "ParILUT, of symmetric matrices ParICT: each round adds the entries of A - L U to the pattern, makes a "
+        "fixed-point sweep, keeps the largest entries of each triangle, and makes another sweep. On the last pattern "
+        "the factors are found by an elimination, or by fixed-point sweeps. Blocks are compared by their Frobenius "
+        "norm. A GPU finds the factors of one unknown a row with the bits of a CPU; those of blocks the host finds, "
+        "and the GPU makes the solves. On several ranks, the host of each finds all factors and keeps those of its "
+        "rows. Source: Anzt, Chow, Dongarra, ParILUT: a new parallel threshold ILU "
+        "factorization, SIAM J. Sci. Comput. 40, 2018.";
+    row.kinds = {MatrixKind::general};
+    row.on_general_ranks = row.on_general_gpu_ranks = true;
+    row.parameters = {
+        {section, "fill_limit", real, "2",
+         "the most entries of a triangle of the factors, as a multiple of those of the matrix's triangle; both with "
+         "the diagonal",
+         "", Bound{1}, Bound{1000}},
+        {section, "rounds", integer, "5", "how often entries are added and removed; 0: the pattern of the matrix", "",
+         Bound{0}, Bound{1000}},
+        {section, "sweeps", integer, "0",
+         "number of fixed-point sweeps on the last pattern, after the rounds; 0: the factors are found by an "
+         "elimination",
+         "", Bound{0}, Bound{10000}},
+        {section, "candidates", integer, "2",
+         "the most entries that a round adds to a row, as a multiple of those of the matrix's row; the largest are "
+         "taken. It bounds the memory of the set-up",
+         "", Bound{1}, Bound{1000000}},
+        {section, "tolerance", real, "0",
+         "no further round if the last one has reduced the Frobenius norm of A - L U by less than this part of it; 0: "
+         "all rounds",
+         "", Bound{0}, Bound{1}},
+    };
+    row.parameters.push_back(solve_key());
+    for (ParameterSpec spec : pivot_parameters()) {
+        if (spec.key == "pivot_boost") {
+            spec.description += ", and of a pivot that cannot be used in a fixed-point sweep";
+            spec.only_with.reset();
+        }
+        row.parameters.push_back(std::move(spec));
+    }
+    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (setting.matrix.pattern()->slab())
+            return std::unique_ptr<Preconditioner>(new RankParIlut(setting.context, options_of(parameters, setting)));
+        return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, options_of(parameters, setting)));
+    };
+    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        return setting.matrix.pattern()->slab() ? RankParIlut::kernels(setting)
+                                                : ParIlut::kernels(options_of(parameters, setting), setting);
+    };
+    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (setting.matrix.pattern()->slab()) return RankParIlut::plan(options_of(parameters, setting), setting);
+        return ParIlut::plan(options_of(parameters, setting), setting);
+    };
+    return row;
+}
+
+}  // namespace hyperplane
