@@ -11,8 +11,8 @@
 
 namespace hyperplane {
 
-/// What is done where [device] demands a GPU and this machine has none: an error, or a context for plans of memory,
-/// whose stream is that of a GPU that is not there (core/device/planned_gpu.hpp).
+/// Says what make_context does where [device] demands a GPU and this machine has none: it throws an error, or makes a
+/// context for plans of memory, whose stream is that of a GPU that is not there (core/device/planned_gpu.hpp).
 enum class WithoutGpu { refuse, plan };
 
 /// The context that [device] chooses; `auto` takes the GPU if there is one that can be used. Throws DeviceError if the

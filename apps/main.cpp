@@ -22,7 +22,7 @@
 namespace hyperplane {
 namespace {
 
-/// What a command line asks for.
+/// The verb and the options that a command line asks for.
 struct Asked {
     const Verb* verb;
     Invocation invocation;

@@ -229,9 +229,7 @@ VariantResult time_variant(const Context& context, const BenchCase& setting, con
             return result;
         }
         const bool moves = variant.storage == Variant::Storage::other_layout;
-        const LayoutKind other =
-            a.layout().kind() == LayoutKind::natural ? LayoutKind::hyperplane : LayoutKind::natural;
-        const Layout layout(moves ? other : a.layout().kind(), a.grid(), a.layout().levels());
+        const Layout layout(layout_of(variant, a.layout().kind()), a.grid(), a.layout().levels());
         StructMatrix changed(context, layout, a.stencil(), a.dof(), moves ? a.storage() : MatrixStorage::full);
         fill_random(changed);
         Vectors vectors(context, layout, a.dof());

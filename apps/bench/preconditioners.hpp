@@ -85,11 +85,12 @@ std::unique_ptr<PreconditionedSystem> deck_system(const Deck& deck, const Parame
                                                   const std::shared_ptr<Communicator>& rank = nullptr,
                                                   const std::vector<Candidate>& candidates = {});
 
-/// What NVRTC needs for the candidates that there are for the dof of each case, but for those that cannot be set up for
-/// it; needs no GPU. Empty if the program was built without CUDA.
+/// Returns the programs that NVRTC compiles for the candidates of each case, whose dof chooses them. Candidates that
+/// cannot be set up for a case are left out. This needs no GPU; the list is empty if the program was built without
+/// CUDA.
 rtc::Programs programs_of_cases(const Context& context, const std::vector<BenchCase>& cases,
                                 const std::function<std::vector<Candidate>(int dof)>& candidates);
-/// Compiles that in parallel. Does nothing on a CPU.
+/// Compiles these programs in parallel. It does nothing on a CPU.
 void prepare_kernels(const Context& context, const std::vector<BenchCase>& cases,
                      const std::function<std::vector<Candidate>(int dof)>& candidates);
 

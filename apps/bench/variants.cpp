@@ -196,14 +196,18 @@ std::vector<Variant> tunings(const std::string& words) {
     return chosen;
 }
 
+LayoutKind layout_of(const Variant& variant, LayoutKind layout) {
+    if (variant.storage != Variant::Storage::other_layout) return layout;
+    return layout == LayoutKind::natural ? LayoutKind::hyperplane : LayoutKind::natural;
+}
+
 rtc::Programs programs_of([[maybe_unused]] const Context& context, [[maybe_unused]] const BenchCase& setting,
                           [[maybe_unused]] LayoutKind layout, [[maybe_unused]] const Variant& variant) {
     rtc::Programs programs;
     if constexpr (cuda_built) {
         Grid grid;
         grid.nx = grid.ny = grid.nz = setting.n;
-        const LayoutKind other = layout == LayoutKind::natural ? LayoutKind::hyperplane : LayoutKind::natural;
-        const LayoutKind kind = variant.storage == Variant::Storage::other_layout ? other : layout;
+        const LayoutKind kind = layout_of(variant, layout);
         const bool symmetric = setting.symmetric && variant.storage != Variant::Storage::both_triangles;
         programs = StructMatrixCuda::programs(Layout(kind, grid, setting.stencil.level_map()), setting.stencil,
                                               setting.dof, symmetric ? MatrixStorage::lower : MatrixStorage::full);

@@ -45,8 +45,10 @@ std::vector<Variant> built_up(const BenchCase& setting);
 /// for all shapes.
 std::vector<Variant> tunings(const std::string& words);
 
-/// What NVRTC compiles for a variant of a case whose matrix is in `layout`; needs no GPU. Empty if the program was
-/// built without CUDA.
+/// The layout of a variant's matrix, for a case whose matrix is in `layout`.
+LayoutKind layout_of(const Variant& variant, LayoutKind layout);
+/// The programs that NVRTC compiles for a variant of a case whose matrix is in `layout`. This needs no GPU; the list is
+/// empty if the program was built without CUDA.
 rtc::Programs programs_of(const Context& context, const BenchCase& setting, LayoutKind layout, const Variant& variant);
 
 /// For each of these variants the name of an earlier one that has the same kernels for a case, "the default" if that

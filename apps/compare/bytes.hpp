@@ -11,7 +11,7 @@ namespace hyperplane {
 
 using Bytes = std::map<std::string, Index>;
 
-/// What `bytes` has more than `before` has.
+/// Returns by how much each part of `bytes` exceeds that of `before`.
 inline Bytes beyond(Bytes bytes, const Bytes& before) {
     for (const auto& [label, held] : before) bytes[label] -= held;
     std::erase_if(bytes, [](const auto& row) { return row.second == 0; });

@@ -15,8 +15,8 @@ namespace hyperplane {
 /// layouts, and the kernels of its preconditioner. Empty if the program was built without CUDA.
 rtc::Programs programs_of(const Case& a_case, const std::vector<LayoutKind>& layouts);
 
-/// What NVRTC compiles for the preconditioner that a deck names, of a matrix that the deck may scale. Empty if the
-/// program was built without CUDA.
+/// The programs that NVRTC compiles for the preconditioner that a deck names, of a matrix that the deck may scale. The
+/// list is empty if the program was built without CUDA.
 rtc::Programs preconditioner_programs(const Parameters& parameters, const PreconditionerSetting& setting);
 
 /// Compiles what was not kept from earlier, and loads all of it onto the context's GPU.

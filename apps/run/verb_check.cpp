@@ -87,7 +87,7 @@ Needs needs_of(const Case& a_case) {
     return needs;
 }
 
-/// What a prediction for a GPU leaves open where there is none.
+/// Names what a prediction for a GPU leaves open on a machine without one.
 std::vector<std::string> not_known(const Parameters& parameters) {
     std::vector<std::string> all;
     if (!parameters.is_set("device", "memory_limit"))

@@ -10,7 +10,8 @@ namespace hyperplane::device {
 /// kernel, throws DeviceError.
 inline constexpr int planned_ordinal = -1;
 
-/// What such a stream takes its GPU to be: NVIDIA's H100 and H200 have these multiprocessors and this shared memory.
+/// The properties of that GPU are those of NVIDIA's H100 and H200, which have these multiprocessors and this shared
+/// memory.
 inline Properties planned_properties() {
     Properties gpu;
     gpu.name = "a GPU that is not here";
