@@ -154,6 +154,7 @@ std::vector<Variant> tunings(const std::string& words) {
     add("factor tiles 7 x 1", "lines of a tile of the factorisation", {.factor_j = 7, .factor_k = 1});
     add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
     add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
+    add("factor tiles 32 x 16", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 16});
     add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
     for (const int groups : {2, 3, 4})
         for (const int waiting : {0, 4, 8})
@@ -177,11 +178,13 @@ std::vector<Variant> tunings(const std::string& words) {
     add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
     add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
     add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
+    add("tiles 32 x 8", "lines of a tile", {.tile_j = 32, .tile_k = 8});
     add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
     add("rows meet", "warps of a tile meet at a barrier at every level", {.rows = 0});
-    for (const auto& [lines, stages, loads] : std::vector<std::array<int, 3>>{{4, 8, 4}, {4, 8, 8}, {8, 4, 4}})
-        add(fmt::format("rows 32 x {}, {} loads", lines, loads),
-            "warps of a tile do not meet; edges are loaded so many at a time",
+    for (const auto& [lines, stages, loads] :
+         std::vector<std::array<int, 3>>{{4, 8, 4}, {4, 8, 8}, {8, 4, 4}, {8, 6, 4}, {8, 8, 8}})
+        add(fmt::format("rows 32 x {} x {}, {} loads", lines, stages, loads),
+            "warps of a tile of so many lines, copied so many levels ahead, do not meet; edges loaded at a time",
             {.tile_j = 32, .tile_k = lines, .stages = stages, .rows = loads});
     if (words == "all") return list;
     std::vector<Variant> chosen;

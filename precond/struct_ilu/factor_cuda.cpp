@@ -74,9 +74,12 @@ bool fits(Index shared, int consumers) {
     return shared + 28 * consumers + 1024 <= 227 * 1024;
 }
 
-/// Large tiles, so that fewer values of halos are copied; they are halved until they fit.
-TileShape tile_of_points(int dof, int lower, bool with_ring) {
-    if (lower < 6) return {32 / dof, dof == 4 ? 6 : 16};
+/// Large tiles, so that fewer values of halos are copied; they are halved until they fit. With one unknown they have
+/// half as many lines where there would be fewer tiles than multiprocessors (docs/log/struct_ilu_factor.md).
+TileShape tile_of_points(const IluPattern& system, int lower, bool with_ring) {
+    const int dof = system.dof;
+    const bool small = dof == 1 && points_a_level(system) < 100.0;
+    if (lower < 6) return {32 / dof, dof == 4 ? 6 : small ? 8 : 16};
     if (dof == 2 && lower > 8) return {8, 2};
     return {32 / dof, with_ring ? 8 : 2};
 }
@@ -150,7 +153,7 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     const bool asked = tile.j > 0;
     const auto try_tiles = [&](bool with_ring) {
         stages = dof >= 2 && with_ring ? 2 : 3;
-        if (!asked) tile = tile_of_points(dof, g.lower, with_ring);
+        if (!asked) tile = tile_of_points(system, g.lower, with_ring);
         const auto consumers = [&] { return groups * wavefront_cuda::consumer_threads(tile.cells(), dof); };
         constexpr int most_consumers = 704;  // so that producers find room among 1024 threads
         while ((!fits(size(tile, with_ring), consumers()) || consumers() > most_consumers) && tile.cells() > 16 / dof)

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "precond/registry.hpp"
 #include "precond/row.hpp"
 #include "precond/struct_ilu/factor_cuda.hpp"
+#include "precond/triangular/wavefront/solve_shape.hpp"
 
 namespace hyperplane {
 namespace {
@@ -109,6 +111,50 @@ TEST(KernelLists, FgbiluFactorsInEveryStorage) {
         EXPECT_EQ(of_text(all, "precond/fgbilu/factor.cuh"), 1) << to_string(storage);
         EXPECT_EQ(of_text(all, "precond/fgbilu/solve.cuh"), 1) << to_string(storage);
     }
+}
+
+wavefront_cuda::SolveShape solve_shape(const char* name, int n, const StructIluTuning& tuning = {}) {
+    const Stencil stencil = Stencil::by_name(name);
+    const Layout layout(LayoutKind::hyperplane, {n, n, n}, stencil.level_map());
+    const IluPattern pattern = ilu_pattern(layout, stencil, 0, 1, false, Backend::cuda);
+    return {pattern, wavefront_cuda::Geometry(pattern), tuning};
+}
+
+/// The warps of a tile do not meet where levels are small and have older terms (docs/log/struct_ilu_solve.md).
+TEST(SolveShape, HasRowsByTheStencilsLevels) {
+    for (const int n : {33, 128, 256, 432}) {
+        const auto few = solve_shape("diamond13", n), many = solve_shape("box27", n);
+        EXPECT_EQ(few.rows, 4) << n;
+        EXPECT_EQ(std::tuple(few.tile.j, few.tile.k, few.stages, few.blocks), std::tuple(32, 8, 6, 1)) << n;
+        EXPECT_EQ(std::tuple(many.tile.j, many.tile.k, many.stages, many.blocks), std::tuple(32, 4, 8, 1)) << n;
+        EXPECT_EQ(solve_shape("star7", n).rows + solve_shape("star13", n).rows, 0) << n;
+    }
+    EXPECT_EQ(solve_shape("diamond13", 128, {.pipelined = 0}).rows, 0);
+}
+
+/// Tiles of star7 have twice as many lines where levels have points for that; a smaller one is alone.
+TEST(SolveShape, LeavesAMultiprocessorToOneTileOfStar7) {
+    constexpr Index half = 114 * 1024;  // of the shared memory that a multiprocessor has for thread blocks
+    for (const int n : {64, 256, 280}) {
+        const auto shape = solve_shape("star7", n);
+        EXPECT_EQ(std::tuple(shape.tile.k, shape.blocks), std::tuple(8, 1)) << n;
+        EXPECT_GE(shape.shared, half) << n;
+    }
+    EXPECT_EQ(solve_shape("star7", 288).tile.k, 16);
+    EXPECT_EQ(solve_shape("star7", 512).tile.k, 16);
+    EXPECT_LT(solve_shape("star7", 256, {.blocks = 2}).shared, half);
+    EXPECT_GE(solve_shape("star7", 512, {.tile_j = 32, .tile_k = 8, .blocks = 1}).shared, half);
+}
+
+TEST(FactorShape, HasSmallerTilesOfStar7WhereLevelsAreSmall) {
+    using namespace wavefront_cuda;
+    const auto lines = [](int n) {
+        const Layout layout(LayoutKind::hyperplane, {n, n, n}, Stencil::star7().level_map());
+        const IluPattern pattern = ilu_pattern(layout, Stencil::star7(), 0, 1, false, Backend::cuda);
+        return FactorShape(pattern, Geometry(pattern), {}).tile.k;
+    };
+    EXPECT_EQ(lines(128), 8);
+    EXPECT_EQ(lines(256), 16);
 }
 
 /// Where neighbours' factors in shared memory cost a factorisation more than they save (docs/log/struct_ilu_factor.md).

@@ -49,6 +49,7 @@ std::vector<GpuRankCase> gpu_rank_cases() {
         for (const int dof : {1, 3}) list.push_back({"star7", dof, 1, symmetric, {13, 21, 11}});
         for (const int dof : {1, 3}) list.push_back({"box27", dof, 0, symmetric, {13, 21, 11}});
         for (const int dof : {1, 2}) list.push_back({"star13", dof, 0, symmetric, {7, 6, 9}});
+        list.push_back({"diamond13", 1, 0, symmetric, {13, 37, 11}});
         list.push_back({"scattered11", 1, 0, symmetric, {13, 21, 11}});
         list.push_back({"star7", 1, 0, symmetric, {33, 70, 29}});
         list.push_back({"star7", 1, 0, symmetric, {64, 32, 32}});

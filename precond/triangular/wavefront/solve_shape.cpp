@@ -12,6 +12,11 @@ namespace {
 
 constexpr Index shared_limit = 220 * 1024, more_than_half = 114 * 1024;  // of a multiprocessor
 
+/// Whether levels are i + j + k, those of stencils along the axes (star7, star13): fewer and larger than any others.
+bool has_large_levels(const IluPattern& system) {
+    return system.stencil.level_map().z == 1;
+}
+
 /// Whether terms of older levels are summed in groups of their own. With one unknown in double precision, five groups
 /// (diamond25, box27) leave threads for small tiles only: without groups a solve takes 5 to 20 % less, from 48 to 336
 /// points a side (docs/log/struct_ilu_solve.md).
@@ -38,8 +43,9 @@ Index solve_shared(const IluPattern& system, const Geometry& g, int groups, Tile
 }
 
 /// Records of edges that a lane loads at a time where warps of a tile do not meet at every level (rows.cuh); 0 where
-/// they meet. By default they do not with one unknown in double precision and the stencils of many terms (diamond25,
-/// box27), whose levels are paced by the copies of their coefficients (docs/log/struct_ilu_solve.md).
+/// they meet. By default they do not with one unknown in double precision and the stencils whose levels have few points
+/// and older terms (diamond13, diamond25, box27): such levels are paced by the copies of their coefficients, which
+/// run beside other warps' sums here (docs/log/struct_ilu_solve.md).
 int rows_of(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning, int vectors) {
     constexpr int at_once = 4;
     const bool possible = system.dof == 1 && !is_reduced(system.storage) && system.halo == 0 && vectors == 0 &&
@@ -48,7 +54,7 @@ int rows_of(const IluPattern& system, const Geometry& g, const StructIluTuning& 
                               tuning.loader_lines > 0 || (tuning.stages >= 0 && tuning.stages < 3);
     if (!possible || tuning.rows == 0) return 0;
     if (tuning.rows > 0) return tuning.rows;
-    return !other_tuning && Groups(system, g, 1).count() > 3 ? at_once : 0;
+    return !other_tuning && !has_large_levels(system) && Groups(system, g, 1).count() > 1 ? at_once : 0;
 }
 
 /// Levels in the ring of such a tile, which allow a row to be some levels ahead of those that read it.
@@ -59,19 +65,33 @@ int ring_of_rows(const Geometry& g) {
     return levels;
 }
 
+/// Whether a tile of 32 x 8 lines is better alone on its multiprocessor than beside another one: of two, one polls for
+/// what the other computes. That holds until levels have points for twice as many lines, in one tile.
+bool is_alone(const IluPattern& system, int groups) {
+    return groups == 1 && !is_reduced(system.storage) && !system.of_rank && points_a_level(system) <= 200.0;
+}
+
 /// Tiles as large as possible, because then fewer values pass between tiles, as long as there are about as many of them
 /// as multiprocessors (docs/log/struct_ilu_solve.md).
 TileShape tile_of_points(const IluPattern& system, int groups) {
     const bool large = points_a_level(system) > 150.0;
     if (groups > 4) return {32, 4};
     if (groups > 2) return {32, 5};
-    if (groups == 2) return {32, system.stencil.level_map().z > 1 && large ? 10 : 8};
-    return {32, large ? 16 : 8};
+    if (groups == 2) return {32, !has_large_levels(system) && large ? 10 : 8};
+    return {32, large && !is_alone(system, groups) ? 16 : 8};
 }
 
-/// Where warps do not meet, a tile with few rows has short levels, and the first-level cache, through which
-/// coefficients are copied, keeps some memory beside its stages.
-constexpr TileShape tile_of_rows{32, 4};
+/// Where warps do not meet, a tile with few rows has short levels. The first-level cache, through which coefficients
+/// are copied, needs some memory beside the stages, so the more values a point has, the fewer are the tile's rows.
+bool has_few_terms(const IluPattern& system, const Geometry& g) {
+    return Groups(system, g, 1).count() <= 3;
+}
+TileShape tile_of_rows(const IluPattern& system, const Geometry& g) {
+    return {32, has_few_terms(system, g) ? 8 : 4};
+}
+int stages_of_rows(const IluPattern& system, const Geometry& g) {
+    return has_few_terms(system, g) ? 6 : 8;
+}
 
 /// A tile has as many points as are needed for copies in flight to use a multiprocessor's share of the memory
 /// bandwidth, but not more than an average level has for each multiprocessor. In reduced precision it has more points,
@@ -99,7 +119,7 @@ TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
 /// unknown and where levels have many points. Otherwise one, since more sets would take shared memory or, with three
 /// and four unknowns, registers (docs/log/struct_ilu_solve.md).
 int lookahead_of(const IluPattern& system, int groups) {
-    const bool flat = system.stencil.level_map().z == 1;
+    const bool flat = has_large_levels(system);
     if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
     return flat && (system.dof <= 2 || system.dof > 4) ? 2 : 1;
 }
@@ -153,7 +173,9 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     ring = g.ring;
     rows = rows_of(system, g, tuning, vectors);
     if (tuning.tile_j == 0)
-        tile = rows > 0 ? tile_of_rows : dof == 1 ? tile_of_points(system, groups) : tile_of_blocks(system, g);
+        tile = rows > 0   ? tile_of_rows(system, g)
+               : dof == 1 ? tile_of_points(system, groups)
+                          : tile_of_blocks(system, g);
     constexpr int fewest_of_rows = 3;
     if (rows > 0 &&
         (tile.j != 32 || solve_shared(system, g, 1, tile, fewest_of_rows, 0, ring_of_rows(g)) > shared_limit)) {
@@ -170,10 +192,10 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
                             dof, system.stencil.name()));
         tile.halve();
     }
-    const bool flat = system.stencil.level_map().z == 1;  // levels have many points
+    const bool flat = has_large_levels(system);
     stages = tuning.stages >= 0 ? tuning.stages
              : dof > 1          ? 3
-             : rows > 0         ? 8
+             : rows > 0         ? stages_of_rows(system, g)
                                 : stages_of_points(groups, flat, tile, vectors);
     // Older terms are summed a level ahead, or values are loaded a level ahead, and a third level is being copied.
     const int fewest = dof > 1 || rows > 0 ? fewest_of_rows : 1;
@@ -208,9 +230,10 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     // each other.
     const int registers = rows > 0 ? 96 : vectors > 0 ? 56 : dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
-    blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, dof == 1 && groups > 2 ? 1 : 2));
-    // A step of Eisenstat's form may take so few registers that two blocks would be resident, and wait for each other.
-    if (vectors > 0 && blocks == 1) shared = std::max(shared, more_than_half);
+    const bool alone = dof == 1 && (groups > 2 || (rows == 0 && vectors == 0 && is_alone(system, groups)));
+    blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, alone ? 1 : 2));
+    // A kernel may take so few registers that two blocks would be resident, and wait for each other.
+    if (blocks == 1 && (vectors > 0 || alone || tuning.blocks == 1)) shared = std::max(shared, more_than_half);
 }
 
 int SolveShape::edge_records(const Geometry& g, int dof) const {
