@@ -11,9 +11,4 @@ namespace hyperplane::multigrid {
 /// do not depend on the number of threads.
 Index invert(const Context& context, double* values, Index n);
 
-/// Does the same for a symmetric positive definite matrix, of which it reads the lower triangle: in the time of its
-/// band, and with a symmetric result (precond/multigrid/positive_inverse.cpp). Returns false, and changes nothing,
-/// where a pivot is at most 1e-12 of its diagonal value, or not finite.
-bool invert_positive(const Context& context, double* values, Index n);
-
 }  // namespace hyperplane::multigrid

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "precond/multigrid/dense_inverse.hpp"
+#include "precond/multigrid/positive_inverse.hpp"
 
 #ifdef __CUDACC__
 #include "core/device/cuda.hpp"
@@ -14,6 +15,8 @@
 
 namespace hyperplane::multigrid {
 namespace {
+
+const std::string label = "multigrid: coarsest inverse";
 
 /// x[place[row]] = sum over columns of inverse[row][column] b[place[column]]
 template <class Real>
@@ -26,14 +29,31 @@ struct DenseProduct {
 };
 
 #ifdef __CUDACC__
-/// One warp a row, so that adjacent threads read adjacent coefficients.
+/// One warp a row, so that adjacent threads read adjacent coefficients. A lane loads what belongs to `at_once` terms
+/// together, since a small product takes the time of its loads one after another.
 template <class Real>
 __global__ void dense_product(const __grid_constant__ DenseProduct<Real> p) {
+    constexpr int at_once = 16;
     const Index row = (Index(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
-    const int lane = int(threadIdx.x % 32);
+    const int lane = int(threadIdx.x % 32), n = int(p.n);
     if (row >= p.n) return;
     double sum = 0.0;
-    for (Index at = lane; at < p.n; at += 32) sum += p.inverse[row * p.n + at] * double(p.b[p.place[at]]);
+    for (int first = lane; first < n; first += 32 * at_once) {
+        double weight[at_once];
+        int place[at_once];
+#pragma unroll
+        for (int t = 0; t < at_once; ++t) {
+            const int at = min(first + 32 * t, n - 1);
+            weight[t] = __ldg(p.inverse + row * p.n + at);
+            place[t] = __ldg(p.place + at);
+        }
+        double value[at_once];
+#pragma unroll
+        for (int t = 0; t < at_once; ++t) value[t] = double(p.b[place[t]]);
+#pragma unroll
+        for (int t = 0; t < at_once; ++t)
+            if (first + 32 * t < n) sum += weight[t] * value[t];
+    }
     for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0u, sum, distance);
     if (lane == 0) p.x[p.place[row]] = Real(sum);
 }
@@ -64,24 +84,68 @@ std::vector<int> places(const Layout& layout, int dof) {
     return list;
 }
 
+/// A value of a matrix whose rows and columns are in natural order, dof fastest.
+struct Entry {
+    Index row, column;
+    double value;
+};
+
+/// All values. Along a short periodic axis several of them may have the same row and column.
+std::vector<Entry> entries_of(const StructMatrix& a) {
+    const Grid& grid = a.grid();
+    const int dof = a.dof();
+    std::vector<Entry> all;
+    all.reserve(std::size_t(grid.points() * a.stencil().size() * dof * dof));
+    for (Index at = 0; at < grid.points(); ++at) {
+        const Int3 p = grid.point(at);
+        for (int e = 0; e < a.stencil().size(); ++e) {
+            const Int3 q = grid.wrapped(p + a.stencil()[e]);
+            if (!grid.contains(q)) continue;
+            for (int r = 0; r < dof; ++r)
+                for (int c = 0; c < dof; ++c) all.push_back({at * dof + r, grid.row(q) * dof + c, a.at(p, e, r, c)});
+        }
+    }
+    return all;
+}
+
+/// The unknowns of a point for which A times their constants is zero, to the rounding of its rows.
+std::vector<int> lacking_constants(const std::vector<Entry>& entries, Index rows, int dof) {
+    const std::size_t size = std::size_t(rows * dof);
+    std::vector<double> sums(size, 0.0), magnitudes(size, 0.0);  // [row][unknown of the column]
+    double most = 0.0;
+    for (const auto& [row, column, value] : entries) {
+        sums[row * dof + column % dof] += value;
+        magnitudes[row * dof + column % dof] += std::abs(value);
+        most = std::max(most, std::abs(value));
+    }
+    std::vector<int> lacking;
+    for (int c = 0; c < dof; ++c) {
+        bool lacks = most > 0.0;
+        for (Index row = 0; row < rows; ++row)
+            lacks = lacks && std::abs(sums[row * dof + c]) <= 1e-10 * magnitudes[row * dof + c];
+        if (lacks) lacking.push_back(c);
+    }
+    return lacking;
+}
+
+/// The matrix within its band. To the diagonal value of the first row of each unknown that lacks its constant the same
+/// value is added, which leaves solutions of right-hand sides without a mean as they are but for a constant.
+PositiveInverse band_of(const std::vector<Entry>& entries, Index rows, const std::vector<int>& lacking) {
+    Index band = 0;
+    for (const auto& [row, column, value] : entries)
+        if (value != 0.0) band = std::max(band, row - column);
+    PositiveInverse inverse(rows, band);
+    for (const auto& [row, column, value] : entries)
+        if (column <= row && value != 0.0) inverse.at(row, column) += value;
+    for (const int c : lacking) inverse.at(c, c) *= 2.0;
+    return inverse;
+}
+
 /// A square matrix, row by row, in place.
 class Square {
 public:
     Square(double* values, Index n) : values_(values), n_(n) {}
     double* row(Index i) const { return values_ + i * n_; }
-
-    void fill(const StructMatrix& a) const {
-        const Grid& grid = a.grid();
-        const int dof = a.dof();
-        std::fill_n(values_, n_ * n_, 0.0);
-        for (Index at = 0; at < grid.points(); ++at)
-            for (int e = 0; e < a.stencil().size(); ++e) {
-                const Int3 p = grid.point(at), q = grid.wrapped(p + a.stencil()[e]);
-                if (!grid.contains(q)) continue;
-                for (int r = 0; r < dof; ++r)
-                    for (int c = 0; c < dof; ++c) row(at * dof + r)[grid.row(q) * dof + c] += a.at(p, e, r, c);
-            }
-    }
 
     double largest() const {
         double most = 0.0;
@@ -89,34 +153,22 @@ public:
         return most;
     }
 
-    /// Whether A times the constants of one unknown is zero, to the rounding of its rows.
-    bool lacks_constant(int c, int dof) const {
-        for (Index i = 0; i < n_; ++i) {
-            double sum = 0.0, magnitude = 0.0;
-            for (Index j = c; j < n_; j += dof) {
-                sum += row(i)[j];
-                magnitude += std::abs(row(i)[j]);
-            }
-            if (!(std::abs(sum) <= 1e-10 * magnitude)) return false;
-        }
-        return true;
-    }
     void add_constant(int c, int dof, double value) const {
         for (Index i = c; i < n_; i += dof)
             for (Index j = c; j < n_; j += dof) row(i)[j] += value;
     }
     /// Removes the means of one unknown from all columns, and then from all rows.
     void project(int c, int dof) const {
-        const Index points = n_ / dof;
-        for (Index j = 0; j < n_; ++j) {
-            double sum = 0.0;
-            for (Index i = c; i < n_; i += dof) sum += row(i)[j];
-            for (Index i = c; i < n_; i += dof) row(i)[j] -= sum / double(points);
-        }
+        const double points = double(n_ / dof);
+        std::vector<double> sums(std::size_t(n_), 0.0);
+        for (Index i = c; i < n_; i += dof)
+            for (Index j = 0; j < n_; ++j) sums[j] += row(i)[j];
+        for (Index i = c; i < n_; i += dof)
+            for (Index j = 0; j < n_; ++j) row(i)[j] -= sums[j] / points;
         for (Index i = 0; i < n_; ++i) {
             double sum = 0.0;
             for (Index j = c; j < n_; j += dof) sum += row(i)[j];
-            for (Index j = c; j < n_; j += dof) row(i)[j] -= sum / double(points);
+            for (Index j = c; j < n_; j += dof) row(i)[j] -= sum / points;
         }
     }
     void symmetrise() const {
@@ -134,18 +186,36 @@ private:
 
 }  // namespace
 
-DenseSolve::DenseSolve(const Context& context, const StructMatrix& a) {
+bool DenseSolve::invert_positive(const Context& context, const StructMatrix& a) {
+    const std::vector<Entry> entries = entries_of(a);
+    const Index n = a.unknowns();
+    const std::vector<int> lacking = lacking_constants(entries, n, a.dof());
+    PositiveInverse inverse = band_of(entries, n, lacking);
+    if (!inverse.factor()) return false;
+    if (lacking.empty() && context.backend() == Backend::cuda && PositiveInverse::serves_gpu(inverse.band())) {
+        inverse_ = Buffer<double>(context, label, n * n, Initially::anything);
+        if constexpr (cuda_built) inverse.invert_on_gpu(context, inverse_.data());
+        return true;
+    }
+    Buffer<double> made(a.context(), label, n * n, Initially::anything);
+    inverse.invert(a.context(), made.data());
+    const Square square(made.data(), n);
+    for (const int c : lacking) square.project(c, a.dof());
+    if (!lacking.empty()) square.symmetrise();
+    inverse_ = moved_to(context, label, std::move(made));
+    return true;
+}
+
+void DenseSolve::invert_any(const Context& context, const StructMatrix& a) {
     const int dof = a.dof();
-    Buffer<double> made(a.context(), "multigrid: coarsest inverse", a.unknowns() * a.unknowns());
+    Buffer<double> made(a.context(), label, a.unknowns() * a.unknowns());
     const Square square(made.data(), a.unknowns());
-    square.fill(a);
+    const std::vector<Entry> entries = entries_of(a);
+    for (const auto& [row, column, value] : entries) square.row(row)[column] += value;
+    const std::vector<int> lacking = lacking_constants(entries, a.unknowns(), dof);
     const double size = square.largest();
-    std::vector<int> lacking;
-    for (int c = 0; c < dof; ++c)
-        if (size > 0.0 && square.lacks_constant(c, dof)) lacking.push_back(c);
     for (const int c : lacking) square.add_constant(c, dof, size / double(a.grid().points()));
-    const bool positive = a.symmetric() && invert_positive(a.context(), made.data(), a.unknowns());
-    if (const Index failed = positive ? -1 : invert(a.context(), made.data(), a.unknowns()); failed >= 0) {
+    if (const Index failed = invert(a.context(), made.data(), a.unknowns()); failed >= 0) {
         const Grid& grid = a.grid();
         const Int3 p = grid.point(failed / dof);
         const auto number = [](auto value) { return std::to_string(value); };  // fmt cannot be compiled by nvcc
@@ -156,9 +226,23 @@ DenseSolve::DenseSolve(const Context& context, const StructMatrix& a) {
                          "not finite; use struct_ilu with gmres.");
     }
     for (const int c : lacking) square.project(c, dof);
-    if (a.symmetric() && (!positive || !lacking.empty())) square.symmetrise();
-    inverse_ = moved_to(context, "multigrid: coarsest inverse", std::move(made));
-    places_ = copied_to(context, "multigrid: coarsest inverse", places(a.layout(), dof));
+    if (a.symmetric()) square.symmetrise();
+    inverse_ = moved_to(context, label, std::move(made));
+}
+
+DenseSolve::DenseSolve(const Context& context, const StructMatrix& a) {
+    if (!a.symmetric() || !invert_positive(context, a)) invert_any(context, a);
+    places_ = copied_to(context, label, places(a.layout(), a.dof()));
+}
+
+Index DenseSolve::setup_bytes(const MatrixShape& a, Backend backend) {
+    if (backend == Backend::cpu || !a.symmetric()) return 0;
+    const Grid& grid = a.grid();
+    Index points = 0;  // between two that are coupled
+    for (const Int3 o : a.stencil().offsets()) points = std::max(points, o.x + grid.nx * (o.y + Index(grid.ny) * o.z));
+    if (grid.any_periodic()) points = grid.points();
+    const Index band = std::min(points * a.dof() + a.dof(), a.unknowns()) - 1;
+    return PositiveInverse::serves_gpu(band) ? PositiveInverse::gpu_bytes(a.unknowns(), band) : 0;
 }
 
 std::vector<double> DenseSolve::natural_inverse() const {

@@ -29,11 +29,18 @@ ParameterTable parameters() {
          "an axis is coarsened if its couplings are at least this times those of the axis with the strongest ones; 0 "
          "coarsens all axes, 1 the strongest alone",
          "", Bound{0.0}, Bound{1.0}},
-        {section, "coarsest_points", integer, "150",
-         "a grid of at most so many points is the last one; on a GPU 512 saves a cycle the launches of a grid, and "
-         "costs "
-         "a set-up the inverse of a matrix of so many rows on the host",
-         "", Bound{1}, Bound{double(most_dense_unknowns)}},
+        {section,
+         "coarsest_points",
+         integer,
+         "auto",
+         "a grid of at most so many points is the last one. auto: 512 with coarsest = dense for a symmetric matrix "
+         "with "
+         "one unknown a point and no periodic axes, whose inverse takes the time of its band, else 150. More points "
+         "make a cycle shorter on a GPU, where small grids take the time of their launches, and a set-up longer",
+         "",
+         Bound{1},
+         Bound{double(most_dense_unknowns)},
+         {"auto"}},
         {section,
          "coarsest",
          choice,
@@ -110,7 +117,7 @@ ParameterTable parameters() {
     };
 }
 
-MultigridOptions options_of(const Parameters& parameters, Backend backend) {
+MultigridOptions options_of(const Parameters& parameters, const PreconditionerSetting& setting) {
     MultigridOptions options;
     const std::string& cycle = parameters.text(section, "cycle");
     options.cycle = cycle == "w" ? CycleKind::w : cycle == "f" ? CycleKind::f : CycleKind::v;
@@ -146,12 +153,17 @@ MultigridOptions options_of(const Parameters& parameters, Backend backend) {
                                 "coarsened; leave it out, or set preconditioner.grids = 2 or more",
                                 parameters.where(section, key)));
     options.coarsening.strength = parameters.real(section, "strength");
-    options.coarsening.coarsest_points = int(parameters.integer(section, "coarsest_points"));
+    const MatrixShape& a = setting.matrix;
+    const bool banded = options.coarsest_sweeps == 0 && a.symmetric() && a.dof() == 1 && !a.grid().any_periodic();
+    options.coarsening.coarsest_points = parameters.text(section, "coarsest_points") != "auto"
+                                             ? int(parameters.integer(section, "coarsest_points"))
+                                         : banded ? 512
+                                                  : 150;
     options.coarsening.grids = int(parameters.integer(section, "grids"));
     options.coarsening.replicated_points = parameters.text(section, "replicated_points") != "auto"
                                                ? int(parameters.integer(section, "replicated_points"))
-                                           : backend == Backend::cuda ? 300000
-                                                                      : 4096;
+                                           : setting.context.backend() == Backend::cuda ? 300000
+                                                                                        : 4096;
     if (parameters.text(section, "damping") != "auto") options.smoothing.damping = parameters.real(section, "damping");
     options.smoothing.power_steps = int(parameters.integer(section, "power_steps"));
     return options;

@@ -9,7 +9,7 @@ namespace hyperplane::multigrid {
 inline constexpr const char *section = "preconditioner", *smoother_section = "smoother";
 
 ParameterTable parameters();
-/// Throws UsageError where keys contradict each other.
-MultigridOptions options_of(const Parameters& parameters, Backend backend);
+/// For a matrix of this shape. Throws UsageError where keys contradict each other.
+MultigridOptions options_of(const Parameters& parameters, const PreconditionerSetting& setting);
 
 }  // namespace hyperplane::multigrid

@@ -60,6 +60,8 @@ public:
             if (!grids.any()) {
                 multigrid::check_coarsest(at.setting.matrix.grid(), at.setting.matrix.dof());
                 sum.bytes += multigrid::DenseSolve::bytes(unknowns);
+                sum.setup_bytes = std::max(sum.setup_bytes, multigrid::DenseSolve::setup_bytes(
+                                                                at.setting.matrix, at.setting.context.backend()));
                 sum.bytes_per_apply += multigrid::DenseSolve::bytes(unknowns);
                 return;
             }
@@ -127,7 +129,7 @@ private:
     }
     static MultigridOptions options_of(const Parameters& parameters, const PreconditionerSetting& setting,
                                        const multigrid::SmootherPlans& smoothers) {
-        MultigridOptions options = multigrid::options_of(parameters, setting.context.backend());
+        MultigridOptions options = multigrid::options_of(parameters, setting);
         if (setting.context.ranks())
             options.coarsening.planes_together = [smoothers, setting](const Grid& grid, const Stencil& stencil,
                                                                       int number) {

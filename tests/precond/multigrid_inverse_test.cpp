@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/random.hpp"
+#include "on_device.hpp"
 #include "precond/multigrid/dense_inverse.hpp"
+#include "precond/multigrid/positive_inverse.hpp"
 
 namespace hyperplane {
 namespace {
@@ -73,13 +75,30 @@ std::vector<double> positive_matrix(Index n, Index band, Index except = -1) {
     return a;
 }
 
+/// The lower triangle of a matrix of n rows within its band.
+multigrid::PositiveInverse band_of(const std::vector<double>& a, Index n, Index band) {
+    multigrid::PositiveInverse inverse(n, std::min(band, n - 1));
+    for (Index i = 0; i < n; ++i)
+        for (Index j = std::max<Index>(0, i - inverse.band()); j <= i; ++j)
+            inverse.at(i, j) = a[std::size_t(i * n + j)];
+    return inverse;
+}
+
+std::vector<double> inverse_of(const Context& context, const std::vector<double>& a, Index n, Index band) {
+    multigrid::PositiveInverse factors = band_of(a, n, band);
+    EXPECT_TRUE(factors.factor());
+    std::vector<double> inverse(a.size(), NAN);
+    factors.invert(context, inverse.data());
+    return inverse;
+}
+
 TEST(MultigridInverse, OfAPositiveMatrixIsThatOfEliminationAndSymmetric) {
     for (const Index n : {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 33, 100, 149})
         for (const Index band : {Index(0), Index(1), Index(3), Index(13), n}) {
             SCOPED_TRACE(std::to_string(n) + " rows, band " + std::to_string(band));
             const std::vector<double> a = positive_matrix(n, band);
-            std::vector<double> inverse = a, other = a;
-            ASSERT_TRUE(multigrid::invert_positive(Context::cpu(1), inverse.data(), n));
+            const std::vector<double> inverse = inverse_of(Context::cpu(1), a, n, band);
+            std::vector<double> other = a;
             ASSERT_EQ(multigrid::invert(Context::cpu(1), other.data(), n), -1);
             double size = 0.0;
             for (const double value : other) size = std::max(size, std::abs(value));
@@ -93,24 +112,41 @@ TEST(MultigridInverse, OfAPositiveMatrixIsThatOfEliminationAndSymmetric) {
 
 TEST(MultigridInverse, OfAPositiveMatrixHasTheSameBitsForAnyNumberOfThreads) {
     constexpr Index n = 531;
-    std::vector<double> one = positive_matrix(n, 80), three = one;
+    const std::vector<double> a = positive_matrix(n, 80);
     const Context context = Context::cpu(3);
     context.set_least_parallel_work(0);
-    ASSERT_TRUE(multigrid::invert_positive(Context::cpu(1), one.data(), n));
-    ASSERT_TRUE(multigrid::invert_positive(context, three.data(), n));
+    const std::vector<double> one = inverse_of(Context::cpu(1), a, n, 80), three = inverse_of(context, a, n, 80);
     EXPECT_EQ(std::memcmp(one.data(), three.data(), one.size() * sizeof(double)), 0);
 }
 
-TEST(MultigridInverse, LeavesAMatrixThatIsNotPositiveAsItIs) {
+class MultigridInverseOnDevice : public testing_support::DeviceTest {};
+
+TEST_F(MultigridInverseOnDevice, HasTheHostsBits) {
+    const Context gpu = Context::cuda();
+    for (const Index n : {1, 2, 31, 32, 33, 64, 65, 100, 149, 513})
+        for (const Index band : {0, 1, 13, 31, 32, 33, 73, 127, 200, 224}) {
+            if (band >= n && n > 2) continue;
+            SCOPED_TRACE(std::to_string(n) + " rows, band " + std::to_string(band));
+            const std::vector<double> a = positive_matrix(n, band), here = inverse_of(Context::cpu(1), a, n, band);
+            multigrid::PositiveInverse factors = band_of(a, n, band);
+            ASSERT_TRUE(multigrid::PositiveInverse::serves_gpu(factors.band()));
+            ASSERT_TRUE(factors.factor());
+            Buffer<double> inverse = copied_to(gpu, "inverse", std::vector<double>(a.size(), NAN));
+            if constexpr (cuda_built) factors.invert_on_gpu(gpu, inverse.data());
+            std::vector<double> there(a.size());
+            gpu.stream().copy(inverse.data(), there.data(), inverse.size() * Index(sizeof(double)));
+            EXPECT_EQ(std::memcmp(here.data(), there.data(), here.size() * sizeof(double)), 0);
+        }
+}
+
+TEST(MultigridInverse, RefusesAMatrixThatIsNotPositive) {
     for (const Index row : {0, 20, 39}) {
-        std::vector<double> a = positive_matrix(40, 7, row), same = a;
-        EXPECT_FALSE(multigrid::invert_positive(Context::cpu(1), a.data(), 40));
-        EXPECT_EQ(a, same);
+        std::vector<double> a = positive_matrix(40, 7, row);
+        EXPECT_FALSE(band_of(a, 40, 7).factor());
         a[std::size_t(row * 40 + row)] = NAN;
-        EXPECT_FALSE(multigrid::invert_positive(Context::cpu(1), a.data(), 40));
+        EXPECT_FALSE(band_of(a, 40, 7).factor());
     }
-    std::vector<double> singular{1.0, -1.0, -1.0, 1.0};
-    EXPECT_FALSE(multigrid::invert_positive(Context::cpu(1), singular.data(), 2));
+    EXPECT_FALSE(band_of({1.0, -1.0, -1.0, 1.0}, 2, 1).factor());
 }
 
 TEST(MultigridInverse, TellsWhereItStops) {
