@@ -11,11 +11,12 @@
 //
 // A thread block has WIDTH consecutive slots of each of PLANES planes of the hyperplane layout. Neighbours lie in as
 // many planes as the stencil has levels, and so a block finds more of them in the first-level cache. Where a
-// coefficient is read once (ONCE), it makes room for others there first.
+// coefficient is read once (ONCE), it makes room for others there first. On a small grid, where the time is that of
+// loads one after another, all that a row needs is loaded before it is summed (AT_ONCE).
 //
-// Definitions, besides those of core/grid/grid_point.cuh: PLANES, WIDTH, ONCE, DOF, ENTRIES, STORED (entries held: all,
-// or those up to the diagonal), ROWS, PERIODIC, EXACT (the residual), REAL (double or float: the type of coefficients
-// and vectors; sums are in double precision).
+// Definitions, besides those of core/grid/grid_point.cuh: PLANES, WIDTH, ONCE, AT_ONCE, DOF, ENTRIES, STORED (entries
+// held: all, or those up to the diagonal), ROWS, PERIODIC, EXACT (the residual), REAL (double or float: the type of
+// coefficients and vectors; sums are in double precision).
 
 #include "core/grid/grid_point.cuh"
 #include "core/matrix/arguments.hpp"
@@ -70,6 +71,22 @@ extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
     const int slot = slot_of_thread(a), first_row = blockIdx.y * ROWS;
     if (slot < 0) return;
     Sum sum[ROWS];
+#if AT_ONCE
+    REAL weight[ENTRIES], value[ENTRIES];
+#pragma unroll
+    for (int e = 0; e < ENTRIES; ++e) {
+        const bool mirrored = e >= STORED;
+        const int there = neighbour(a, slot, e);
+        weight[e] =
+            coefficient(a.a + (long long)(mirrored ? ENTRIES - 1 - e : e) * a.stride + (mirrored ? there : slot));
+        value[e] = __ldg(a.x + there);
+    }
+    const double b = a.b ? double(a.b[slot]) : 0.0;
+#pragma unroll
+    for (int e = 0; e < ENTRIES; ++e) sum[0].add_product(weight[e], value[e]);
+    a.y[slot] = REAL(a.b ? b - sum[0].value() : sum[0].value());
+    return;
+#endif
 #if EXACT
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)

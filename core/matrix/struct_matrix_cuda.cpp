@@ -47,6 +47,12 @@ struct ProductShape {
     }
 };
 
+/// Whether all that a row needs is loaded at once: on grids so small that each multiprocessor has few warps.
+bool loads_at_once(const Layout& layout, const Stencil& stencil, int dof) {
+    return layout.kind() == LayoutKind::natural && !layout.grid().any_periodic() && dof == 1 && stencil.size() <= 27 &&
+           layout.slots() <= 40000;
+}
+
 rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int dof, MatrixStorage storage, bool exact,
                              const char* real = "double") {
     const auto n = [](int value) { return std::to_string(value); };
@@ -60,6 +66,7 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
                 {"PLANES", n(shape.planes)},
                 {"WIDTH", n(shape.width)},
                 {"ONCE", n(shape.once)},
+                {"AT_ONCE", n(!exact && loads_at_once(layout, stencil, dof))},
                 {"EXACT", n(exact)},
                 {"REAL", real}});
     return all;

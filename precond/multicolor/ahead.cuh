@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Multicolour solves of small grids on a GPU, one unknown a point. There the time of a step is not that of its bytes
-// but of its loads one after another: with few warps a multiprocessor waits for each. So a step loads its coefficients,
-// which do not depend on the step before, before it waits for that step, and then all its neighbours' values at once.
+// but of its loads one after another: with few warps a multiprocessor waits for each. So a step loads its coefficients
+// and computes where its neighbours' values are, which does not depend on the step before, before it waits for that
+// step, and then loads all these values at once.
 //
 // The arithmetic is that of precond/multicolor/solve.cuh, term by term, so the results have the same bits.
 //
@@ -10,9 +11,10 @@ namespace hyperplane {
 
 #if AHEAD
 
-/// The coefficients of a step at one place, in registers.
+/// The coefficients of a step at one place, and the slots of the values that they multiply, in registers.
 struct Ahead {
     double inverse, weight[MOST_TERMS];
+    int near[MOST_TERMS];
 
     /// Loads W in a lower and G in an upper step, and the coefficient of D^-1 if `inverts`. A mirrored coefficient that
     /// does not exist is zero.
@@ -24,29 +26,23 @@ struct Ahead {
         for (int t = 0; t < MOST_TERMS; ++t) {
             if (t >= s.terms) continue;
             const int there = place + s.term[t].shift;
-            const bool known = !mirrored || unsigned(there) < unsigned(s.stride);
+            const bool inside = unsigned(there) < unsigned(s.stride), known = !mirrored || inside;
+            near[t] = s.term[t].base + (inside ? there : place);
+            asm volatile("" : "+r"(near[t]));  // it is not computed again after the wait
             weight[t] = known ? widened(__ldcs(coefficient(s, s.term[t].block, 0, 0, mirrored ? there : place))) : 0.0;
         }
     }
-    /// Subtracts the terms of the step from `sum`. Half of the neighbours' values are loaded at once.
+    /// Subtracts the terms of the step from `sum`.
     template <int part>
-    __device__ __forceinline__ void subtract(const Step& s, double (&sum)[ROWS], int /*first*/, int place,
+    __device__ __forceinline__ void subtract(const Step& s, double (&sum)[ROWS], int /*first*/, int /*place*/,
                                              const Real* x) const {
-        constexpr int at_once = 13;
+        Real value[MOST_TERMS];
 #pragma unroll
-        for (int begin = 0; begin < MOST_TERMS; begin += at_once) {
-            Real value[at_once];
+        for (int t = 0; t < MOST_TERMS; ++t)
+            if (t < s.terms) value[t] = x[near[t]];
 #pragma unroll
-            for (int n = 0; n < at_once; ++n) {
-                const int t = begin + n;
-                if (t >= MOST_TERMS || t >= s.terms) continue;
-                const int there = place + s.term[t].shift;
-                value[n] = x[s.term[t].base + (unsigned(there) < unsigned(s.stride) ? there : place)];
-            }
-#pragma unroll
-            for (int n = 0; n < at_once; ++n)
-                if (begin + n < MOST_TERMS && begin + n < s.terms) sum[0] -= weight[begin + n] * double(value[n]);
-        }
+        for (int t = 0; t < MOST_TERMS; ++t)
+            if (t < s.terms) sum[0] -= weight[t] * double(value[t]);
     }
     /// sum = D^-1 v - G z
     __device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], int first, int place) const {

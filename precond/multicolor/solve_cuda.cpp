@@ -44,6 +44,10 @@ bool can_load_ahead(const ColouredShape& shape, int dof, FactorStorage storage) 
 bool loads_ahead(const ColouredShape& shape, int dof, FactorStorage storage) {
     return can_load_ahead(shape, dof, storage) && shape.stride <= 65536;
 }
+/// Threads of a block in place of `others`, where steps load ahead.
+int threads_with(bool ahead, const ColouredShape& shape, int others) {
+    return ahead && shape.stride <= 16384 ? MulticolorCuda::ahead_threads : others;
+}
 
 rtc::Definitions definitions(const ColouredShape& shape, const Layout& layout, int dof, bool symmetric,
                              FactorStorage storage, int threads, bool ahead, const char* real = "double") {
@@ -148,11 +152,13 @@ std::vector<MulticolorCuda::Step> MulticolorCuda::steps_with(const Context& cont
 
 MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& points, const Layout& layout, int dof,
                                bool symmetric, FactorStorage storage, ColourLaunches launches)
-    : points_(&points), layout_(layout), dof_(dof), threads_(threads_of(context, points.shape().stride, dof)) {
-    const bool ahead = launches == ColourLaunches::fastest ? loads_ahead(points.shape(), dof, storage)
-                                                           : launches == ColourLaunches::ahead;
-    steps_ = steps_with(context, definitions(points.shape(), layout, dof, symmetric, storage, threads_, ahead));
-    single_ = definitions(points.shape(), layout, dof, symmetric, storage, threads_, ahead, "float");
+    : points_(&points), layout_(layout), dof_(dof) {
+    const ColouredShape& shape = points.shape();
+    const bool ahead =
+        launches == ColourLaunches::fastest ? loads_ahead(shape, dof, storage) : launches == ColourLaunches::ahead;
+    threads_ = threads_with(ahead, shape, threads_of(context, shape.stride, dof));
+    steps_ = steps_with(context, definitions(shape, layout, dof, symmetric, storage, threads_, ahead));
+    single_ = definitions(shape, layout, dof, symmetric, storage, threads_, ahead, "float");
 }
 
 void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const SingleVector& r, SingleVector& z,
@@ -201,7 +207,8 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
 rtc::Programs MulticolorCuda::programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,
                                        FactorStorage storage, int threads, bool single_vectors) {
     const ColouredShape shape(layout, stencil, ColourRule::stencil);
-    return {{source(), definitions(shape, layout, dof, symmetric, storage, threads, loads_ahead(shape, dof, storage),
+    const bool ahead = loads_ahead(shape, dof, storage);
+    return {{source(), definitions(shape, layout, dof, symmetric, storage, threads_with(ahead, shape, threads), ahead,
                                    single_vectors ? "float" : "double")}};
 }
 

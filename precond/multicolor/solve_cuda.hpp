@@ -48,6 +48,8 @@ class MulticolorCuda {
 public:
     /// Threads of a block; fewer if the blocks can then be distributed more evenly to multiprocessors.
     static constexpr int usual_threads = 256, fewer_threads = 192;
+    /// Threads of a block where steps load ahead on a grid of few places: more multiprocessors share the loads.
+    static constexpr int ahead_threads = 128;
 
     /// `layout` is that of r and z; `points` are read as long as this lives.
     MulticolorCuda(const Context& context, const ColouredPoints& points, const Layout& layout, int dof, bool symmetric,
@@ -66,7 +68,8 @@ public:
     void apply(const void* factors, const RowExponent* exponents, const SingleVector& r, SingleVector& z, float* v,
                float* w, ResultOfSolve result = {}) const;
 
-    /// What NVRTC compiles for blocks of `threads` threads; with `single_vectors`, that of vectors in single precision.
+    /// What NVRTC compiles for blocks of `threads` threads, or ahead_threads where it takes these; with
+    /// `single_vectors`, that of vectors in single precision.
     static rtc::Programs programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,
                                   FactorStorage storage, int threads = usual_threads, bool single_vectors = false);
 
@@ -83,7 +86,7 @@ private:
     const ColouredPoints* points_;
     Layout layout_;
     int dof_;
-    int threads_;              ///< of a thread block
+    int threads_ = 0;          ///< of a thread block
     rtc::Definitions single_;  ///< of the kernels for vectors in single precision
     std::vector<Step> steps_;
     mutable std::vector<Step> single_steps_;

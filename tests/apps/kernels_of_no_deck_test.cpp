@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/matrix/bsr_product_cuda.hpp"
+#include "core/matrix/struct_matrix_cuda.hpp"
 #include "precond/graph/levels_cuda.hpp"
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
@@ -73,6 +74,22 @@ TEST(MulticolorOfSmallGrids, CompilesWithoutSpills) {
                     }
                 }
             }
+}
+
+/// Products of small grids, which load all that a row needs at once.
+TEST(ProductsOfSmallGrids, CompileWithoutSpills) {
+    for (const char* name : {"star7", "star13", "diamond13", "diamond25", "box27"})
+        for (const MatrixStorage storage : {MatrixStorage::lower, MatrixStorage::full}) {
+            const Stencil stencil = Stencil::by_name(name);
+            const Layout layout(LayoutKind::natural, {32, 32, 32}, stencil.level_map());
+            rtc::Programs programs = StructMatrixCuda::programs(layout, stencil, 1, storage);
+            for (const rtc::Program& single : SingleMatrixCuda::programs(layout, stencil, 1, storage))
+                programs.push_back(single);
+            for (const auto& row : rtc::compile(programs, "sm_90")) {
+                EXPECT_GT(row.registers, 0) << row.name;
+                EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << name;
+            }
+        }
 }
 
 /// Products of general matrices: each width of a row, and blocks of 1 to 32 unknowns.
