@@ -19,6 +19,7 @@ Prediction predict(const StudyCase& a_case) {
     if (!found.error.empty()) return found;
     try {
         const Case of_rank = case_of_largest_rank({a_case.deck, {}}, WithoutGpu::plan);
+        found.on_gpu = of_rank.context.backend() == Backend::cuda;
         found.bytes = ranks_sharing_memory(of_rank) * of_rank.memory_plan().total();
         if (is_of_planned_gpu(of_rank.context))
             found.unsure =

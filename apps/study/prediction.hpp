@@ -10,8 +10,9 @@
 namespace hyperplane {
 
 struct Prediction {
-    Index bytes = -1;   ///< -1: unknown; the largest number: more than this machine has
-    std::string error;  ///< why the case is refused: a contradiction found when its components are constructed
+    Index bytes = -1;     ///< -1: unknown; the largest number: more than this machine has
+    bool on_gpu = false;  ///< whether they are bytes of GPUs; what the host holds besides is not predicted
+    std::string error;    ///< why the case is refused: a contradiction found when its components are constructed
     /// Why it is not known whether the case fits, for instance a device that this machine does not have.
     std::string unsure;
     bool known() const { return unsure.empty() && bytes >= 0 && bytes < std::numeric_limits<Index>::max(); }

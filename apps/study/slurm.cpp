@@ -126,8 +126,8 @@ ParameterTable slurm_parameters() {
             "false"),
         key("nodes", T::integer, "nodes of a case; more than one only with processes; unset: Slurm's choice"),
         key("memory", T::text,
-            "memory of a case, as Slurm writes it (4G); unset: what the largest case is predicted to "
-            "need and a quarter more"),
+            "memory of a host for a case, as Slurm writes it (4G); unset: what the largest case is predicted to "
+            "need and a quarter more, or, where cases run on GPUs, what Slurm gives by itself"),
         key("max_running", T::integer,
             "largest number of cases that run at the same time; unset: as many as the cluster allows"),
         key("seconds_to_stop", T::integer,

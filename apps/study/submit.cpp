@@ -18,11 +18,12 @@
 namespace hyperplane {
 namespace {
 
-/// The largest predicted memory of a case in bytes; nothing if that of some case cannot be predicted on this machine.
-std::optional<Index> largest(const std::vector<Prediction>& predictions) {
+/// The largest predicted memory of a host in bytes; nothing if that of some case cannot be predicted on this machine,
+/// or a case holds its data on a GPU.
+std::optional<Index> largest_of_host(const std::vector<Prediction>& predictions) {
     Index most = 0;
     for (const Prediction& prediction : predictions) {
-        if (!prediction.known()) return std::nullopt;
+        if (!prediction.known() || prediction.on_gpu) return std::nullopt;
         most = std::max(most, prediction.bytes);
     }
     return most;
@@ -46,7 +47,7 @@ int study_submit(const Study& study, const Invocation& invocation) {
                       pending.failed, pending.running);
         return int(ExitCode::ok);
     }
-    const std::string script = slurm_script(study, pending.cases, largest(predictions));
+    const std::string script = slurm_script(study, pending.cases, largest_of_host(predictions));
     if (invocation.has("print")) {
         fmt::print("{}", script);
         return int(ExitCode::ok);

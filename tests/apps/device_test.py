@@ -329,6 +329,13 @@ class Device(ProgramTest):
                 self.assertLessEqual(rows["solve"]["seconds"], 1.5 * profiled["solves"][0]["solve_seconds"] + 1e-2)
                 json.loads((self.folder / "a.profile.json").read_text())
 
+    def test_slurm_is_asked_for_the_hosts_memory_alone(self):
+        for backend in ("auto", "cuda", "cpu"):
+            study = self.write("s.ini", POISSON.format(cells=64) + f"[device]\nbackend = {backend}\n"
+                               "[sweep]\nsolver.rtol = 1e-4, 1e-6\n")
+            script = self.expect(0, "study", "submit", study, "--print").stdout
+            self.assertEqual("#SBATCH --mem=" in script, backend == "cpu", script)
+
     def test_self_test(self):
         self.expect(0, "selftest", "--backend", "cuda")
 

@@ -325,7 +325,8 @@ class Stopped(StudyTest):
 class Submit(StudyTest):
     def test_script(self):
         study = self.study(SWEEP + "[slurm]\npartition = long\ntime = 02:00:00\ngpus = 1\naccount = abc\ncpus = 4\n"
-                           "max_running = 3\nsetup = module load x\noptions = --exclusive\n")
+                           "max_running = 3\nsetup = module load x\noptions = --exclusive\n",
+                           POISSON.format(cells=4) + "[device]\nbackend = cpu\n")
         script = self.expect(0, "study", "submit", study, "--print").stdout
         for line in ("--array=0-5%3", "--partition=long", "--time=02:00:00", "--gpus=1", "--account=abc",
                      "--cpus-per-task=4", "--signal=B:USR1@120", "--requeue", "--exclusive", "--mem=257M"):
