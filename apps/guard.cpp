@@ -27,6 +27,7 @@ int fail(ExitCode code, const std::string& message, bool json) {
     return int(code);
 }
 
+/// Of standard output. A reader who has closed the pipe, as head does, has what it wants, and is told nothing.
 std::string unprinted(int error) {
     return fmt::format("standard output cannot be written{}{}", error != 0 ? ": " : "",
                        error != 0 ? std::strerror(error) : "");
@@ -38,7 +39,10 @@ int guarded(bool json, const std::function<int()>& body) {
     try {
         const int status = body();
         errno = 0;
-        if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw FileError(unprinted(errno));
+        if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+            if (errno == EPIPE) return int(ExitCode::file);
+            throw FileError(unprinted(errno));
+        }
         return status;
     } catch (const Error& error) {
         return fail(error.code(), error.what(), json);
@@ -47,8 +51,9 @@ int guarded(bool json, const std::function<int()>& body) {
     } catch (const std::filesystem::filesystem_error& error) {
         return fail(ExitCode::file, fmt::format("{}: {}", error.path1().string(), error.code().message()), json);
     } catch (const std::system_error& error) {
-        if (std::string_view(error.what()).starts_with("cannot write to file"))  // of fmt::print
-            return fail(ExitCode::file, unprinted(error.code().value()), json);
+        const bool printing = std::string_view(error.what()).starts_with("cannot write to file");  // of fmt::print
+        if (printing && error.code().value() == EPIPE) return int(ExitCode::file);
+        if (printing) return fail(ExitCode::file, unprinted(error.code().value()), json);
         return fail(ExitCode::file, fmt::format("a file or standard output failed: {}", error.what()), json);
     } catch (const std::exception& error) {
         return fail(

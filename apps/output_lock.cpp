@@ -129,11 +129,12 @@ OutputLock::Attempt OutputLock::open_file() {
         fd_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         if (fd_ < 0 && errno == ENOENT) return attempt;  // removed since
     }
-    if (fd_ < 0 && errno == ENOENT)
+    const std::string folder = std::filesystem::path(path_).parent_path().string();
+    if (fd_ < 0 && errno == ENOENT && !folder.empty() && !std::filesystem::exists(folder))
         throw FileError(
             fmt::format("the folder {} does not exist, so no output can be written there; make it, or name "
                         "another one",
-                        std::filesystem::path(path_).parent_path().string()));
+                        folder));
     if (fd_ < 0) throw FileError(fmt::format("{}: cannot be made: {}", path_, std::strerror(errno)));
     attempt.open = true;
     attempt.locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/signals.hpp"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 
 #include "core/ranks/cuts.hpp"
@@ -81,6 +84,11 @@ void catch_stop_signals() {
 
 void release_stop_signals() {
     mask(SIG_UNBLOCK, stops);
+}
+
+std::string signal_name(int signal) {
+    const char* const name = sigabbrev_np(signal);
+    return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
 int stop_signal() {

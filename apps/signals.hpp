@@ -10,6 +10,8 @@
 // another signal, by number. `run` checks before each time step, after each Newton step and in each iteration.
 #pragma once
 
+#include <string>
+
 #include "core/device/context.hpp"
 
 namespace hyperplane {
@@ -23,6 +25,8 @@ void hold_stop_signals();
 void catch_stop_signals();
 /// From now on these signals end the program.
 void release_stop_signals();
+/// "SIGTERM" for 15; "signal N" for a number without a name.
+std::string signal_name(int signal);
 /// The signal that was noted, or 0. For the main thread.
 int stop_signal();
 /// The signal that the first rank has noted, on all ranks, which must ask at the same time.

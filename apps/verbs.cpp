@@ -12,7 +12,8 @@
 namespace hyperplane {
 namespace {
 
-const Option set{"set", "KEY=VALUE", "override a key of the deck, as section.key=value", 's', true};
+const Option set{"set", "KEY=VALUE", "override a key of the deck, as section.key=value; section.key= leaves it out",
+                 's', true};
 const Option threads{"threads", "N", "OpenMP threads, short for --set device.threads=N", 't'};
 const Option backend{"backend", "NAME", "auto, cpu or cuda, short for --set device.backend=NAME", 'b'};
 const Option force{"force", "", "write over files that this program did not write, too"};

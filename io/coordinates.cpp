@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/counted.hpp"
 #include "io/bytes.hpp"
 #include "io/decimal.hpp"
 
@@ -114,15 +115,19 @@ private:
     Entry entry_of(const Lines& lines, const std::vector<std::string_view>& words) const {
         const std::size_t expected = format_.pattern ? 2 : 3;
         if (words.size() != expected)
-            lines.fail(fmt::format("expected row{} {}, got {} words", format_.pattern ? " and" : ",",
-                                   format_.pattern ? "column" : "column and value", words.size()));
+            lines.fail(fmt::format("expected row{} {}, got {}", format_.pattern ? " and" : ",",
+                                   format_.pattern ? "column" : "column and value",
+                                   counted(Index(words.size()), "word")));
         const Entry entry{lines.index(words[0], "row", matrix_.rows), lines.index(words[1], "column", matrix_.columns),
                           format_.pattern ? 1.0 : lines.real(words[2], format_.integer)};
         if (allowed(entry)) return entry;
         if (entry.column == entry.row)
             lines.fail("an entry on the diagonal, which is zero in a skew-symmetric matrix; leave it out");
-        lines.fail(fmt::format("an entry above the diagonal; a {} file holds the lower triangle only",
-                               format_.symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric"));
+        const char* const kind = format_.symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric";
+        lines.fail(
+            fmt::format("an entry above the diagonal; a {0} file holds the lower triangle only. If it holds both, "
+                        "its first line must say general in place of {0}",
+                        kind));
     }
 
     const Coordinates& matrix_;

@@ -313,6 +313,12 @@ Deck read_deck(const std::string& path, const std::function<void()>& waiting) {
     const std::string source = DeckFile(path).read_up_to(max_deck_bytes + 1, waiting);
     if (source.size() > max_deck_bytes)
         throw FileError(fmt::format("{}: larger than {} bytes, so this is no deck", path, max_deck_bytes));
+    constexpr std::string_view banner = "%%MatrixMarket";
+    if (source.starts_with(banner))
+        throw UsageError(
+            fmt::format("{0}: a matrix in Matrix Market format and no deck; a deck names it as file = {0} in [problem] "
+                        "with name = matrix (hyperplane new matrix)",
+                        path));
     return parse_deck(source, path);
 }
 
@@ -321,7 +327,10 @@ DeckEntry parse_override(const std::string& text) {
     const std::string_view name = trim(std::string_view(text).substr(0, equals));
     const std::size_t dot = name.find('.');
     if (equals == text.npos || dot == name.npos || !is_word(name.substr(0, dot)) || !is_key(name.substr(dot + 1)))
-        throw UsageError(fmt::format("--set '{}': expected section.key=value", shown(text)));
+        throw UsageError(fmt::format("--set '{}': expected section.key=value{}", shown(text),
+                                     std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; })
+                                         ? ", section and key in lower case"
+                                         : ""));
     const std::string_view value = trim(std::string_view(text).substr(equals + 1));
     if (const auto bad = find_bad_byte(value)) throw UsageError(fmt::format("--set {}: {}", name, *bad));
     // The shell has already removed its own quotes. Quotes that are left have the same meaning as in a deck.

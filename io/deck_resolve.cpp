@@ -44,8 +44,10 @@ public:
     }
     void notify(const boost::any&) const override {}
     void parse(boost::any& value, const std::vector<std::string>& tokens, bool) const override {
-        if (const auto error = check_value(spec_, tokens.front()))
-            throw po::error(*error + suggestion(nearest(tokens.front(), spec_.choices)));
+        if (const auto error = check_value(spec_, tokens.front())) {
+            const std::string rival = rival_value(tokens.front(), spec_.choices);
+            throw po::error(*error + suggestion(rival.empty() ? nearest(tokens.front(), spec_.choices) : rival));
+        }
         value = tokens.front();
     }
 
@@ -74,7 +76,11 @@ class Resolver {
 public:
     Resolver(const Deck& deck, const std::vector<DeckEntry>& overrides, const DeckSchema& schema)
         : deck_(deck), entries_(deck.entries), schema_(schema) {
-        entries_.insert(entries_.end(), overrides.begin(), overrides.end());
+        for (const DeckEntry& override : overrides) {
+            if (leaves_out(override))
+                std::erase_if(entries_, [&](const DeckEntry& entry) { return entry.name() == override.name(); });
+            entries_.push_back(override);
+        }
         for (const DeckLine& error : deck.errors) report(error.line, error.text);
         for (const ParameterSpec& spec : schema.common) sections_.insert(spec.section);
         for (const Component& component : schema.components) sections_.insert(component.section);
@@ -111,6 +117,8 @@ private:
         if (entry.is_default) return {Provenance::Source::built_in, deck_.file, entry.line};
         return {Provenance::Source::deck, deck_.file, entry.line};
     }
+    /// Whether an entry is an override without a value, `--set KEY=`, by which a key of the deck is left out.
+    static bool leaves_out(const DeckEntry& entry) { return entry.line == 0 && entry.value.empty(); }
     bool knows_section(const std::string& name) const { return sections_.count(name) > 0; }
 
     std::string unknown_section(const std::string& name) const {
@@ -141,7 +149,7 @@ private:
     void choose_components() {
         std::map<std::string, std::string> names, given;
         for (DeckEntry& entry : entries_)
-            if (entry.key == "name" && has_components(entry.section)) {
+            if (entry.key == "name" && has_components(entry.section) && !leaves_out(entry)) {
                 check_component(entry);
                 given[entry.section] = entry.value;
             }
@@ -192,7 +200,9 @@ private:
     void store(const DeckEntry& entry) {
         if (!knows_section(entry.section)) return;
         if (entry.key == "name" && unknown_component_.count(entry.section)) return;
-        if (!has_key(applicable_, entry.section, entry.key)) {
+        const bool known = has_key(applicable_, entry.section, entry.key);
+        if (leaves_out(entry) && (known || !owners(entry).empty())) return;
+        if (!known) {
             if (!entry.is_default || owners(entry).empty()) report_unknown(entry);
             return;
         }
@@ -206,12 +216,15 @@ private:
         }
     }
 
-    /// Names of the section's components that have the key.
+    /// Names of the components that have the key, each with its section unless that is the one before's.
     std::vector<std::string> owners(const DeckEntry& entry) const {
         std::vector<std::string> names;
-        for (const Component& component : schema_.components)
-            if (has_key(component.parameters, entry.section, entry.key))
-                names.push_back(component.section + " " + component.name);
+        std::string section;
+        for (const Component& component : schema_.components) {
+            if (!has_key(component.parameters, entry.section, entry.key)) continue;
+            names.push_back((component.section == section ? "" : component.section + " ") + component.name);
+            section = component.section;
+        }
         return names;
     }
 
@@ -241,9 +254,11 @@ private:
             if (unknown_component_.count(entry.section)) return;  // the key may belong to the intended component
             const auto chosen = chosen_.find(entry.section);
             const std::string instead = chosen == chosen_.end() ? fmt::format("; {}.name is not set", entry.section)
-                                                                : ", not " + chosen->second->name;
+                                                                : ", not to " + chosen->second->name;
             report(entry,
-                   fmt::format("{} belongs to {}{} (hyperplane help {})", name, fmt::join(owner, ", "), instead, name));
+                   fmt::format("{} belongs to {}{}{} (hyperplane help {})", name, fmt::join(owner, ", "), instead,
+                               entry.line > 0 ? fmt::format("; remove it, or leave it out by --set {}=", name) : "",
+                               name));
             return;
         }
         report(entry, fmt::format("unknown key {}{} (hyperplane help {})", name, suggestion(nearest_key(entry)),

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/counted.hpp"
 #include "core/error.hpp"
 #include "io/coordinates.hpp"
 #include "io/empty_rows.hpp"
@@ -62,7 +63,8 @@ Sizes read_sizes(Lines& lines) {
     if (!sizes.banner.coordinate) lines.fail("a dense array; a sparse matrix is needed, in coordinate format");
     const auto size = lines.next();
     if (!size) lines.fail("the line 'rows columns entries' is missing");
-    if (size->size() != 3) lines.fail(fmt::format("expected 'rows columns entries', got {} words", size->size()));
+    if (size->size() != 3)
+        lines.fail(fmt::format("expected 'rows columns entries', got {}", counted(Index(size->size()), "word")));
     sizes.rows = lines.count((*size)[0]);
     const Index columns = lines.count((*size)[1]);
     sizes.announced = lines.count((*size)[2]);
@@ -188,8 +190,8 @@ std::vector<double> parse_matrix_market_vector(std::string_view text, const std:
     std::optional<Index> announced;
     if (banner.given || words->size() != 1) {
         if (words->size() != (coordinate ? 3 : 2))
-            lines.fail(fmt::format("expected '{}', got {} words", coordinate ? "rows columns entries" : "rows columns",
-                                   words->size()));
+            lines.fail(fmt::format("expected '{}', got {}", coordinate ? "rows columns entries" : "rows columns",
+                                   counted(Index(words->size()), "word")));
         announced = lines.count((*words)[0]);
         if (lines.count((*words)[1]) != 1) lines.fail("a vector has one column");
         if (coordinate) {
@@ -207,7 +209,8 @@ std::vector<double> parse_matrix_market_vector(std::string_view text, const std:
     }
     std::vector<double> values;
     for (; words; words = lines.next()) {
-        if (words->size() != 1) lines.fail(fmt::format("expected one number, got {} words", words->size()));
+        if (words->size() != 1)
+            lines.fail(fmt::format("expected one number, got {}", counted(Index(words->size()), "word")));
         values.push_back(lines.real((*words)[0], banner.entries.integer));
     }
     if (announced && Index(values.size()) != *announced)

@@ -54,6 +54,11 @@ std::string find_plain(const std::string& letters) {
 
 }  // namespace
 
+std::string rival_value(const std::string& word, const std::vector<std::string>& choices) {
+    const bool has_cuda = std::find(choices.begin(), choices.end(), "cuda") != choices.end();
+    return has_cuda && plain(word) == "gpu" ? "cuda" : "";
+}
+
 std::string rival_name(const std::string& word) {
     const std::string whole = find_plain(plain(word));  // "ksp.rtol"
     const std::size_t dot = word.find('.');

@@ -170,11 +170,21 @@ private:
     std::vector<Preparation> preparation_;
 };
 
+/// The vector of a file. Where that is not to be had, a name without dot and slash was meant as one of those above.
+std::vector<double> read_named_vector(const Parameters& parameters, const InputFiles& files, Index rows) {
+    try {
+        return read_input_vector(parameters, files, rows);
+    } catch (const FileError& error) {
+        if (parameters.text("problem", "right_hand_side").find_first_of("./") != std::string::npos) throw;
+        throw FileError(fmt::format("{}; without a file b is xones, ones or random", error.what()));
+    }
+}
+
 /// b, dof fastest; none for A 1.
 std::vector<double> read_right_hand_side(const Parameters& parameters, const InputFiles& files, Index rows) {
     const RightHandSide kind = right_hand_side(parameters);
     if (kind == RightHandSide::xones) return {};
-    if (kind == RightHandSide::file) return read_input_vector(parameters, files, rows);
+    if (kind == RightHandSide::file) return read_named_vector(parameters, files, rows);
     std::vector<double> values(std::size_t(rows), 1.0);
     if (kind == RightHandSide::random)
         for (Index row = 0; row < rows; ++row) values[row] = random_symmetric(seed, std::uint64_t(row));

@@ -67,7 +67,8 @@ std::vector<double> read_input_vector(const Parameters& parameters, const InputF
     std::vector<double> values =
         with_place(where, [&] { return files.vector(parameters.text("problem", "right_hand_side")); });
     if (Index(values.size()) != rows)
-        throw UsageError(fmt::format("{}: {} values for a matrix of {} rows", where, values.size(), rows));
+        throw UsageError(fmt::format("{}: {} holds {} values, and the matrix has {} rows", where,
+                                     parameters.text("problem", "right_hand_side"), values.size(), rows));
     return values;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/counted.hpp"
 #include "core/error.hpp"
 #include "core/vector/blas1.hpp"
 #include "problems/domain.hpp"
@@ -40,11 +41,10 @@ Stencil stencil_of(const CsrMatrix& csr, const Grid& grid, int dof, const std::s
             if (std::max({std::abs(o.x), std::abs(o.y), std::abs(o.z)}) > radius)
                 throw UsageError(fmt::format(
                     "{}: the entry at row {}, column {} couples points at offset ({}, {}, {}) of a {} x {} x {} grid "
-                    "with "
-                    "{} unknowns a point, and no stencil of radius {} holds it; check grid.cells and problem.dof, and "
-                    "that "
-                    "the matrix numbers points with x fastest",
-                    file, row + 1, csr.column[at] + 1, o.x, o.y, o.z, grid.nx, grid.ny, grid.nz, dof, radius));
+                    "with {} a point, and no stencil of radius {} holds it; check grid.cells and problem.dof, and that "
+                    "the matrix numbers points with x fastest; problem.name = matrix takes any pattern",
+                    file, row + 1, csr.column[at] + 1, o.x, o.y, o.z, grid.nx, grid.ny, grid.nz,
+                    counted(dof, "unknown"), radius));
             met[(o.x + radius) + side * ((o.y + radius) + side * (o.z + radius))] = true;
         }
     std::vector<Int3> offsets;
@@ -209,17 +209,20 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
                                               const InputFiles& files) {
     refuse_time_keys(parameters, "matrix_market is one linear system");
     if (!parameters.is_given("grid", "cells"))
-        throw UsageError("grid.cells: matrix_market needs the points along x, y and z that the rows stand for");
+        throw UsageError(
+            "grid.cells is missing: matrix_market needs the points along x, y and z that the rows stand for; a matrix "
+            "without a grid is problem.name = matrix with file = in place of matrix =");
     const Domain domain = make_domain(parameters, Centring::cell);
     const int dof = int(parameters.integer("problem", "dof"));
     const std::string& file = parameters.text("problem", "matrix");
     const CsrMatrix csr = read_input_matrix(parameters, "matrix", files).csr;
     const Grid& grid = domain.grid;
     if (csr.rows != grid.points() * dof)
-        throw UsageError(fmt::format(
-            "{}: {} has {} rows, but {} x {} x {} points with {} unknowns each make {}; change "
-            "grid.cells or problem.dof",
-            parameters.where("grid", "cells"), file, csr.rows, grid.nx, grid.ny, grid.nz, dof, grid.points() * dof));
+        throw UsageError(
+            fmt::format("{}: {} has {} rows, but {} x {} x {} points with {} each make {}; change "
+                        "grid.cells or problem.dof",
+                        parameters.where("grid", "cells"), file, csr.rows, grid.nx, grid.ny, grid.nz,
+                        counted(dof, "unknown"), grid.points() * dof));
     std::vector<double> rhs;
     if (parameters.is_set("problem", "right_hand_side")) rhs = read_input_vector(parameters, files, csr.rows);
     check_solvable(csr, dof, rhs, parameters.where("problem", "right_hand_side"));

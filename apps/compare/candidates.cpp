@@ -166,7 +166,9 @@ private:
             for (const Component& other : schema_.components)
                 if (other.section == section) known.push_back(other.name);
             const std::string near = nearest(made.name, known);
-            fail(fmt::format("{}: no {} is called '{}'{} (hyperplane list {}s)", option, section, made.name,
+            const bool with_key = made.name.find('=') != std::string::npos;
+            fail(fmt::format("{}: no {} is called '{}'{}{} (hyperplane list {}s)", option, section, made.name,
+                             with_key ? "; parameters follow a name as NAME:KEY=VALUE:KEY=VALUE" : "",
                              near.empty() ? "" : fmt::format("; did you mean {}?", near), section));
             return made;
         }

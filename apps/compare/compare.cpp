@@ -110,6 +110,7 @@ void Comparison::warm_ups() {
 
 void Comparison::turns() {
     const std::size_t count = candidates_.size();
+    if (std::none_of(trials_.begin(), trials_.end(), [](const Trial& trial) { return trial.converged(); })) return;
     while (turns_done_ < rules_.turns) {
         for (std::size_t shift = 0; shift < count; ++shift) {
             const std::size_t at = (shift + std::size_t(turns_done_)) % count;

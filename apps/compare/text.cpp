@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "apps/run/case.hpp"
+#include "apps/run/fingerprint.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/pay_off.hpp"
 #include "apps/run/preparation.hpp"
@@ -35,10 +36,13 @@ std::string heading(const ComparisonData& c) {
     std::string text = item("system", fmt::format("{}: {} on {}, {} unknowns, {}; the first linear system", c.deck_file,
                                                   get("problem"), get("cells"), get("unknowns"), get("stencil"))) +
                        item("criterion", get("criterion"));
-    text += item("fingerprint",
-                 fmt::format("{} = A {}, {}b {}, x0 {}, criterion {}", get("fingerprint"), get("fingerprint_a"),
-                             c.system.count("fingerprint_p") ? "P " + get("fingerprint_p") + ", " : "",
-                             get("fingerprint_b"), get("fingerprint_x0"), get("fingerprint_criterion")));
+    if (get("fingerprint_a") == in_hex(0))
+        text += item("fingerprint", "none: no candidate got as far as the system");
+    else
+        text += item("fingerprint",
+                     fmt::format("{} = A {}, {}b {}, x0 {}, criterion {}", get("fingerprint"), get("fingerprint_a"),
+                                 c.system.count("fingerprint_p") ? "P " + get("fingerprint_p") + ", " : "",
+                                 get("fingerprint_b"), get("fingerprint_x0"), get("fingerprint_criterion")));
     text += item("timing", fmt::format("median of {} turn{} after a warm-up, on {}", get("turns"),
                                        get("turns") == "1" ? "" : "s", get("device")));
     return text + item("memory", get("memory"));

@@ -143,7 +143,7 @@ int conclude(const Task& task, ComparisonData data, const Keeper& keeper) {
         written = false;
         data.exit_code = int(ExitCode::file);
     }
-    if (!data.complete) logging::warn("stopped by signal {}: the same command goes on", stop_signal());
+    if (!data.complete) logging::warn("stopped by {}: the same command goes on", signal_name(stop_signal()));
     if (invocation.value("json") != "-") {
         const bool bold = launched_processes() == 1 && isatty(STDOUT_FILENO) != 0;  // mpirun gives its ranks a terminal
         fmt::print("{}{:<13} {}\n", comparison_text(data, bold), "record",

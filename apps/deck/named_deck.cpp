@@ -108,9 +108,9 @@ Deck read_deck_or_stop(const std::string& path) {
     return read_deck(path, [&] {
         if (const int signal = stop_signal())
             throw Error(ExitCode::checkpointed,
-                        fmt::format("{}: signal {} came while the deck was waited for; nothing has begun, and the same "
+                        fmt::format("{}: {} came while the deck was waited for; nothing has begun, and the same "
                                     "command begins it",
-                                    path, signal));
+                                    path, signal_name(signal)));
     });
 }
 

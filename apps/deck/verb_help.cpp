@@ -26,10 +26,10 @@ std::string explain_exit_codes() {
     std::vector<std::string> known{"exit-codes"};
     const DeckSchema schema = deck_schema();
     for (const Verb& verb : verbs()) known.push_back(verb.name);
-    for (const ParameterSpec& spec : schema.common) known.insert(known.end(), {spec.section, spec.name()});
+    for (const ParameterSpec& spec : schema.common) known.insert(known.end(), {spec.section, spec.name(), spec.key});
     for (const auto& component : schema.components) {
         known.push_back(component.name);
-        for (const ParameterSpec& spec : component.parameters) known.push_back(spec.name());
+        for (const ParameterSpec& spec : component.parameters) known.insert(known.end(), {spec.name(), spec.key});
     }
     const std::string near = nearest(word, known);
     throw UsageError(fmt::format("nothing is called '{}'{} (hyperplane --help, hyperplane list)", word,

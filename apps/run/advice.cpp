@@ -67,11 +67,18 @@ public:
         suggest({fmt::format("solver.restart={}", 2 * p.integer("solver", "restart"))});
     }
 
-    /// More fill or sweeps; or the first preconditioner that has fill.
+    /// More fill, smoothing or sweeps; or the exact factorisation of such a matrix.
     void suggest_stronger() {
         const Parameters& p = case_.parameters;
         if (p.has("preconditioner", "fill_level")) {
             suggest({fmt::format("preconditioner.fill_level={}", p.integer("preconditioner", "fill_level") + 1)});
+            return;
+        }
+        if (preconditioner_.name == "multigrid") {
+            std::vector<std::string> more;
+            for (const char* key : {"pre_smoothing", "post_smoothing"})
+                more.push_back(fmt::format("preconditioner.{}={}", key, p.integer("preconditioner", key) + 1));
+            suggest(more);
             return;
         }
         std::vector<std::string> sweeps;
@@ -79,10 +86,8 @@ public:
             if (spec.type == ParameterType::integer && spec.key.ends_with("sweeps") && !p.unmet(spec.section, spec.key))
                 sweeps.push_back(fmt::format("{}={}", spec.name(), 2 * p.integer(spec.section, spec.key)));
         if (!sweeps.empty() && suggest(sweeps)) return;
-        for (const PreconditionerRow& row : preconditioners())
-            if (row.name != preconditioner_.name && has_key(row.parameters, "preconditioner", "fill_level") &&
-                suggest({"preconditioner.name=" + row.name}))
-                return;
+        for (const char* name : {"struct_ilu", "sync_free_ilu"})  // on a grid; of a general matrix
+            if (suggest({fmt::format("preconditioner.name={}", name)})) return;
     }
 
     /// A method that minimises the residual, which indefinite matrices and zero products do not break.

@@ -63,9 +63,10 @@ void check_that_more_is_asked(const Case& a_case, const RecordData& record) {
     const Index steps = a_case.time.steps;
     if ((steps > 0 && steps <= record.state.step) || a_case.time.end_time <= record.state.time)
         throw UsageError(
-            fmt::format("{} has taken {} steps to t = {:g}, which is what this deck asks for; --set "
-                        "time.steps=N or time.end_time=T extends the run",
-                        record.path, record.state.step, record.state.time));
+            fmt::format("{} has taken {} steps to t = {:g}, and this deck asks for no more than {}; --set "
+                        "time.steps=N or time.end_time=T, above what has been reached, extends the run",
+                        record.path, record.state.step, record.state.time,
+                        steps > 0 ? counted(steps, "step") : fmt::format("t = {:g}", a_case.time.end_time)));
     const double norm = record.steps.back().steady_residual;
     if (a_case.time.pseudo() && a_case.time.is_steady(norm, TimeStepper::first_norm_in(record.state.solver)))
         throw UsageError(fmt::format(

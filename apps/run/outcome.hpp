@@ -25,6 +25,7 @@ struct Outcome {
     TimerTree timers;               ///< assemble, setup, solve, solve/spmv, solve/preconditioner, output; of all parts
     std::map<std::string, Index> peak_by_label;
     Index peak = 0, predicted = 0;  ///< bytes; `peak` is the largest of any part
+    Index predicted_most = 0;       ///< bytes; above `predicted` where values decide how much it takes
     std::string fields_file;        ///< empty if none was written
     std::string series_file;        ///< likewise, of the series of fields
     bool resumed = false;

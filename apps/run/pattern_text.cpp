@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
+
 namespace hyperplane {
 
 std::string bandwidth_text(const PatternStatistics& s) {
@@ -11,13 +13,18 @@ std::string bandwidth_text(const PatternStatistics& s) {
 }
 
 std::string pattern_text(const PatternStatistics& s, int dof, bool symmetric) {
-    return fmt::format("general, {} {}, {} {} ({:.1f} a row, {} to {}), {}, {}{}", s.rows,
-                       dof > 1 ? fmt::format("block rows of {}", dof) : "rows", s.blocks,
-                       dof > 1 ? "blocks" : "entries", s.mean(), s.shortest, s.longest, bandwidth_text(s),
-                       symmetric     ? "symmetric"
-                       : s.symmetric ? "symmetric pattern"
-                                     : "unsymmetric pattern",
-                       s.missing_diagonals > 0 ? fmt::format(", {} rows without diagonal", s.missing_diagonals) : "");
+    const std::string rows =
+        dof > 1 ? fmt::format("{} of {}", counted(s.rows, "block row"), dof) : counted(s.rows, "row");
+    const std::string entries = dof > 1         ? counted(s.blocks, "block")
+                                : s.blocks == 1 ? "1 entry"
+                                                : fmt::format("{} entries", s.blocks);
+    return fmt::format(
+        "general, {}, {} ({:.1f} a row, {} to {}), {}, {}{}", rows, entries, s.mean(), s.shortest, s.longest,
+        bandwidth_text(s),
+        symmetric     ? "symmetric"
+        : s.symmetric ? "symmetric pattern"
+                      : "unsymmetric pattern",
+        s.missing_diagonals > 0 ? fmt::format(", {} without diagonal", counted(s.missing_diagonals, "row")) : "");
 }
 
 }  // namespace hyperplane

@@ -127,11 +127,21 @@ std::optional<std::string> explain_key(const std::string& name) {
         for (const ComponentEntry& entry : components)
             if (entry.section == spec.section) text += fmt::format("        {:<24} {}\n", entry.name, entry.summary);
     }
+    // Components whose text of the key is the same stand together.
+    std::vector<std::pair<std::string, std::string>> texts;  // heading and text
     for (const ComponentEntry& entry : components)
-        for (const ParameterSpec& spec : entry.parameters)
-            if (meant(spec))
-                text +=
-                    fmt::format("[{}] with {}.name = {}\n{}", spec.section, entry.section, entry.name, key_text(spec));
+        for (const ParameterSpec& spec : entry.parameters) {
+            if (!meant(spec)) continue;
+            const std::string heading = fmt::format("[{}] with {}.name = ", spec.section, entry.section);
+            const auto same = std::find_if(texts.begin(), texts.end(), [&](const auto& one) {
+                return one.first.starts_with(heading) && one.second == key_text(spec);
+            });
+            if (same == texts.end())
+                texts.emplace_back(heading + entry.name, key_text(spec));
+            else
+                same->first += ", " + entry.name;
+        }
+    for (const auto& [heading, of_key] : texts) text += heading + "\n" + of_key;
     return text.empty() ? std::nullopt : std::optional(text);
 }
 

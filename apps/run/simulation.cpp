@@ -71,7 +71,9 @@ void Simulation::resume(RecordData before) {
 }
 
 Outcome Simulation::run() {
-    outcome_.predicted = case_.memory_plan().total();
+    const MemoryPlan plan = case_.memory_plan();
+    outcome_.predicted = plan.total();
+    outcome_.predicted_most = plan.total() + plan.more;
     if (case_.parameters.boolean("output", "profile"))
         case_.context.set_profile(
             std::make_shared<Profile>(case_.context.backend() == Backend::cuda ? &case_.context.stream() : nullptr));
@@ -356,9 +358,9 @@ RunState Simulation::state(bool within, Index iterations, const SolverItems& kry
 void Simulation::preempt(bool within) {
     outcome_.code = ExitCode::checkpointed;
     outcome_.end = to_string(EndReason::interrupted);
-    outcome_.message =
-        fmt::format("stopped by signal {} in step {} after {}; run the same deck again to go on",
-                    stop_signal(case_.context), stepper_->steps_done() + 1, counted(solves_.iterations(), "iteration"));
+    outcome_.message = fmt::format("stopped by {} in step {} after {}; run the same deck again to go on",
+                                   signal_name(stop_signal(case_.context)), stepper_->steps_done() + 1,
+                                   counted(solves_.iterations(), "iteration"));
     record_.set_state(state(within, solves_.iterations(), solves_.state()));
 }
 

@@ -2,6 +2,7 @@
 // hyperplane run DECK
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <memory>
@@ -46,17 +47,30 @@ Restart restart_asked(const Invocation& invocation) {
     return invocation.has("restart") ? Restart::required : Restart::preempted;
 }
 
+/// The keys of the deck by which a run takes less memory, in words.
+std::string smaller(const Case& a_case) {
+    const Parameters& p = a_case.parameters;
+    std::vector<std::string> keys;
+    if (p.is_set("grid", "cells")) keys.emplace_back("grid.cells");
+    if (p.has("solver", "restart")) keys.emplace_back("solver.restart");
+    if (p.has("preconditioner", "fill_level") && p.integer("preconditioner", "fill_level") > 0)
+        keys.emplace_back("preconditioner.fill_level");
+    return keys.empty() ? "" : fmt::format("; it takes less with a smaller {}", fmt::join(keys, " or "));
+}
+
 void check_memory(const Case& a_case) {
     const MemoryPlan plan = a_case.memory_plan();
     const Context& context = a_case.context;
     const Index available = available_memory(context);
     const Index needed = together_in_one_memory(context, plan.total());
+    std::string table = plan.table();
+    table.pop_back();  // the end of its last line
     if (needed > available)
-        throw OutOfMemory(
-            fmt::format("the run needs {}{}, {} has {} left:\n{}", in_mib(needed),
-                        context.ranks() ? fmt::format(" for its ranks") : "",
-                        context.backend() == Backend::cpu ? "this machine" : context.stream().properties().name,
-                        in_mib(available), plan.table()));
+        throw OutOfMemory(fmt::format(
+            "{}: the run needs {}{}, and {} has {} left{}{}\n{}", a_case.deck.file, in_mib(needed),
+            context.ranks() ? " for its ranks" : "",
+            context.backend() == Backend::cpu ? "this machine" : context.stream().properties().name, in_mib(available),
+            smaller(a_case), context.ranks() ? "; each rank holds" : "; it holds", table));
 }
 
 RecordHeader header_of(const Case& a_case) {

@@ -148,8 +148,10 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
         text += line("speed", fmt::format("SpMV {:.1f} GB/s, preconditioner {:.1f} GB/s",
                                           gigabytes_a_second(outcome.timers, "solve/spmv"),
                                           gigabytes_a_second(outcome.timers, "solve/preconditioner")));
+    const bool range = outcome.predicted_most > outcome.predicted;
     text +=
-        line("memory", fmt::format("{} at the peak, {} predicted", in_mib(outcome.peak), in_mib(outcome.predicted)));
+        line("memory", fmt::format("{} at the peak, {}{} predicted", in_mib(outcome.peak), in_mib(outcome.predicted),
+                                   range ? " to " + in_mib(outcome.predicted_most) : ""));
     text += line("record", !judgement.recorded
                                ? "could not be written"
                                : a_case.record_path() +

@@ -90,7 +90,7 @@ private:
     void stop() {
         stopping_ = true;
         clear_line();
-        logging::warn("stopped by signal {}: {} running cases keep their state", stop_signal(), running_.size());
+        logging::warn("stopped by {}: {} running cases keep their state", signal_name(stop_signal()), running_.size());
         for (Job& job : running_) job.child.send(SIGTERM);
     }
 

@@ -80,11 +80,12 @@ std::optional<std::string> check_number(const ParameterSpec& spec, bool whole, c
     const auto integer = whole ? parse_integer(text) : std::nullopt;
     const auto real = whole ? std::optional<double>() : parse_real(text);
     if (!integer && !real)
-        return fmt::format("expected {}, got '{}'",
+        return fmt::format("expected {}{}, got '{}'",
                            !spec.choices.empty() ? describe_domain(spec)
                            : whole               ? "an integer"
                            : too_small(text)     ? "0 or a number of at least 2.3e-308 in size"
                                                  : "a finite number",
+                           spec.choices.empty() && !spec.unit.empty() && !too_small(text) ? " in " + spec.unit : "",
                            text);
     return check_range(spec, integer ? double(*integer) : *real, text);
 }

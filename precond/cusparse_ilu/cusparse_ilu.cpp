@@ -39,19 +39,19 @@ CusparseOptions read_options(const Parameters& parameters) {
 }
 
 /// `parameters` are those of a deck, or those of a smoother or of a library's caller, who have no key for the name.
-void require_cusparse(const Context& context, const Parameters& parameters) {
+void require_cusparse(const PreconditionerSetting& setting, const Parameters& parameters) {
+    const char* const instead = setting.matrix.kind() == MatrixKind::general ? "sync_free_ilu" : "struct_ilu";
     const std::string where =
         parameters.is_given("preconditioner", "name") ? parameters.where("preconditioner", "name") + ": " : "";
     if (const std::string why = cusparse_unavailable(); !why.empty())
-        throw DeviceError(fmt::format("{}cusparse_ilu cannot be used: {}; use struct_ilu", where, why));
-    if (context.backend() != Backend::cuda)
-        throw DeviceError(where +
-                          "cusparse_ilu runs on a GPU only; set device.backend = cuda, or use "
-                          "struct_ilu");
+        throw DeviceError(fmt::format("{}cusparse_ilu cannot be used: {}; use {}", where, why, instead));
+    if (setting.context.backend() != Backend::cuda)
+        throw DeviceError(
+            fmt::format("{}cusparse_ilu runs on a GPU only; set device.backend = cuda, or use {}", where, instead));
 }
 
 PreconditionerPlan plan_cusparse(const Parameters& parameters, const PreconditionerSetting& setting) {
-    require_cusparse(setting.context, parameters);
+    require_cusparse(setting, parameters);
     const CusparseOptions options = read_options(parameters);
     if (setting.matrix.kind() == MatrixKind::general) return GeneralCusparseIlu::plan(options, setting);
     const Stencil pattern = setting.matrix.stencil().filled(options.fill_level);
@@ -121,7 +121,7 @@ PreconditionerRow cusparse_ilu_row() {
         "cuSPARSE solves in the precision of the factors, and has no triangular solves in half precision";
     row.create = [](const Parameters& parameters,
                     const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
-        require_cusparse(setting.context, parameters);
+        require_cusparse(setting, parameters);
 #if HYPERPLANE_CUSPARSE_BUILT
         const CusparseOptions options = read_options(parameters);
         if (setting.matrix.kind() == MatrixKind::general)

@@ -46,8 +46,9 @@ SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& f
 std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name) {
     if (!symmetric || rules.indefinite) return "";
     return fmt::format(
-        " A symmetric matrix that is not positive definite is factored as L D L^T with {}indefinite = true and "
-        "solver.name = gmres.",
+        " A symmetric matrix whose pivots may be negative, but not zero, is factored as L D L^T with {}indefinite = "
+        "true "
+        "and solver.name = gmres.",
         name == "sync_free_ilu" ? "preconditioner." : "preconditioner.name = sync_free_ilu, ");
 }
 

@@ -106,6 +106,17 @@ TEST(Advice, AnotherMethodWhereItCanHelp) {
     EXPECT_FALSE(advises(advice_for({"solver.name=fgmres"}, StopReason::breakdown), "solver.name"));
 }
 
+TEST(Advice, AStrongerPreconditioner) {
+    const auto of = [](const std::vector<std::string>& overrides) {
+        return advice_for(overrides, StopReason::max_iterations, 0.99999);
+    };
+    EXPECT_TRUE(advises(of({"preconditioner.name=jacobi"}), "preconditioner.name=struct_ilu"));
+    const auto multigrid = of({"preconditioner.name=multigrid"});
+    EXPECT_FALSE(advises(multigrid, "preconditioner.name"));
+    EXPECT_TRUE(advises(multigrid, "preconditioner.pre_smoothing=2"));
+    EXPECT_TRUE(advises(multigrid, "preconditioner.post_smoothing=2"));
+}
+
 TEST(Advice, PoliciesOnlyForPreconditionersThatHaveThem) {
     const auto ilu = advise_on_pivot(*advice_case(advice_symmetric_deck, {"preconditioner.name=struct_ilu"}));
     EXPECT_EQ(

@@ -47,6 +47,12 @@ class Failures(CompareTest):
         self.assertRegex(done.stdout, r"(?m)^failed +cg\+struct_ilu: solver.name = cg needs a symmetric matrix")
         self.assertRegex(done.stdout, r"(?m)^\* gmres\+struct_ilu +converged")
 
+    def test_nothing_is_timed_where_all_are_refused(self):
+        deck = self.poisson()
+        done = self.expect(3, "compare", deck, "--preconditioners", "sync_free_ilu,par_ilut")
+        self.assertIn("fingerprint   none: no candidate got as far as the system", done.stdout)
+        self.assertNotIn("turn 1", done.stderr)
+
     def test_keys_that_mean_nothing_elsewhere(self):
         """Sweeps written for jacobi_sweeps hold where triangles are swept, and do not disturb exact solves."""
         deck = self.write("a.ini", POISSON.format(cells=12).replace("name = cg", "name = fgmres") +
@@ -152,6 +158,7 @@ class BadInput(CompareTest):
         self.refused("--preconditioners", "struct_ilu:fill_level", says="'fill_level' is no key=value")
         self.refused("--preconditioners", "struct_ilu:", says="struct_ilu:: a ':' must be followed by KEY=VALUE")
         self.refused("--preconditioners", "struct_ilu:name=jacobi", says="the name comes first")
+        self.refused("--preconditioners", "struct_ilu fill_level=1", says="parameters follow a name as NAME:KEY=VALUE:KEY=VALUE")
 
     def test_the_criterion_is_shared(self):
         self.refused("--solvers", "gmres,cg:rtol=1e-2",

@@ -66,6 +66,7 @@ class Files(ProgramTest):
         self.expect(7, "run", deck, "--set", "output.file=no/such/a.h5",
                     says="the folder no/such does not exist, so no output can be written there; make it, or name another one")
         self.expect(7, "run", deck, "--set", "output.file=.", says=". is a folder, not a regular file")
+        self.expect(7, "run", deck, "--set", "output.file=/proc/a.h5", says="/proc/a.lock: cannot be made: ")
 
     def test_a_file_that_may_not_be_read(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
@@ -127,6 +128,13 @@ class Files(ProgramTest):
         with open("/dev/full", "w") as full:
             for words in (("list",), ("help", "--markdown")):  # less and more than a buffer holds
                 self.expect(7, *words, stdout=full, says="error: standard output cannot be written: No space left on device")
+
+    def test_a_reader_that_has_left_is_told_nothing(self):
+        for words in (("list",), ("help", "--markdown")):  # less and more than a buffer holds
+            reader, writer = os.pipe()
+            os.close(reader)
+            with os.fdopen(writer, "w") as left:
+                self.assertEqual(self.expect(7, *words, stdout=left).stderr, "")
 
     def test_nothing_is_printed_into_files_where_standard_streams_are_closed(self):
         deck = self.write("a.ini", POISSON.format(cells=8))

@@ -57,7 +57,7 @@ class DeckOfAFifo(Interruptions):
                     self.assertEqual(process.returncode, -signal.SIGTERM)
                     continue
                 self.assertEqual(process.returncode, 75, said)
-                self.assertIn(f"fifo: signal {int(signal.SIGTERM)} came while the deck was waited for", said)
+                self.assertIn(f"fifo: SIGTERM came while the deck was waited for", said)
 
     def test_a_deck_may_come_in_pieces(self):
         process = self.begin("run", "fifo", "--set", "output.file=a.h5", "--quiet")
@@ -258,7 +258,7 @@ class DuringMetis(Interruptions):
                     self.assertEqual(status, 75, log)
                     record = self.record(f"{name}.h5")
                     self.assertEqual(record["status"], "preempted")
-                    self.assertIn(f"signal {int(signal.SIGTERM)}", log)
+                    self.assertIn("stopped by SIGTERM", log)
                     self.expect(0, *words, "--quiet")
                     self.expect(0, "diff", "whole.h5", f"{name}.h5", "--tolerance", "0")
 

@@ -174,6 +174,17 @@ class Matrix(ProgramTest):
         self.assertAlmostEqual(norms["xones"], (28 * 4 + 2 * 9) ** 0.5)
         self.assertLess(norms["random"], 30 ** 0.5)
 
+    def test_advice_names_what_general_matrices_have(self):
+        self.refused(3, coordinate(30, tridiagonal(30)), "or preconditioner.name = sync_free_ilu",
+                     "preconditioner.name=none", "solver.max_iterations=5")
+
+    def test_wrong_right_hand_sides(self):
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n29 1\n" + "2\n" * 29)
+        self.refused(2, coordinate(30, tridiagonal(30)), "b.mtx holds 29 values, and the matrix has 30 rows",
+                     "problem.right_hand_side=b.mtx")
+        self.refused(7, coordinate(30, tridiagonal(30)), "without a file b is xones, ones or random",
+                     "problem.right_hand_side=one")
+
     def test_what_is_not_symmetric_is_named(self):
         entries = [(i, j, -1.5 if (i, j) == (3, 4) else v) for i, j, v in tridiagonal(6)]
         says = ("cg needs a symmetric matrix, and that of matrix (row 3, column 4 is -1.5, row 4, column 3 is ")
@@ -187,7 +198,7 @@ class Matrix(ProgramTest):
     def test_indefinite_matrices(self):
         """L D L^T has the factors of ILU(0), and pivots of both signs."""
         entries = [(i, j, 0.9 if i == j else v) for i, j, v in tridiagonal(60)]
-        advice = "A symmetric matrix that is not positive definite is factored as L D L^T with preconditioner.indefinite = true and"
+        advice = "A symmetric matrix whose pivots may be negative, but not zero, is factored as L D L^T with preconditioner.indefinite = true and"
         self.refused(5, coordinate(60, entries), ["not positive enough for incomplete Cholesky", advice, "gmres"])
         for name in ("par_ilut", "par_ilu", "jacobi_sweeps", "subdomain_ildu0"):
             self.refused(5, coordinate(60, entries), "preconditioner.name = sync_free_ilu, indefinite = true and",

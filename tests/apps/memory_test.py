@@ -53,6 +53,13 @@ class Prediction(ProgramTest):
             self.compare(deck, *multigrid, "preconditioner.coarsest=jacobi", f"preconditioner.grids={grids}",
                          predicted_alone=True)
 
+    def test_a_verdict_gives_the_range_where_values_decide(self):
+        deck = self.write("a.ini", POISSON.format(cells="24 24 24"))
+        words = ["run", deck, "--set", "preconditioner.name=multigrid", "--set", "problem.discretisation=cell", "--set",
+                 "device.backend=cpu"]
+        self.assertRegex(self.expect(0, *words).stdout, r"(?m)^memory .* MiB at the peak, [0-9.]+ MiB to [0-9.]+ MiB predicted$")
+        self.assertRegex(self.expect(0, "run", deck).stdout, r"(?m)^memory .* MiB at the peak, [0-9.]+ MiB predicted$")
+
     def test_fill_levels(self):
         deck = self.write("a.ini", POISSON.format(cells="17 15 13"))
         for level in range(4):

@@ -12,7 +12,7 @@ class Preemption(ProgramTest):
     def preempt(self, deck, number, look):
         """Starts a run anew and stops it when it checks for a signal for the look-th time."""
         done = self.expect(75, "run", deck, "--fresh", stop_at=f"{look}:{int(number)}")
-        self.assertIn(f"signal {int(number)}", done.stderr)
+        self.assertIn(f"stopped by {number.name} in step ", done.stderr)
 
     def whole(self, deck):
         """The bits of the final state of an uninterrupted run."""

@@ -32,7 +32,9 @@ class Explain(ProgramTest):
         text = self.expect(0, "help", "solver.rtol").stdout
         for part in ("real >= 0 and <= 1", "default 1e-8", "true residual"):
             self.assertIn(part, text)
-        self.assertIn("with preconditioner.name = struct_ilu", self.expect(0, "help", "preconditioner.fill_level").stdout)
+        fill = self.expect(0, "help", "preconditioner.fill_level").stdout
+        self.assertIn("with preconditioner.name = struct_ilu, ", fill)
+        self.assertEqual(fill.count("ILU(k): fill made of entries"), 1, "what is the same stands there once")
 
     def test_help_of_a_verb(self):
         usage = self.expect(0, "run", "--help").stdout

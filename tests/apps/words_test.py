@@ -82,6 +82,15 @@ class Places(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells=4).replace("[grid]", "[grid]\nfoo ?= 3\nlengths ?= x"))
         self.expect(2, "check", deck, says=["a.ini:5: unknown key grid.foo", "a.ini:6: grid.lengths: expected a finite number"])
 
+    def test_a_number_with_a_unit(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        self.expect(2, "check", deck, "--set", "device.memory_limit=2GB", says="expected a finite number in MiB, got '2GB'")
+
+    def test_a_matrix_in_place_of_a_deck(self):
+        (self.folder / "m.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n")
+        done = self.expect(2, "run", "m.mtx", says="a deck names it as file = m.mtx in [problem] with name = matrix")
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+
     def test_keys_of_studies(self):
         deck = self.write("a.ini", POISSON.format(cells=4))
         for key in ("slurm.gpus=1", "sweep.combine=zip"):
@@ -104,6 +113,11 @@ class Places(ProgramTest):
 
 class Suggestions(ProgramTest):
     """Keys as other programs call them."""
+
+    def test_rivals_values(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        self.expect(2, "check", deck, "--backend", "gpu", says="'gpu' is none of auto | cpu | cuda; did you mean cuda?")
+        self.expect(2, "help", "rtoll", says="did you mean rtol?")
 
     def test_rivals_names(self):
         deck = self.write("a.ini", POISSON.format(cells=4))

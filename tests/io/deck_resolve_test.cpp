@@ -104,7 +104,8 @@ TEST(Resolve, SectionsThatBelongToAComponent) {
     EXPECT_EQ(nested_message(grid + "[inner]\nspeed = 3\n"),
               "deck.ini:4: section [inner] belongs to solver gmres, not to cg (hyperplane help gmres)");
     EXPECT_EQ(nested_message(grid + "[solver]\nname = gmres\n[inner]\npatience = 3\n"),
-              "deck.ini:6: inner.patience belongs to inner slow, not quick (hyperplane help inner.patience)");
+              "deck.ini:6: inner.patience belongs to inner slow, not to quick; remove it, or leave it out by --set "
+              "inner.patience= (hyperplane help inner.patience)");
     EXPECT_EQ(nested_message(grid + "[solver]\nname = gmres\n[inner]\nname = slo\n"),
               "deck.ini:6: no inner is called 'slo'; did you mean slow? (hyperplane help inner)");
     // A resolved deck gives the same values again.
@@ -115,10 +116,29 @@ TEST(Resolve, SectionsThatBelongToAComponent) {
 
 TEST(Resolve, KeysOfAnotherComponent) {
     EXPECT_EQ(message(grid + "[problem]\npeclet = 1\n"),
-              "deck.ini:4: problem.peclet belongs to problem convection_diffusion, not poisson "
-              "(hyperplane help problem.peclet)");
+              "deck.ini:4: problem.peclet belongs to problem convection_diffusion, not to poisson; remove it, or leave "
+              "it out "
+              "by --set problem.peclet= (hyperplane help problem.peclet)");
     EXPECT_EQ(message(grid + "[solver]\nname = gmres\nrestart = 20\n", {"solver.name=cg"}),
-              "deck.ini:5: solver.restart belongs to solver gmres, not cg (hyperplane help solver.restart)");
+              "deck.ini:5: solver.restart belongs to solver gmres, not to cg; remove it, or leave it out by --set "
+              "solver.restart= (hyperplane help solver.restart)");
+    EXPECT_EQ(message(grid, {"solver.name=cg", "solver.restart=20"}),
+              "--set: solver.restart belongs to solver gmres, not to cg (hyperplane help solver.restart)");
+}
+
+TEST(Resolve, AnOverrideWithoutAValueLeavesTheKeyOut) {
+    const std::string deck = grid + "[solver]\nname = gmres\nrestart = 20\nrtol = 0.5\n";
+    EXPECT_EQ(message(deck, {"solver.name=cg", "solver.restart="}), "accepted");
+    EXPECT_EQ(message(deck, {"solver.name=", "solver.restart="}), "accepted") << "cg is the default";
+    const auto restart = [&](const std::vector<std::string>& sets) {
+        return resolved(deck, sets).integer("solver", "restart");
+    };
+    EXPECT_EQ(restart({"solver.restart="}), 30);
+    EXPECT_EQ(restart({"solver.restart=40", "solver.restart="}), 30);
+    EXPECT_EQ(restart({"solver.restart=", "solver.restart=40"}), 40);
+    EXPECT_EQ(message(deck, {"solver.restrt="}),
+              "--set: unknown key solver.restrt; did you mean solver.restart? (hyperplane help solver)");
+    EXPECT_EQ(message(deck, {"grid.cells="}), "deck.ini: grid.cells is missing (hyperplane help grid.cells)");
 }
 
 TEST(Resolve, UnknownSections) {

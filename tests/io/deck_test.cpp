@@ -179,7 +179,8 @@ TEST(Override, Wrong) {
     EXPECT_EQ(message("rtol=1"), "--set 'rtol=1': expected section.key=value");
     EXPECT_EQ(message("=1"), "--set '=1': expected section.key=value");
     EXPECT_EQ(message(""), "--set '': expected section.key=value");
-    EXPECT_EQ(message("Solver.rtol=1"), "--set 'Solver.rtol=1': expected section.key=value");
+    EXPECT_EQ(message("Solver.rtol=1"),
+              "--set 'Solver.rtol=1': expected section.key=value, section and key in lower case");
     EXPECT_EQ(message("solver.rtol=1\n2"),
               "--set solver.rtol: byte 0x0a in column 2 is a control character; a deck is UTF-8 text");
     EXPECT_EQ(message("output.file=\"a"), "--set output.file: the value's closing quote is missing");

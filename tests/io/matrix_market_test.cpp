@@ -70,7 +70,9 @@ TEST(MatrixMarket, SkewSymmetricHasTheOppositeSignAboveTheDiagonal) {
     EXPECT_EQ(matrix_error(skew + "2 2 1\n2 2 4\n"),
               "a.mtx:3: an entry on the diagonal, which is zero in a skew-symmetric matrix; leave it out");
     EXPECT_EQ(matrix_error(skew + "2 2 1\n1 2 4\n"),
-              "a.mtx:3: an entry above the diagonal; a skew-symmetric file holds the lower triangle only");
+              "a.mtx:3: an entry above the diagonal; a skew-symmetric file holds the lower triangle only. If it holds "
+              "both, its "
+              "first line must say general in place of skew-symmetric");
     EXPECT_EQ(error_of([&] { parse_matrix_market(skew + "2 2 1\n2 1 4\n", "a.mtx", FileSymmetry::general); }),
               "a.mtx:1: the banner says skew-symmetric, the deck problem.symmetry = general");
 }
@@ -340,7 +342,9 @@ TEST(MatrixMarket, WrongEntries) {
     EXPECT_EQ(entry("2 2 +-1"), "a.mtx:4: expected a finite number, got '+-1'");
     EXPECT_EQ(entry("2 2 1\x1b[m"), "a.mtx:4: expected a finite number, got '1?[m'");
     EXPECT_EQ(matrix_error(symmetric + "2 2 1\n1 2 3\n"),
-              "a.mtx:3: an entry above the diagonal; a symmetric file holds the lower triangle only");
+              "a.mtx:3: an entry above the diagonal; a symmetric file holds the lower triangle only. If it holds both, "
+              "its first "
+              "line must say general in place of symmetric");
     EXPECT_EQ(matrix_error(general + "1 1 2\n1 1 1.7e308\n1 1 1.7e308\n"),
               "a.mtx: the entries of row 1, column 1 add up to more than a double holds");
 }
