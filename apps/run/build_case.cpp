@@ -8,6 +8,7 @@
 
 #include "apps/deck/named_deck.hpp"
 #include "apps/deck/schema.hpp"
+#include "apps/run/announcements.hpp"
 #include "apps/run/head_prediction.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/ranks.hpp"
@@ -51,12 +52,15 @@ private:
 };
 
 /// The files of a deck, whose names are relative to the deck's folder.
-InputFiles files_of(const Deck& deck, int threads) {
+InputFiles files_of(const Deck& deck, const Context& context) {
     const std::filesystem::path folder = folder_of(deck);
     const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
     return {
-        .matrix = [resolve, threads](const std::string& path,
-                                     FileSymmetry symmetry) { return read_matrix(resolve(path), symmetry, threads); },
+        .matrix =
+            [resolve, context](const std::string& path, FileSymmetry symmetry) {
+                announce_reading(context, resolve(path));
+                return read_matrix(resolve(path), symmetry, context.threads());
+            },
         .vector = [resolve](const std::string& path) { return read_vector(resolve(path)); },
         .doubles = [resolve](const std::string& path, Index count) { return read_doubles(resolve(path), count); },
     };
@@ -136,7 +140,7 @@ Foundation make_foundation(const Deck& deck, const Parameters& parameters, const
     refuse_larger_than_memory(deck, parameters, whole ? context.ranks()->ranks_on_host() : 1);
     return {context,
             find_row(problems(), "problem", parameters.text("problem", "name"))
-                .create(parameters, whole ? context.alone() : context, files_of(deck, context.threads())),
+                .create(parameters, whole ? context.alone() : context, files_of(deck, context)),
             whole};
 }
 
@@ -189,13 +193,15 @@ std::shared_ptr<const Problem> in_format(const std::shared_ptr<const Problem>& p
 }
 
 /// The problem in the order that [ordering] asks for.
-std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& problem, const Parameters& parameters) {
+std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& problem, const Parameters& parameters,
+                                        const Context& context) {
     if (parameters.text("ordering", "name") == orderings().front().name) return problem;
     if (!problem->shape().pattern)
         throw UsageError(
             fmt::format("{}: rows on a grid have the order of the grid; set matrix.format = general, or "
                         "leave the key out",
                         parameters.where("ordering", "name")));
+    announce_order(context, parameters.text("ordering", "name"), problem->shape().pattern->rows());
     return problem->in_order(make_order(*problem->shape().pattern, parameters));
 }
 
@@ -208,13 +214,14 @@ std::shared_ptr<const Problem> in_form(const Foundation& foundation, const Param
     std::shared_ptr<const Problem>& made = (*foundation.forms)[key];
     if (made) return made;
     const Context& context = foundation.context;
-    if (!context.ranks()) return made = in_order(in_format(foundation.problem, parameters, context), parameters);
+    if (!context.ranks())
+        return made = in_order(in_format(foundation.problem, parameters, context), parameters, context);
     if (foundation.whole != has_general_matrix(parameters))
         throw UsageError(parameters.where("matrix", "format") +
                          ": on several ranks all that are compared have the same matrix.format; set it for all of "
                          "them, or take one rank");
-    made =
-        in_order(in_format(foundation.problem, parameters, foundation.whole ? context.alone() : context), parameters);
+    made = in_order(in_format(foundation.problem, parameters, foundation.whole ? context.alone() : context), parameters,
+                    context);
     if (foundation.whole) made = rows_of_rank(made, context);
     return made = on_ranks(made);
 }

@@ -9,6 +9,7 @@
 
 #include "apps/log.hpp"
 #include "apps/run/advice.hpp"
+#include "apps/run/announcements.hpp"
 #include "apps/run/blow_up.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/kernels.hpp"
@@ -132,6 +133,7 @@ void Simulation::march() {
     checkpoints_.begin(stepper_->steps_done());
     series_.begin(std::move(snapshots_before_), stepper_->steps_done());
     if (stepper_->steps_done() == 0 && !within_) keep_fields();
+    announce_setup(case_);
     while (!stepper_->ended()) {
         if (stop_signal(case_.context) && !within_) return preempt(false);
         if (!attempt()) return;

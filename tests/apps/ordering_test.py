@@ -7,6 +7,7 @@ import unittest
 
 from program import TRANSPORT, ProgramTest
 
+LARGE = 120000  # rows, from which on a run says what it is at before it iterates
 ORDERINGS = ("rcm", "random", "nested_dissection", "multicolor")
 DECK = """
 [problem]
@@ -79,6 +80,16 @@ class Ordering(ProgramTest):
             return ORDERINGS
         self.assertIn("needs METIS", done.stderr)
         return tuple(name for name in ORDERINGS if name != "nested_dissection")
+
+    def test_a_large_matrix_is_not_silent(self):
+        rows = "".join(f"{i} {i} 2{' ' * 170}\n" for i in range(1, LARGE + 1))
+        self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n{LARGE} {LARGE} {LARGE}\n{rows}")
+        deck = self.write("a.ini", DECK.replace("right_hand_side = b.mtx\n", "").replace("restart = 200\n", "") + "[ordering]\nname = rcm\n")
+        said = self.expect(0, "run", deck, says=["info: reading a.mtx, ", f"info: finding the order rcm of {LARGE} rows",
+                                                 f"setting up sync_free_ilu for {LARGE} unknowns"]).stderr
+        self.assertEqual(said.count("info: finding"), 1)
+        self.assertEqual(self.expect(0, "run", deck, "--quiet", "--fresh").stderr, "")
+        self.assertEqual(self.expect(0, "run", deck, "--ranks", "2", "--fresh").stderr.count("info: finding"), 1)
 
     def test_solutions_and_systems_come_back_in_the_given_order(self):
         self.expect(0, "export", self.deck, "-o", "natural")

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What goes on before the first iteration, as lines of the log, where it takes so long that a user may wonder. Of
+// several ranks the first one speaks.
+#pragma once
+
+#include <string>
+
+#include "core/device/context.hpp"
+
+namespace hyperplane {
+
+struct Case;
+
+/// That a file of a matrix is read, from 20 MiB on.
+void announce_reading(const Context& context, const std::string& path);
+/// That the order of a general matrix is sought, from 100,000 rows on.
+void announce_order(const Context& context, const std::string& name, Index rows);
+/// That matrix and preconditioner are made, from a million unknowns on a grid or 100,000 without one.
+void announce_setup(const Case& a_case);
+
+}  // namespace hyperplane
