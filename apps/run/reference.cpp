@@ -141,7 +141,7 @@ std::optional<std::string> explain_key(const std::string& name) {
             else
                 same->first += ", " + entry.name;
         }
-    for (const auto& [heading, of_key] : texts) text += heading + "\n" + of_key;
+    for (const auto& [heading, of_key] : texts) text += fmt::format("{}\n{}", heading, of_key);
     return text.empty() ? std::nullopt : std::optional(text);
 }
 
