@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -22,6 +25,16 @@ Index count_levels(const BlockPattern& p, const RowAt& row_at, const Before& bef
         levels = std::max(levels, own + 1);
     }
     return levels;
+}
+
+/// A number for the pair (low, high), which looks random (the finaliser of splitmix64). Sums over pairs tell whether
+/// two sets of pairs are the same without a look-up of each in the other: two such sums of different sets are equal
+/// with a probability of about 2^-128.
+std::uint64_t number_of_pair(Index low, Index high) {
+    std::uint64_t x = (std::uint64_t(high) << 32 | std::uint64_t(low)) + 0x9e3779b97f4a7c15U;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebU;
+    return x ^ x >> 31;
 }
 
 }  // namespace
@@ -96,28 +109,45 @@ Index BlockPattern::first_row(int part, int parts) const {
 
 PatternStatistics BlockPattern::statistics() const {
     if (slab_) return slab_->whole;
-    Index shortest = rows() > 0 ? blocks() : 0, longest = 0, lower = 0, upper = 0, missing = 0, unpaired = 0;
-#pragma omp parallel for schedule(static) num_threads(context().threads_for(blocks())) reduction(min : shortest) \
-    reduction(max : longest, lower, upper) reduction(+ : missing, unpaired)
+    const int threads = context().threads_for(blocks());
+    Index shortest = rows() > 0 ? blocks() : 0, longest = 0, lower = 0, upper = 0, missing = 0;
+    std::uint64_t sum = 0, other_sum = 0;  // of the blocks below the diagonal, less those of blocks above it
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(min : shortest) \
+    reduction(max : longest, lower, upper) reduction(+ : missing, sum, other_sum)
     for (Index row = 0; row < rows(); ++row) {
         const Index begin = row_begin_[row], end = row_begin_[row + 1];
         shortest = std::min(shortest, end - begin);
         longest = std::max(longest, end - begin);
         bool diagonal = false;
         for (Index at = begin; at < end; ++at) {
-            const Index distance = column_[at] - row;
-            lower = std::max(lower, -distance);
-            upper = std::max(upper, distance);
-            diagonal |= distance == 0;
-            if (distance != 0 && find(column_[at], int(row)) < 0) ++unpaired;
+            const Index j = column_[at];
+            const std::uint64_t number = j == row ? 0 : number_of_pair(std::min(row, j), std::max(row, j));
+            const std::uint64_t counted = j < row ? number : -number;
+            sum += counted;
+            other_sum += counted * (number ^ 0xd1b54a32d192ed03U);
+            diagonal |= j == row;
+        }
+        if (begin < end) {
+            lower = std::max(lower, row - column_[begin]);
+            upper = std::max(upper, column_[end - 1] - row);
         }
         missing += !diagonal;
     }
-    const Index lower_levels = count_levels(
-        *this, [](Index step) { return step; }, [](Index row, Index j) { return j < row; });
-    const Index upper_levels = count_levels(
-        *this, [&](Index step) { return rows() - 1 - step; }, [](Index row, Index j) { return j > row; });
-    return {rows(), blocks(), shortest, longest, lower, upper, lower_levels, upper_levels, missing, unpaired == 0};
+    const bool symmetric = sum == 0 && other_sum == 0;
+    Index lower_levels = 0, upper_levels = 0;
+#pragma omp parallel sections num_threads(std::min(threads, 2))
+    {
+#pragma omp section
+        lower_levels = count_levels(
+            *this, [](Index step) { return step; }, [](Index row, Index j) { return j < row; });
+#pragma omp section
+        if (!symmetric)
+            upper_levels = count_levels(
+                *this, [&](Index step) { return rows() - 1 - step; }, [](Index row, Index j) { return j > row; });
+    }
+    // The chains of rows of a symmetric pattern are the same in both directions.
+    if (symmetric) upper_levels = lower_levels;
+    return {rows(), blocks(), shortest, longest, lower, upper, lower_levels, upper_levels, missing, symmetric};
 }
 
 }  // namespace hyperplane

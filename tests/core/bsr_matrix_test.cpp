@@ -131,6 +131,62 @@ TEST(BlockPattern, HasStatistics) {
     EXPECT_TRUE(BlockPattern(context, {0, 1, 2}, {1, 0}, "pattern").statistics().symmetric);
 }
 
+/// The statistics by definition: each block looks for its mirror image, and each row for the longest chain to it.
+PatternStatistics slow_statistics(const BlockPattern& p) {
+    PatternStatistics s{.rows = p.rows(), .blocks = p.blocks(), .shortest = p.rows() > 0 ? p.blocks() : 0};
+    s.symmetric = true;
+    std::vector<Index> lower(std::size_t(p.rows()), 1), upper(std::size_t(p.rows()), 1);
+    for (Index i = 0; i < p.rows(); ++i) {
+        const Index blocks = p.row_begin()[i + 1] - p.row_begin()[i];
+        s.shortest = std::min(s.shortest, blocks);
+        s.longest = std::max(s.longest, blocks);
+        s.missing_diagonals += p.find(i, int(i)) < 0;
+        for (Index j = 0; j < p.rows(); ++j) {
+            if (p.find(i, int(j)) < 0) continue;
+            s.lower_bandwidth = std::max(s.lower_bandwidth, i - j);
+            s.upper_bandwidth = std::max(s.upper_bandwidth, j - i);
+            s.symmetric = s.symmetric && p.find(j, int(i)) >= 0;
+            if (j < i) lower[i] = std::max(lower[i], lower[j] + 1);
+        }
+        s.lower_levels = std::max(s.lower_levels, lower[i]);
+    }
+    for (Index i = p.rows() - 1; i >= 0; --i) {
+        for (Index j = i + 1; j < p.rows(); ++j)
+            if (p.find(i, int(j)) >= 0) upper[i] = std::max(upper[i], upper[j] + 1);
+        s.upper_levels = std::max(s.upper_levels, upper[i]);
+    }
+    return s;
+}
+
+void expect_slow_statistics(const BlockPattern& p) {
+    const PatternStatistics s = p.statistics(), t = slow_statistics(p);
+    EXPECT_EQ(s.rows, t.rows);
+    EXPECT_EQ(s.blocks, t.blocks);
+    EXPECT_EQ(s.shortest, t.shortest);
+    EXPECT_EQ(s.longest, t.longest);
+    EXPECT_EQ(s.lower_bandwidth, t.lower_bandwidth);
+    EXPECT_EQ(s.upper_bandwidth, t.upper_bandwidth);
+    EXPECT_EQ(s.lower_levels, t.lower_levels);
+    EXPECT_EQ(s.upper_levels, t.upper_levels);
+    EXPECT_EQ(s.missing_diagonals, t.missing_diagonals);
+    EXPECT_EQ(s.symmetric, t.symmetric);
+}
+
+TEST(BlockPattern, HasTheStatisticsOfTheirDefinitions) {
+    for (const char* name : {"random", "symmetric", "arrow", "dense_row", "lower", "empty_rows", "no_diagonal"})
+        for (const int rows : {1, 2, 61, 150})
+            for (const int threads : {1, 3}) {
+                SCOPED_TRACE(std::string(name) + " " + std::to_string(rows));
+                const Context context = Context::cpu(threads);
+                expect_slow_statistics(*reference::to_bsr_matrix(context, bsr_matrix_of({name, rows, 1})).pattern());
+            }
+    // As many blocks below the diagonal as above it, in rows and columns that are the same numbers.
+    const BlockPattern crossed(Context::cpu(1), {0, 2, 4, 6, 8}, {0, 3, 1, 2, 0, 2, 1, 3}, "pattern");
+    expect_slow_statistics(crossed);
+    EXPECT_FALSE(crossed.statistics().symmetric);
+    expect_slow_statistics(BlockPattern(Context::cpu(1), {0}, {}, "pattern"));
+}
+
 TEST(BlockPattern, IsDividedByBlocks) {
     const Context context = Context::cpu(1);
     std::vector<Index> row_begin{0};
