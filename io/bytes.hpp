@@ -47,8 +47,17 @@ public:
         capacity_ = capacity;
         return true;
     }
+    /// Gives the memory of a part that is not read again back to the system, but for pages that hold other bytes, too.
+    void forget(std::string_view part) {
+        constexpr std::uintptr_t page = 4096;
+        const auto begin = reinterpret_cast<std::uintptr_t>(part.data()), end = begin + part.size();
+        const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
+        if (first < last) madvise(memory_.get() + (first - address()), last - first, MADV_DONTNEED);
+    }
 
 private:
+    std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(memory_.get()); }
+
     struct Free {
         void operator()(char* memory) const { std::free(memory); }
     };

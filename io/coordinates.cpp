@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/coordinates.hpp"
 
+#include <cstdint>
 #include <exception>
 #include <span>
 #include <thread>
@@ -45,43 +46,63 @@ std::vector<std::string_view> cut(std::string_view text, int count) {
 /// it or says what is wrong.
 class EntryReader {
 public:
-    EntryReader(const Coordinates& matrix, EntryFormat format, const std::string& file)
-        : matrix_(matrix), format_(format), file_(file) {}
+    EntryReader(const Coordinates& matrix, EntryFormat format, const std::string& file, Index announced,
+                const Forget& forget)
+        : matrix_(matrix), format_(format), file_(file), announced_(announced), forget_(forget) {}
 
-    /// Reads entries from a text that `lines` lines precede, at most `limit` of them. Throws FileError.
-    void read(std::string_view text, Index line, Index limit, std::vector<Entry>& entries) {
-        const char *at = text.data(), *const end = at + text.size();
+    /// Reads the entries of a text, at most those announced. Throws FileError.
+    void read(std::string_view text, EntryPiece& piece) {
+        std::vector<Entry>& entries = piece.entries;
+        Index line = piece.lines_before;
+        const char *at = text.data(), *const end = at + text.size(), *forgotten = at;
         while (at < end) {
+            forgotten = forget_before(at, forgotten);
             ++line;
             Entry entry;
             if (const char* const after = parse(at, end, entry)) {
-                if (Index(entries.size()) == limit) too_many(Lines(line_at(at, end), file_, line));
+                if (Index(entries.size()) == announced_) too_many(line);
                 at = after;
             } else {
                 const std::string_view one = line_at(at, end);
                 at += std::min(Index(one.size()) + 1, Index(end - at));
                 Lines careful(one, file_, line - 1);
                 const auto words = careful.next();
-                if (!words) continue;  // blank, or a comment
-                if (Index(entries.size()) == limit) too_many(careful);
+                if (!words) {  // blank, or a comment
+                    piece.skip_line();
+                    continue;
+                }
+                if (Index(entries.size()) == announced_) too_many(line);
+                refused = line;
                 entry = entry_of(careful, *words);
+                refused = 0;
             }
             if (entry.column > entry.row && above == 0) above = line;
             if (entry.column < entry.row && below == 0) below = line;
             entries.push_back(entry);
         }
+        forget_({forgotten, std::size_t(end - forgotten)});
+    }
+    [[noreturn]] void too_many(Index line) const {
+        Lines({}, file_, line).fail(fmt::format("there are more than the {} entries announced", announced_));
     }
 
     const EntryFormat& format() const { return format_; }
+    Index announced() const { return announced_; }
 
-    Index announced = 0;
     Index above = 0, below = 0;
+    Index refused = 0;  ///< the line of an entry that cannot be accepted
 
 private:
-    [[noreturn]] void too_many(const Lines& lines) const {
-        lines.fail(fmt::format("there are more than the {} entries announced", announced));
-    }
     static constexpr Index longest_plain = 256;  // bytes
+    static constexpr std::uintptr_t large_page = std::uintptr_t(2) << 20;
+
+    /// Forgets what lies before the large page of `at`, from `from` on; returns where that ends.
+    const char* forget_before(const char* at, const char* from) const {
+        if (at - from < Index(large_page)) return from;
+        const char* const to = at - reinterpret_cast<std::uintptr_t>(at) % large_page;
+        if (to > from) forget_({from, std::size_t(to - from)});
+        return std::max(from, to);
+    }
 
     static std::string_view line_at(const char* at, const char* end) {
         const std::string_view text(at, std::size_t(end - at));
@@ -133,29 +154,33 @@ private:
     const Coordinates& matrix_;
     EntryFormat format_;
     const std::string& file_;
+    Index announced_;
+    const Forget& forget_;
 };
 
 /// A piece of the text, what was read from it, and what ended the reading.
 struct Piece {
     std::string_view text;
-    Index lines_before = 0, lines = 0;
-    std::vector<Entry> entries;
+    Index lines = 0;
+    EntryPiece read;
     Index above = 0, below = 0;
     std::exception_ptr error;
+    Index refused = 0;  ///< the line of an entry that was the error
 };
 
-void read_piece(Piece& piece, EntryReader reader, Index limit) {
+void read_piece(Piece& piece, EntryReader reader) {
+    std::vector<Entry>& entries = piece.read.entries;
     try {
-        piece.entries.clear();
         const Index most =
-            std::min({limit, piece.lines, Index(piece.text.size() + 1) / shortest_entry(reader.format())});
-        piece.entries.reserve(std::size_t(most));
-        prefer_large_pages(piece.entries.data(), std::size_t(most) * sizeof(Entry));
-        reader.read(piece.text, piece.lines_before, limit, piece.entries);
+            std::min({reader.announced(), piece.lines, Index(piece.text.size() + 1) / shortest_entry(reader.format())});
+        entries.reserve(std::size_t(most));
+        prefer_large_pages(entries.data(), std::size_t(most) * sizeof(Entry));
+        reader.read(piece.text, piece.read);
     } catch (...) {
         piece.error = std::current_exception();
     }
     piece.above = reader.above, piece.below = reader.below;
+    piece.refused = reader.refused;
 }
 
 /// Sorts one row, in which entries with the same column keep their order; returns whether a column is there twice.
@@ -195,12 +220,12 @@ EntryPlace add_up(CsrMatrix& csr) {
 
 /// Groups of consecutive pieces, of which each has a thread and a counter for each row; so few that counters take less
 /// memory than entries.
-std::vector<std::span<const std::vector<Entry>>> groups_of(const Coordinates& matrix) {
+std::vector<std::span<const EntryPiece>> groups_of(const Coordinates& matrix) {
     Index entries = 0;
-    for (const auto& piece : matrix.pieces) entries += Index(piece.size());
+    for (const EntryPiece& piece : matrix.pieces) entries += Index(piece.entries.size());
     const Index pieces = Index(matrix.pieces.size());
     const Index count = std::clamp<Index>(entries / (2 * matrix.rows), 1, std::max<Index>(pieces, 1));
-    std::vector<std::span<const std::vector<Entry>>> groups;
+    std::vector<std::span<const EntryPiece>> groups;
     for (Index g = 0; g < count; ++g) {
         const auto first = std::size_t(pieces * g / count), last = std::size_t(pieces * (g + 1) / count);
         groups.push_back(std::span(matrix.pieces).subspan(first, last - first));
@@ -218,12 +243,12 @@ CsrMatrix in_rows(const Coordinates& matrix, Symmetry symmetry) {
     std::vector<std::vector<Index>> next(mirrored ? 2 * count : count);
     const auto for_each_entry = [&](int g, const auto& body) {
         std::vector<Index>& own = next[std::size_t(g)];
-        for (const auto& piece : groups[std::size_t(g)])
-            for (const Entry& entry : piece) body(own[std::size_t(entry.row)], entry.column, entry.value);
+        for (const EntryPiece& piece : groups[std::size_t(g)])
+            for (const Entry& entry : piece.entries) body(own[std::size_t(entry.row)], entry.column, entry.value);
         if (!mirrored) return;
         std::vector<Index>& others = next[std::size_t(g) + count];
-        for (const auto& piece : groups[std::size_t(g)])
-            for (const Entry& entry : piece)
+        for (const EntryPiece& piece : groups[std::size_t(g)])
+            for (const Entry& entry : piece.entries)
                 if (entry.row != entry.column) body(others[std::size_t(entry.column)], entry.row, sign * entry.value);
     };
     for (auto& counters : next) counters.assign(rows, 0);
@@ -254,14 +279,26 @@ CsrMatrix in_rows(const Coordinates& matrix, Symmetry symmetry) {
 
 }  // namespace
 
-void read_entries(const Lines& lines, Index announced, EntryFormat format, int threads, Coordinates& matrix) {
+void EntryPiece::skip_line() {
+    const Index before = gaps.empty() ? 0 : gaps.back().lines, now = Index(entries.size());
+    if (gaps.empty() || gaps.back().entries != now) gaps.push_back({now, before});
+    ++gaps.back().lines;
+}
+
+Index EntryPiece::line_of(Index entry) const {
+    const auto after =
+        std::upper_bound(gaps.begin(), gaps.end(), entry, [](Index at, const Gap& gap) { return at < gap.entries; });
+    return lines_before + entry + 1 + (after == gaps.begin() ? 0 : std::prev(after)->lines);
+}
+
+void read_entries(const Lines& lines, Index announced, EntryFormat format, int threads, const Forget& forget,
+                  Coordinates& matrix) {
     lines.check_room(announced, shortest_entry(format));
     const std::string_view text = lines.rest();
     const int count = pieces_of(Index(text.size()), threads);
     std::vector<Piece> pieces(static_cast<std::size_t>(count));
     const std::vector<std::string_view> texts = cut(text, count);
-    EntryReader reader(matrix, format, lines.file());
-    reader.announced = announced;
+    const EntryReader reader(matrix, format, lines.file(), announced, forget);
     for_each_thread(count, [&](int i) {
         Piece& piece = pieces[std::size_t(i)];
         piece.text = texts[std::size_t(i)];
@@ -270,47 +307,41 @@ void read_entries(const Lines& lines, Index announced, EntryFormat format, int t
     });
     Index line = lines.number();
     for (Piece& piece : pieces) {
-        piece.lines_before = line;
+        piece.read.lines_before = line;
         line += piece.lines;
     }
-    for_each_thread(count, [&](int i) { read_piece(pieces[std::size_t(i)], reader, announced); });
+    for_each_thread(count, [&](int i) { read_piece(pieces[std::size_t(i)], reader); });
     Index left = announced;
     for (Piece& piece : pieces) {
-        const Index read = Index(piece.entries.size());
-        if (read > left || (piece.error && read >= left)) read_piece(piece, reader, left);  // may find one too many
+        const Index read = Index(piece.read.entries.size());
+        if (read > left) reader.too_many(piece.read.line_of(left));
+        if (read == left && piece.refused > 0) reader.too_many(piece.refused);
         if (piece.error) std::rethrow_exception(piece.error);
-        left -= Index(piece.entries.size());
+        left -= read;
         if (matrix.above == 0) matrix.above = piece.above;
         if (matrix.below == 0) matrix.below = piece.below;
-        matrix.pieces.push_back(std::move(piece.entries));
+        matrix.pieces.push_back(std::move(piece.read));
     }
     if (left > 0)
         Lines({}, lines.file(), line)
             .fail(fmt::format("the file ends after {} of {} entries; is it truncated?", announced - left, announced));
 }
 
-RepeatedEntry repeated_entry(const Lines& lines, const Coordinates& matrix, Symmetry symmetry, EntryPlace place) {
+RepeatedEntry repeated_entry(const Coordinates& matrix, Symmetry symmetry, EntryPlace place) {
     const auto is_there = [&](const Entry& entry) {
         return (entry.row == place.row && entry.column == place.column) ||
                (symmetry != Symmetry::general && entry.row == place.column && entry.column == place.row);
     };
-    Index at = 0;
-    std::vector<Index> found;  // numbers of entries
     RepeatedEntry repeated;
-    for (const auto& piece : matrix.pieces)
-        for (const Entry& entry : piece) {
-            if (is_there(entry) && found.size() < 2) {
-                found.push_back(at);
-                repeated.place = {entry.row, entry.column};
-            }
-            ++at;
+    for (const EntryPiece& piece : matrix.pieces)
+        for (std::size_t at = 0; at < piece.entries.size(); ++at) {
+            const Entry& entry = piece.entries[at];
+            if (!is_there(entry)) continue;
+            repeated.place = {entry.row, entry.column};
+            repeated.again = piece.line_of(Index(at));
+            if (repeated.line > 0) return repeated;
+            repeated.line = repeated.again;
         }
-    Lines walk(lines.rest(), lines.file(), lines.number());
-    for (at = 0; at <= found[1]; ++at) {
-        walk.next();
-        if (at == found[0]) repeated.line = walk.number();
-    }
-    repeated.again = walk.number();
     return repeated;
 }
 

@@ -3,7 +3,7 @@
 //
 // The text is cut into pieces at ends of lines. The lines of each piece are counted first, so that an error names its
 // line. Of several errors the first in the file is reported, and entries keep the file's order: the result does not
-// depend on the number of threads.
+// depend on the number of threads. Text is given back while entries take memory, and no line is read twice.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,7 @@
 
 #include "core/interfaces/input_files.hpp"
 #include "io/matrix_lines.hpp"
+#include "io/matrix_market.hpp"
 
 namespace hyperplane::matrix_market {
 
@@ -33,10 +34,27 @@ struct EntryFormat {
     bool integer = false;  ///< values are whole numbers
 };
 
+/// The entries of some lines that follow one another, and which lines they were.
+struct EntryPiece {
+    /// Blank lines and comments between two entries.
+    struct Gap {
+        Index entries;  ///< before it
+        Index lines;    ///< without entries so far, those of this gap included
+    };
+    std::vector<Entry> entries;
+    Index lines_before = 0;  ///< of the file
+    std::vector<Gap> gaps;
+
+    /// Counts a line without an entry.
+    void skip_line();
+    /// The line of an entry, which counts from 0.
+    Index line_of(Index entry) const;
+};
+
 struct Coordinates {
     Index rows = 0, columns = 0;
-    std::vector<std::vector<Entry>> pieces;  ///< in the order of the file
-    Index above = 0, below = 0;              ///< lines of the first entries above and below the diagonal; 0: none
+    std::vector<EntryPiece> pieces;  ///< in the order of the file
+    Index above = 0, below = 0;      ///< lines of the first entries above and below the diagonal; 0: none
 };
 
 /// Bytes of the shortest entry: "1 1\n", "1 1 1\n".
@@ -45,7 +63,8 @@ inline Index shortest_entry(const EntryFormat& format) {
 }
 
 /// Reads the `announced` entries that follow in `lines` to the end of the text. Throws FileError with the line.
-void read_entries(const Lines& lines, Index announced, EntryFormat format, int threads, Coordinates& matrix);
+void read_entries(const Lines& lines, Index announced, EntryFormat format, int threads, const Forget& forget,
+                  Coordinates& matrix);
 
 /// Sorts the entries by row and column and fills in the other triangle of `symmetry`. Entries with the same row and
 /// column are added in the order of the file; `repeated` receives the first place, row by row, of such entries. Throws
@@ -54,7 +73,6 @@ CsrMatrix compress(const Coordinates& matrix, Symmetry symmetry, int threads, co
                    std::optional<EntryPlace>& repeated);
 
 /// The entry of the file at a place, which may hold its mirror image alone, and the lines of the first two there.
-/// `lines` are those that read_entries has read.
-RepeatedEntry repeated_entry(const Lines& lines, const Coordinates& matrix, Symmetry symmetry, EntryPlace place);
+RepeatedEntry repeated_entry(const Coordinates& matrix, Symmetry symmetry, EntryPlace place);
 
 }  // namespace hyperplane::matrix_market

@@ -62,8 +62,10 @@ void refuse_symmetry_of_petsc(const std::string& path, FileSymmetry symmetry) {
 }  // namespace
 
 InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry, int threads) {
-    const Bytes bytes = read_text_file(path, is_petsc_binary);
-    if (!is_petsc_binary(bytes)) return parse_matrix_market(bytes, path, symmetry, threads);
+    Bytes bytes = read_text_file(path, is_petsc_binary);
+    if (!is_petsc_binary(bytes))
+        return parse_matrix_market(bytes, path, symmetry, threads,
+                                   [&bytes](std::string_view part) { bytes.forget(part); });
     refuse_symmetry_of_petsc(path, symmetry);
     return parse_petsc_matrix(bytes, path);
 }

@@ -81,8 +81,8 @@ bool too_few_entries(const Sizes& sizes) {
 /// Throws the error about empty rows of a matrix with too few entries, without memory for its rows.
 [[noreturn]] void refuse_missing_rows(const Coordinates& matrix, bool mirrored, const std::string& file) {
     std::vector<Index> met;
-    for (const auto& piece : matrix.pieces)
-        for (const Entry& entry : piece) {
+    for (const EntryPiece& piece : matrix.pieces)
+        for (const Entry& entry : piece.entries) {
             met.push_back(entry.row);
             if (mirrored) met.push_back(entry.column);
         }
@@ -125,12 +125,13 @@ bool is_symmetric(const Banner& banner, FileSymmetry symmetry, const Coordinates
 
 }  // namespace
 
-InputMatrix parse_matrix_market(std::string_view text, const std::string& file, FileSymmetry symmetry, int threads) {
+InputMatrix parse_matrix_market(std::string_view text, const std::string& file, FileSymmetry symmetry, int threads,
+                                const Forget& forget) {
     Lines lines(text, file);
     const Sizes sizes = read_sizes(lines);
     const Banner& banner = sizes.banner;
     Coordinates matrix{sizes.rows, sizes.rows, {}};
-    read_entries(lines, sizes.announced, banner.entries, threads, matrix);
+    read_entries(lines, sizes.announced, banner.entries, threads, forget, matrix);
 
     const bool symmetric = is_symmetric(banner, symmetry, matrix, file);
     const Symmetry meant = symmetric ? Symmetry::symmetric : banner.given ? banner.entries.symmetry : Symmetry::general;
@@ -138,7 +139,7 @@ InputMatrix parse_matrix_market(std::string_view text, const std::string& file, 
     InputMatrix input;
     std::optional<EntryPlace> repeated;
     input.csr = compress(matrix, meant, threads, file, repeated);
-    if (repeated) input.repeated = repeated_entry(lines, matrix, meant, *repeated);
+    if (repeated) input.repeated = repeated_entry(matrix, meant, *repeated);
     check_empty_rows(input.csr, file);
     input.declared_symmetric = symmetric;
     return input;
@@ -176,8 +177,7 @@ MatrixHead parse_matrix_market_head(std::string_view text, std::size_t most_byte
                         rows - head.most_entries));
     head.symmetry_open = !known;
     head.unsymmetric = meant == Symmetry::skew_symmetric;
-    head.reading_bytes = announced * (shortest_entry(banner.entries) + Index(sizeof(Entry))) +
-                         head.entries * Index(sizeof(Index) + sizeof(double));
+    head.reading_bytes = announced * Index(sizeof(Entry)) + head.entries * Index(sizeof(Index) + sizeof(double));
     return head;
 }
 
@@ -199,9 +199,9 @@ std::vector<double> parse_matrix_market_vector(std::string_view text, const std:
             if (*announced > longest_sparse_vector)
                 lines.fail(fmt::format("more than {} rows; write so long a vector as an array", longest_sparse_vector));
             Coordinates column{*announced, 1, {}};
-            read_entries(lines, entries, {.integer = banner.entries.integer}, 1, column);
+            read_entries(lines, entries, {.integer = banner.entries.integer}, 1, keep_text, column);
             std::vector<double> values(std::size_t(*announced), 0.0);
-            for (const Entry& entry : column.pieces.front()) values[std::size_t(entry.row)] += entry.value;
+            for (const Entry& entry : column.pieces.front().entries) values[std::size_t(entry.row)] += entry.value;
             return values;
         }
         lines.check_room(*announced, shortest_value);
