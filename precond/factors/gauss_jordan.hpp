@@ -14,11 +14,14 @@
 //     a thread an element              invert, precond/fgbilu/factor.cuh
 //     a loop over points a step        ScaleCross and others, precond/reproductions/fgbilu_by_element.cpp (Algorithm 4)
 //
-// All but the last two compute the same bits, but for fused products: they multiply row p by i first. The last two
-// multiply x_rp by x_pc first.
+// All but the last two compute the same bits, unless a compiler leaves a product unfused: they multiply row p by i
+// first. The last two multiply x_rp by x_pc first. Here products are fused by name, so a CPU has the bits of a GPU.
 #pragma once
 
 #include "core/host_device.hpp"
+#ifndef __CUDACC_RTC__
+#include <cmath>
+#endif
 
 namespace hyperplane {
 
@@ -29,7 +32,7 @@ HYPERPLANE_HD_INLINE double scaled_by_pivot(bool in_column_p, double x, double i
 /// Any element after step p: `x` is the element before the step, `factor` is x_rp before it, and `scaled` is x_pc after
 /// it.
 HYPERPLANE_HD_INLINE double eliminated(bool in_row_p, bool in_column_p, double x, double factor, double scaled) {
-    return in_row_p ? scaled : (in_column_p ? 0.0 : x) - factor * scaled;
+    return in_row_p ? scaled : fma(-factor, scaled, in_column_p ? 0.0 : x);
 }
 
 /// Replaces the m x m row-major block `a` by its inverse. `accept(row, pivot)` is called for every pivot and returns
@@ -46,7 +49,7 @@ HYPERPLANE_HD int invert_in_place(int m, double* a, const Accept& accept) {
             if (row == p) continue;
             const double factor = a[row * m + p];
             a[row * m + p] = 0.0;
-            for (int col = 0; col < m; ++col) a[row * m + col] -= factor * a[p * m + col];
+            for (int col = 0; col < m; ++col) a[row * m + col] = fma(-factor, a[p * m + col], a[row * m + col]);
         }
     }
     return -1;

@@ -14,11 +14,10 @@ struct FactorsOnGpu {
     /// Takes factors over, and the orders of their triangles.
     FactorsOnGpu(const Context& context, std::unique_ptr<const GpuPattern> of_factors, Buffer<double> made,
                  Orders orders, int dof);
-    /// A copy of `factors`, which are in the host's memory, and what solves with it, on one rank in this way. `slab`:
-    /// the rows of the factors on one of several ranks, all of which must make their copies; `a` has the rank's rows of
-    /// A.
-    FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors, SolveWay way,
-                 const std::shared_ptr<const RowSlab>& slab = nullptr);
+    /// A copy of the factors of one of several ranks, which are in the host's memory, and what solves with it; all
+    /// ranks must make their copies. `slab`: the rows of the factors; `a` has the rank's rows of A.
+    FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
+                 const std::shared_ptr<const RowSlab>& slab);
 
     /// A copy in the host's memory of factors that were taken over.
     GeneralFactors on_host(int dof, bool symmetric) const;

@@ -67,46 +67,6 @@ Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const P
     return inverse + std::max({searching, joining, sweeping, selecting, bytes_of(a, kept) + spare});
 }
 
-/// Whether a GPU finds the factors; those of blocks the host finds for it, since a CPU's loops over blocks do not fuse
-/// all products as the kernels do.
-bool found_by_gpu(const Context& context, int dof) {
-    return context.backend() == Backend::cuda && dof == 1;
-}
-
-/// With a GPU that solves with factors of the host, with the pattern of A with all diagonal blocks. What the host holds
-/// for the rounds is not counted.
-[[maybe_unused]] void plan_of_solves(const ParIlutOptions& options, const PreconditionerSetting& setting,
-                                     const FilledPattern& own, const par_ilut::FillLimits& limits,
-                                     PreconditionerPlan& plan) {
-    const MatrixShape& a = setting.matrix;
-    const Index rows = a.block_rows(), size = a.dof() * a.dof() * Index(sizeof(double));
-    const Index position_bytes = 2 * rows * Index(sizeof(int));
-    const auto held = [&](Index pattern, const OrderSizes& sizes) {
-        return pattern + SlicedSolve::bytes(rows, sizes, a.dof());
-    };
-    if (options.rounds == 0) {
-        const OrderNeeds needs{.dof = a.dof(), .slices = true, .way = options.way};
-        plan.bytes = held(GpuPattern::bytes(own, a.pattern()->blocks(), false),
-                          sizes_of_orders(setting.context, own, needs, label));
-        plan.most_bytes = plan.bytes;
-        plan.setup_bytes = position_bytes + own.pattern->blocks() * size;
-        return;
-    }
-    const auto pattern = [&](Index blocks) {
-        return rows * Index(sizeof(Index)) + BlockPattern::bytes(rows, blocks) +
-               a.pattern()->blocks() * Index(sizeof(int));
-    };
-    const Index upper = own.pattern->blocks() - rows - own.lower;
-    const Index kept = rows + limits.lower + limits.upper;
-    plan.bytes = held(pattern(own.pattern->blocks()),
-                      {SlicedSizes::least(rows, own.lower, a.dof()), SlicedSizes::least(rows, upper, a.dof()), {}});
-    OrderSizes most{SlicedSizes::most(rows, limits.lower), SlicedSizes::most(rows, limits.upper), {}};
-    if (options.way != SolveWay::sync_free)
-        for (std::optional<SlicedSizes>* side : {&most.lower, &most.upper}) (*side)->by_level = {rows, rows, 0};
-    plan.most_bytes = held(pattern(kept), most) + (kept - own.pattern->blocks()) * size;
-    plan.setup_bytes = position_bytes + own.pattern->blocks() * size;
-}
-
 }  // namespace
 
 ParIlut::ParIlut(const Context& context, const ParIlutOptions& options) : context_(context), options_(options) {}
@@ -159,7 +119,7 @@ void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
-        if (found_by_gpu(context_, a.dof())) {
+        if (context_.backend() == Backend::cuda) {
             on_gpu_ = par_ilut::RoundsOnGpu(a, options_).factors(alpha, inverter, rounds_);
             return;
         }
@@ -172,17 +132,15 @@ void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
         general_cpu::sweep_to_factors(a, alpha, options_.sweeps, options_.pivots.rules, scratch, factors_, inverter);
     }
     const Index work = RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
-    const bool solves = context_.backend() == Backend::cpu, by_level = solves && options_.way == SolveWay::levels;
+    const bool by_level = options_.way == SolveWay::levels;
     lower_ = RowWalk(host, factors_.pattern(), Side::lower, work, label, by_level);
-    if (solves) upper_ = RowWalk(host, factors_.pattern(), Side::upper, work, label, by_level);
+    upper_ = RowWalk(host, factors_.pattern(), Side::upper, work, label, by_level);
     if (options_.sweeps == 0) general_cpu::factorise(a, alpha, lower_, factors_, inverter);
 }
 
 SetupReport ParIlut::setup(const SystemMatrix& matrix) {
     const auto begin = std::chrono::steady_clock::now();
-    std::unique_ptr<BsrMatrix> copy;
-    const BsrMatrix& here = general(matrix);
-    const BsrMatrix& a = found_by_gpu(context_, here.dof()) ? here : on_host(here, copy);
+    const BsrMatrix& a = general(matrix);
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, "par_ilut",
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
@@ -191,11 +149,6 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
                                            options_.sweeps)
                              : "") +
             advice_if_indefinite(a.symmetric(), options_.pivots.rules, "par_ilut"));
-    if constexpr (cuda_built)
-        if (context_.backend() == Backend::cuda && !on_gpu_) {
-            lower_ = {};
-            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, here, factors_, options_.way);
-        }
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes =
         blocks() * a.dof() * a.dof() * Index(sizeof(double)) +
@@ -287,8 +240,7 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     plan.traits = {.fixed = true, .symmetric = a.symmetric()};
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
-            found_by_gpu(setting.context, a.dof()) ? par_ilut::RoundsOnGpu::plan(options, setting, own, limits, plan)
-                                                   : plan_of_solves(options, setting, own, limits, plan);
+            par_ilut::RoundsOnGpu::plan(options, setting, own, limits, plan);
             return plan;
         }
     const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
@@ -317,9 +269,8 @@ std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const ParIlutOptions& o
                  Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
                  [options, a] {
                      rtc::Programs programs = SlicedSolve::programs(a.dof(), options.way);
-                     if (a.dof() == 1)
-                         std::ranges::move(par_ilut::RoundsOnGpu::programs(limits_of(*a.pattern(), options), a),
-                                           std::back_inserter(programs));
+                     std::ranges::move(par_ilut::RoundsOnGpu::programs(limits_of(*a.pattern(), options), a),
+                                       std::back_inserter(programs));
                      std::ranges::move(level_programs(), std::back_inserter(programs));
                      return programs;
                  }}};

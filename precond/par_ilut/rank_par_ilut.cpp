@@ -63,7 +63,7 @@ void RankParIlut::take(const GeneralFactors& whole, const BsrMatrix& a) {
               factors_.values.data() + factors_.pattern().row_begin()[first] * size);
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
-            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, a, factors_, SolveWay::sync_free, slab_);
+            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, a, factors_, slab_);
             return;
         }
     solve_ = std::make_unique<RankSolve>(context_, factors_, slab_, *a.pattern()->slab(), std::nullopt, rank_label);

@@ -47,9 +47,8 @@ PreconditionerRow par_ilut_row() {
         "ParILUT, of symmetric matrices ParICT: each round adds the entries of A - L U to the pattern, makes a "
         "fixed-point sweep, keeps the largest entries of each triangle, and makes another sweep. On the last pattern "
         "the factors are found by an elimination, or by fixed-point sweeps. Blocks are compared by their Frobenius "
-        "norm. A GPU finds the factors of one unknown a row with the bits of a CPU; those of blocks the host finds, "
-        "and the GPU makes the solves. On several ranks, the host of each finds all factors and keeps those of its "
-        "rows. Source: Anzt, Chow, Dongarra, ParILUT: a new parallel threshold ILU "
+        "norm. A GPU finds the factors with the bits of a CPU. On several ranks, the host of each finds all factors "
+        "and keeps those of its rows. Source: Anzt, Chow, Dongarra, ParILUT: a new parallel threshold ILU "
         "factorization, SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};
     row.on_general_ranks = row.on_general_gpu_ranks = true;

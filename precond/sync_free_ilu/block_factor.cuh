@@ -111,7 +111,7 @@ struct Lane {
         for (int c = 0; c < DOF; ++c) {
             double sum = entry > 0 ? x(entry - 1, c) : 0.0;
 #pragma unroll
-            for (int q = 0; q < DOF; ++q) sum -= w[q] * from_lane(u[c], q);
+            for (int q = 0; q < DOF; ++q) sum = fma(-w[q], from_lane(u[c], q), sum);
             if (entry > 0) x(entry - 1, c) = sum;
         }
     }
@@ -174,7 +174,7 @@ struct Lane {
             for (int c = 0; c < DOF; ++c) {
                 double sum = 0.0;
 #pragma unroll
-                for (int q = 0; q < DOF; ++q) sum += mine[q] * from_lane(p[b][c], q);
+                for (int q = 0; q < DOF; ++q) sum = fma(mine[q], from_lane(p[b][c], q), sum);
                 w[c] = sum;
                 if (steps) a.values[element(begin + from + b, c)] = sum;
             }

@@ -56,19 +56,22 @@ void finish(const BsrMatrix& a, GeneralFactors& x, const double* inverse);
 /// The rules for pivots before the last sweep: a pivot that cannot be used is boosted.
 PivotRules rules_of_guesses(const PivotRules& rules);
 
+// Products are fused by name: left to the compiler, some of the loops that it makes of a source round them by
+// themselves and others do not. Then factors would differ in the last bit from those of a GPU, and solves of one rank
+// from those of several.
+
 /// out += sign x y, or sign x^T y if `mirrored`, for dof x dof blocks; m is the dof if it is known at compile time.
+/// sign is 1 or -1.
 template <int m = 0, bool mirrored = false>
 void add_product(int known, double sign, const double* x, const double* y, double* out) {
     const int dof = m > 0 ? m : known;
     for (int row = 0; row < dof; ++row)
         for (int q = 0; q < dof; ++q) {
             const double factor = sign * (mirrored ? x[q * dof + row] : x[row * dof + q]);
-            for (int col = 0; col < dof; ++col) out[row * dof + col] += factor * y[q * dof + col];
+            for (int col = 0; col < dof; ++col)
+                out[row * dof + col] = std::fma(factor, y[q * dof + col], out[row * dof + col]);
         }
 }
-
-// The products of solves are fused by name: left to the compiler, some of the loops that it makes of a source round
-// them by themselves and others do not, and solves of one rank and of several would differ in the last bit.
 
 /// sum -= block v.
 template <int m = 0>

@@ -91,7 +91,7 @@ struct ShortRow {
                 for (int q = 0; q < DOF; ++q) {
                     const double x =
                         SYMMETRIC ? __ldcg(r.element(mirrored, q * DOF + row)) : memory.x[s * size + row * DOF + q];
-                    sum += x * __ldcg(r.element(pivot, q * DOF + c));
+                    sum = fma(x, __ldcg(r.element(pivot, q * DOF + c)), sum);
                 }
             product[part] = sum;
         }
@@ -106,7 +106,7 @@ struct ShortRow {
             double* const x = memory.x + memory.entry[s][which] * size + e;
             double sum = *x;
 #pragma unroll
-            for (int q = 0; q < DOF; ++q) sum -= r.w[row * DOF + q] * __ldcg(r.element(other, q * DOF + c));
+            for (int q = 0; q < DOF; ++q) sum = fma(-r.w[row * DOF + q], __ldcg(r.element(other, q * DOF + c)), sum);
             *x = sum;
         }
         __syncwarp();

@@ -49,7 +49,7 @@ __device__ void subtract_by_entry(const Row& x) {
         for (long long at = x.begin; at < last; ++at) {
             const int k = __ldg(a.column + at);
             const long long found = find(a.column, __ldg(a.diagonal + k) + 1, __ldg(a.row_begin + k + 1), j);
-            if (found >= 0) sum -= a.others[at] * a.inverse[k] * a.others[found];
+            if (found >= 0) sum = fma(-(a.others[at] * a.inverse[k]), a.others[found], sum);
         }
         a.values[mine] = sum;
     }

@@ -111,7 +111,7 @@ void finish(const BsrMatrix& a, GeneralFactors& x, const double* inverse) {
                 for (int c = 0; c < dof; ++c) {
                     double sum = 0.0;
                     for (int q = 0; q < dof; ++q)
-                        sum += (x.symmetric ? block[q * dof + r] : block[r * dof + q]) * y[q * dof + c];
+                        sum = std::fma(x.symmetric ? block[q * dof + r] : block[r * dof + q], y[q * dof + c], sum);
                     product[r * dof + c] = sum;
                 }
             std::copy_n(product.begin(), size, x.values.data() + at * size);

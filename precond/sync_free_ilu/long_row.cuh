@@ -51,7 +51,7 @@ __device__ __forceinline__ void subtract_pairs(const Row& x, int count, const Pa
         for (int pair = 0; pair < most_pairs; ++pair) {
             const int place = pairs.place[k][pair];
             if (place >= 0 && place % long_threads == int(threadIdx.x))
-                x.a.values[x.begin + place] -= pairs.factor[k] * pairs.other[k][pair];
+                x.a.values[x.begin + place] = fma(-pairs.factor[k], pairs.other[k][pair], x.a.values[x.begin + place]);
         }
 }
 
@@ -64,7 +64,8 @@ __device__ __forceinline__ void subtract_together(const Row& x, long long at, in
     for (long long one = from + threadIdx.x; one < to; one += long_threads) {
         const long long found =
             find(a.column, through_mine ? first : at + 1, through_mine ? last : x.end, __ldg(a.column + one));
-        if (found >= 0) a.values[through_mine ? one : found] -= factor * a.others[through_mine ? found : one];
+        double* const mine = a.values + (through_mine ? one : found);
+        if (found >= 0) *mine = fma(-factor, a.others[through_mine ? found : one], *mine);
     }
 }
 

@@ -2,7 +2,8 @@
 // A row of a general matrix's factors on a GPU, in global memory, with the steps that an elimination (factor.cuh) and a
 // fixed-point sweep (fixed_point.cuh) have in common. LANES threads have a row. An element of a block always belongs to
 // the same lane, so only W, the block that rows are multiplied by, and the diagonal block, which other lanes read, need
-// shared memory.
+// shared memory. Products are fused by name and added up in the order of a CPU (precond/sync_free_ilu/cpu.hpp), whose
+// bits the results have.
 //
 // Definitions: DOF, LANES (a power of two; 32 where DOF > 1), WARPS (of a thread block). Whoever includes this text has
 // declared Arguments and others_change, which says whether the rows that are eliminated change while the kernel runs.
@@ -63,7 +64,7 @@ struct Row {
             double sum = 0.0;
             if (e < size)
 #pragma unroll(DOF <= 8 ? DOF : 1)
-                for (int q = 0; q < DOF; ++q) sum += x(r, q) * y(q, c);
+                for (int q = 0; q < DOF; ++q) sum = fma(x(r, q), y(q, c), sum);
             product[s] = sum;
         }
         __syncwarp(mask);
@@ -83,7 +84,7 @@ struct Row {
             const int r = e / DOF, c = e % DOF;
             double x = *element(mine, e);
 #pragma unroll(DOF <= 8 ? DOF : 1)
-            for (int q = 0; q < DOF; ++q) x -= w[r * DOF + q] * other_element(other, q * DOF + c);
+            for (int q = 0; q < DOF; ++q) x = fma(-w[r * DOF + q], other_element(other, q * DOF + c), x);
             *element(mine, e) = x;
         }
     }

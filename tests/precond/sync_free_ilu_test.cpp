@@ -43,6 +43,21 @@ TEST_P(SyncFreeIluOnDevice, EqualsReferenceByTablesAndBySearch) {
     expect_equals_reference(Context::cuda(), GetParam(), "search");
     if (GetParam().dof == 1) expect_equals_reference(Context::cuda(), GetParam(), "table");
 }
+/// Products of the factorisation are fused and have one order.
+TEST_P(SyncFreeIluOnDevice, HasTheBitsOfACpu) {
+    const GeneralCase& c = GetParam();
+    const BlockMatrix data = data_of(c);
+    const auto ldu_on = [&](const Context& context, const std::string& variant) {
+        const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
+        const auto m =
+            make_general("sync_free_ilu", a, {{"fill_level", std::to_string(c.fill_level)}, {"variant", variant}});
+        m->setup(a);
+        const LduFactors ldu = dynamic_cast<const HasLduFactors&>(*m).ldu();
+        return std::tuple(ldu.lower.value, ldu.diagonal.value, ldu.upper.value);
+    };
+    const auto expected = ldu_on(Context::cpu(1), "auto");
+    for (const char* variant : {"auto", "search"}) EXPECT_EQ(ldu_on(Context::cuda(), variant), expected) << variant;
+}
 TEST_P(SyncFreeIlu, HasTheSameBitsForAnyNumberOfThreads) {
     const GeneralCase& c = GetParam();
     const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(c), c.symmetric);
