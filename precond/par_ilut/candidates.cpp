@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "precond/factors/known_dof.hpp"
+
 namespace hyperplane::par_ilut {
 namespace {
 
@@ -99,7 +101,10 @@ private:
                 for (int r = 0; r < dof && own.column()[at] == i; ++r) to[r * dof + r] *= 1.0 + alpha_;
             }
         }
-        for (Index at = p.row_begin()[i]; at < x_.filled.diagonal[i]; ++at) subtract_products<valued>(at, first);
+        with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(dof, [&](auto m) {
+            for (Index at = p.row_begin()[i]; at < x_.filled.diagonal[i]; ++at)
+                subtract_products<valued, m.value>(at, first);
+        });
         for (Index at = x_.symmetric ? x_.filled.diagonal[i] : p.row_begin()[i]; at < p.row_begin()[i + 1]; ++at) {
             const std::size_t place = find<valued>(p.column()[at]);
             held_[place] = true;
@@ -107,22 +112,23 @@ private:
                 values_[place * size + entry] -= x_.values[at * size + entry];
         }
     }
-    /// Subtracts X_ik X_kk^-1 X_kj for all j from `first` on, where block `at` is X_ik.
-    template <bool valued>
+    /// Subtracts X_ik X_kk^-1 X_kj for all j from `first` on, where block `at` is X_ik; m is the dof, 0: any.
+    template <bool valued, int m>
     void subtract_products(Index at, int first) {
         const BlockPattern& p = x_.pattern();
-        const int dof = x_.dof, size = dof * dof;
+        const int dof = m > 0 ? m : x_.dof, size = dof * dof;
         const Index k = p.column()[at], end = p.row_begin()[k + 1];
         std::array<double, max_dof * max_dof> w;
         if constexpr (valued) {
             std::fill_n(w.begin(), size, 0.0);
-            general_cpu::add_product(dof, 1.0, x_.values.data() + at * size, inverse_ + k * size, w.data());
+            general_cpu::add_product<m>(dof, 1.0, x_.values.data() + at * size, inverse_ + k * size, w.data());
         }
         const int* const from = p.column() + x_.filled.diagonal[k] + 1;
         for (Index other = std::lower_bound(from, p.column() + end, first) - p.column(); other < end; ++other) {
             const std::size_t place = find<valued>(p.column()[other]);
             if constexpr (valued)
-                general_cpu::add_product(dof, -1.0, w.data(), x_.values.data() + other * size, &values_[place * size]);
+                general_cpu::add_product<m>(dof, -1.0, w.data(), x_.values.data() + other * size,
+                                            &values_[place * size]);
         }
     }
     /// The place of a column in the lists, to which it is appended if it is not there.
