@@ -78,7 +78,7 @@ bool fits(Index shared, int consumers) {
 /// half as many lines where there would be fewer tiles than multiprocessors (docs/log/struct_ilu_factor.md).
 TileShape tile_of_points(const IluPattern& system, int lower, bool with_ring) {
     const int dof = system.dof;
-    const bool small = dof == 1 && points_a_level(system) < 100.0;
+    const bool small = dof == 1 && points_a_level(system) < 60.0;
     if (lower < 6) return {32 / dof, dof == 4 ? 6 : small ? 8 : 16};
     if (dof == 2 && lower > 8) return {8, 2};
     return {32 / dof, with_ring ? 8 : 2};

@@ -68,7 +68,8 @@ int ring_of_rows(const Geometry& g) {
 /// Whether a tile of 32 x 8 lines is better alone on its multiprocessor than beside another one: of two, one polls for
 /// what the other computes. That holds until levels have points for twice as many lines, in one tile.
 bool is_alone(const IluPattern& system, int groups) {
-    return groups == 1 && !is_reduced(system.storage) && !system.of_rank && points_a_level(system) <= 200.0;
+    return groups == 1 && has_large_levels(system) && !is_reduced(system.storage) && !system.of_rank &&
+           points_a_level(system) <= 200.0;
 }
 
 /// Tiles as large as possible, because then fewer values pass between tiles, as long as there are about as many of them
@@ -81,16 +82,14 @@ TileShape tile_of_points(const IluPattern& system, int groups) {
     return {32, large && !is_alone(system, groups) ? 16 : 8};
 }
 
-/// Where warps do not meet, a tile with few rows has short levels. The first-level cache, through which coefficients
-/// are copied, needs some memory beside the stages, so the more values a point has, the fewer are the tile's rows.
-bool has_few_terms(const IluPattern& system, const Geometry& g) {
-    return Groups(system, g, 1).count() <= 3;
-}
+/// Where warps do not meet, a tile with few rows has short levels, which counts on small grids and with many terms. The
+/// first-level cache, through which coefficients are copied, needs some memory beside the stages.
 TileShape tile_of_rows(const IluPattern& system, const Geometry& g) {
-    return {32, has_few_terms(system, g) ? 8 : 4};
+    const bool few_terms = Groups(system, g, 1).count() <= 3;
+    return {32, few_terms && points_a_level(system) > 10.0 ? 8 : 4};
 }
-int stages_of_rows(const IluPattern& system, const Geometry& g) {
-    return has_few_terms(system, g) ? 6 : 8;
+int stages_of_rows(TileShape tile) {
+    return tile.k > 4 ? 6 : 8;
 }
 
 /// A tile has as many points as are needed for copies in flight to use a multiprocessor's share of the memory
@@ -115,12 +114,12 @@ TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
     return tile;
 }
 
-/// Number of sets of threads that poll edges: four for diamond13 with one unknown, two for other stencils with one
-/// unknown and where levels have many points. Otherwise one, since more sets would take shared memory or, with three
-/// and four unknowns, registers (docs/log/struct_ilu_solve.md).
-int lookahead_of(const IluPattern& system, int groups) {
+/// Number of sets of threads that poll edges: four for diamond13 with one unknown and for a tile that is alone, two for
+/// other stencils with one unknown and where levels have many points. Otherwise one, since more sets would take shared
+/// memory or, with three and four unknowns, registers (docs/log/struct_ilu_solve.md).
+int lookahead_of(const IluPattern& system, int groups, bool alone) {
     const bool flat = has_large_levels(system);
-    if (system.dof == 1) return groups == 2 && !flat ? 4 : 2;
+    if (system.dof == 1) return alone || (groups == 2 && !flat) ? 4 : 2;
     return flat && (system.dof <= 2 || system.dof > 4) ? 2 : 1;
 }
 
@@ -195,7 +194,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     const bool flat = has_large_levels(system);
     stages = tuning.stages >= 0 ? tuning.stages
              : dof > 1          ? 3
-             : rows > 0         ? stages_of_rows(system, g)
+             : rows > 0         ? stages_of_rows(tile)
                                 : stages_of_points(groups, flat, tile, vectors);
     // Older terms are summed a level ahead, or values are loaded a level ahead, and a third level is being copied.
     const int fewest = dof > 1 || rows > 0 ? fewest_of_rows : 1;
@@ -205,7 +204,8 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
     halo_threads = std::min(256, (records + 31) / 32 * 32);
     if (rows > 0) halo_threads = 32 * g.halo_k + ((tile.k + g.halo_k) * g.halo_j + 31) / 32 * 32;
-    lookahead = rows > 0 ? 1 : tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups);
+    const bool alone = dof == 1 && rows == 0 && vectors == 0 && is_alone(system, groups);
+    lookahead = rows > 0 ? 1 : tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups, alone);
     shared = solve_shared(system, g, groups, tile, stages, vectors, ring);
     consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), dof);
     while (lookahead > 1 && groups * consumer_threads + lookahead * halo_threads + 32 > 1024) lookahead /= 2;
@@ -230,8 +230,8 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     // each other.
     const int registers = rows > 0 ? 96 : vectors > 0 ? 56 : dof == 1 ? 40 : dof <= 4 ? 72 : 128;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 1024), 65536 / (registers * threads()));
-    const bool alone = dof == 1 && (groups > 2 || (rows == 0 && vectors == 0 && is_alone(system, groups)));
-    blocks = tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, alone ? 1 : 2));
+    blocks =
+        tuning.blocks > 0 ? tuning.blocks : int(std::clamp<Index>(fit, 1, alone || (dof == 1 && groups > 2) ? 1 : 2));
     // A kernel may take so few registers that two blocks would be resident, and wait for each other.
     if (blocks == 1 && (vectors > 0 || alone || tuning.blocks == 1)) shared = std::max(shared, more_than_half);
 }
