@@ -77,7 +77,7 @@ Context Context::cpu(int threads, std::shared_ptr<Communicator> ranks) {
 }
 
 Context Context::cuda(int ordinal, int threads) {
-    return Context(Backend::cuda, threads, std::make_shared<const device::Stream>(ordinal));
+    return Context(Backend::cuda, threads, device::make_stream(ordinal));
 }
 
 Context Context::cuda(int ordinal, int threads, std::shared_ptr<Communicator> ranks) {
@@ -85,7 +85,7 @@ Context Context::cuda(int ordinal, int threads, std::shared_ptr<Communicator> ra
     const device::Readers readers = alone                  ? device::Readers::none
                                     : ranks->one_process() ? device::Readers::threads
                                                            : device::Readers::processes;
-    Context context(Backend::cuda, threads, std::make_shared<const device::Stream>(ordinal, readers));
+    Context context(Backend::cuda, threads, device::make_stream(ordinal, readers));
     if (ranks && ranks->size() > 1) context.shared_->ranks = std::move(ranks);
     return context;
 }

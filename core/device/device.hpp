@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/device/chunks.hpp"
@@ -55,41 +56,44 @@ struct Scratch {
 enum class Readers { none, threads, processes };
 
 /// Work on a GPU in order. One thread at a time uses a stream; different threads can use different ones, of one GPU or
-/// of several.
+/// of several. The GPU need not be there: then the stream serves plans of memory (core/device/planned_gpu.hpp).
 class Stream {
 public:
-    /// Throws DeviceError if the GPU does not exist or cannot be used. Memory that other processes map is allocated in
-    /// chunks.
-    explicit Stream(int ordinal, Readers readers = Readers::none);
-    ~Stream();
+    virtual ~Stream() = default;
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
     const Properties& properties() const { return properties_; }
     /// The cudaStream_t. The stream's GPU becomes the calling thread's current one, as launches need it.
-    void* handle() const;
+    virtual void* handle() const = 0;
     const Scratch& scratch() const { return scratch_; }
 
     /// Device memory; null if there is not enough. Where nobody else reads the stream's memory, what was released is
     /// used again, and given back to the GPU only if there is not enough otherwise: so no set-up waits for the driver
     /// twice.
-    void* allocate(Index bytes) const;
+    virtual void* allocate(Index bytes) const = 0;
     /// Gives memory that was released back to the GPU, after all queued work.
-    void return_released() const;
+    virtual void return_released() const = 0;
     /// If other threads read the memory, this waits for all queued work, and so for their reading, for which the stream
     /// waits: CUDA frees what a kernel of another GPU still reads.
-    void release(void* memory) const;
+    virtual void release(void* memory) const = 0;
     /// The chunks of memory that other processes map; null if none do.
     Chunks* chunks() const { return chunks_.get(); }
     /// Queued after all earlier work.
-    void zero(void* memory, Index bytes) const;
+    void zero(void* memory, Index bytes) const {
+        ++queued_;
+        queue_zero(memory, bytes);
+    }
     /// Copies between host and device, or within either. What is copied to the host is there on return, and what is
     /// copied from it may be changed then; a copy to the device is otherwise queued like all work.
-    void copy(const void* from, void* to, Index bytes) const;
+    void copy(const void* from, void* to, Index bytes) const {
+        ++queued_;
+        queue_copy(from, to, bytes);
+    }
     /// Waits for all queued work. Throws if any of it failed; the message names the last kernel launched.
-    void synchronize() const;
+    virtual void synchronize() const = 0;
     /// The same without a report of errors, for destructors.
-    void drain() const noexcept;
+    virtual void drain() const noexcept = 0;
     /// Seconds that the device takes for the work that `call` queues, measured between two events.
     double seconds_of(const std::function<void()>& call) const;
 
@@ -104,19 +108,26 @@ public:
     /// Number of kernels, copies and fills that have been queued.
     Index queued() const { return queued_; }
 
+protected:
+    explicit Stream(Properties properties) : properties_(std::move(properties)) {}
+    virtual void queue_zero(void* memory, Index bytes) const = 0;
+    virtual void queue_copy(const void* from, void* to, Index bytes) const = 0;
+
+    Properties properties_;
+    Scratch scratch_;
+    std::unique_ptr<Chunks> chunks_;
+
 private:
     friend class Recording;
 
-    Properties properties_;
-    Readers readers_;
-    void* stream_ = nullptr;
-    std::unique_ptr<Chunks> chunks_;
-    void* pool_ = nullptr;  ///< a cudaMemPool_t, if nobody else reads the memory
     mutable bool recording_ = false;
-    Scratch scratch_;
     mutable std::string last_kernel_ = "no kernel";
     mutable Index queued_ = 0;
 };
+
+/// A stream of GPU `ordinal`, or of the GPU that is not there if that is planned_ordinal. Throws DeviceError if the GPU
+/// does not exist or cannot be used. Memory that other processes map is allocated in chunks.
+std::unique_ptr<Stream> make_stream(int ordinal, Readers readers = Readers::none);
 
 /// A CUDA graph of the work that a call queues: it is recorded once and can be queued again as a whole.
 class Recording {

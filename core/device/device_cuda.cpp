@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 
 #include "core/device/capture_cuda.hpp"
 #include "core/device/planned_gpu.hpp"
@@ -165,22 +163,42 @@ Index free_memory(int ordinal) {
     return Index(free);
 }
 
-Stream::Stream(int ordinal, Readers readers)
-    : properties_(ordinal == planned_ordinal ? planned_properties() : properties_of(ordinal)), readers_(readers) {
-    if (is_planned(properties_)) return;
+namespace {
+
+/// The stream of a GPU that is there.
+class GpuStream final : public Stream {
+public:
+    GpuStream(int ordinal, Readers readers);
+    ~GpuStream() override;
+
+    void* handle() const override;
+    void* allocate(Index bytes) const override;
+    void return_released() const override;
+    void release(void* memory) const override;
+    void synchronize() const override;
+    void drain() const noexcept override;
+
+private:
+    void queue_zero(void* memory, Index bytes) const override;
+    void queue_copy(const void* from, void* to, Index bytes) const override;
+
+    Readers readers_;
+    cudaStream_t stream_ = nullptr;
+    cudaMemPool_t pool_ = nullptr;  ///< if nobody else reads the memory and the GPU has pools
+};
+
+GpuStream::GpuStream(int ordinal, Readers readers) : Stream(properties_of(ordinal)), readers_(readers) {
     cuda::check(cudaSetDevice(ordinal), "cudaSetDevice");
     if (readers == Readers::processes)
         chunks_ =
             std::make_unique<Chunks>(Chunks::Source{[this](Index bytes) { return allocate_on_device(*this, bytes); },
                                                     [ordinal](void* chunk) { free_on_device(ordinal, chunk); }});
     if (readers == Readers::none) pool_ = make_pool(ordinal);
-    cudaStream_t made = nullptr;
-    cuda::check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    stream_ = made;
+    cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     const Index bytes = (2 * Scratch::sums + 2) * Index(sizeof(double));
     scratch_.partial = static_cast<double*>(allocate(bytes));
     if (!scratch_.partial) {
-        cudaStreamDestroy(made);
+        cudaStreamDestroy(stream_);
         throw OutOfMemory(fmt::format("GPU {} has no memory left for a stream's sums, {} bytes", ordinal, bytes));
     }
     scratch_.planes = scratch_.partial + Scratch::sums;
@@ -189,30 +207,24 @@ Stream::Stream(int ordinal, Readers readers)
     zero(scratch_.partial, bytes);
 }
 
-Stream::~Stream() {
-    if (is_planned(properties_)) return;
+GpuStream::~GpuStream() {
     drain();
     release(scratch_.partial);
-    cudaStreamDestroy(static_cast<cudaStream_t>(stream_));
-    if (pool_) cudaMemPoolDestroy(static_cast<cudaMemPool_t>(pool_));
+    cudaStreamDestroy(stream_);
+    if (pool_) cudaMemPoolDestroy(pool_);
 }
 
-void* Stream::handle() const {
-    if (is_planned(properties_))
-        throw DeviceError(
-            fmt::format("what follows {} needs a GPU, and none can be used: {}", last_kernel_, unavailable()));
+void* GpuStream::handle() const {
     check(*this, cudaSetDevice(properties_.ordinal), "cudaSetDevice");
     return stream_;
 }
 
-void* Stream::allocate(Index bytes) const {
-    if (is_planned(properties_)) return std::malloc(std::size_t(bytes > 0 ? bytes : 1));
+void* GpuStream::allocate(Index bytes) const {
     if (!pool_) return chunks_ ? chunks_->allocate(bytes) : allocate_on_device(*this, bytes);
     const cudaStream_t stream = cuda_stream(*this);
     void* memory = nullptr;
     const auto is_too_much = [&] {
-        const cudaError_t error = cudaMallocFromPoolAsync(&memory, std::size_t(bytes > 0 ? bytes : 1),
-                                                          static_cast<cudaMemPool_t>(pool_), stream);
+        const cudaError_t error = cudaMallocFromPoolAsync(&memory, std::size_t(bytes > 0 ? bytes : 1), pool_, stream);
         return is_short(*this, error, "cudaMallocFromPoolAsync");
     };
     if (!is_too_much()) return memory;
@@ -220,17 +232,16 @@ void* Stream::allocate(Index bytes) const {
     return is_too_much() ? nullptr : memory;
 }
 
-void Stream::return_released() const {
+void GpuStream::return_released() const {
     if (!pool_) return;
     synchronize();
-    check(*this, cudaMemPoolTrimTo(static_cast<cudaMemPool_t>(pool_), 0), "cudaMemPoolTrimTo");
+    check(*this, cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
 }
 
-void Stream::release(void* memory) const {
-    if (is_planned(properties_)) return std::free(memory);
+void GpuStream::release(void* memory) const {
     if (pool_) {
         cudaSetDevice(properties_.ordinal);  // unchecked, both: the call may be part of unwinding after another error
-        cudaFreeAsync(memory, static_cast<cudaStream_t>(stream_));
+        cudaFreeAsync(memory, stream_);
         return;
     }
     if (chunks_) {
@@ -241,15 +252,11 @@ void Stream::release(void* memory) const {
     free_on_device(properties_.ordinal, memory);
 }
 
-void Stream::zero(void* memory, Index bytes) const {
-    ++queued_;
-    if (is_planned(properties_)) return void(std::memset(memory, 0, std::size_t(bytes)));
+void GpuStream::queue_zero(void* memory, Index bytes) const {
     check(*this, cudaMemsetAsync(memory, 0, std::size_t(bytes), cuda_stream(*this)), "cudaMemsetAsync");
 }
 
-void Stream::copy(const void* from, void* to, Index bytes) const {
-    ++queued_;
-    if (is_planned(properties_)) return void(std::memmove(to, from, std::size_t(bytes)));
+void GpuStream::queue_copy(const void* from, void* to, Index bytes) const {
     check(*this, cudaMemcpyAsync(to, from, std::size_t(bytes), cudaMemcpyDefault, cuda_stream(*this)),
           "cudaMemcpyAsync");
     cudaPointerAttributes a{}, b{};
@@ -262,15 +269,20 @@ void Stream::copy(const void* from, void* to, Index bytes) const {
     if (!sent && (a.type != cudaMemoryTypeDevice || b.type != cudaMemoryTypeDevice)) synchronize();
 }
 
-void Stream::synchronize() const {
-    if (is_planned(properties_)) return;
+void GpuStream::synchronize() const {
     check(*this, cudaStreamSynchronize(cuda_stream(*this)), "cudaStreamSynchronize");
 }
 
-void Stream::drain() const noexcept {
-    if (is_planned(properties_)) return;
+void GpuStream::drain() const noexcept {
     cudaSetDevice(properties_.ordinal);
-    cudaStreamSynchronize(static_cast<cudaStream_t>(stream_));
+    cudaStreamSynchronize(stream_);
+}
+
+}  // namespace
+
+std::unique_ptr<Stream> make_stream(int ordinal, Readers readers) {
+    if (ordinal == planned_ordinal) return std::make_unique<PlannedStream>();
+    return std::make_unique<GpuStream>(ordinal, readers);
 }
 
 double Stream::seconds_of(const std::function<void()>& call) const {

@@ -19,20 +19,10 @@ Properties properties_of(int) {
 Index free_memory(int) {
     return 0;
 }
-Stream::Stream(int ordinal, Readers readers) : properties_(properties_of(ordinal)), readers_(readers) {}
-Stream::~Stream() = default;
-void* Stream::handle() const {
+std::unique_ptr<Stream> make_stream(int ordinal, Readers) {
+    properties_of(ordinal);
     return nullptr;
 }
-void* Stream::allocate(Index) const {
-    return nullptr;
-}
-void Stream::return_released() const {}
-void Stream::release(void*) const {}
-void Stream::zero(void*, Index) const {}
-void Stream::copy(const void*, void*, Index) const {}
-void Stream::synchronize() const {}
-void Stream::drain() const noexcept {}
 double Stream::seconds_of(const std::function<void()>&) const {
     return 0.0;
 }
