@@ -90,12 +90,16 @@ void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& set
             !(on_cpu && other.name == "cusparse_ilu"))  // the only one that needs a GPU
             others.push_back(other.name);
     const bool general = setting.matrix.kind() == MatrixKind::general;
+    const char* const counterpart =
+        !kind && general && row.name == "multicolor"
+            ? "; a general matrix is factored by colours with sync_free_ilu and ordering.name = multicolor"
+            : "";
     throw UsageError(fmt::format(
-        "preconditioner.name = {} {}; use {}", row.name,
+        "preconditioner.name = {} {}; use {}{}", row.name,
         kind      ? "needs a symmetric matrix, and this one is not"
         : general ? "takes matrices on a grid alone, and this one is general"
                   : "takes general matrices alone, and this one is on a grid (matrix.format = general makes it one)",
-        fmt::join(others, ", ")));
+        fmt::join(others, ", "), counterpart));
 }
 
 ParameterTable common_preconditioner_parameters() {

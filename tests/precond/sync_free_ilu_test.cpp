@@ -288,6 +288,10 @@ TEST(MatrixKinds, ThatDoNotFitAreRefusedWithNamesThatWould) {
         [&] { make_general("struct_ilu", a); },
         "preconditioner.name = struct_ilu takes matrices on a grid alone, and this one is general; "
         "use jacobi_sweeps, par_ilu, subdomain_ildu0, jacobi, sync_free_ilu, par_ilut, none");
+    expect_error<UsageError>(
+        [&] { make_general("multicolor", a); },
+        "sync_free_ilu, par_ilut, none; a general matrix is factored by colours with sync_free_ilu and "
+        "ordering.name = multicolor");
     const PreconditionerSetting grid{Context::cpu(1), {{7, 5, 3}, Stencil::star7(), 1, true}};
     expect_error<UsageError>([&] { check_matrix(find_preconditioner("sync_free_ilu"), grid); },
                              "takes general matrices alone, and this one is on a grid (matrix.format = general makes");
