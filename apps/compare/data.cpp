@@ -35,7 +35,6 @@ std::map<std::string, std::string> system_text(const Comparison& comparison, con
     const SystemPrint& print = comparison.print();
     std::map<std::string, std::string> text = {
         {"problem", parameters.text("problem", "name")},
-        {"cells", fmt::format("{} x {} x {}", grid.nx, grid.ny, grid.nz)},
         {"unknowns", fmt::format("{}", grid.points() * shape.dof)},
         {"stencil", shape.stencil.name()},
         {"criterion", criterion_text(parameters, shape)},
@@ -50,6 +49,7 @@ std::map<std::string, std::string> system_text(const Comparison& comparison, con
         {"fingerprint_x0", in_hex(print.x0)},
         {"fingerprint_criterion", in_hex(print.criterion)},
     };
+    if (!grid.plain_rows) text["cells"] = fmt::format("{} x {} x {}", grid.nx, grid.ny, grid.nz);
     if (shape.separate_preconditioner_matrix) text["fingerprint_p"] = in_hex(print.p);
     return text;
 }
@@ -121,6 +121,7 @@ RecordData record_of(const Trial& trial, const Candidate& candidate, const Compa
                             .layout = trial.layout,
                             .stencil = shape.stencil.name(),
                             .dof = shape.dof,
+                            .symmetric = trial.symmetric,
                             .pattern = trial.pattern,
                             .given_pattern = trial.given_pattern});
     const ExitCode code = trial.tried ? trial.code : ExitCode::checkpointed;

@@ -46,6 +46,7 @@ void Comparison::build_all() {
             trial.preparation = a_case.problem->preparation();
             trial.pattern = a_case.shape().statistics();
             trial.given_pattern = a_case.shape().given_statistics();
+            trial.symmetric = a_case.shape().symmetric;
             const MemoryPlan plan = a_case.memory_plan(Moments::after_first_solve);
             trial.predicted = a_case.memory_plan(Moments::after_construction).total() - other_forms;
             const Index needed = in_one_memory(plan.total()), of_rank = most_of_a_rank(plan.total());

@@ -28,14 +28,49 @@ std::string in_ms(double seconds) {
     return seconds < 0.9995 ? fmt::format("{:.4g}", seconds * 1e3) : fmt::format("{:.0f}", seconds * 1e3);
 }
 
+/// Lines "label  a, b: reason", one for each reason, in the order in which reasons are added.
+class Grouped {
+public:
+    void add(const std::string& reason, const std::string& name) {
+        for (auto& [known, names] : groups_)
+            if (known == reason) {
+                names += ", " + name;
+                return;
+            }
+        groups_.emplace_back(reason, name);
+    }
+    std::string text(const std::string& label) const {
+        std::string text;
+        for (const auto& [reason, names] : groups_) text += item(label, fmt::format("{}: {}", names, reason));
+        return text;
+    }
+    /// The same without names where all have one reason.
+    std::string text_of_difference(const std::string& label) const {
+        return groups_.size() == 1 ? item(label, groups_.front().first) : text(label);
+    }
+
+private:
+    std::vector<std::pair<std::string, std::string>> groups_;
+};
+
+/// The pattern of a general matrix, which depends on a candidate's ordering; else empty.
+std::string patterns(const ComparisonData& c) {
+    Grouped groups;
+    for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)
+        if (const RecordData& record = c.records[at]; record.pattern)
+            groups.add(pattern_text(*record.pattern, record.dof, record.symmetric), c.rows[at].name);
+    return groups.text_of_difference("matrix");
+}
+
 std::string heading(const ComparisonData& c) {
     const auto get = [&](const char* key) {
         const auto at = c.system.find(key);
         return at == c.system.end() ? std::string("--") : at->second;
     };
-    std::string text = item("system", fmt::format("{}: {} on {}, {} unknowns, {}; the first linear system", c.deck_file,
-                                                  get("problem"), get("cells"), get("unknowns"), get("stencil"))) +
-                       item("criterion", get("criterion"));
+    const std::string cells = c.system.count("cells") ? " on " + get("cells") : "";
+    std::string text = item("system", fmt::format("{}: {}{}, {} unknowns, {}; the first linear system", c.deck_file,
+                                                  get("problem"), cells, get("unknowns"), get("stencil"))) +
+                       patterns(c) + item("criterion", get("criterion"));
     if (get("fingerprint_a") == in_hex(0))
         text += item("fingerprint", "none: no candidate got as far as the system");
     else
@@ -84,27 +119,6 @@ std::string table_row(const ComparisonRow& row, const Widths& widths, bool best)
                std::isfinite(row.preconditioner_share) ? fmt::format("{:.0f} %", 100 * row.preconditioner_share) : "--",
                double(row.peak) / (1 << 20), row.ratio > 0.0 ? fmt::format("{:.2f}", row.ratio) : "--");
 }
-
-/// Lines "label  a, b: reason", one for each reason, in the order in which reasons are added.
-class Grouped {
-public:
-    void add(const std::string& reason, const std::string& name) {
-        for (auto& [known, names] : groups_)
-            if (known == reason) {
-                names += ", " + name;
-                return;
-            }
-        groups_.emplace_back(reason, name);
-    }
-    std::string text(const std::string& label) const {
-        std::string text;
-        for (const auto& [reason, names] : groups_) text += item(label, fmt::format("{}: {}", names, reason));
-        return text;
-    }
-
-private:
-    std::vector<std::pair<std::string, std::string>> groups_;
-};
 
 /// Times of reading, ordering and whatever else came before a candidate's first system: a line for the candidates that
 /// share them. The table's times do not contain these.
@@ -251,6 +265,8 @@ nlohmann::json comparison_json(const ComparisonData& c) {
     for (std::size_t at = 0; at < c.rows.size(); ++at) {
         json["candidates"].push_back(row_json(c.rows[at]));
         if (const auto solves = solves_to_pay_off(c, at)) json["candidates"].back()["pays_off_from_solves"] = *solves;
+        if (at < c.records.size() && c.records[at].pattern)
+            json["candidates"].back()["pattern"] = to_json(*c.records[at].pattern);
     }
     for (const LeftOut& pair : c.left_out) json["left_out"].push_back({{"name", pair.name}, {"reason", pair.reason}});
     return json;

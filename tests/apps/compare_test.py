@@ -67,6 +67,33 @@ class Table(CompareTest):
         else:
             self.assertNotIn("pays_off_from_solves", ilu)
 
+    def test_a_general_matrix_is_described_as_run_describes_it(self):
+        """By its pattern, which depends on a candidate's ordering, and not by a grid that it does not have."""
+        rows = [f"{at + 1} {at + 1} 4" for at in range(15)] + [f"{at + 2} {at + 1} -1" for at in range(14)]
+        (self.folder / "a.mtx").write_text(
+            "%%MatrixMarket matrix coordinate real general\n15 15 29\n" + "\n".join(rows) + "\n")
+        deck = self.write("g.ini", "[problem]\nname = matrix\nfile = a.mtx\n[solver]\nname = gmres\n"
+                                   "[preconditioner]\nname = sync_free_ilu\n")
+        line = next(one for one in self.expect(0, "run", deck).stdout.splitlines() if one.startswith("matrix "))
+        said = self.expect(0, "compare", deck, "--preconditioners", "sync_free_ilu,jacobi", "--force").stdout
+        self.assertIn("g.ini: matrix, 15 unknowns, general; the first linear system", said)
+        self.assertIn(line, said.splitlines())
+        names = "jacobi,sync_free_ilu:ordering.name=rcm"
+        said = self.expect(0, "compare", deck, "--preconditioners", names, "--force").stdout
+        self.assertEqual(sum(one.startswith("matrix ") for one in said.splitlines()), 2, said)
+        answer = self.compare(0, deck, "--preconditioners", names, "--force")
+        self.assertNotIn("cells", answer["system"])
+        levels = {row["preconditioner"]: row["pattern"]["lower_levels"] for row in answer["candidates"]}
+        self.assertEqual(levels["jacobi"], 15)
+        self.assertNotIn("pattern", self.compare(0, self.poisson(), "--preconditioners", "jacobi")["candidates"][0])
+
+    def test_a_symmetric_one_is_called_so(self):
+        deck = self.poisson()
+        said = self.expect(0, "compare", deck, "--preconditioners", "jacobi,sync_free_ilu", "--set",
+                           "matrix.format=general").stdout
+        line = next(one for one in said.splitlines() if one.startswith("matrix "))
+        self.assertTrue(line.endswith(", symmetric"), line)
+
     def test_a_candidate_does_what_a_run_does(self):
         deck = self.poisson()
         words = ("--set", "solver.name=gmres", "--set", "preconditioner.fill_level=1")
