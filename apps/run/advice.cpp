@@ -22,12 +22,14 @@ std::string name_of(const std::string& override) {
     return override.substr(0, override.find('='));
 }
 
-/// While one exists, memory above the ledger's peak cannot be had, as if it were used up. On several ranks, which must
-/// all try the same, it changes nothing; nothing that they plan takes memory.
+/// While one exists, memory above the ledger's peak, or above `predicted` bytes if these are more, cannot be had, as if
+/// it were used up. On several ranks, which must all try the same, it changes nothing; nothing that they plan takes
+/// memory.
 class NoMoreThanPeak {
 public:
-    explicit NoMoreThanPeak(const Case& a_case) : case_(a_case) {
-        if (!a_case.context.ranks()) limit_memory(a_case.context, a_case.parameters, a_case.context.ledger().peak());
+    NoMoreThanPeak(const Case& a_case, Index predicted) : case_(a_case) {
+        if (a_case.context.ranks()) return;
+        limit_memory(a_case.context, a_case.parameters, std::max(a_case.context.ledger().peak(), predicted));
     }
     ~NoMoreThanPeak() { limit_memory(case_.context, case_.parameters); }
     NoMoreThanPeak(const NoMoreThanPeak&) = delete;
@@ -39,8 +41,10 @@ private:
 
 class Adviser {
 public:
-    explicit Adviser(const Case& a_case)
-        : case_(a_case), preconditioner_(find_preconditioner(a_case.name("preconditioner"))), no_more_(a_case) {}
+    explicit Adviser(const Case& a_case, Index predicted = 0)
+        : case_(a_case),
+          preconditioner_(find_preconditioner(a_case.name("preconditioner"))),
+          no_more_(a_case, predicted) {}
 
     std::vector<Advice> found() { return std::move(found_); }
 
@@ -102,15 +106,16 @@ public:
         }
     }
 
-    /// Another policy for pivots; where the preconditioner has none, one that has.
-    void suggest_pivot_policy() {
+    /// Another policy for pivots that may mend them; where the preconditioner has none, one that has.
+    void suggest_pivot_policy(const PivotRemedies& remedies) {
         const Parameters& p = case_.parameters;
         if (p.has("preconditioner", "pivot_policy")) {
             if (p.text("preconditioner", "pivot_policy") != "fail") return;
-            suggest({"preconditioner.pivot_policy=shift"});
-            suggest({"preconditioner.pivot_policy=boost"});
+            if (remedies.shift) suggest({"preconditioner.pivot_policy=shift"});
+            if (remedies.boost) suggest({"preconditioner.pivot_policy=boost"});
             return;
         }
+        if (!remedies.boost) return;
         if (case_.shape().dof == 1) return;  // its block is zero, and a policy scales what is there
         for (const PreconditionerRow& row : preconditioners())
             if (row.name != preconditioner_.name && has_key(row.parameters, "preconditioner", "pivot_policy") &&
@@ -184,7 +189,7 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
         case StopReason::breakdown:
         case StopReason::indefinite_operator: adviser.suggest_other_solver(); break;
         case StopReason::indefinite_preconditioner:
-            adviser.suggest_pivot_policy();
+            adviser.suggest_pivot_policy({});
             adviser.suggest_other_solver();
             break;
         case StopReason::false_convergence:
@@ -202,9 +207,9 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
     return adviser.found();
 }
 
-std::vector<Advice> advise_on_pivot(const Case& a_case) {
-    Adviser adviser(a_case);
-    adviser.suggest_pivot_policy();
+std::vector<Advice> advise_on_pivot(const Case& a_case, const PivotRemedies& remedies, Index predicted) {
+    Adviser adviser(a_case, predicted);
+    adviser.suggest_pivot_policy(remedies);
     adviser.suggest({"preconditioner.name=none"});  // which no pivot can stop
     return adviser.found();
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/run/case.hpp"
+#include "precond/factors/pivot_error.hpp"
 
 namespace hyperplane {
 
@@ -18,8 +19,9 @@ struct Advice {
 
 /// After a linear solve that did not converge, the best first; `history` may be empty where it is not known.
 std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const std::vector<HistoryEntry>& history);
-/// After a set-up that met a pivot that it cannot use.
-std::vector<Advice> advise_on_pivot(const Case& a_case);
+/// After a set-up that met a pivot that it cannot use, and which these policies may mend. `predicted`: bytes that the
+/// run was predicted to hold, of which a set-up that fails has used a part.
+std::vector<Advice> advise_on_pivot(const Case& a_case, const PivotRemedies& remedies = {}, Index predicted = 0);
 
 /// "solver.restart = 60, or preconditioner.fill_level = 1"; empty where there is no advice.
 std::string to_string(const std::vector<Advice>& advice);

@@ -83,7 +83,7 @@ Outcome Simulation::run() {
         march();
     } catch (const PivotError& error) {
         newton_.reset(), stepper_.reset();  // so that their memory is free for the search for advice
-        const std::string advice = to_string(advise_on_pivot(case_));
+        const std::string advice = to_string(advise_on_pivot(case_, error.remedies, outcome_.predicted));
         outcome_.code = error.code();
         outcome_.message = error.what() + (advice.empty() ? "" : " Try " + advice + ".");
     } catch (const Error& error) {

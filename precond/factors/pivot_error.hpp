@@ -9,12 +9,20 @@
 
 namespace hyperplane {
 
-struct PivotError : SetupError {
-    using SetupError::SetupError;
+/// Which policies change the first pivot that failed. A shift scales A's diagonal: where that and the pivot are zero,
+/// it remains so. A boosted pivot is a fraction of its block's largest entry, which must not be zero.
+struct PivotRemedies {
+    bool shift = true, boost = true;
 };
 
-/// Throws PivotError where another policy may help, else SetupError: "`name`: the pivot at ..." and `remark`.
-[[noreturn]] void refuse_pivots(const std::string& name, const PivotInverter& inverter, const PivotRules& rules,
-                                const std::string& remark = "");
+struct PivotError : SetupError {
+    PivotError(const std::string& message, PivotRemedies policies) : SetupError(message), remedies(policies) {}
+    PivotRemedies remedies;
+};
+
+/// Throws PivotError where another policy or preconditioner may help, else SetupError: "`name`: the pivot at ..." and
+/// `remark`. `a` is the matrix whose factorisation failed; all ranks that have parts of it must call it.
+[[noreturn]] void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotInverter& inverter,
+                                const PivotRules& rules, const std::string& remark = "");
 
 }  // namespace hyperplane

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"
+#include "core/matrix/views.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/gauss_jordan.hpp"
@@ -22,6 +23,56 @@ double largest_entry(const double* block, int size) {
     double largest = 0.0;
     for (int at = 0; at < size; ++at) largest = std::max(largest, std::abs(block[at]));
     return largest;
+}
+
+/// The diagonal block of A in a cell, or in the row of a general matrix whose number in the given order is cell.x;
+/// zeros where none is stored. Of a matrix on several ranks, nothing where another rank has the row.
+std::vector<double> diagonal_block(const SystemMatrix& a, Int3 cell) {
+    const int dof = a.dof();
+    const Context host = a.context().host();
+    std::vector<double> block(std::size_t(dof * dof), 0.0);
+    if (const auto* const general = dynamic_cast<const BsrMatrix*>(&a)) {
+        const BlockPattern& pattern = *general->pattern();
+        const Index place = pattern.order() ? pattern.order()->place[cell.x] : cell.x;
+        const Index row = place - a.space().first_block_row();
+        if (row < 0 || row >= pattern.rows()) return {};
+        if (const Index at = pattern.find(row, int(row)); at >= 0)
+            copy_between(a.context(), general->values() + at * dof * dof, host, block.data(),
+                         Index(block.size() * sizeof(double)));
+        return block;
+    }
+    if (a.space().is_part()) return {};
+    const auto& on_grid = dynamic_cast<const StructMatrix&>(a);
+    const ConstMatrixView values = view(on_grid);
+    const Index slot = on_grid.layout().slot(cell);
+    for (int row = 0; row < dof; ++row)
+        for (int col = 0; col < dof; ++col)
+            copy_between(a.context(), &values.at(on_grid.stencil().diagonal(), row, col, slot), host,
+                         &block[std::size_t(row * dof + col)], Index(sizeof(double)));
+    return block;
+}
+
+PivotRemedies remedies_of(const SystemMatrix& a, const PivotInverter& inverter) {
+    SetupReport report;
+    inverter.add_failures_to(report);
+    const auto& [cell, component, value] = report.modified.back();
+    const std::vector<double> block = diagonal_block(a, cell);
+    PivotRemedies remedies{value != 0.0, value != 0.0 || component > 0};
+    if (!block.empty()) {
+        remedies.shift = remedies.shift || block[std::size_t(component * a.dof() + component)] != 0.0;
+        remedies.boost = remedies.boost || largest_entry(block.data(), int(block.size())) > 0.0;
+    }
+    if (!a.space().is_part()) return remedies;
+    // One rank has the row of a general matrix; on a grid none looks.
+    const std::vector<double> of_ranks =
+        gathered(a.context(), {double(remedies.shift), double(remedies.boost), double(!block.empty())});
+    bool known = false;
+    for (std::size_t at = 0; at < of_ranks.size(); at += 3) {
+        remedies.shift = remedies.shift || of_ranks[at] > 0.0;
+        remedies.boost = remedies.boost || of_ranks[at + 1] > 0.0;
+        known = known || of_ranks[at + 2] > 0.0;
+    }
+    return known ? remedies : PivotRemedies{};
 }
 
 bool earlier(const Grid& grid, const PivotEvent& a, const PivotEvent& b) {
@@ -133,11 +184,11 @@ std::string PivotInverter::explain() const {
                        failures_ == 1 ? "" : "s", cause);
 }
 
-void refuse_pivots(const std::string& name, const PivotInverter& inverter, const PivotRules& rules,
-                   const std::string& remark) {
+void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotInverter& inverter,
+                   const PivotRules& rules, const std::string& remark) {
     const std::string message = fmt::format("{}: {}{}", name, inverter.explain(), remark);
     if (inverter.not_finite() || rules.policy == PivotPolicy::boost) throw SetupError(message);
-    throw PivotError(message);
+    throw PivotError(message, remedies_of(a, inverter));
 }
 
 void PivotInverter::add_failures_to(SetupReport& report) const {
@@ -246,7 +297,7 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
         }
         const bool mendable = rules.policy == PivotPolicy::shift && !inverter.not_finite();
         if (!mendable || alpha > last_shift)
-            refuse_pivots(name, inverter, rules,
+            refuse_pivots(name, a, inverter, rules,
                           remark + (mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""));
         if (report.pivots_modified == 0) inverter.add_failures_to(report);
     }

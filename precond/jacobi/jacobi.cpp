@@ -71,7 +71,7 @@ SetupReport Jacobi::setup(const SystemMatrix& matrix) {
     l1_ ? invert_diagonal(l1_diagonal(a, label), *inverse_, rules, inverter)
         : invert_diagonal(a, *inverse_, rules, inverter);
     if (a.layout().is_part()) inverter.gather(a.context());
-    if (inverter.failures() > 0) refuse_pivots("jacobi", inverter, rules);
+    if (inverter.failures() > 0) refuse_pivots("jacobi", matrix, inverter, rules);
     SetupReport report;
     inverter.add_to(report);
     report.factor_bytes = inverse_->bytes();

@@ -212,6 +212,29 @@ class Matrix(ProgramTest):
         singular = [(i, j, 0.0 if i == j == 1 else v) for i, j, v in entries]
         self.refused(5, coordinate(60, singular), "the pivot at row 1 is zero", "preconditioner.indefinite=true")
 
+    def test_advice_on_pivots_names_policies_that_can_help(self):
+        """The same for every preconditioner that has policies: they scale what A or the pivot's block has, so that a zero that
+        nothing fills remains one."""
+        self.write("a.ini", DECK.format(file="a.mtx"))
+        missing = [e for e in tridiagonal(8) if e[:2] != (1, 1)]
+        zero = [(1, 1, 0.0), *missing]
+        cancelled = [(1, 1, 1.0), (1, 2, 2.0), (2, 1, 3.0), (2, 2, 6.0), (2, 3, 1.0), (3, 2, 1.0), (3, 3, 4.0)]
+        block = [(1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0), (1, 3, 1.0), (3, 1, 1.0), (3, 3, 4.0), (3, 4, 1.0), (4, 4, 4.0)]
+        shift, boost, none = (f"preconditioner.{key}" for key in ("pivot_policy = shift", "pivot_policy = boost", "name = none"))
+        for name in ("sync_free_ilu", "par_ilut", "jacobi_sweeps", "subdomain_ildu0", "par_ilu"):
+            policies = [shift] if name == "par_ilu" else [shift, boost]
+            for entries, size, row, expected in ((missing, 1, 1, []), (zero, 1, 1, []), (cancelled, 1, 2, policies),
+                                                 (missing, 2, 1, policies[1:]), (block, 2, 1, policies[1:])):
+                with self.subTest(name, entries=entries, block=size):
+                    rows = max(e[0] for e in entries)
+                    self.write("a.mtx", coordinate(rows, entries))
+                    keys = ("--set", f"preconditioner.name={name}", "--set", f"problem.block={size}")
+                    said = self.expect(5, "run", "a.ini", *keys, says=f"the pivot at row {row} is ").stderr
+                    self.assertEqual(said[said.index(" Try "):].strip(), "Try " + ", or ".join([*expected, none]) + ".")
+                    for policy in expected:
+                        words = ("--set", policy.replace(" ", ""), "--fresh")
+                        self.assertNotIn("the pivot at", self.run_program("run", "a.ini", *keys, *words).stderr, policy)
+
     def test_list_says_which_matrices_a_preconditioner_takes(self):
         text = self.expect(0, "list", "preconditioners").stdout
         of = {line.split()[0]: line for line in text.replace("\n" + 27 * " ", "; ").split("\n") if line.strip()}
