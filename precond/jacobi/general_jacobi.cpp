@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "precond/checks/applications.hpp"
+#include "precond/checks/general_applications.hpp"
 #include "precond/factors/pivot_error.hpp"
 #include "precond/graph/diagonal_pattern.hpp"
 #include "precond/jacobi/invert_rows.hpp"
@@ -13,16 +15,21 @@ namespace {
 
 constexpr const char* general_label = "factor";
 
+/// The places of the diagonal blocks, -1 where one is not stored.
+Buffer<Index> places_of_diagonal(const Context& host, const std::string& label, const BlockPattern& pattern) {
+    Buffer<Index> places(host, label, pattern.rows());
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(pattern.rows()))
+    for (Index row = 0; row < pattern.rows(); ++row) places[row] = pattern.find(row, int(row));
+    return places;
+}
+
 }  // namespace
 
 void GeneralJacobi::analyse(const BsrMatrix& a) {
     if (served_ == a.pattern() && inverse_ && inverse_->dof() == a.dof()) return;
     const BlockPattern& pattern = *a.pattern();
     inverse_.reset();
-    Buffer<Index> places(context_.host(), general_label, pattern.rows());
-#pragma omp parallel for schedule(static) num_threads(context_.threads_for(pattern.rows()))
-    for (Index row = 0; row < pattern.rows(); ++row) places[row] = pattern.find(row, int(row));
-    places_ = moved_to(context_, general_label, std::move(places));
+    places_ = moved_to(context_, general_label, places_of_diagonal(context_.host(), general_label, pattern));
     inverse_ = std::make_unique<BsrMatrix>(context_, diagonal_pattern(context_.host(), pattern.rows(), general_label),
                                            a.dof(), a.symmetric(), general_label);
     served_ = a.pattern();
@@ -50,6 +57,20 @@ SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
     inverter.add_to(report);
     report.factor_bytes = inverse_->bytes();
     return report;
+}
+
+ApplicationCheck GeneralJacobi::check_application(const SystemMatrix& matrix, const Vector& r, const Vector& z,
+                                                  const MakeInDouble& /*in_double*/) const {
+    std::unique_ptr<BsrMatrix> copy;
+    const BsrMatrix& a = on_host(general(matrix), copy);
+    const auto checked = [&](const BsrMatrix& d) {
+        return ApplicationCheck{diagonal_error(d, r, z), bound_of_double(), ""};
+    };
+    if (!l1_) return checked(a);
+    const Context host = a.context();
+    BsrMatrix d(host, diagonal_pattern(host, a.pattern()->rows(), "check"), a.dof(), a.symmetric(), "check");
+    l1_diagonal(a, places_of_diagonal(host, "check", *a.pattern()), d);
+    return checked(d);
 }
 
 Index GeneralJacobi::bytes_of_l1(Index rows, int dof) {

@@ -19,6 +19,8 @@ public:
     void apply(const Vector& r, Vector& z) const override { inverse_->apply(r, z); }
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override { return inverse_->bytes_per_apply(); }
+    ApplicationCheck check_application(const SystemMatrix& matrix, const Vector& r, const Vector& z,
+                                       const MakeInDouble& in_double) const override;
 
     static PreconditionerPlan plan(const PreconditionerSetting& setting, bool l1);
     /// Held after a set-up; on a CPU, l1 holds bytes_of_l1 in addition during one.

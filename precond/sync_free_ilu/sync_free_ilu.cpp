@@ -9,6 +9,7 @@
 #include "core/profile.hpp"
 #include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
+#include "precond/checks/general_applications.hpp"
 #include "precond/factors/rounding_events.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/check.hpp"
@@ -289,9 +290,9 @@ std::string SyncFreeIlu::solve_way() const {
     return lower_.goes_by_level() || upper_.goes_by_level() ? name_of(SolveWay::levels) : "natural_order";
 }
 
-ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
-                                                const MakeInDouble& in_double) const {
-    if (options_.sweeps) return Preconditioner::check_application(a, r, z, in_double);
+ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
+                                                const MakeInDouble& /*in_double*/) const {
+    if (options_.sweeps) return check_sweeps(ldu(), factors_.dof, *options_.sweeps, r, z);
     const double error = is_reduced(options_.storage) ? error_of_solves(widened(), diagonals(), r, z)
                                                       : error_of_solves(factors_, diagonals(), r, z);
     return {error, bound_of_double(), ""};

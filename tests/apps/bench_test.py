@@ -136,9 +136,14 @@ class Bench(ProgramTest):
             self.assertEqual(row["layout"], "rows")
             self.assertGreater(min(row["setup"]["median"], row["whole_setup"]["median"], row["apply"]["median"]), 0.0)
         self.assertEqual(rows["none"]["error"], 0.0)
-        self.assertIn("unchecked", rows["jacobi_sweeps"])
-        blocks = self.bench("preconditioners", deck, "--preconditioners", "sync_free_ilu,sync_free_ilu:fill_level=1", "--set",
-                            "problem.name=block_laplacian")
+        for name in ("jacobi", "jacobi_sweeps"):
+            self.assertLess(rows[name]["error"], 1e-14, name)
+        swept = self.bench("preconditioners", deck, "--preconditioners", "jacobi:l1=true,jacobi_sweeps:mode=block_async")
+        l1, asynchronous = swept["systems"][0]["preconditioners"]
+        self.assertLess(l1["error"], 1e-14)
+        self.assertIn("asynchronous", asynchronous["unchecked"])
+        blocks = self.bench("preconditioners", deck, "--preconditioners", "sync_free_ilu,sync_free_ilu:fill_level=1,jacobi,jacobi_sweeps",
+                            "--set", "problem.name=block_laplacian")
         for row in blocks["systems"][0]["preconditioners"]:
             self.assertLess(row["error"], 1e-14)
         shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", "sync_free_ilu", "--repeats", "1").stdout
