@@ -7,7 +7,7 @@
 
 namespace hyperplane {
 
-/// A preconditioner whose triangular solves go one of several ways (precond/sync_free_ilu/solve_way.hpp).
+/// A preconditioner whose triangular solves go one of several ways (precond/general/solves/solve_way.hpp).
 class TellsSolveWay {
 public:
     virtual ~TellsSolveWay() = default;

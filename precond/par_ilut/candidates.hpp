@@ -7,7 +7,7 @@
 // the value that a fixed-point sweep would give the block.
 #pragma once
 
-#include "precond/sync_free_ilu/cpu.hpp"
+#include "precond/general/factors/cpu.hpp"
 
 namespace hyperplane::par_ilut {
 

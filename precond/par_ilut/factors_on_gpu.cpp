@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "precond/sync_free_ilu/rank_orders.hpp"
+#include "precond/general/orders/rank_orders.hpp"
 
 namespace hyperplane {
 namespace {

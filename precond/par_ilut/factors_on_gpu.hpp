@@ -4,9 +4,9 @@
 
 #include <memory>
 
-#include "precond/sync_free_ilu/factors.hpp"
-#include "precond/sync_free_ilu/gpu_pattern.hpp"
-#include "precond/sync_free_ilu/solve_cuda.hpp"
+#include "precond/general/factors/factors.hpp"
+#include "precond/general/pattern/gpu_pattern.hpp"
+#include "precond/general/solves/solve_cuda.hpp"
 
 namespace hyperplane {
 

@@ -5,8 +5,8 @@
 
 #include <memory>
 
+#include "precond/general/pattern/gpu_pattern.hpp"
 #include "precond/par_ilut/selection.hpp"
-#include "precond/sync_free_ilu/gpu_pattern.hpp"
 
 namespace hyperplane::par_ilut {
 

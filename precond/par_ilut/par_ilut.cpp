@@ -11,12 +11,12 @@
 #include "core/profile.hpp"
 #include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
+#include "precond/general/factors/check.hpp"
+#include "precond/general/factors/exported.hpp"
 #include "precond/par_ilut/candidates.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
 #include "precond/par_ilut/rank_par_ilut.hpp"
 #include "precond/par_ilut/rounds_cuda.hpp"
-#include "precond/sync_free_ilu/check.hpp"
-#include "precond/sync_free_ilu/exported.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {

@@ -6,7 +6,7 @@
 // the pattern of A, a round
 //
 //     adds the blocks of A - M that X does not have         precond/par_ilut/candidates.hpp
-//     makes a fixed-point sweep                             precond/sync_free_ilu/fixed_point_cpu.cpp
+//     makes a fixed-point sweep                             precond/general/fixed_point/fixed_point_cpu.cpp
 //     keeps the largest blocks of each triangle             precond/par_ilut/selection.hpp
 //     makes another fixed-point sweep
 //
@@ -14,7 +14,7 @@
 // symmetric factors (ParICT). A sweep reads only the values from before it, so the bits do not depend on threads.
 //
 // On a GPU, kernels do the same in the same order where a row has one unknown (precond/par_ilut/rounds_cuda.hpp); the
-// host finds factors of blocks. The solves are those of sync_free_ilu (precond/sync_free_ilu/slices.hpp).
+// host finds factors of blocks. The solves are those of sync_free_ilu (precond/general/orders/slices.hpp).
 #pragma once
 
 #include <memory>
@@ -22,10 +22,10 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/counted.hpp"
 #include "precond/factors/ldu.hpp"
+#include "precond/general/factors/cpu.hpp"
+#include "precond/general/solves/solve_way.hpp"
 #include "precond/par_ilut/selection.hpp"
 #include "precond/row.hpp"
-#include "precond/sync_free_ilu/cpu.hpp"
-#include "precond/sync_free_ilu/solve_way.hpp"
 #include "precond/tells_solve_way.hpp"
 
 namespace hyperplane {

@@ -5,9 +5,9 @@
 #include <chrono>
 
 #include "core/timer.hpp"
+#include "precond/general/orders/rank_orders.hpp"
+#include "precond/general/pattern/rank_pattern.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
-#include "precond/sync_free_ilu/rank_orders.hpp"
-#include "precond/sync_free_ilu/rank_pattern.hpp"
 
 namespace hyperplane {
 namespace {

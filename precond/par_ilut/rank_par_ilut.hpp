@@ -2,11 +2,11 @@
 // par_ilut on several ranks that share the rows of a general matrix. Which entries are kept depends on all of them, so
 // every rank gathers the matrix and its host finds the factors as one rank does, with the same bits; it keeps its own
 // rows of them. Solves are those of sync_free_ilu: on CPUs they go stage by stage
-// (precond/sync_free_ilu/rank_solve.hpp), on GPUs row by row (precond/sync_free_ilu/between_ranks.hpp).
+// (precond/general/solves/rank_solve.hpp), on GPUs row by row (precond/general/solves/between_ranks.hpp).
 #pragma once
 
+#include "precond/general/solves/rank_solve.hpp"
 #include "precond/par_ilut/par_ilut.hpp"
-#include "precond/sync_free_ilu/rank_solve.hpp"
 
 namespace hyperplane {
 

@@ -5,11 +5,11 @@
 
 #include <memory>
 
+#include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
 #include "precond/par_ilut/gpu_factors.hpp"
 #include "precond/par_ilut/par_ilut.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
-#include "precond/sync_free_ilu/fixed_point_cuda.hpp"
 
 namespace hyperplane::par_ilut {
 

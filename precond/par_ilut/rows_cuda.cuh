@@ -2,9 +2,9 @@
 // Look-ups in compressed rows for the kernels of par_ilut, most of which have a thread for each number of a block.
 #pragma once
 
-#include "precond/sync_free_ilu/gpu_calls.cuh"
-#include "precond/sync_free_ilu/gpu_pattern.hpp"
-#include "precond/sync_free_ilu/search.cuh"
+#include "precond/general/pattern/gpu_calls.cuh"
+#include "precond/general/pattern/gpu_pattern.hpp"
+#include "precond/general/pattern/search.cuh"
 
 namespace hyperplane::par_ilut {
 

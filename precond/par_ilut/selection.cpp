@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "precond/general/factors/cpu.hpp"
 #include "precond/graph/levels.hpp"
-#include "precond/sync_free_ilu/cpu.hpp"
 
 namespace hyperplane::par_ilut {
 namespace {

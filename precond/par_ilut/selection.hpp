@@ -6,7 +6,7 @@
 // factor; its square is the trace of X_ij^T X_ii^-1 X_ij (i < j).
 #pragma once
 
-#include "precond/sync_free_ilu/factors.hpp"
+#include "precond/general/factors/factors.hpp"
 
 namespace hyperplane::par_ilut {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "precond/sync_free_ilu/on_gpu.hpp"
+#include "precond/general/pattern/on_gpu.hpp"
 
 namespace hyperplane {
 namespace {

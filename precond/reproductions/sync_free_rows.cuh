@@ -15,7 +15,7 @@
 // Definitions: LANES (threads of a row, a power of two), SEARCHES (whether Algorithm 4 is used), SYMMETRIC, DOF 1,
 // WARPS (of a thread block).
 
-#include "precond/sync_free_ilu/waiting.cuh"
+#include "precond/general/solves/waiting.cuh"
 
 namespace hyperplane {
 
@@ -24,8 +24,8 @@ constexpr bool others_change = true;
 
 }  // namespace hyperplane
 
+#include "precond/general/factors/row.cuh"
 #include "precond/sync_free_ilu/polled.cuh"
-#include "precond/sync_free_ilu/row.cuh"
 
 #include "precond/reproductions/update_by_intersection.cuh"
 #include "precond/reproductions/update_by_search.cuh"

@@ -2,7 +2,7 @@
 // The arguments of the kernel that factors short rows of blocks (precond/sync_free_ilu/block_factor.cuh).
 #pragma once
 
-#include "precond/sync_free_ilu/arguments.hpp"
+#include "precond/general/factors/arguments.hpp"
 
 namespace hyperplane {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "precond/general/pattern/on_gpu.hpp"
 #include "precond/kernel_set.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
 #include "precond/sync_free_ilu/unfinish.hpp"
 
 namespace hyperplane {

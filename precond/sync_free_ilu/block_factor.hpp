@@ -4,9 +4,9 @@
 
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
+#include "precond/general/orders/orders.hpp"
+#include "precond/general/pattern/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/block_arguments.hpp"
-#include "precond/sync_free_ilu/gpu_pattern.hpp"
-#include "precond/sync_free_ilu/orders.hpp"
 
 namespace hyperplane {
 

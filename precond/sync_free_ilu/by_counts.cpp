@@ -2,7 +2,7 @@
 // The memory of these factors: that of values, and all of it where only the numbers of rows and blocks are known.
 #include <algorithm>
 
-#include "precond/sync_free_ilu/swept.hpp"
+#include "precond/general/sweeps/swept.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "precond/general/pattern/on_gpu.hpp"
 #include "precond/kernel_set.hpp"
 #include "precond/reproductions/sync_free_rows.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
 
 namespace hyperplane {
 namespace {

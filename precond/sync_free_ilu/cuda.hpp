@@ -9,11 +9,11 @@
 
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
-#include "precond/sync_free_ilu/arguments.hpp"
+#include "precond/general/factors/arguments.hpp"
+#include "precond/general/factors/factors.hpp"
+#include "precond/general/orders/orders_cuda.hpp"
+#include "precond/general/pattern/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/block_factor.hpp"
-#include "precond/sync_free_ilu/factors.hpp"
-#include "precond/sync_free_ilu/gpu_pattern.hpp"
-#include "precond/sync_free_ilu/orders_cuda.hpp"
 #include "precond/sync_free_ilu/table_factor.hpp"
 
 namespace hyperplane {

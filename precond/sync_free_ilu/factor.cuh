@@ -15,7 +15,7 @@
 // Definitions: DOF, LANES (a power of two; 32 where DOF > 1), SYMMETRIC, WARPS (of a thread block), BATCH (of short
 // rows).
 
-#include "precond/sync_free_ilu/waiting.cuh"
+#include "precond/general/solves/waiting.cuh"
 
 namespace hyperplane {
 
@@ -24,7 +24,7 @@ constexpr bool others_change = true;
 
 }  // namespace hyperplane
 
-#include "precond/sync_free_ilu/row.cuh"
+#include "precond/general/factors/row.cuh"
 
 namespace hyperplane {
 

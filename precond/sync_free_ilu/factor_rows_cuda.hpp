@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows of a general matrix's factors that ranks on GPUs give each other: of earlier ranks' rows that a rank depends
 // on, it has copies of the diagonal blocks and of what is above the diagonal in its columns
-// (precond/sync_free_ilu/rank_pattern.hpp).
+// (precond/general/pattern/rank_pattern.hpp).
 #pragma once
 
 #include <string>

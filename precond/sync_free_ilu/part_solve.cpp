@@ -2,10 +2,10 @@
 #include "precond/sync_free_ilu/part_solve.hpp"
 
 #include "core/error.hpp"
+#include "precond/general/factors/stored_on_host.hpp"
+#include "precond/general/pattern/on_gpu.hpp"
 #include "precond/kernel_set.hpp"
 #include "precond/reproductions/part_walk.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
-#include "precond/sync_free_ilu/stored_on_host.hpp"
 
 namespace hyperplane {
 namespace {

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "core/device/rtc.hpp"
+#include "precond/general/factors/factors.hpp"
+#include "precond/general/factors/reduced_rows_cuda.hpp"
 #include "precond/subdomain_variant.hpp"
-#include "precond/sync_free_ilu/factors.hpp"
 #include "precond/sync_free_ilu/part_arguments.hpp"
-#include "precond/sync_free_ilu/reduced_rows_cuda.hpp"
 #include "precond/sync_free_ilu/symbolic.hpp"
 
 namespace hyperplane {

@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/general/solves/rank_solve.hpp"
 #include "precond/row.hpp"
-#include "precond/sync_free_ilu/rank_solve.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {

@@ -8,10 +8,10 @@
 #include "core/profile.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/timer.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
+#include "precond/general/orders/rank_orders.hpp"
+#include "precond/general/orders/row_counts.hpp"
+#include "precond/general/pattern/on_gpu.hpp"
 #include "precond/sync_free_ilu/rank_ilu.hpp"
-#include "precond/sync_free_ilu/rank_orders.hpp"
-#include "precond/sync_free_ilu/row_counts.hpp"
 
 namespace hyperplane {
 namespace {

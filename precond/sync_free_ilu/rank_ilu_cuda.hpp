@@ -2,21 +2,21 @@
 // The factors of sync_free_ilu, jacobi_sweeps and par_ilu on several ranks on GPUs, with every coupling between them,
 // also those of fill, so that factors and solves have the bits of one GPU.
 //
-// The pattern is that of ranks on CPUs (precond/sync_free_ilu/rank_pattern.hpp). In an elimination ranks factor one
+// The pattern is that of ranks on CPUs (precond/general/pattern/rank_pattern.hpp). In an elimination ranks factor one
 // after the other: a rank copies the factors of the rows of earlier ranks that it depends on, and then runs the kernel
 // of one GPU on its own rows. Between fixed-point sweeps they exchange what the next one reads. In exact solves ranks
-// work at the same time (precond/sync_free_ilu/between_ranks.hpp); Jacobi sweeps are products.
+// work at the same time (precond/general/solves/between_ranks.hpp); Jacobi sweeps are products.
 #pragma once
 
 #include <memory>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/general/fixed_point/fixed_point_cuda.hpp"
+#include "precond/general/solves/solve_cuda.hpp"
+#include "precond/general/sweeps/rank_sweeps.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
 #include "precond/sync_free_ilu/factor_rows_cuda.hpp"
-#include "precond/sync_free_ilu/fixed_point_cuda.hpp"
-#include "precond/sync_free_ilu/rank_sweeps.hpp"
-#include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "precond/sync_free_ilu/rank_pattern.hpp"
+#include "precond/general/pattern/rank_pattern.hpp"
 
 namespace hyperplane {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parts of subdomain_ildu0 (precond/sync_free_ilu/decoupled.hpp) on several ranks, where a rank solves whole parts.
+// The parts of subdomain_ildu0 (precond/general/pattern/decoupled.hpp) on several ranks, where a rank solves whole
+// parts.
 //
 // The parts are those of the whole matrix, whatever the ranks. A part belongs to the rank that has most of its rows. So
 // a rank solves with rows of its own and, of parts that a cut between ranks divides, with rows of other ranks. They are
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "core/matrix/block_pattern.hpp"
-#include "precond/sync_free_ilu/decoupled.hpp"
+#include "precond/general/pattern/decoupled.hpp"
 
 namespace hyperplane {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "precond/general/pattern/rank_pattern.hpp"
 #include "precond/sync_free_ilu/rank_parts.hpp"
-#include "precond/sync_free_ilu/rank_pattern.hpp"
 
 namespace hyperplane {
 namespace {

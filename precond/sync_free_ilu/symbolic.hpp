@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "precond/general/orders/orders.hpp"
+#include "precond/general/pattern/decoupled.hpp"
 #include "precond/row.hpp"
-#include "precond/sync_free_ilu/decoupled.hpp"
-#include "precond/sync_free_ilu/orders.hpp"
 #include "precond/sync_free_ilu/part_tables.hpp"
 
 namespace hyperplane {

@@ -10,9 +10,9 @@
 //
 // Factors in reduced precision are rounded after that, and those in double are released until the next set-up.
 //
-// On a CPU the rows of a level are shared by the threads (precond/sync_free_ilu/row_walk.hpp). On a GPU rows are handed
-// out in the order of their levels, and wait for each other (precond/sync_free_ilu/waiting.cuh); the solves read a copy
-// of the factors in that order (precond/sync_free_ilu/slices.hpp).
+// On a CPU the rows of a level are shared by the threads (precond/general/solves/row_walk.hpp). On a GPU rows are
+// handed out in the order of their levels, and wait for each other (precond/general/solves/waiting.cuh); the solves
+// read a copy of the factors in that order (precond/general/orders/slices.hpp).
 #pragma once
 
 #include <memory>
@@ -24,11 +24,11 @@
 #include "precond/factors/ldu.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/storage.hpp"
+#include "precond/general/factors/cpu.hpp"
+#include "precond/general/factors/reduced_rows.hpp"
+#include "precond/general/solves/solve_way.hpp"
 #include "precond/row.hpp"
 #include "precond/subdomain_variant.hpp"
-#include "precond/sync_free_ilu/cpu.hpp"
-#include "precond/sync_free_ilu/reduced_rows.hpp"
-#include "precond/sync_free_ilu/solve_way.hpp"
 #include "precond/sync_free_ilu/symbolic.hpp"
 #include "precond/tells_solve_way.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "precond/general/pattern/on_gpu.hpp"
 #include "precond/kernel_set.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
 #include "precond/sync_free_ilu/unfinish.hpp"
 
 namespace hyperplane {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ILU of one unknown a row, by tables that say which entries meet (precond/sync_free_ilu/tables.hpp).
+// ILU of one unknown a row, by tables that say which entries meet (precond/general/orders/tables.hpp).
 //
 // Before a launch all values are `unfinished`, a number that is not one, and each entry of U is written once. So a lane
 // that needs U_kj polls U_kj itself: there are no flags, no fences, and no second access after a wait. A lane has one
@@ -11,10 +11,10 @@
 //
 // Definitions: SYMMETRIC, OFFSET (the type of an offset).
 
+#include "precond/general/orders/table_arguments.hpp"
+#include "precond/general/pattern/search.cuh"
+#include "precond/general/solves/waiting.cuh"
 #include "precond/sync_free_ilu/polled.cuh"
-#include "precond/sync_free_ilu/search.cuh"
-#include "precond/sync_free_ilu/table_arguments.hpp"
-#include "precond/sync_free_ilu/waiting.cuh"
 
 namespace hyperplane {
 

@@ -4,9 +4,9 @@
 
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
-#include "precond/sync_free_ilu/gpu_pattern.hpp"
-#include "precond/sync_free_ilu/table_arguments.hpp"
-#include "precond/sync_free_ilu/tables.hpp"
+#include "precond/general/orders/table_arguments.hpp"
+#include "precond/general/orders/tables.hpp"
+#include "precond/general/pattern/gpu_pattern.hpp"
 
 namespace hyperplane {
 

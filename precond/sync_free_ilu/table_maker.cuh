@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the tables of a factorisation (precond/sync_free_ilu/tables.hpp), a warp a slice, and what precedes a
+// Makes the tables of a factorisation (precond/general/orders/tables.hpp), a warp a slice, and what precedes a
 // factorisation by them: A's values in the pattern of its factors.
 //
 // Definitions: SYMMETRIC, OFFSET (the type of an offset).
 
-#include "precond/sync_free_ilu/search.cuh"
-#include "precond/sync_free_ilu/table_arguments.hpp"
+#include "precond/general/orders/table_arguments.hpp"
+#include "precond/general/pattern/search.cuh"
 
 namespace hyperplane {
 

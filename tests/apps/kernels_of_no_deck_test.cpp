@@ -8,14 +8,14 @@
 
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
+#include "precond/general/fixed_point/fixed_point_cuda.hpp"
+#include "precond/general/solves/solve_cuda.hpp"
+#include "precond/general/sweeps/async_sweep_cuda.hpp"
 #include "precond/graph/levels_cuda.hpp"
 #include "precond/multicolor/multicolor.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
-#include "precond/sync_free_ilu/async_sweep_cuda.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
-#include "precond/sync_free_ilu/fixed_point_cuda.hpp"
 #include "precond/sync_free_ilu/part_solve.hpp"
-#include "precond/sync_free_ilu/solve_cuda.hpp"
 #include "precond/sync_free_ilu/table_factor.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
 

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "precond/emulated_threads.hpp"
+#include "precond/general/pattern/on_gpu.hpp"
+#include "precond/general/sweeps/async_arguments.hpp"
 #include "precond/general_cases.hpp"
-#include "precond/sync_free_ilu/async_arguments.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
 #include "reference/jacobi_sweeps.hpp"
 
 namespace emulated {
@@ -47,7 +47,7 @@ using std::min;
 #define DOF 1
 #define LANES 4
 #define async_sweep async_sweep_1
-#include "precond/sync_free_ilu/async_sweep.cuh"
+#include "precond/general/sweeps/async_sweep.cuh"
 #undef DOF
 #undef LANES
 #undef async_sweep
@@ -61,7 +61,7 @@ using std::min;
 #define DOF 3
 #define LANES 8
 #define async_sweep async_sweep_3
-#include "precond/sync_free_ilu/async_sweep.cuh"
+#include "precond/general/sweeps/async_sweep.cuh"
 }  // namespace unknowns_3
 
 namespace hyperplane {

@@ -8,10 +8,10 @@
 #include "core/matrix/bsr_matrix.hpp"
 #include "precond/emulated_threads.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/general/factors/arguments.hpp"
+#include "precond/general/orders/table_arguments.hpp"
+#include "precond/general/pattern/on_gpu.hpp"
 #include "precond/graph/fill.hpp"
-#include "precond/sync_free_ilu/arguments.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
-#include "precond/sync_free_ilu/table_arguments.hpp"
 
 // What thread blocks wait for is passed on by PTX, which the host leaves out.
 namespace waiting_text::hyperplane {
@@ -26,7 +26,7 @@ inline unsigned atomicAdd(unsigned* at, unsigned value) {
 #define asm
 #define volatile(...) (void)0
 namespace waiting_text {
-#include "precond/sync_free_ilu/waiting.cuh"
+#include "precond/general/solves/waiting.cuh"
 }
 namespace polled_text {
 namespace hyperplane {
@@ -41,7 +41,7 @@ inline double __longlong_as_double(long long bits) {   // NOLINT(bugprone-reserv
 #undef asm
 #undef volatile
 namespace search_text {
-#include "precond/sync_free_ilu/search.cuh"
+#include "precond/general/pattern/search.cuh"
 }
 
 namespace emulated {

@@ -7,12 +7,12 @@
 
 #include "precond/emulated_threads.hpp"
 #include "precond/factors/gauss_jordan.hpp"
+#include "precond/general/factors/arguments.hpp"
+#include "precond/general/pattern/on_gpu.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/graph/fill.hpp"
 #include "precond/graph/levels.hpp"
 #include "precond/graph/levels_arguments.hpp"
-#include "precond/sync_free_ilu/arguments.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
 
 // Depths are passed on by PTX, which the host leaves out.
 #define asm
@@ -56,7 +56,7 @@ inline int atomicMin(int* at, int value) {
 #define LANES 32
 #define WARPS 1
 #define SYMMETRIC 0
-#include "precond/sync_free_ilu/fixed_point.cuh"
+#include "precond/general/fixed_point/fixed_point.cuh"
 }  // namespace sweep_text
 
 namespace hyperplane {

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "on_device.hpp"
+#include "precond/general/orders/orders_cuda.hpp"
+#include "precond/general/pattern/diagonals_cuda.hpp"
+#include "precond/general/pattern/on_gpu.hpp"
 #include "precond/general_cases.hpp"
-#include "precond/sync_free_ilu/diagonals_cuda.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
-#include "precond/sync_free_ilu/orders_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {

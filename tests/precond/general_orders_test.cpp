@@ -2,9 +2,9 @@
 // The orders in which sync_free_ilu works on rows: levels, slices of solves and tables, on the host.
 #include <gtest/gtest.h>
 
+#include "precond/general/orders/slices.hpp"
+#include "precond/general/orders/tables.hpp"
 #include "precond/general_cases.hpp"
-#include "precond/sync_free_ilu/slices.hpp"
-#include "precond/sync_free_ilu/tables.hpp"
 
 namespace hyperplane {
 namespace {

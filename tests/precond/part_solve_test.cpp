@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "precond/emulated_values.hpp"
+#include "precond/general/pattern/on_gpu.hpp"
 #include "precond/general_cases.hpp"
-#include "precond/sync_free_ilu/on_gpu.hpp"
 #include "precond/sync_free_ilu/part_tables.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "reference/subdomains.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The ways of the triangular solves with general factors: every one against the reference, with the same bits.
-#include "precond/sync_free_ilu/solve_way.hpp"
+#include "precond/general/solves/solve_way.hpp"
 
 #include "on_device.hpp"
 #include "precond/general_cases.hpp"

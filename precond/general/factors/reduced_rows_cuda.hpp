@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The factors of a general matrix in reduced precision on a GPU, in the places of the pattern, until the solves have
+// copied them to the places that they read (solve_cuda.hpp, part_solve.hpp).
+#pragma once
+
+#include <string>
+
+#include "precond/general/factors/reduced_blocks.hpp"
+#include "precond/general/pattern/gpu_pattern.hpp"
+
+namespace hyperplane {
+
+/// The factors in their storage, in the places of the pattern; a GPU's solves copy them from there.
+struct StoredFactors {
+    const void* values;                      ///< L, D^-1 and U in double, or W, D^-1 and G
+    const RowExponent* exponents = nullptr;  ///< of half_scaled: [W, D^-1 or G][row of the pattern][component]
+};
+
+/// W, D^-1 and G of some factors, rounded as on a CPU.
+class RoundedFactors {
+public:
+    /// In the pattern's memory, for blocks of dof x dof values. `storage` is single_precision or half_scaled.
+    RoundedFactors(const GpuPattern& pattern, FactorStorage storage, int dof, const std::string& label);
+    /// Rounds the factors of `a`, which are given in double in the same places; returns the events of all ranks that
+    /// share its rows.
+    Rounding round(const GpuPattern& pattern, const double* factors, const BsrMatrix& a);
+    StoredFactors stored() const;
+
+private:
+    int dof_;
+    ReducedBlocks numbers_;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The orders in which a GPU's kernels work on the rows of factors.
+#pragma once
+
+#include <optional>
+
+#include "precond/general/orders/slices.hpp"
+#include "precond/general/orders/tables.hpp"
+
+namespace hyperplane {
+
+/// What is asked for.
+struct OrderNeeds {
+    int dof = 1;
+    bool slices = false;                   ///< of both solves
+    SolveWay way = SolveWay::sync_free;    ///< of these solves, which decides whether slices tell their levels
+    std::optional<TableShape> table = {};  ///< of a factorisation by tables
+    bool by_level = false;                 ///< of a factorisation by search
+
+    bool any() const { return slices || table || by_level; }
+    bool operator==(const OrderNeeds&) const = default;
+};
+
+/// In one memory.
+struct Orders {
+    std::optional<SlicedOrder> lower, upper;
+    std::optional<TableOrder> table;
+    Buffer<int> by_level;  ///< the rows by the levels of the lower triangle
+};
+
+/// The sizes of the orders.
+struct OrderSizes {
+    std::optional<SlicedSizes> lower, upper;
+    std::optional<TableSizes> table;
+};
+
+struct PlannedOrders {
+    OrderNeeds needs;
+    OrderSizes sizes;
+};
+
+}  // namespace hyperplane

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "precond/general/sweeps/swept.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/matrix/bsr_product_cuda.hpp"
+#include "core/random.hpp"
+#include "core/ranks/cuts.hpp"
+#include "core/vector/blas1.hpp"
+#include "precond/general/orders/row_counts.hpp"
+#include "precond/general/sweeps/async_sweep_cuda.hpp"
+#include "precond/graph/diagonal_pattern.hpp"
+
+namespace hyperplane {
+namespace {
+
+constexpr const char* swept_label = "sweeps";
+
+/// The part of a filled pattern below or above the diagonal; of several ranks, of the own rows, and all must call it.
+std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, bool lower,
+                                                const std::shared_ptr<const RowSlab>& slab) {
+    const BlockPattern& p = *filled.pattern;
+    const Context& host = p.context();
+    const Index rows = slab ? slab->rows : p.rows();
+    Buffer<Index> row_begin(host, swept_label, rows + 1);
+    const auto first = [&](Index row) {
+        return lower ? p.row_begin()[filled.first + row] : filled.diagonal[filled.first + row] + 1;
+    };
+    const auto last = [&](Index row) {
+        return lower ? filled.diagonal[filled.first + row] : p.row_begin()[filled.first + row + 1];
+    };
+    for (Index row = 0; row < rows; ++row) row_begin[row + 1] = row_begin[row] + last(row) - first(row);
+    Buffer<int> column(host, swept_label, row_begin[rows]);
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(p.blocks()))
+    for (Index row = 0; row < rows; ++row)
+        std::transform(p.column() + first(row), p.column() + last(row), column.data() + row_begin[row],
+                       [&](int j) { return j - int(filled.first); });
+    std::shared_ptr<RowSlab> own;
+    if (slab) {
+        // A GPU's product is chosen by how many blocks the whole triangle has.
+        const std::vector<double> of_ranks = gathered(host, {double(column.size())});
+        own = std::make_shared<RowSlab>(*slab);
+        own->whole = {.rows = slab->all_rows, .blocks = Index(std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0))};
+    }
+    return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), nullptr, std::move(own));
+}
+
+/// out = x y for dof x dof blocks.
+void multiply(int dof, const double* x, const double* y, double* out) {
+    std::fill_n(out, dof * dof, 0.0);
+    for (int row = 0; row < dof; ++row)
+        for (int q = 0; q < dof; ++q)
+            for (int col = 0; col < dof; ++col) out[row * dof + col] += x[row * dof + q] * y[q * dof + col];
+}
+
+/// What an application moves: sweeps with both triangles, whose products move so many bytes, and the product with D^-1.
+Index bytes_of_application(const SweepOptions& options, Index lower, Index upper, Index inverse, Index vector) {
+    // An asynchronous sweep reads b beside its product, and the first one begins with x = 0. A synchronous one is a
+    // product and an addition, and the first one copies b.
+    if (options.mode == SweepMode::block_async)
+        return options.lower * (lower + vector) + options.upper * (upper + vector) + inverse + 2 * vector;
+    return (options.lower - 1) * (lower + 3 * vector) + (options.upper - 1) * (upper + 3 * vector) + inverse +
+           4 * vector;
+}
+
+constexpr Index block_rows = TriangleSweeps::block_points;
+
+/// A block of an asynchronous sweep on a CPU: its rows are computed, then written.
+void sweep_block(const BsrMatrix& triangle, Index block, const double* b, double* x) {
+    thread_local std::vector<double> products;
+    const int dof = triangle.dof();
+    const Index first = block * block_rows, last = std::min(first + block_rows, triangle.pattern()->rows());
+    products.resize(std::size_t(block_rows * dof));
+    bsr::multiply(*triangle.pattern(), dof, triangle.values(), x, products.data() - first * dof, first, last);
+    for (Index at = first * dof; at < last * dof; ++at) x[at] = b[at] - products[at - first * dof];
+}
+
+}  // namespace
+
+SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options,
+                           const std::shared_ptr<const RowSlab>& slab)
+    : context_(context), options_(options) {
+    const auto make = [&](std::shared_ptr<const BlockPattern> pattern) {
+        return std::make_unique<BsrMatrix>(context, std::move(pattern), factors.dof, false, swept_label);
+    };
+    w_ = make(triangle_of(factors.filled, true, slab));
+    g_ = make(triangle_of(factors.filled, false, slab));
+    inverse_ = make(diagonal_pattern(factors.pattern().context(), w_->pattern()->rows(), swept_label));
+    for (Vector* vector : {&product_, &scaled_}) *vector = Vector(context, w_->space(), factors.dof, swept_label);
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda && options.mode == SweepMode::block_async) {
+            async_w_ = std::make_shared<AsyncSweepCuda>(*w_, turns_of(options.order, Direction::lower));
+            async_g_ = std::make_shared<AsyncSweepCuda>(*g_, turns_of(options.order, Direction::upper));
+        }
+}
+
+void SweptFactors::take(const GeneralFactors& factors, const std::string& name) {
+    const BlockPattern& p = factors.pattern();
+    const int dof = factors.dof, size = dof * dof;
+    const Context host = context_.host();
+    const bool far = context_.backend() == Backend::cuda;
+    Buffer<double> copy;
+    if (far) {
+        copy = Buffer<double>(host, swept_label, factors.values.size());
+        copy_between(context_, factors.values.data(), host, copy.data(), copy.size() * Index(sizeof(double)));
+    }
+    const double* const values = far ? copy.data() : factors.values.data();
+    std::unique_ptr<BsrMatrix> copies[3];
+    BsrMatrix* here[3] = {w_.get(), g_.get(), inverse_.get()};
+    for (int at = 0; far && at < 3; ++at) {
+        copies[at] = std::make_unique<BsrMatrix>(host, here[at]->pattern(), dof, false, swept_label);
+        here[at] = copies[at].get();
+    }
+#pragma omp parallel for schedule(static) num_threads(host.threads_for(p.blocks() * size))
+    for (Index row = 0; row < w_->pattern()->rows(); ++row) {
+        const Index place = factors.filled.first + row, begin = p.row_begin()[place], end = p.row_begin()[place + 1];
+        const Index diagonal = factors.filled.diagonal[place];
+        const double* const inverse = values + diagonal * size;
+        std::copy(values + begin * size, inverse, here[0]->values() + w_->pattern()->row_begin()[row] * size);
+        std::copy_n(inverse, size, here[2]->values() + row * size);
+        for (Index at = diagonal + 1; at < end; ++at)
+            multiply(dof, inverse, values + at * size,
+                     here[1]->values() + (g_->pattern()->row_begin()[row] + at - diagonal - 1) * size);
+    }
+    if (far) {
+        w_->assign(*copies[0]);
+        g_->assign(*copies[1]);
+        inverse_->assign(*copies[2]);
+    }
+    refuse_divergence(*w_, options_.lower, "lower", name);
+    refuse_divergence(*g_, options_.upper, "upper", name);
+}
+
+void SweptFactors::sweep(const BsrMatrix& triangle, int sweeps, const Vector& b, Vector& x) const {
+    transfer(b, x);
+    for (int at = 1; at < sweeps; ++at) {
+        triangle.apply(x, product_);
+        add(b, -1.0, product_, x);
+    }
+}
+
+void SweptFactors::sweep_by_blocks(Direction direction, int sweeps, const Vector& b, Vector& x) const {
+    const BsrMatrix& triangle = direction == Direction::lower ? *w_ : *g_;
+    set_zero(x);
+    for (int at = 0; at < sweeps; ++at) {
+        if constexpr (cuda_built)
+            if (async_w_) {
+                (direction == Direction::lower ? async_w_ : async_g_)->sweep(triangle, b, x);
+                continue;
+            }
+        const Index rows = triangle.pattern()->rows();
+        for_each_turn((rows + block_rows - 1) / block_rows, context_.threads_for(rows * triangle.dof()),
+                      turns_of(options_.order, direction),
+                      [&](Index block) { sweep_block(triangle, block, b.data(), x.data()); });
+    }
+}
+
+void SweptFactors::apply(const Vector& r, Vector& z) const {
+    if (options_.mode == SweepMode::block_async) {
+        sweep_by_blocks(Direction::lower, options_.lower, r, z);
+        inverse_->apply(z, scaled_);
+        return sweep_by_blocks(Direction::upper, options_.upper, scaled_, z);
+    }
+    sweep(*w_, options_.lower, r, z);
+    inverse_->apply(z, scaled_);
+    sweep(*g_, options_.upper, scaled_, z);
+}
+
+// The error of a sweep is multiplied by N = -T. Its growth on a positive random vector is measured as in
+// precond/triangular/jacobi/solve.hpp.
+void SweptFactors::refuse_divergence(const BsrMatrix& triangle, int sweeps, const char* which,
+                                     const std::string& name) const {
+    constexpr double most_at_last = 10.0, most = 1e8;
+    std::vector<double> start(std::size_t(triangle.space().all_block_rows() * triangle.dof()));
+    for (std::size_t at = 0; at < start.size(); ++at) start[at] = random_uniform(17, at);
+    Vector x(context_, triangle.space(), triangle.dof(), swept_label),
+        y(context_, triangle.space(), triangle.dof(), swept_label);
+    from_natural(start, x);
+    const double norm = norm2(x);
+    double growth = 0.0;
+    int taken = 0;
+    while (taken < sweeps && growth <= most) {
+        triangle.apply(x, y);
+        std::swap(x, y);
+        growth = norm > 0.0 ? norm2(x) / norm : 0.0;
+        ++taken;
+    }
+    if (taken == sweeps && growth <= most_at_last) return;
+    throw SetupError(fmt::format(
+        "{0}: Jacobi sweeps diverge on the {1} triangle: after {2} of {3} {1}_sweeps the error is {4:.2g} "
+        "times that without sweeps, since the factor is too far from normal. Use another "
+        "preconditioner.{1}_sweeps, a larger preconditioner.shift, ordering.name = rcm, or {5}, whose solves "
+        "are exact.",
+        name, which, taken, sweeps, growth,
+        name == "jacobi_sweeps" ? "sync_free_ilu" : "preconditioner.triangular_solve = exact"));
+}
+
+Index SweptFactors::bytes_per_apply() const {
+    return bytes_of_application(options_, w_->bytes_per_apply(), g_->bytes_per_apply(), inverse_->bytes_per_apply(),
+                                inverse_->unknowns() * Index(sizeof(double)));
+}
+
+Index SweptFactors::bytes_of_turns(const SweepOptions& options, Backend backend) {
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda && options.mode == SweepMode::block_async) return 2 * AsyncSweepCuda::bytes();
+    return 0;
+}
+
+Index SweptFactors::bytes(Index rows, Index blocks, int dof) {
+    // Three patterns, which share the blocks of the factors, their values, and two vectors.
+    const Index patterns = 2 * BlockPattern::bytes(rows, 0) + BlockPattern::bytes(rows, blocks);
+    return patterns + blocks * dof * dof * Index(sizeof(double)) + 2 * rows * dof * Index(sizeof(double));
+}
+
+Index SweptFactors::bytes_of_long_rows([[maybe_unused]] const FilledPattern& filled, [[maybe_unused]] Index rows,
+                                       [[maybe_unused]] int dof) {
+    Index bytes = 0;
+    if constexpr (cuda_built)
+        for (Index row = filled.first; row < filled.first + rows; ++row) {
+            const RowEntries entries = entries_of(filled, row);
+            bytes +=
+                BsrProductCuda::bytes_of_row(entries.below, dof) + BsrProductCuda::bytes_of_row(entries.from - 1, dof);
+        }
+    return bytes;
+}
+
+Index SweptFactors::bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options) {
+    const Index rows = filled.pattern->rows();
+    return bytes_per_apply(rows, filled.lower, filled.pattern->blocks() - rows - filled.lower, dof, options);
+}
+
+Index SweptFactors::bytes_per_apply(Index rows, Index lower, Index upper, int dof, const SweepOptions& options) {
+    const Index vector = rows * dof * Index(sizeof(double));
+    const auto product = [&](Index blocks) {
+        return BlockPattern::bytes(rows, blocks) + blocks * dof * dof * Index(sizeof(double)) + 2 * vector;
+    };
+    return bytes_of_application(options, product(lower), product(upper), product(rows), vector);
+}
+
+rtc::Programs SweptFactors::programs([[maybe_unused]] const FilledPattern& filled, [[maybe_unused]] int dof,
+                                     [[maybe_unused]] const SweepOptions& options) {
+    rtc::Programs all;
+    if constexpr (cuda_built) {
+        const Index rows = filled.pattern->rows();
+        if (rows == 0) return all;
+        const double lower = double(filled.lower) / double(rows),
+                     upper = double(filled.pattern->blocks() - rows - filled.lower) / double(rows);
+        const auto add = [&](rtc::Programs programs, const std::string& which) {
+            for (rtc::Program& program : programs) {
+                program.title = which + " " + program.title;
+                all.push_back(std::move(program));
+            }
+        };
+        for (const auto& [mean, which] :
+             {std::pair(lower, "lower"), std::pair(upper, "upper"), std::pair(1.0, "inverse")})
+            add(BsrProductCuda::programs(mean, dof), which);
+        if (options.mode == SweepMode::block_async) {
+            add(AsyncSweepCuda::programs(lower, dof), "lower");
+            add(AsyncSweepCuda::programs(upper, dof), "upper");
+        }
+    }
+    return all;
+}
+
+}  // namespace hyperplane

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Jacobi sweeps in place of both solves with general factors (Anzt, Chow, Dongarra, Euro-Par 2015):
+//
+//     M = (I + W) D (I + G):  v = r - W v from v = 0, `lower` times;  z = D^-1 v - G z from z = 0, `upper` times
+//
+// W and G are matrices without diagonal, so a synchronous sweep is a product and an addition: it runs wherever products
+// do. An asynchronous one computes blocks of 128 block rows in place, from the values that others have at the time
+// (precond/triangular/jacobi/sweeps.hpp): on a GPU by a kernel of its own, on a CPU with a thread for each block.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/device/rtc.hpp"
+#include "core/matrix/bsr_matrix.hpp"
+#include "precond/general/factors/factors.hpp"
+#include "precond/triangular/jacobi/sweeps.hpp"
+
+namespace hyperplane {
+
+class AsyncSweepCuda;
+
+class SweptFactors {
+public:
+    /// For factors of this pattern; they lie in the context's memory. `slab`: the rows of one of several ranks.
+    SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options,
+                 const std::shared_ptr<const RowSlab>& slab = nullptr);
+
+    /// Takes over new values of the factors. Throws SetupError if the sweeps diverge; `name` is the preconditioner's
+    /// name in its message.
+    void take(const GeneralFactors& factors, const std::string& name);
+    /// z = M^-1 r
+    void apply(const Vector& r, Vector& z) const;
+
+    Index bytes_per_apply() const;
+    /// Bytes that it holds for factors of so many block rows and blocks; and what a GPU holds in addition for the
+    /// products of long rows, of which there are `rows` from filled.first on.
+    static Index bytes(Index rows, Index blocks, int dof);
+    static Index bytes_of_long_rows(const FilledPattern& filled, Index rows, int dof);
+    /// Bytes that asynchronous sweeps hold in addition.
+    static Index bytes_of_turns(const SweepOptions& options, Backend backend);
+    /// Bytes that one application moves.
+    static Index bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options);
+    static Index bytes_per_apply(Index rows, Index lower, Index upper, int dof, const SweepOptions& options);
+
+    /// What NVRTC compiles for the sweeps on a GPU.
+    static rtc::Programs programs(const FilledPattern& filled, int dof, const SweepOptions& options);
+
+private:
+    /// x = b - T x from x = 0, `sweeps` times.
+    void sweep(const BsrMatrix& triangle, int sweeps, const Vector& b, Vector& x) const;
+    void sweep_by_blocks(Direction direction, int sweeps, const Vector& b, Vector& x) const;
+    void refuse_divergence(const BsrMatrix& triangle, int sweeps, const char* which, const std::string& name) const;
+
+    Context context_;
+    SweepOptions options_;
+    std::unique_ptr<BsrMatrix> w_, g_, inverse_;
+    std::shared_ptr<const AsyncSweepCuda> async_w_, async_g_;  ///< on a GPU, of asynchronous sweeps
+    mutable Vector product_, scaled_;
+};
+
+}  // namespace hyperplane
