@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "precond/cusparse_ilu/general.hpp"
 
 namespace hyperplane {
 namespace {
@@ -53,28 +52,43 @@ void require_cusparse(const PreconditionerSetting& setting, const Parameters& pa
 PreconditionerPlan plan_cusparse(const Parameters& parameters, const PreconditionerSetting& setting) {
     require_cusparse(setting, parameters);
     const CusparseOptions options = read_options(parameters);
-    if (setting.matrix.kind() == MatrixKind::general) return GeneralCusparseIlu::plan(options, setting);
-    const Stencil pattern = setting.matrix.stencil().filled(options.fill_level);
+    const MatrixShape& a = setting.matrix;
+    options.check_storage(a.kind());
+    const RowPart part = options.part(a.symmetric());
+    const Index value = bytes_of(options.storage);
+    Index scalars = 0, blocks = 0;
     PreconditionerPlan plan;
-    plan.space = Layout(LayoutKind::natural, setting.matrix.grid(), setting.matrix.stencil().level_map());
-    const RowPart part = options.part(setting.matrix.symmetric());
-    const Index unknowns = setting.matrix.unknowns(), value = bytes_of(options.storage);
-    options.require_factorisable(CompressedRows::scalars(setting.matrix.grid(), pattern, setting.matrix.dof(), part));
-    plan.bytes =
-        CompressedRows::bytes(setting.matrix.grid(), pattern, setting.matrix.dof(), options.format, part, value) +
-        3 * unknowns * value;
+    plan.space = a.natural_space();
+    plan.bytes = 3 * a.unknowns() * value;
+    if (a.kind() == MatrixKind::general) {
+        const FilledPattern pattern = filled_pattern(setting.context.host(), a.pattern(), options.fill_level, "factor");
+        scalars = CompressedRows::scalars(pattern, a.dof(), part);
+        blocks = pattern.pattern->blocks();
+        plan.bytes += CompressedRows::bytes(pattern, a.dof(), options.format, part);
+    } else {
+        const Stencil pattern = a.stencil().filled(options.fill_level);
+        scalars = CompressedRows::scalars(a.grid(), pattern, a.dof(), part);
+        blocks = (2 * pattern.lower_size() + 1) * a.block_rows();
+        plan.bytes += CompressedRows::bytes(a.grid(), pattern, a.dof(), options.format, part, value);
+    }
+    options.require_factorisable(scalars);
     if (is_reduced(options.storage)) {
         plan.bytes += Index(sizeof(double));  // the norm of the right-hand side
-        plan.setup_bytes =
-            CompressedRows::scalars(setting.matrix.grid(), pattern, setting.matrix.dof(), part) * Index(sizeof(double));
+        plan.setup_bytes = scalars * Index(sizeof(double));
     }
-    plan.bytes_per_apply =
-        CusparseIlu::fewest_bytes(pattern, setting.matrix.dof(), setting.matrix.block_rows(), options.storage);
-    plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};
+    plan.bytes_per_apply = CusparseIlu::fewest_bytes(blocks, a.dof(), a.block_rows(), options.storage);
+    plan.traits = {.fixed = true, .symmetric = a.symmetric()};
     return plan;
 }
 
 }  // namespace
+
+void CusparseOptions::check_storage(MatrixKind kind) const {
+    if (kind != MatrixKind::general || !is_reduced(storage)) return;
+    throw UsageError(where_storage +
+                     ": cusparse_ilu keeps the factors of general matrices in double precision alone; leave the key "
+                     "out, or set matrix.format = structured for a problem on a grid");
+}
 
 void CusparseOptions::require_factorisable(Index scalars) const {
     constexpr Index most = Index(1) << 30;
@@ -86,13 +100,9 @@ void CusparseOptions::require_factorisable(Index scalars) const {
                     where_format, scalars));
 }
 
-Index CusparseIlu::fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage) {
-    const Index unknowns = points * dof, value = bytes_of(storage);
-    return (2 * pattern.lower_size() + 1) * unknowns * dof * value + 2 * unknowns * (value + Index(sizeof(double)));
-}
-
-Index CusparseIlu::fewest_bytes(Index blocks, int dof, Index rows) {
-    return (blocks * dof * dof + 4 * rows * dof) * Index(sizeof(double));
+Index CusparseIlu::fewest_bytes(Index blocks, int dof, Index rows, FactorStorage storage) {
+    const Index value = bytes_of(storage);
+    return blocks * dof * dof * value + 2 * rows * dof * (value + Index(sizeof(double)));
 }
 
 #if !HYPERPLANE_CUSPARSE_BUILT
@@ -124,8 +134,7 @@ PreconditionerRow cusparse_ilu_row() {
         require_cusparse(setting, parameters);
 #if HYPERPLANE_CUSPARSE_BUILT
         const CusparseOptions options = read_options(parameters);
-        if (setting.matrix.kind() == MatrixKind::general)
-            return std::make_unique<GeneralCusparseIlu>(setting.context, options);
+        options.check_storage(setting.matrix.kind());
         return std::make_unique<CusparseIlu>(setting.context, options);
 #else
         (void)parameters;

@@ -7,10 +7,11 @@
 // With storage = single the factors are computed in double precision, then rounded. The solves, their arithmetic and
 // their vectors are in single precision; r and z are converted.
 //
-// A matrix on a grid is copied to compressed rows in natural order (compressed_rows.hpp), and in this order cuSPARSE's
-// analysis finds its levels; general matrices are served by GeneralCusparseIlu (general.hpp). CUDA 13 marks the
-// factorisations for removal. So only files that include precond/cusparse_ilu/calls.hpp call cuSPARSE; if the toolkit
-// does not have the factorisations, the program is built without these files and says so.
+// A matrix is copied to compressed rows (compressed_rows.hpp), on a grid in natural order, and in this order cuSPARSE's
+// analysis finds its levels. The pattern of the fill level is that of struct_ilu, or of sync_free_ilu for a general
+// matrix, and entries that the matrix does not have are zero. CUDA 13 marks the factorisations for removal. So only
+// files that include precond/cusparse_ilu/calls.hpp call cuSPARSE; if the toolkit does not have the factorisations, the
+// program is built without these files and says so.
 #pragma once
 
 #include <memory>
@@ -46,6 +47,8 @@ struct CusparseOptions {
     /// Whether the factorisation is csric02, for which CSR keeps one triangle of a symmetric matrix.
     bool cholesky(bool symmetric) const { return allow_cholesky && symmetric && format == RowFormat::csr; }
     RowPart part(bool symmetric) const { return cholesky(symmetric) ? RowPart::lower : RowPart::full; }
+    /// Throws UsageError if storage is not double and the matrix is a general one.
+    void check_storage(MatrixKind kind) const;
     /// Throws UsageError if rows with so many scalars are more than cuSPARSE can factor, in CSR 2^30: on CUDA 13.0
     /// csrilu02 factors 1.041e9 entries (star13:2:272), but its kernels fail with 1.088e9 (star13:2:276), and after
     /// them everything that uses the GPU.
@@ -54,6 +57,7 @@ struct CusparseOptions {
 
 class CusparseIlu : public Preconditioner, public HasLowerSolve {
 public:
+    /// For matrices of either kind.
     CusparseIlu(const Context& context, const CusparseOptions& options);
     ~CusparseIlu() override;
 
@@ -61,32 +65,32 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override;
     Index bytes_per_apply() const override;
-    /// By the factors of struct_ilu, which `in_double` makes.
+    /// By the factors of struct_ilu or, of a general matrix, sync_free_ilu, which `in_double` makes.
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override {
-        return check_by_another(structured(a), options_.storage, r, z, in_double);
+        return check_by_another(a, options_.storage, r, z, in_double);
     }
     /// The factorisation alone, without the analysis and without copying the matrix.
-    NumericSetup numeric_setup(const SystemMatrix& matrix) override {
-        return {[this] { factorise(); }, [this, &a = structured(matrix)] { restore(a); }, costs().analysis,
-                costs().work_bytes};
+    NumericSetup numeric_setup(const SystemMatrix& a) override {
+        return {[this] { factorise(); }, [this, &a] { restore(a); }, costs().analysis, costs().work_bytes};
     }
     /// The two solves alone, with the vector that the last apply loaded.
     void apply_unconverted(const Vector& /*r*/, Vector& /*z*/) const override {
         lower_solve();
         upper_solve();
     }
+    /// Of a matrix on a grid.
+    bool has_lower_solve() const override;
     void lower_solve(const Vector& /*r*/, Vector& /*y*/) const override { lower_solve(); }
 
-    /// Fewest bytes that one application moves: the factors once, r, z, and the vector between the two solves.
-    static Index fewest_bytes(const Stencil& pattern, int dof, Index points, FactorStorage storage);
-    /// The same for a general matrix, in double precision, with so many blocks of L + U.
-    static Index fewest_bytes(Index blocks, int dof, Index rows);
+    /// Fewest bytes that one application moves: the factors, so many blocks of L + U, once, r, z, and the vector
+    /// between the two solves.
+    static Index fewest_bytes(Index blocks, int dof, Index rows, FactorStorage storage);
 
     const CusparseCosts& costs() const;
 
     /// The parts of setup and apply, for benchmarks; queued on the device.
-    void restore(const StructMatrix& a);  ///< copies the matrix to the rows again
+    void restore(const SystemMatrix& a);  ///< copies the matrix to the rows again
     void factorise();                     ///< in place, once after each restore
     void load(const Vector& r) const;     ///< converts r to natural order
     void lower_solve() const;             ///< solves with what was loaded

@@ -31,11 +31,12 @@ std::string cusparse_unavailable() {
 }
 
 struct CusparseIlu::Device {
-    Layout layout;
-    std::vector<Int3> offsets;
-    Stencil pattern;
+    Layout layout;                                ///< of the matrices that it serves, on a grid
+    std::vector<Int3> offsets;                    ///< and their stencil's
+    std::shared_ptr<const BlockPattern> pattern;  ///< of general ones
     int dof;
     bool symmetric, analysed = false;
+    Index block_rows, blocks;  ///< blocks of L + U
     Handle handle;
     CompressedRows rows;
     std::unique_ptr<Factorisation> factorisation;
@@ -43,21 +44,49 @@ struct CusparseIlu::Device {
     Buffer<char> work;
     CusparseCosts costs;
 
-    Device(const Context& context, const StructMatrix& a, const CusparseOptions& options)
-        : layout(a.layout()),
-          offsets(a.stencil().offsets()),
-          pattern(a.stencil().filled(options.fill_level)),
-          dof(a.dof()),
+    /// Throws UsageError if the factors are more than cuSPARSE can compute.
+    static std::unique_ptr<Device> make(const Context& context, const SystemMatrix& matrix,
+                                        const CusparseOptions& options) {
+        const RowPart part = options.part(matrix.symmetric());
+        if (!matrix.space().has_grid()) {
+            const BsrMatrix& a = general(matrix);
+            const FilledPattern filled = filled_pattern(context.host(), a.pattern(), options.fill_level, "factor");
+            options.require_factorisable(CompressedRows::scalars(filled, a.dof(), part));
+            auto made = std::make_unique<Device>(context, a, filled, filled.pattern->blocks(), options);
+            made->pattern = a.pattern();
+            return made;
+        }
+        const StructMatrix& a = structured(matrix);
+        const Stencil filled = a.stencil().filled(options.fill_level);
+        options.require_factorisable(CompressedRows::scalars(a.grid(), filled, a.dof(), part));
+        const Index blocks = (2 * filled.lower_size() + 1) * a.layout().slots();
+        auto made = std::make_unique<Device>(context, a, filled, blocks, options);
+        made->layout = a.layout();
+        made->offsets = a.stencil().offsets();
+        return made;
+    }
+
+    /// `filled`: the pattern of the factors.
+    template <class Matrix, class Pattern>
+    Device(const Context& context, const Matrix& a, const Pattern& filled, Index blocks_of_factors,
+           const CusparseOptions& options)
+        : dof(a.dof()),
           symmetric(a.symmetric()),
-          rows(context, a, pattern, options.format, options.part(symmetric)) {
+          block_rows(a.space().block_rows()),
+          blocks(blocks_of_factors),
+          rows(context, a, filled, options.format, options.part(symmetric)) {
         open(context, handle);
         const bool cholesky = options.cholesky(symmetric);
         factorisation = make_factorisation(handle, options.format, cholesky, options.levels);
-        solves = make_solves(context, handle, rows, a.unknowns(), cholesky, options);
+        solves = make_solves(context, handle, rows, block_rows * dof, cholesky, options);
     }
 
-    bool serves(const StructMatrix& a) const {
-        return a.layout() == layout && a.dof() == dof && a.symmetric() == symmetric && a.stencil().offsets() == offsets;
+    bool serves(const SystemMatrix& matrix) const {
+        if (matrix.dof() != dof || matrix.symmetric() != symmetric || matrix.space().has_grid() == bool(pattern))
+            return false;
+        if (pattern) return general(matrix).pattern() == pattern;
+        const StructMatrix& a = structured(matrix);
+        return a.layout() == layout && a.stencil().offsets() == offsets;
     }
 
     void analyse_factorisation(const Context& context) {
@@ -77,13 +106,20 @@ struct CusparseIlu::Device {
     void require_pivots() {
         const int at = factorisation->zero_pivot();
         if (at < 0) return;
-        const int rows_of_point = rows.format() == RowFormat::bsr ? 1 : dof;
-        const Int3 cell = layout.grid().point(Index(at / rows_of_point));
+        const int rows_of_block = rows.format() == RowFormat::bsr ? 1 : dof;
+        std::string place, other = "sync_free_ilu";
+        if (pattern) {
+            place = fmt::format("row {}", pattern->given_row(at / rows_of_block) + 1);
+        } else {
+            const Int3 cell = layout.grid().point(Index(at / rows_of_block));
+            place = fmt::format("cell ({},{},{})", cell.x, cell.y, cell.z);
+            other = "struct_ilu";
+        }
         throw SetupError(
-            fmt::format("cusparse_ilu: {} found a pivot that is zero{} at cell ({},{},{}){}, which it cannot replace; "
-                        "use struct_ilu, which can (preconditioner.pivot_policy = shift or boost)",
-                        factorisation->name(), symmetric ? " or not positive" : "", cell.x, cell.y, cell.z,
-                        rows_of_point > 1 ? fmt::format(", component {}", at % rows_of_point) : ""));
+            fmt::format("cusparse_ilu: {} found a pivot that is zero{} at {}{}, which it cannot replace; use {}, which "
+                        "can (preconditioner.pivot_policy = shift or boost)",
+                        factorisation->name(), symmetric ? " or not positive" : "", place,
+                        rows_of_block > 1 ? fmt::format(", component {}", at % rows_of_block) : "", other));
     }
 };
 
@@ -91,22 +127,26 @@ CusparseIlu::CusparseIlu(const Context& context, const CusparseOptions& options)
     : context_(context), options_(options) {}
 CusparseIlu::~CusparseIlu() = default;
 
-SetupReport CusparseIlu::setup(const SystemMatrix& matrix) {
-    const StructMatrix& a = structured(matrix);
-    if (!device_ || !device_->serves(a)) {
+SetupReport CusparseIlu::setup(const SystemMatrix& a) {
+    SetupReport report;
+    const auto begin = std::chrono::steady_clock::now();
+    const bool fresh = !device_ || !device_->serves(a);
+    if (fresh) {
         device_.reset();
-        options_.require_factorisable(CompressedRows::scalars(a.grid(), a.stencil().filled(options_.fill_level),
-                                                              a.dof(), options_.part(a.symmetric())));
-        const double seconds = seconds_of(context_, [&] { device_ = std::make_unique<Device>(context_, a, options_); });
+        const double seconds = seconds_of(context_, [&] { device_ = Device::make(context_, a, options_); });
         device_->costs.conversion = seconds;
         device_->analyse_factorisation(context_);
-    } else {
-        restore(a);
     }
+    const double symbolic = fresh ? seconds_since(begin) : 0.0;
+    const auto numeric = std::chrono::steady_clock::now();
+    if (!fresh) restore(a);
     Device& d = *device_;
     factorise();
     d.require_pivots();
-    SetupReport report;
+    if (d.pattern) {  // on a grid the parts are not told apart
+        report.symbolic_seconds = symbolic;
+        report.numeric_seconds = seconds_since(numeric);
+    }
     if (is_reduced(options_.storage))
         judge(d.rows.round(context_, d.layout.grid()), options_.storage, "cusparse_ilu", report, false);
     d.take_factors(context_);
@@ -114,8 +154,8 @@ SetupReport CusparseIlu::setup(const SystemMatrix& matrix) {
     return report;
 }
 
-void CusparseIlu::restore(const StructMatrix& a) {
-    device_->rows.assign(a);
+void CusparseIlu::restore(const SystemMatrix& a) {
+    device_->pattern ? device_->rows.assign(general(a)) : device_->rows.assign(structured(a));
 }
 
 void CusparseIlu::factorise() {
@@ -149,9 +189,12 @@ PreconditionerTraits CusparseIlu::traits() const {
     return {.fixed = true, .symmetric = device_ && device_->symmetric};
 }
 
+bool CusparseIlu::has_lower_solve() const {
+    return device_ && !device_->pattern;
+}
+
 Index CusparseIlu::bytes_per_apply() const {
-    const Device& d = *device_;
-    return fewest_bytes(d.pattern, d.dof, d.layout.slots(), options_.storage);
+    return fewest_bytes(device_->blocks, device_->dof, device_->block_rows, options_.storage);
 }
 
 const CusparseCosts& CusparseIlu::costs() const {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "precond/cusparse_ilu/general.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/support.hpp"
 
@@ -27,10 +26,10 @@ TEST(CusparseIlu, IsRefusedOnACpu) {
 TEST(CusparseIlu, RefusesReducedPrecisionOfGeneralMatrices) {
     CusparseOptions options{RowFormat::csr, 0,    FactorStorage::single_precision,
                             true,           true, "a.ini:7: preconditioner.storage"};
-    expect_error<UsageError>([&] { GeneralCusparseIlu::check(options); },
+    expect_error<UsageError>([&] { options.check_storage(MatrixKind::general); },
                              "a.ini:7: preconditioner.storage: cusparse_ilu keeps");
     options.storage = FactorStorage::double_precision;
-    EXPECT_NO_THROW(GeneralCusparseIlu::check(options));
+    EXPECT_NO_THROW(options.check_storage(MatrixKind::general));
 }
 
 TEST(CusparseIlu, RefusesHalfPrecision) {
