@@ -14,8 +14,6 @@
 namespace hyperplane {
 namespace {
 
-using ReadOptions = SyncFreeOptions (*)(const Parameters&, const PreconditionerSetting&);
-
 /// Refuses reduced storage for sweeps in place of solves, and `modes`, keys that say how sweeps for the factors go,
 /// other than `sync`.
 SyncFreeOptions ilu_options_of(const Parameters& parameters, const std::string& name,
@@ -117,27 +115,6 @@ void refuse_parts_on_grid(const Parameters& parameters) {
                 parameters.where("preconditioner", key)));
 }
 
-/// `row` for matrices on a grid, and this family with the options that `read` reads for general ones.
-PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
-    row.kinds = {MatrixKind::structured, MatrixKind::general};
-    const auto general = [](const PreconditionerSetting& setting) {
-        return setting.matrix.kind() == MatrixKind::general;
-    };
-    row.create = [=, on_grid = row.create](const Parameters& parameters, const PreconditionerSetting& setting) {
-        if (!general(setting)) return on_grid(parameters, setting);
-        return make_general_ilu(read(parameters, setting), parameters, setting);
-    };
-    row.plan = [=, on_grid = row.plan](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return general(setting) ? plan_general_ilu(read(parameters, setting), parameters, setting)
-                                : on_grid(parameters, setting);
-    };
-    row.kernels = [=, on_grid = row.kernels](const Parameters& parameters, const PreconditionerSetting& setting) {
-        if (general(setting)) return kernels_of_general_ilu(read(parameters, setting), parameters, setting);
-        return on_grid ? on_grid(parameters, setting) : std::vector<KernelSet>{};
-    };
-    return row;
-}
-
 }  // namespace
 
 CountedPlan jacobi_sweeps_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
@@ -190,41 +167,58 @@ void check_storage(const SyncFreeOptions& options, const Parameters& parameters,
                options.parts ? "or set device.backend = cpu" : "or set scope = rank or device.backend = cpu");
 }
 
+/// One of the family's classes.
+struct OfFamily {
+    std::unique_ptr<Preconditioner> (*create)(const Context&, const SyncFreeOptions&);
+    PreconditionerPlan (*plan)(const SyncFreeOptions&, const PreconditionerSetting&);
+    std::vector<KernelSet> (*kernels)(const SyncFreeOptions&, const PreconditionerSetting&);
+};
+template <class Ilu>
+OfFamily of_family() {
+    OfFamily made{[](const Context& context, const SyncFreeOptions& options) -> std::unique_ptr<Preconditioner> {
+                      return std::make_unique<Ilu>(context, options);
+                  },
+                  Ilu::plan, [](const auto&, const auto&) { return std::vector<KernelSet>{}; }};
+    if constexpr (requires { Ilu::kernels; }) made.kernels = Ilu::kernels;
+    return made;
+}
+
+/// The class with these options on a backend; of several ranks, with the couplings that the deck's scope, if it has
+/// one, asks for.
+OfFamily chosen(const SyncFreeOptions& options, const Parameters& parameters, const PreconditionerSetting& setting,
+                Backend backend) {
+    check_storage(options, parameters, setting, backend);
+    if (!couples_ranks(parameters, setting)) return of_family<SyncFreeIlu>();
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda)
+            return solves_parts(options) ? of_family<RankPartsCuda>() : of_family<RankIluCuda>();
+    return of_family<RankIlu>();
+}
+
 }  // namespace
 
-std::unique_ptr<Preconditioner> make_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
-                                                 const PreconditionerSetting& setting) {
-    check_storage(options, parameters, setting, setting.context.backend());
-    if (couples_ranks(parameters, setting)) {
-        if constexpr (cuda_built)
-            if (setting.context.backend() == Backend::cuda) {
-                if (solves_parts(options)) return std::make_unique<RankPartsCuda>(setting.context, options);
-                return std::make_unique<RankIluCuda>(setting.context, options);
-            }
-        return std::make_unique<RankIlu>(setting.context, options);
-    }
-    return std::make_unique<SyncFreeIlu>(setting.context, options);
-}
-
-PreconditionerPlan plan_general_ilu(const SyncFreeOptions& options, const Parameters& parameters,
-                                    const PreconditionerSetting& setting) {
-    check_storage(options, parameters, setting, setting.context.backend());
-    if (!couples_ranks(parameters, setting)) return SyncFreeIlu::plan(options, setting);
-    if constexpr (cuda_built)
-        if (setting.context.backend() == Backend::cuda)
-            return solves_parts(options) ? RankPartsCuda::plan(options, setting) : RankIluCuda::plan(options, setting);
-    return RankIlu::plan(options, setting);
-}
-
-std::vector<KernelSet> kernels_of_general_ilu([[maybe_unused]] const SyncFreeOptions& options,
-                                              [[maybe_unused]] const Parameters& parameters,
-                                              [[maybe_unused]] const PreconditionerSetting& setting) {
-    check_storage(options, parameters, setting, Backend::cuda);
-    if constexpr (cuda_built)
-        if (couples_ranks(parameters, setting))
-            return solves_parts(options) ? RankPartsCuda::kernels(options, setting)
-                                         : RankIluCuda::kernels(options, setting);
-    return SyncFreeIlu::kernels(options, setting);
+PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
+    const bool takes_grids = row.takes(MatrixKind::structured);
+    if (!row.takes(MatrixKind::general)) row.kinds.push_back(MatrixKind::general);
+    const auto general = [=](const PreconditionerSetting& setting) {
+        return !takes_grids || setting.matrix.kind() == MatrixKind::general;
+    };
+    row.create = [=, on_grid = row.create](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (!general(setting)) return on_grid(parameters, setting);
+        const SyncFreeOptions options = read(parameters, setting);
+        return chosen(options, parameters, setting, setting.context.backend()).create(setting.context, options);
+    };
+    row.plan = [=, on_grid = row.plan](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (!general(setting)) return on_grid(parameters, setting);
+        const SyncFreeOptions options = read(parameters, setting);
+        return chosen(options, parameters, setting, setting.context.backend()).plan(options, setting);
+    };
+    row.kernels = [=, on_grid = row.kernels](const Parameters& parameters, const PreconditionerSetting& setting) {
+        if (!general(setting)) return on_grid ? on_grid(parameters, setting) : std::vector<KernelSet>{};
+        const SyncFreeOptions options = read(parameters, setting);
+        return chosen(options, parameters, setting, Backend::cuda).kernels(options, setting);
+    };
+    return row;
 }
 
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {

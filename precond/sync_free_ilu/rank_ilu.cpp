@@ -2,11 +2,8 @@
 #include "precond/sync_free_ilu/rank_ilu.hpp"
 
 #include <algorithm>
-#include <chrono>
 
-#include "core/profile.hpp"
-#include "core/timer.hpp"
-#include "precond/sync_free_ilu/symbolic.hpp"
+#include "precond/general/factors/reduced_rows.hpp"
 
 namespace hyperplane {
 namespace {
@@ -15,36 +12,12 @@ constexpr const char* label = "factor";
 
 }  // namespace
 
-SymbolicKey key_across_ranks(const SyncFreeOptions& options, const std::shared_ptr<const BlockPattern>& a, int dof,
-                             bool symmetric) {
-    return {a, dof, options.fill_level, options.parts, symmetric, AcrossRanks::by_row};
-}
-
-RankIlu::RankIlu(const Context& context, const SyncFreeOptions& options) : context_(context), options_(options) {}
-RankIlu::~RankIlu() = default;
-
-void RankIlu::analyse(const BsrMatrix& a) {
-    if (served_ == a.pattern() && factors_.dof == a.dof() && factors_.symmetric == a.symmetric()) return;
-    const ProfileScope scope(context_, "symbolic");
-    served_.reset();
-    solve_.reset();
-    factors_ = {};
-    scratch_ = {};
-    factors_.dof = a.dof();
-    factors_.symmetric = a.symmetric();
-    Symbolic symbolic =
-        taken_symbolic(context_, key_across_ranks(options_, a.pattern(), a.dof(), a.symmetric()), label);
+void RankIlu::find_pattern(const BsrMatrix& a) {
+    Symbolic symbolic = taken_symbolic(context_, key_of(options_, a, AcrossRanks::by_row), label);
     factors_.filled = std::move(symbolic.filled);
     allocate_values();
     solve_ = std::make_unique<RankSolve>(context_, factors_, std::move(symbolic.slab), *a.pattern()->slab(),
                                          options_.sweeps, label, options_.storage);
-    served_ = a.pattern();
-}
-
-void RankIlu::allocate_values() {
-    if (factors_.values.size() == factors_.value_count()) return;
-    factors_.values = Buffer<double>(context_, label, factors_.value_count());
-    if (options_.fixed_point_sweeps > 0) scratch_ = general_cpu::fixed_point_scratch(context_, factors_, label);
 }
 
 /// Rows of factors as messages: the inverse of the diagonal block, then what the receiver has above the diagonal.
@@ -106,49 +79,23 @@ void RankIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
     solve_->lower().for_each(*context_.ranks(), rows, take(rows), compute, give(rows));
 }
 
-SetupReport RankIlu::setup(const SystemMatrix& matrix) {
-    const BsrMatrix& a = general(matrix);
-    auto begin = std::chrono::steady_clock::now();
-    analyse(a);
-    const double symbolic = seconds_since(begin);
-    begin = std::chrono::steady_clock::now();
-    allocate_values();
-    SetupReport report = factor_with_policy(
-        a, options_.pivots.rules, options_.pivots.shift, options_.name,
-        [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
-        remark_on_pivots(options_, a.symmetric()));
-    Index value_bytes = factors_.values.size() * Index(sizeof(double));
-    if (is_reduced(options_.storage)) {
-        const ProfileScope scope(context_, "rounding");
-        judge_rounding(solve_->round(factors_, a), a, options_, report);
-        factors_.values = {};
-        scratch_ = {};
-        const BlockPattern& p = factors_.pattern();
-        const Index* const own = p.row_begin() + factors_.filled.first;
-        const Index rows = a.pattern()->rows();
-        value_bytes = ReducedRows::bytes(options_.storage, rows, own[rows] - own[0], a.dof());
-    } else {
-        solve_->take(factors_, options_.name);
-    }
-    report.symbolic_seconds = symbolic;
-    report.numeric_seconds = seconds_since(begin);
-    report.factor_bytes = value_bytes + factors_.filled.bytes();
-    return report;
+void RankIlu::hand_on() {
+    if (!is_reduced(options_.storage)) solve_->take(factors_, options_.name);
 }
 
-void RankIlu::apply(const Vector& r, Vector& z) const {
-    solve_->apply(r, z);
-}
-
-Index RankIlu::bytes_per_apply() const {
-    return solve_->bytes_per_apply();
+Index RankIlu::factor_bytes() const {
+    if (!is_reduced(options_.storage)) return GeneralIlu::factor_bytes();
+    const BlockPattern& p = factors_.pattern();
+    const Index first = factors_.filled.first, rows = Index(solve_->lower().rows().size());
+    return ReducedRows::bytes(options_.storage, rows, p.row_begin()[first + rows] - p.row_begin()[first],
+                              factors_.dof) +
+           factors_.filled.bytes();
 }
 
 PreconditionerPlan RankIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const std::shared_ptr<const BlockPattern>& a = setting.matrix.pattern();
     const int dof = setting.matrix.dof();
-    const auto kept =
-        kept_symbolic(setting.context, key_across_ranks(options, a, dof, setting.matrix.symmetric()), label);
+    const auto kept = kept_symbolic(setting.context, key_of(options, setting.matrix, AcrossRanks::by_row), label);
     const FilledPattern& filled = kept->symbolic->filled;
     const std::shared_ptr<const RowSlab>& slab = kept->symbolic->slab;
     const Index rows = filled.pattern->rows(), blocks = filled.pattern->blocks();

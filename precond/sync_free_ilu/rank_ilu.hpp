@@ -11,45 +11,28 @@
 
 #include <memory>
 
-#include "core/interfaces/linear_operator.hpp"
 #include "precond/general/solves/rank_solve.hpp"
-#include "precond/row.hpp"
-#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+#include "precond/sync_free_ilu/general_ilu.hpp"
 
 namespace hyperplane {
 
-/// The symbolic part of these factors. `a`: the pattern of a rank's rows of the matrix.
-SymbolicKey key_across_ranks(const SyncFreeOptions& options, const std::shared_ptr<const BlockPattern>& a, int dof,
-                             bool symmetric);
-
-class RankIlu final : public Preconditioner {
+class RankIlu final : public GeneralIlu {
 public:
-    RankIlu(const Context& context, const SyncFreeOptions& options);
-    ~RankIlu() override;
+    RankIlu(const Context& context, const SyncFreeOptions& options) : GeneralIlu(context, options) {}
 
-    SetupReport setup(const SystemMatrix& matrix) override;
-    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
-    void apply(const Vector& r, Vector& z) const override;
-    PreconditionerTraits traits() const override { return traits_of(options_, factors_.symmetric); }
-    SweepCounts sweeps() const override { return sweep_counts(options_, factors_); }
-    void set_setup_sweeps(int count) override {
-        if (options_.fixed_point_sweeps > 0) options_.fixed_point_sweeps = count;
-    }
-    Index bytes_per_apply() const override;
+    void apply(const Vector& r, Vector& z) const override { solve_->apply(r, z); }
+    Index bytes_per_apply() const override { return solve_->bytes_per_apply(); }
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
 
 private:
     class RowMessages;
-    void analyse(const BsrMatrix& a);
-    /// Allocates what a numeric part computes with, where it is not there.
-    void allocate_values();
-    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
+    void forget() override { solve_.reset(); }
+    void find_pattern(const BsrMatrix& a) override;
+    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) override;
+    Rounding rounded(const BsrMatrix& a) override { return solve_->round(factors_, a); }
+    void hand_on() override;
+    Index factor_bytes() const override;
 
-    Context context_;
-    SyncFreeOptions options_;
-    std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
-    GeneralFactors factors_;
-    general_cpu::FixedPointScratch scratch_;
     std::unique_ptr<RankSolve> solve_;
 };
 

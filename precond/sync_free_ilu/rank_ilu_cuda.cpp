@@ -2,16 +2,13 @@
 #include "precond/sync_free_ilu/rank_ilu_cuda.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
-#include "core/profile.hpp"
 #include "core/ranks/links_cuda.hpp"
-#include "core/timer.hpp"
 #include "precond/general/orders/rank_orders.hpp"
 #include "precond/general/orders/row_counts.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
-#include "precond/sync_free_ilu/rank_ilu.hpp"
+#include "precond/general/solves/rank_solve.hpp"
 
 namespace hyperplane {
 namespace {
@@ -37,28 +34,23 @@ FixedPointShape sweep_shape_of_rank(const SyncFreeShape& shape) {
 
 }  // namespace
 
-void RankIluCuda::analyse(const BsrMatrix& a) {
-    if (served_ == a.pattern() && factors_.dof == a.dof() && factors_.symmetric == a.symmetric()) return;
-    const ProfileScope scope(context_, "symbolic");
-    const Context host = context_.host();
-    const int dof = a.dof();
-    const Index rows = a.pattern()->rows();
-    served_.reset();
+void RankIluCuda::forget() {
     solve_.reset();
     swept_.reset();
     elimination_.reset();
     fixed_point_.reset();
     between_.reset();
     pattern_.reset();
-    scratch_ = {};
-    factors_ = {};
-    factors_.dof = dof;
-    factors_.symmetric = a.symmetric();
+}
+
+void RankIluCuda::find_pattern(const BsrMatrix& a) {
+    const Context host = context_.host();
+    const int dof = a.dof();
+    const Index rows = a.pattern()->rows();
     links_of(context_);  // all ranks make them together, also those that exchange nothing
-    Symbolic symbolic =
-        taken_symbolic(host, key_across_ranks(options_, a.pattern(), dof, a.symmetric()), rank_gpu_label);
+    Symbolic symbolic = taken_symbolic(host, key_of(options_, a, AcrossRanks::by_row), rank_gpu_label);
     factors_.filled = std::move(symbolic.filled);
-    factors_.values = Buffer<double>(context_, rank_gpu_label, factors_.value_count());
+    allocate_values();
     slab_ = std::move(symbolic.slab);
     pattern_ = std::make_unique<GpuPattern>(context_, a, factors_.filled, rank_gpu_label);
     pattern_->find_a_diagonal(a, rank_gpu_label);
@@ -70,7 +62,6 @@ void RankIluCuda::analyse(const BsrMatrix& a) {
     if (sweeps_to_factors) {
         fixed_point_ = std::make_unique<FixedPointCuda>(context_, *pattern_, sweep_shape_of_rank(shape),
                                                         OwnRows{slab_->before, rows});
-        scratch_ = general_cpu::fixed_point_scratch(context_, factors_, rank_gpu_label);
     } else {
         Orders orders;
         orders.by_level = copy_on(context_, rank_gpu_label, made.lower_levels.rows);
@@ -84,7 +75,6 @@ void RankIluCuda::analyse(const BsrMatrix& a) {
                                                copied_to_gpu(context_, made.upper, rank_gpu_label), dof,
                                                options_.storage, slab_);
     context_.synchronize();
-    served_ = a.pattern();
 }
 
 void RankIluCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
@@ -100,25 +90,11 @@ void RankIluCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& inv
     between_->give(factors_.values.data());
 }
 
-SetupReport RankIluCuda::setup(const SystemMatrix& matrix) {
-    const BsrMatrix& a = general(matrix);
-    auto begin = std::chrono::steady_clock::now();
-    analyse(a);
-    const double symbolic = seconds_since(begin);
-    begin = std::chrono::steady_clock::now();
-    SetupReport report = factor_with_policy(
-        a, options_.pivots.rules, options_.pivots.shift, options_.name,
-        [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
-        remark_on_pivots(options_, a.symmetric()));
+void RankIluCuda::hand_on() {
     if (swept_)
         swept_->take(factors_, options_.name);
     else
         solve_->take({factors_.values.data()});
-    context_.synchronize();
-    report.symbolic_seconds = symbolic;
-    report.numeric_seconds = seconds_since(begin);
-    report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
-    return report;
 }
 
 Index RankIluCuda::bytes_per_apply() const {
@@ -130,7 +106,7 @@ PreconditionerPlan RankIluCuda::plan(const SyncFreeOptions& options, const Preco
     const Context host = setting.context.host();
     const int dof = setting.matrix.dof();
     const bool symmetric = setting.matrix.symmetric(), sweeps_to_factors = options.fixed_point_sweeps > 0;
-    const auto kept = kept_symbolic(host, key_across_ranks(options, a, dof, symmetric), rank_gpu_label);
+    const auto kept = kept_symbolic(host, key_of(options, setting.matrix, AcrossRanks::by_row), rank_gpu_label);
     const FilledPattern& filled = kept->symbolic->filled;
     const std::shared_ptr<const RowSlab>& slab = kept->symbolic->slab;
     const Index blocks = filled.pattern->blocks(), in_memory = filled.pattern->rows();
@@ -163,21 +139,17 @@ PreconditionerPlan RankIluCuda::plan(const SyncFreeOptions& options, const Preco
 
 std::vector<KernelSet> RankIluCuda::kernels(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
-    const auto kept = kept_symbolic(setting.context.host(),
-                                    key_across_ranks(options, a.pattern(), a.dof(), a.symmetric()), rank_gpu_label);
+    const auto kept = kept_symbolic(setting.context.host(), key_of(options, a, AcrossRanks::by_row), rank_gpu_label);
     const SyncFreeShape shape = shape_of_rank(
         counts_of_rank(kept->symbolic->filled, a.pattern()->rows(), a.symmetric()), a.dof(), a.symmetric());
     const bool solves = !options.sweeps, swept = options.fixed_point_sweeps > 0;
     const FactorStorage storage = options.storage;
-    return {{swept ? "fixed_point" : "sync_free_ilu", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-             Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), storage, [shape, solves, swept, storage] {
-                 rtc::Programs programs =
-                     swept ? FixedPointCuda::programs(sweep_shape_of_rank(shape)) : SyncFreeCuda::programs(shape);
-                 if (solves)
-                     std::ranges::move(SlicedSolve::programs_of_ranks(shape.dof, storage),
-                                       std::back_inserter(programs));
-                 return programs;
-             }}};
+    return kernels_named(swept ? "fixed_point" : "sync_free_ilu", a, storage, [shape, solves, swept, storage] {
+        rtc::Programs programs =
+            swept ? FixedPointCuda::programs(sweep_shape_of_rank(shape)) : SyncFreeCuda::programs(shape);
+        if (solves) std::ranges::move(SlicedSolve::programs_of_ranks(shape.dof, storage), std::back_inserter(programs));
+        return programs;
+    });
 }
 
 }  // namespace hyperplane

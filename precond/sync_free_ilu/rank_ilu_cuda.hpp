@@ -10,47 +10,35 @@
 
 #include <memory>
 
-#include "core/interfaces/linear_operator.hpp"
 #include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/general/solves/solve_cuda.hpp"
 #include "precond/general/sweeps/rank_sweeps.hpp"
-#include "precond/row.hpp"
 #include "precond/sync_free_ilu/cuda.hpp"
 #include "precond/sync_free_ilu/factor_rows_cuda.hpp"
-#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+#include "precond/sync_free_ilu/general_ilu.hpp"
 
 namespace hyperplane {
 
-class RankIluCuda final : public Preconditioner {
+class RankIluCuda final : public GeneralIlu {
 public:
-    RankIluCuda(const Context& context, const SyncFreeOptions& options) : context_(context), options_(options) {}
+    RankIluCuda(const Context& context, const SyncFreeOptions& options) : GeneralIlu(context, options) {}
 
-    SetupReport setup(const SystemMatrix& matrix) override;
-    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override { swept_ ? swept_->apply(r, z) : solve_->solve(r, z); }
-    PreconditionerTraits traits() const override { return traits_of(options_, factors_.symmetric); }
-    SweepCounts sweeps() const override { return sweep_counts(options_, factors_); }
-    void set_setup_sweeps(int count) override {
-        if (options_.fixed_point_sweeps > 0) options_.fixed_point_sweeps = count;
-    }
     Index bytes_per_apply() const override;
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
     static std::vector<KernelSet> kernels(const SyncFreeOptions& options, const PreconditionerSetting& setting);
 
 private:
-    void analyse(const BsrMatrix& a);
-    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
+    void forget() override;
+    void find_pattern(const BsrMatrix& a) override;
+    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) override;
+    void hand_on() override;
 
-    Context context_;
-    SyncFreeOptions options_;
-    std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
-    GeneralFactors factors_;
     std::unique_ptr<GpuPattern> pattern_;
     std::shared_ptr<const RowSlab> slab_;  ///< of the factors
     std::unique_ptr<FactorRowsCuda> between_;
     std::unique_ptr<SyncFreeCuda> elimination_;
     std::unique_ptr<FixedPointCuda> fixed_point_;  ///< in its place
-    general_cpu::FixedPointScratch scratch_;
     std::unique_ptr<SlicedSolve> solve_;
     std::unique_ptr<RankSweeps> swept_;  ///< in its place
 };

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/sync_free_ilu/rank_parts_cuda.hpp"
 
-#include <chrono>
 #include <utility>
 
-#include "core/profile.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/messages_cuda.hpp"
 #include "core/ranks/rows_cuda.hpp"
-#include "core/timer.hpp"
 
 namespace hyperplane {
 namespace {
@@ -36,10 +33,6 @@ void hand_over(const PivotInverter& found, const std::vector<int>& rows, PivotIn
              {made.smallest_pivot_ratio, rows[made.smallest_pivot_cell.x]});
 }
 
-SymbolicKey key_of_whole_parts(const SyncFreeOptions& options, const MatrixShape& a) {
-    return {a.pattern(), a.dof(), 0, options.parts, a.symmetric(), AcrossRanks::whole};
-}
-
 /// The parts, and what is kept of their rows.
 struct KeptParts : KeptByPlan {
     std::shared_ptr<const KeptByPlan> parts, rows;
@@ -53,11 +46,7 @@ PreconditionerSetting setting_of_solved_rows(const PreconditionerSetting& settin
 
 }  // namespace
 
-void RankPartsCuda::analyse(const BsrMatrix& a) {
-    if (served_ == a.pattern() && a_ && a_->dof() == a.dof() && a_->symmetric() == a.symmetric()) return;
-    const ProfileScope scope(context_, "symbolic");
-    const int dof = a.dof();
-    served_.reset();
+void RankPartsCuda::forget() {
     ilu_.reset();
     a_.reset();
     given_.clear();
@@ -65,9 +54,12 @@ void RankPartsCuda::analyse(const BsrMatrix& a) {
     result_ = {};
     r_ = {};
     z_ = {};
+}
+
+void RankPartsCuda::find_pattern(const BsrMatrix& a) {
+    const int dof = a.dof();
     links_of(context_);  // all ranks make them together, also those that exchange nothing
-    const MatrixShape shape{a.pattern(), dof, a.symmetric()};
-    parts_ = taken_symbolic(context_.host(), key_of_whole_parts(options_, shape), parts_of_rank_label).solved;
+    parts_ = taken_symbolic(context_.host(), key_of(options_, a, AcrossRanks::whole), parts_of_rank_label).solved;
     there_ = parts_->there;
     back_ = parts_->back;
     const Context alone = context_.alone();
@@ -88,11 +80,9 @@ void RankPartsCuda::analyse(const BsrMatrix& a) {
             given_.push_back({moved.rank, copied_to(context_, parts_of_rank_label, moved.places),
                               Buffer<double>(context_, parts_of_rank_label, Index(moved.places.size()) * dof * dof)});
     context_.synchronize();
-    served_ = a.pattern();
 }
 
-/// Makes a_ the solved rows of A.
-void RankPartsCuda::gather_values(const BsrMatrix& a) {
+void RankPartsCuda::prepare(const BsrMatrix& a) {
     const Index size = Index(a.dof()) * a.dof(), bytes = size * Index(sizeof(double));
     std::vector<RankPart> sent, received;
     for (Given& given : given_) {
@@ -106,27 +96,15 @@ void RankPartsCuda::gather_values(const BsrMatrix& a) {
     cuda::exchange_parts(context_, sent, received);
 }
 
-SetupReport RankPartsCuda::setup(const SystemMatrix& matrix) {
-    const BsrMatrix& a = general(matrix);
-    auto begin = std::chrono::steady_clock::now();
-    analyse(a);
-    const double symbolic = seconds_since(begin);
-    begin = std::chrono::steady_clock::now();
-    gather_values(a);
-    SetupReport report = factor_with_policy(
-        a, options_.pivots.rules, options_.pivots.shift, options_.name,
-        [&](double alpha, PivotInverter& inverter) {
-            PivotInverter found(options_.pivots.rules, places_of(*a_), a.dof(), a.symmetric());
-            ilu_->factorise(*a_, alpha, found);
-            hand_over(found, parts_->row, inverter);
-        },
-        remark_on_pivots(options_, a.symmetric()));
-    ilu_->hand_on();
-    context_.synchronize();
-    report.symbolic_seconds = symbolic;
-    report.numeric_seconds = seconds_since(begin);
-    report.factor_bytes = ilu_->factors().values.size() * Index(sizeof(double)) + ilu_->factors().filled.bytes();
-    return report;
+void RankPartsCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
+    PivotInverter found(options_.pivots.rules, places_of(*a_), a.dof(), a.symmetric());
+    ilu_->factorise(*a_, alpha, found);
+    hand_over(found, parts_->row, inverter);
+}
+
+Index RankPartsCuda::factor_bytes() const {
+    const GeneralFactors& factors = ilu_->factors();
+    return factors.values.size() * Index(sizeof(double)) + factors.filled.bytes();
 }
 
 void RankPartsCuda::apply(const Vector& r, Vector& z) const {
@@ -141,7 +119,7 @@ void RankPartsCuda::apply(const Vector& r, Vector& z) const {
 
 PreconditionerPlan RankPartsCuda::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const auto kept =
-        kept_symbolic(setting.context.host(), key_of_whole_parts(options, setting.matrix), parts_of_rank_label);
+        kept_symbolic(setting.context.host(), key_of(options, setting.matrix, AcrossRanks::whole), parts_of_rank_label);
     const SolvedParts& parts = *kept->symbolic->solved;
     const int dof = setting.matrix.dof();
     const Index value = dof * Index(sizeof(double)), block = dof * value;
@@ -167,7 +145,7 @@ PreconditionerPlan RankPartsCuda::plan(const SyncFreeOptions& options, const Pre
 
 std::vector<KernelSet> RankPartsCuda::kernels(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const auto kept =
-        kept_symbolic(setting.context.host(), key_of_whole_parts(options, setting.matrix), parts_of_rank_label);
+        kept_symbolic(setting.context.host(), key_of(options, setting.matrix, AcrossRanks::whole), parts_of_rank_label);
     const SolvedParts& parts = *kept->symbolic->solved;
     return SyncFreeIlu::kernels(with_known_parts(options, parts), setting_of_solved_rows(setting, parts));
 }

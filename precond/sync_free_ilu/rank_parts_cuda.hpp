@@ -12,14 +12,11 @@
 
 namespace hyperplane {
 
-class RankPartsCuda final : public Preconditioner {
+class RankPartsCuda final : public GeneralIlu {
 public:
-    RankPartsCuda(const Context& context, const SyncFreeOptions& options) : context_(context), options_(options) {}
+    RankPartsCuda(const Context& context, const SyncFreeOptions& options) : GeneralIlu(context, options) {}
 
-    SetupReport setup(const SystemMatrix& matrix) override;
-    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
-    PreconditionerTraits traits() const override { return ilu_->traits(); }
     Index bytes_per_apply() const override { return ilu_->bytes_per_apply(); }
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
     static std::vector<KernelSet> kernels(const SyncFreeOptions& options, const PreconditionerSetting& setting);
@@ -31,12 +28,14 @@ private:
         Buffer<Index> blocks;
         Buffer<double> copy;
     };
-    void analyse(const BsrMatrix& a);
-    void gather_values(const BsrMatrix& a);
+    void forget() override;
+    void find_pattern(const BsrMatrix& a) override;
+    /// Makes a_ the solved rows of A.
+    void prepare(const BsrMatrix& a) override;
+    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) override;
+    void hand_on() override { ilu_->hand_on(); }
+    Index factor_bytes() const override;
 
-    Context context_;
-    SyncFreeOptions options_;
-    std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
     std::shared_ptr<const SolvedParts> parts_;
     RowSlab there_, back_;              ///< their exchanges
     std::unique_ptr<BsrMatrix> a_;      ///< of the solved rows

@@ -111,16 +111,7 @@ PreconditionerRow sync_free_ilu_row() {
         "natural order. The factors have the same bits, and on a CPU every variant is the same algorithm",
         {"auto", "search", "table", "shared", "vect", "adapt", "levs"}));
     row.parameters.push_back(solve_key());
-    row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return make_general_ilu(read_options(parameters, setting), parameters, setting);
-    };
-    row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return plan_general_ilu(read_options(parameters, setting), parameters, setting);
-    };
-    row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return kernels_of_general_ilu(read_options(parameters, setting), parameters, setting);
-    };
-    return row;
+    return with_general(std::move(row), read_options);
 }
 
 }  // namespace hyperplane

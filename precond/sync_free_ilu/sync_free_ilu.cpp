@@ -3,11 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
-#include "core/error.hpp"
 #include "core/profile.hpp"
-#include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/checks/general_applications.hpp"
 #include "precond/factors/rounding_events.hpp"
@@ -25,12 +21,6 @@ namespace hyperplane {
 namespace {
 
 constexpr const char* label = "factor";
-
-/// `a`: a matrix or its shape.
-template <class Matrix>
-SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a) {
-    return {a.pattern(), a.dof(), options.fill_level, options.parts, a.symmetric()};
-}
 
 /// What kernels are specialised on; fixed-point sweeps look entries up in rows.
 [[maybe_unused]] SyncFreeShape shape_of(const SyncFreeOptions& options, const RowCounts& counts, int dof,
@@ -92,8 +82,7 @@ Index bytes_of_walks(const Context& host, const SyncFreeOptions& options, const 
 
 }  // namespace
 
-SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options)
-    : context_(context), options_(options) {}
+SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options) : GeneralIlu(context, options) {}
 SyncFreeIlu::~SyncFreeIlu() = default;
 
 Symbolic SyncFreeIlu::analysed_pattern(const BsrMatrix& a) {
@@ -117,12 +106,7 @@ Symbolic SyncFreeIlu::analysed_pattern(const BsrMatrix& a) {
     return taken_symbolic(context_.host(), key, label);
 }
 
-void SyncFreeIlu::analyse(const BsrMatrix& a) {
-    const ProfileScope scope(context_, "symbolic");
-    symbolic_seconds_ = 0.0;
-    if (served_ == a.pattern() && factors_.dof == a.dof() && factors_.symmetric == a.symmetric()) return;
-    const auto begin = std::chrono::steady_clock::now();
-    served_.reset();
+void SyncFreeIlu::forget() {
     part_solve_.reset();
     sliced_.reset();
     cuda_.reset();
@@ -130,13 +114,12 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     gpu_pattern_.reset();
     swept_.reset();
     reduced_.reset();
-    factors_ = {};
-    scratch_ = {};
+}
+
+void SyncFreeIlu::find_pattern(const BsrMatrix& a) {
     const Context host = context_.host();
     Symbolic symbolic = analysed_pattern(a);
     parts_ = std::move(symbolic.parts);
-    factors_.dof = a.dof();
-    factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
         if (gpu_pattern_) {
             const SyncFreeShape shape = shape_of(options_, gpu_pattern_->counts, a.dof(), a.symmetric());
@@ -165,17 +148,12 @@ void SyncFreeIlu::analyse(const BsrMatrix& a) {
     };
     lower_ = walk(Side::lower);
     upper_ = walk(Side::upper);
-    allocate_values();
+    prepare(a);
     if (options_.sweeps) swept_ = std::make_unique<SweptFactors>(context_, factors_, *options_.sweeps);
-    served_ = a.pattern();
-    symbolic_seconds_ = seconds_since(begin);
 }
 
-void SyncFreeIlu::allocate_values() {
-    if (factors_.values.size() == factors_.value_count()) return;
-    factors_.values =
-        Buffer<double>(context_, label, factors_.value_count(), cuda_ ? Initially::anything : Initially::zero);
-    if (options_.fixed_point_sweeps > 0) scratch_ = general_cpu::fixed_point_scratch(context_, factors_, label);
+void SyncFreeIlu::prepare(const BsrMatrix& /*a*/) {
+    allocate_values(cuda_ ? Initially::anything : Initially::zero);
 }
 
 void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
@@ -191,30 +169,14 @@ void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inv
         general_cpu::factorise(a, alpha, lower_, factors_, inverter);
 }
 
-SetupReport SyncFreeIlu::factorise(const BsrMatrix& a) {
-    allocate_values();
-    SetupReport report = factor_with_policy(
-        a, options_.pivots.rules, options_.pivots.shift, options_.name,
-        [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
-        remark_on_pivots(options_, a.symmetric()));
-    if (is_reduced(options_.storage)) round(a, report);
-    return report;
-}
-
-void SyncFreeIlu::round(const BsrMatrix& a, SetupReport& report) {
-    const ProfileScope scope(context_, "rounding");
+Rounding SyncFreeIlu::rounded(const BsrMatrix& a) {
     if constexpr (cuda_built)
         if (gpu_pattern_) {
             rounded_ = std::make_unique<RoundedFactors>(*gpu_pattern_, options_.storage, a.dof(), label);
-            judge_rounding(rounded_->round(*gpu_pattern_, factors_.values.data(), a), a, options_, report);
-            factors_.values = {};
-            scratch_ = {};
-            return;
+            return rounded_->round(*gpu_pattern_, factors_.values.data(), a);
         }
     if (!reduced_) reduced_ = std::make_unique<ReducedRows>(context_, options_.storage, factors_, label);
-    judge_rounding(reduced_->round(factors_, a), a, options_, report);
-    factors_.values = {};
-    scratch_ = {};
+    return reduced_->round(factors_, a);
 }
 
 void SyncFreeIlu::hand_on() {
@@ -225,21 +187,6 @@ void SyncFreeIlu::hand_on() {
         if (part_solve_) part_solve_->take(stored, gpu_pattern_->pattern->row_begin(), gpu_pattern_->diagonal.data());
         rounded_.reset();
     }
-}
-
-SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
-    const BsrMatrix& a = general(matrix);
-    analyse(a);
-    const auto begin = std::chrono::steady_clock::now();
-    SetupReport report = factorise(a);
-    hand_on();
-    context_.synchronize();
-    report.symbolic_seconds = symbolic_seconds_;
-    report.numeric_seconds = seconds_since(begin);
-    report.factor_bytes =
-        bytes_of_factors(options_.storage, {factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof}) +
-        factors_.filled.bytes();
-    return report;
 }
 
 void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
@@ -259,11 +206,8 @@ void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
 
 NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
     NumericSetup numeric;
-    numeric.run = [this, &a = general(matrix)] {
-        factorise(a);
-        hand_on();
-    };
-    numeric.analysis = symbolic_seconds_;
+    numeric.run = [this, &a = general(matrix)] { compute(a); };
+    numeric.analysis = symbolic_seconds();
     return numeric;
 }
 
@@ -360,19 +304,18 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
         const bool swept = options.fixed_point_sweeps > 0;
         const rtc::Programs of_sweeps =
             options.sweeps ? SweptFactors::programs(kept->symbolic->filled, a.dof(), *options.sweeps) : rtc::Programs{};
-        return {{name_of_kernels(options), Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), storage,
-                 [shape, solves, by_parts, variant, swept, storage, of_sweeps, way = options.way] {
-                     rtc::Programs programs =
-                         swept ? FixedPointCuda::programs(swept_shape(shape)) : SyncFreeCuda::programs(shape);
-                     std::ranges::move(level_programs(), std::back_inserter(programs));
-                     std::ranges::copy(of_sweeps, std::back_inserter(programs));
-                     if (solves)
-                         std::ranges::move(by_parts ? PartSolve::programs(variant, shape.dof, storage)
-                                                    : SlicedSolve::programs(shape.dof, way, storage),
-                                           std::back_inserter(programs));
-                     return programs;
-                 }}};
+        return kernels_named(name_of_kernels(options), a, storage,
+                             [shape, solves, by_parts, variant, swept, storage, of_sweeps, way = options.way] {
+                                 rtc::Programs programs = swept ? FixedPointCuda::programs(swept_shape(shape))
+                                                                : SyncFreeCuda::programs(shape);
+                                 std::ranges::move(level_programs(), std::back_inserter(programs));
+                                 std::ranges::copy(of_sweeps, std::back_inserter(programs));
+                                 if (solves)
+                                     std::ranges::move(by_parts ? PartSolve::programs(variant, shape.dof, storage)
+                                                                : SlicedSolve::programs(shape.dof, way, storage),
+                                                       std::back_inserter(programs));
+                                 return programs;
+                             });
     }
     return {};
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "precond/factors/rounding_events.hpp"
-#include "precond/sync_free_ilu/sync_free_ilu.hpp"
+#include "precond/sync_free_ilu/options.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 
 namespace hyperplane {

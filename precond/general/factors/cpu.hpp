@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sync_free_ilu on a CPU.
+// The factors of a general matrix on a CPU: elimination, fixed-point sweeps, and solves with them.
 #pragma once
 
 #include <algorithm>

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a deck asks of the preconditioners of this family, and what follows from that alone.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/interfaces/linear_operator.hpp"
+#include "precond/counted.hpp"
+#include "precond/factors/pivots.hpp"
+#include "precond/factors/storage.hpp"
+#include "precond/general/factors/factors.hpp"
+#include "precond/general/pattern/decoupled.hpp"
+#include "precond/general/solves/solve_way.hpp"
+#include "precond/subdomain_variant.hpp"
+#include "precond/triangular/jacobi/sweeps.hpp"
+
+namespace hyperplane {
+
+struct SyncFreeOptions {
+    int fill_level = 0;
+    PivotOptions pivots;
+    FactorStorage storage = FactorStorage::double_precision;  ///< reduced ones without `sweeps`
+    FactorVariant variant = FactorVariant::automatic;         ///< on a GPU
+    SolveWay way = SolveWay::automatic;                       ///< of the solves, unless sweeps or parts replace them
+    std::string name = "sync_free_ilu";                       ///< of the preconditioner, in messages
+    std::optional<SweepOptions> sweeps;                       ///< Jacobi sweeps in place of the solves
+    int fixed_point_sweeps = 0;                               ///< in place of the elimination; 0: the elimination
+    std::optional<PartOptions> parts;                         ///< couplings between parts of the rows are left out
+    SubdomainVariant part_variant = SubdomainVariant::level;  ///< how a GPU solves the parts
+};
+
+PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);
+/// Returns what the message about a pivot adds: that the factors come from sweeps, and what to do about an indefinite
+/// matrix.
+std::string remark_on_pivots(const SyncFreeOptions& options, bool symmetric);
+/// Enters in the report what was met when the factors of `a` were rounded. Throws SetupError, with the row, if a value
+/// did not fit.
+void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptions& options, SetupReport& report);
+/// The sweeps of a set-up and of an application with these factors.
+SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& factors);
+
+/// What to do about a pivot of a symmetric matrix that is not positive enough, for the message of preconditioner
+/// `name`; empty if the matrix is not symmetric or its pivots may have either sign.
+std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name);
+
+/// The memory of values of so many rows and blocks, with what sweeps need: what is held, and what a set-up holds
+/// besides.
+struct ValueBytes {
+    Index held, in_setup;
+};
+ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors, Backend backend);
+/// The factors alone, once each.
+Index bytes_of_factors(FactorStorage storage, const BlockCounts& factors);
+/// The memory of factors (precond/counted.hpp).
+CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a);
+
+}  // namespace hyperplane
