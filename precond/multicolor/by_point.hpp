@@ -22,15 +22,6 @@ void factor(const StructMatrix& a, const ColouredPoints& points, const Index* a_
 void factor_pieces(const StructMatrix& a, const ColouredPoints& points, const Index* a_entry, double alpha,
                    PivotInverter& inverter, bool eliminates, double* values);
 
-/// Addresses of the stored factors: one of the first three, by storage, and the exponents of half_scaled
-/// (ColouredShape::exponents).
-struct Kept {
-    const double* doubles = nullptr;
-    const float* singles = nullptr;
-    const Half* halves = nullptr;
-    const RowExponent* exponents = nullptr;
-};
-
 /// Rounds the values of all points to `rounded`, where empty places become zero; T is float or Half. The log, for the
 /// points of the matrix's layout, has the rows of W, D^-1 and G (parts 0, 1 and 2) as 3 times the matrix row plus the
 /// part.

@@ -52,16 +52,17 @@ bool is_scaled(FactorStorage storage) {
     return storage == FactorStorage::half_scaled;
 }
 
-/// Number of 4-byte words of all values in reduced precision.
-Index reduced_words(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
-    return (shape.coefficients(dof, symmetric) * bytes_of(storage) + 3) / 4;
+/// Number of all values in reduced precision, which fill words of four bytes.
+Index reduced_values(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
+    const Index values = shape.coefficients(dof, symmetric);
+    return is_scaled(storage) ? (values + 1) / 2 * 2 : values;
 }
 
 /// Bytes of the stored factors.
 Index factor_bytes(const ColouredShape& shape, int dof, bool symmetric, FactorStorage storage) {
     if (!is_reduced(storage)) return shape.coefficients(dof, symmetric) * Index(sizeof(double));
-    return 4 * reduced_words(shape, dof, symmetric, storage) +
-           (is_scaled(storage) ? shape.exponents(dof, symmetric) : 0);
+    return StoredValues::bytes(storage, reduced_values(shape, dof, symmetric, storage),
+                               shape.exponents(dof, symmetric));
 }
 
 /// Fewest bytes that one application moves: the factors, r and z once each; v is written and read at all colours but
@@ -118,7 +119,6 @@ void Multicolor::prepare(const StructMatrix& a) {
     }
     for (Buffer<double>* memory : {&factors_, &v_, &w_}) *memory = {};
     reduced_ = {};
-    exponents_ = {};
     points_.reset();
     const ColouredShape shape(a.layout(), a.stencil(), options_.colours);
     auto points = std::make_unique<ColouredPoints>(context_, shape, a.dof(), a.symmetric());
@@ -160,10 +160,9 @@ void Multicolor::provide_factors() {
                                   rounds_at_once() ? MulticolorFactorCuda::read_by_later(shape, dof_, symmetric_)
                                                    : shape.coefficients(dof_, symmetric_),
                                   holds);
-    if (is_reduced(storage) && reduced_.size() == 0)
-        reduced_ = Buffer<std::uint32_t>(context_, "factor", reduced_words(shape, dof_, symmetric_, storage), holds);
-    if (is_scaled(storage) && exponents_.size() == 0)
-        exponents_ = Buffer<RowExponent>(context_, "factor", shape.exponents(dof_, symmetric_));
+    if (is_reduced(storage) && reduced_.empty())
+        reduced_ = StoredValues(context_, storage, reduced_values(shape, dof_, symmetric_, storage),
+                                shape.exponents(dof_, symmetric_), "factor", holds);
 }
 
 bool Multicolor::can_queue_setup(const StructMatrix& a) const {
@@ -241,23 +240,10 @@ SetupReport Multicolor::setup(const SystemMatrix& matrix) {
 }
 
 void Multicolor::round_factors(RoundingLog* log) {
-    const auto round = [&](auto* rounded) {
-        multicolor::round(context_, layout_, *points_, dof_, symmetric_, factors_.data(), rounded, exponents_.data(),
+    reduced_.with_values([&](auto* rounded) {
+        multicolor::round(context_, layout_, *points_, dof_, symmetric_, factors_.data(), rounded, reduced_.exponents(),
                           log);
-    };
-    is_scaled(options_.storage) ? round(reinterpret_cast<Half*>(reduced_.data()))
-                                : round(reinterpret_cast<float*>(reduced_.data()));
-}
-
-multicolor::Kept Multicolor::kept() const {
-    multicolor::Kept kept{.exponents = exponents_.data()};
-    if (!is_reduced(options_.storage))
-        kept.doubles = factors_.data();
-    else if (is_scaled(options_.storage))
-        kept.halves = reinterpret_cast<const Half*>(reduced_.data());
-    else
-        kept.singles = reinterpret_cast<const float*>(reduced_.data());
-    return kept;
+    });
 }
 
 void Multicolor::factor(const StructMatrix& a, double alpha, PivotInverter& inverter, RoundingLog* roundings) {
@@ -280,7 +266,7 @@ void Multicolor::factor_by_points(const StructMatrix& a, double alpha, PivotLog*
         if (factor_cuda_)
             return factor_cuda_->factor({a, *points_, alpha, rule_of(options_.pivots.rules, symmetric_),
                                          !options_.gauss_seidel, pivots, ratios, factors_.data(),
-                                         roundings ? reinterpret_cast<float*>(reduced_.data()) : nullptr, roundings});
+                                         roundings ? static_cast<float*>(reduced_.data()) : nullptr, roundings});
     multicolor::factor(a, *points_, a_entry_.data(), alpha, options_.pivots.rules, pivots, !options_.gauss_seidel,
                        ratios, factors_.data());
 }
@@ -289,7 +275,7 @@ void Multicolor::apply(const Vector& r, Vector& z) const {
     if (options_.colours != ColourRule::stencil)
         return solve_by_tables(*points_, factors_.data(), r, z, v_.data(), w_.data());
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->apply(stored_factors(), exponents_.data(), r, z, v_.data(), w_.data());
+        if (cuda_) return cuda_->apply(stored(), r, z, v_.data(), w_.data());
     apply_cpu(r, z);
 }
 
@@ -301,8 +287,8 @@ bool Multicolor::solve_singles([[maybe_unused]] const SingleVector& r, [[maybe_u
                                [[maybe_unused]] SingleVector& z) const {
     if constexpr (cuda_built)
         if (cuda_ && MulticolorCuda::has_single(layout_, options_.storage)) {
-            cuda_->apply(reduced_.data(), exponents_.data(), r, z, reinterpret_cast<float*>(v_.data()),
-                         reinterpret_cast<float*>(w_.data()), result);
+            cuda_->apply(stored(), r, z, reinterpret_cast<float*>(v_.data()), reinterpret_cast<float*>(w_.data()),
+                         result);
             return true;
         }
     return false;
@@ -312,8 +298,7 @@ bool Multicolor::solve_to([[maybe_unused]] const Vector& r, [[maybe_unused]] dou
                           [[maybe_unused]] Vector& z) const {
     if constexpr (cuda_built)
         if (cuda_ && !layout_.is_part()) {
-            cuda_->apply(stored_factors(), exponents_.data(), r, z, v_.data(), w_.data(),
-                         {adds ? adds_result : scales_result, omega});
+            cuda_->apply(stored(), r, z, v_.data(), w_.data(), {adds ? adds_result : scales_result, omega});
             return true;
         }
     return false;

@@ -39,6 +39,7 @@
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/factors/pivot_record.hpp"
+#include "precond/factors/stored_values.hpp"
 #include "precond/multicolor/by_point.hpp"
 #include "precond/multicolor/coloured_points.hpp"
 #include "precond/multicolor/factor_cuda.hpp"
@@ -116,15 +117,13 @@ private:
     void queue_factor(const StructMatrix& a, double alpha);
     /// Rounds all factors.
     void round_factors(RoundingLog* log);
-    multicolor::Kept kept() const;
 
     void apply_cpu(const Vector& r, Vector& z) const;
     /// Returns whether there are such solves.
     bool solve_singles(const SingleVector& r, ResultOfSolve result, SingleVector& z) const;
-    /// The factors as kernels of solves take them.
-    const void* stored_factors() const {
-        return is_reduced(options_.storage) ? static_cast<const void*>(reduced_.data())
-                                            : static_cast<const void*>(factors_.data());
+    /// The factors as solves read them.
+    StoredView stored() const {
+        return is_reduced(options_.storage) ? reduced_.view() : StoredView{factors_.data(), nullptr};
     }
     /// Index of the exponent of a row in W, D^-1 or G, which are parts 0, 1 and 2.
     Index exponent(int part, int row, Index slot) const { return (part * dof_ + row) * points_->shape().slots + slot; }
@@ -138,10 +137,9 @@ private:
     int dof_ = 0;
     bool symmetric_ = false;
     std::unique_ptr<ColouredPoints> points_;
-    Buffer<Index> a_entry_;          ///< A's entry of each offset
-    Buffer<double> factors_;         ///< W, D^-1 and G
-    Buffer<std::uint32_t> reduced_;  ///< replaces factors_ after a set-up in reduced precision
-    Buffer<RowExponent> exponents_;
+    Buffer<Index> a_entry_;                 ///< A's entry of each offset
+    Buffer<double> factors_;                ///< W, D^-1 and G
+    StoredValues reduced_;                  ///< replaces factors_ after a set-up in reduced precision
     mutable Buffer<double> v_, w_;          ///< [component][slot]: results of the lower and the upper solve
     std::unique_ptr<PointValues> ratios_;   ///< of a factorisation point by point
     std::unique_ptr<PivotRecord> record_;   ///< of its events

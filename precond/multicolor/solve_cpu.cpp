@@ -12,28 +12,27 @@ namespace {
 class Terms {
 public:
     /// Largest number of places in a piece, chosen such that a piece stays in the cache.
-    static Index most(const multicolor::Kept& kept) { return kept.doubles ? 2048 : most_widened; }
+    static Index most(FactorStorage storage) { return is_reduced(storage) ? most_widened : 2048; }
 
     /// An empty list, with scratch memory for `terms` widened terms.
-    Terms(const multicolor::Kept& kept, int terms) : kept_(kept) {
+    Terms(FactorStorage storage, const StoredView& factors, int terms) : storage_(storage), factors_(factors) {
         list().clear();
-        if (!kept.doubles) wide().resize(std::size_t(terms) * most_widened);
+        if (is_reduced(storage)) wide().resize(std::size_t(terms) * most_widened);
     }
     void clear() const { list().clear(); }
     /// Adds the product of a coefficient and x at the places [begin, end) of the piece. The piece's coefficients begin
     /// at index `from`, the exponents of their rows at index `scales`.
     void add(Index from, Index scales, const double* x, int begin, int end) const {
-        const double* a = kept_.doubles + from;
-        if (!kept_.doubles) {
-            double* const to = wide().data() + list().size() * most_widened;
-            const int count = end - begin;
-            if (kept_.singles)
-                widen(kept_.singles + from + begin, nullptr, count, to + begin);
-            else
-                widen(kept_.halves + from + begin, kept_.exponents + scales + begin, count, to + begin);
-            a = to;
-        }
-        list().push_back({a, x, begin, end});
+        if (!is_reduced(storage_))
+            return list().push_back({static_cast<const double*>(factors_.values) + from, x, begin, end});
+        double* const to = wide().data() + list().size() * most_widened;
+        const int count = end - begin;
+        if (storage_ == FactorStorage::single_precision)
+            widen(static_cast<const float*>(factors_.values) + from + begin, nullptr, count, to + begin);
+        else
+            widen(static_cast<const Half*>(factors_.values) + from + begin, factors_.exponents + scales + begin, count,
+                  to + begin);
+        list().push_back({to, x, begin, end});
     }
     static std::vector<RunTerm>& list() {
         thread_local std::vector<RunTerm> mine;
@@ -47,7 +46,8 @@ private:
         return mine;
     }
 
-    multicolor::Kept kept_;
+    FactorStorage storage_;
+    StoredView factors_;
 };
 
 /// Calls body(first, count) for consecutive pieces of a range of places.
@@ -112,9 +112,9 @@ void Multicolor::apply_cpu(const Vector& r, Vector& z) const {
 void Multicolor::lower_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
-    const multicolor::Kept factors = kept();
-    for_pieces(context_, points_->owned(layout_, colour), dof_, Terms::most(factors), [&](Index first, int count) {
-        const Terms terms(factors, std::max(1, points.entries) * dof_);
+    const FactorStorage storage = options_.storage;
+    for_pieces(context_, points_->owned(layout_, colour), dof_, Terms::most(storage), [&](Index first, int count) {
+        const Terms terms(storage, stored(), std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
             terms.clear();
             for (int e = 0; e < points.entries; ++e) {
@@ -137,9 +137,9 @@ void Multicolor::lower_cpu(int colour) const {
 void Multicolor::upper_cpu(int colour) const {
     const ColouredView& points = points_->host();
     const Index slots = points_->shape().slots, stride = points_->shape().stride;
-    const multicolor::Kept factors = kept();
-    for_pieces(context_, points_->owned(layout_, colour), dof_, Terms::most(factors), [&](Index first, int count) {
-        const Terms terms(factors, std::max(1, points.entries) * dof_);
+    const FactorStorage storage = options_.storage;
+    for_pieces(context_, points_->owned(layout_, colour), dof_, Terms::most(storage), [&](Index first, int count) {
+        const Terms terms(storage, stored(), std::max(1, points.entries) * dof_);
         for (int row = 0; row < dof_; ++row) {
             double* w = w_.data() + row * slots + colour * stride + first;
             terms.clear();

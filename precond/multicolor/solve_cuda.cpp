@@ -130,17 +130,17 @@ std::vector<ColourStep> colour_steps(const ColouredPoints& points, const Layout&
 }
 
 template <class Real>
-void ColourStep::set(const void* factors, const RowExponent* exponents, const Real* r, Real* v, Real* w, Real* z) {
+void ColourStep::set(const StoredView& factors, const Real* r, Real* v, Real* w, Real* z) {
     const auto address = [](const Real* from) { return reinterpret_cast<double*>(const_cast<Real*>(from)); };
-    arguments.factors = factors;
-    arguments.exponents = exponents;
+    arguments.factors = factors.values;
+    arguments.exponents = factors.exponents;
     arguments.r = address(r + first_slot);
     arguments.v = address(v);
     arguments.w = address(w);
     arguments.z = address(z + first_slot);
 }
-template void ColourStep::set(const void*, const RowExponent*, const double*, double*, double*, double*);
-template void ColourStep::set(const void*, const RowExponent*, const float*, float*, float*, float*);
+template void ColourStep::set(const StoredView&, const double*, double*, double*, double*);
+template void ColourStep::set(const StoredView&, const float*, float*, float*, float*);
 
 std::vector<MulticolorCuda::Step> MulticolorCuda::steps_with(const Context& context,
                                                              const rtc::Definitions& definitions) const {
@@ -161,23 +161,29 @@ MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& poi
     single_ = definitions(shape, layout, dof, symmetric, storage, threads_, ahead, "float");
 }
 
-void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const SingleVector& r, SingleVector& z,
-                           float* v, float* w, ResultOfSolve result) const {
-    if (single_steps_.empty()) single_steps_ = steps_with(r.context(), single_);
-    bool follows = false;
-    for (const Step& step : single_steps_) {
+template <class AnyVector, class Real, class Exchange>
+void MulticolorCuda::solve(const std::vector<Step>& steps, const StoredView& factors, const AnyVector& r, AnyVector& z,
+                           Real* v, Real* w, ResultOfSolve result, const Exchange& exchange) const {
+    bool follows = false;  // a step of this solve, without an exchange in between
+    for (const Step& step : steps) {
         ColourStep launch = step.launch;
-        launch.set(factors, exponents, r.data(), v, w, z.data());
+        launch.set(factors, r.data(), v, w, z.data());
         launch.arguments.result = result.is;
         launch.arguments.omega = result.omega;
         step.kernel.launch({blocks_of(launch), unsigned(parts_of(dof_))}, unsigned(threads_), 0, launch.arguments,
                            follows);
-        follows = true;
+        follows = !exchange(launch);
     }
 }
 
-void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v,
-                           double* w, ResultOfSolve result) const {
+void MulticolorCuda::apply(const StoredView& factors, const SingleVector& r, SingleVector& z, float* v, float* w,
+                           ResultOfSolve result) const {
+    if (single_steps_.empty()) single_steps_ = steps_with(r.context(), single_);
+    solve(single_steps_, factors, r, z, v, w, result, [](const ColourStep&) { return false; });
+}
+
+void MulticolorCuda::apply(const StoredView& factors, const Vector& r, Vector& z, double* v, double* w,
+                           ResultOfSolve result) const {
     const Context& context = r.context();
     const auto components = [&](double* first, Index distance) {
         std::vector<double*> found;
@@ -186,22 +192,14 @@ void MulticolorCuda::apply(const void* factors, const RowExponent* exponents, co
     };
     exchange_halos(context, layout_, points_->reach(),
                    components(const_cast<double*>(r.data()), layout_.slots_in_memory()));
-    bool follows = false;  // a step of this solve, without an exchange in between
-    for (const Step& step : steps_) {
-        ColourStep launch = step.launch;
-        launch.set(factors, exponents, r.data(), v, w, z.data());
-        launch.arguments.result = result.is;
-        launch.arguments.omega = result.omega;
-        step.kernel.launch({blocks_of(launch), unsigned(parts_of(dof_))}, unsigned(threads_), 0, launch.arguments,
-                           follows);
-        follows = true;
-        if (!layout_.is_part() || launch.sends == ColourStep::Sends::nothing) continue;
+    solve(steps_, factors, r, z, v, w, result, [&](const ColourStep& launch) {
+        if (!layout_.is_part() || launch.sends == ColourStep::Sends::nothing) return false;
         const ColouredShape& shape = points_->shape();
         const int colour = launch.arguments.colour;
         double* const sent = (launch.sends == ColourStep::Sends::v ? v : w) + colour * shape.stride;
         points_->exchange(context, layout_, colour, components(sent, shape.slots));
-        follows = false;
-    }
+        return true;
+    });
 }
 
 rtc::Programs MulticolorCuda::programs(const Layout& layout, const Stencil& stencil, int dof, bool symmetric,

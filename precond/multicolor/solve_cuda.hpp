@@ -8,7 +8,7 @@
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/vector/single_vector.hpp"
-#include "precond/factors/storage.hpp"
+#include "precond/factors/stored_values.hpp"
 #include "precond/multicolor/arguments.hpp"
 #include "precond/multicolor/coloured_points.hpp"
 
@@ -35,7 +35,7 @@ struct ColourStep {
     /// Sets factors and vectors; r and z, by their components in the layout that the step was made for. Vectors are in
     /// double or in single precision, in which the kernels for these read them.
     template <class Real>
-    void set(const void* factors, const RowExponent* exponents, const Real* r, Real* v, Real* w, Real* z);
+    void set(const StoredView& factors, const Real* r, Real* v, Real* w, Real* z);
     /// This many values after the begin of r or z comes the first plane that has places.
     Index first_slot = 0;
 };
@@ -55,9 +55,9 @@ public:
     MulticolorCuda(const Context& context, const ColouredPoints& points, const Layout& layout, int dof, bool symmetric,
                    FactorStorage storage, ColourLaunches launches = ColourLaunches::fastest);
 
-    /// z = M^-1 r, with factors in the given storage and the exponents of scaled rows; v and w are vectors in coloured
-    /// order. On several ranks the halo of r is filled, too.
-    void apply(const void* factors, const RowExponent* exponents, const Vector& r, Vector& z, double* v, double* w,
+    /// z = M^-1 r, with factors in the given storage; v and w are vectors in coloured order. On several ranks the halo
+    /// of r is filled, too.
+    void apply(const StoredView& factors, const Vector& r, Vector& z, double* v, double* w,
                ResultOfSolve result = {}) const;
 
     /// Whether there are solves of vectors in single precision: with factors in reduced precision, on one rank.
@@ -65,8 +65,8 @@ public:
         return is_reduced(storage) && !layout.is_part();
     }
     /// The same with such vectors. The kernels are loaded at the first call.
-    void apply(const void* factors, const RowExponent* exponents, const SingleVector& r, SingleVector& z, float* v,
-               float* w, ResultOfSolve result = {}) const;
+    void apply(const StoredView& factors, const SingleVector& r, SingleVector& z, float* v, float* w,
+               ResultOfSolve result = {}) const;
 
     /// What NVRTC compiles for blocks of `threads` threads, or ahead_threads where it takes these; with
     /// `single_vectors`, that of vectors in single precision.
@@ -80,6 +80,10 @@ private:
         ColourStep launch;
     };
 
+    /// Launches the steps one after the other; exchange(ColourStep) says whether it has exchanged anything after one.
+    template <class AnyVector, class Real, class Exchange>
+    void solve(const std::vector<Step>& steps, const StoredView& factors, const AnyVector& r, AnyVector& z, Real* v,
+               Real* w, ResultOfSolve result, const Exchange& exchange) const;
     std::vector<Step> steps_with(const Context& context, const rtc::Definitions& definitions) const;
     unsigned blocks_of(const ColourStep& step) const { return unsigned((step.places() + threads_ - 1) / threads_); }
 

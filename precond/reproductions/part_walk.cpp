@@ -80,7 +80,7 @@ PartWalkCuda::PartWalkCuda(const Context& context, const GeneralFactors& factors
     find.launch({unsigned(parts_)}, walk_threads, scratch, arguments_);
 }
 
-void PartWalkCuda::take(const StoredFactors& factors, const Index* row_begin, const Index* diagonal) {
+void PartWalkCuda::take(const StoredView& factors, const Index* row_begin, const Index* diagonal) {
     PartWalkArguments arguments = arguments_;
     arguments.row_begin = as_pointers(row_begin);
     arguments.diagonal = as_pointers(diagonal);

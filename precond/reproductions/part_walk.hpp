@@ -17,7 +17,7 @@ public:
     PartWalkCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
                  SubdomainVariant variant);
 
-    void take(const StoredFactors& factors, const Index* row_begin, const Index* diagonal) override;
+    void take(const StoredView& factors, const Index* row_begin, const Index* diagonal) override;
     void apply(const Vector& r, Vector& z) const override;
 
     /// Bytes that it holds.

@@ -50,11 +50,9 @@ rtc::Programs PartSolve::programs(SubdomainVariant variant, int dof, FactorStora
 PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
                              FactorStorage storage, std::optional<PartTables> known, bool fused)
     : dof_(factors.dof),
-      storage_(storage),
       parts_(parts.count()),
       most_rows_(parts.largest()),
-      inverse_(context, parts_label, factors.pattern().rows() * dof_ * dof_ * bytes_of(storage)),
-      inverse_exponents_(context, parts_label, scales_of(storage, factors.pattern().rows() * dof_)),
+      inverse_(context, storage, factors.pattern().rows() * dof_ * dof_, factors.pattern().rows() * dof_, parts_label),
       pack_kernel_(context, sync_free_source(parts_text), definitions(dof_, storage, fused), "pack_parts") {
     const PartTables tables = known ? *std::move(known) : part_tables(factors.filled, parts, dof_);
     part_rows_ = copied_to(context, parts_label, tables.part_rows);
@@ -67,9 +65,8 @@ PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& facto
         to->part_levels = copied_to(context, parts_label, from->part_levels);
         to->local = copied_to(context, parts_label, from->local);
         to->columns = copied_to(context, parts_label, from->columns);
-        to->values =
-            Buffer<unsigned char>(context, parts_label, Index(from->columns.size()) * dof_ * dof_ * bytes_of(storage));
-        to->exponents = Buffer<RowExponent>(context, parts_label, inverse_exponents_.size());
+        to->values = StoredValues(context, storage, Index(from->columns.size()) * dof_ * dof_,
+                                  factors.pattern().rows() * dof_, parts_label);
     }
     arguments_.part_rows = part_rows_.data();
     arguments_.rows = rows_.data();
@@ -77,7 +74,7 @@ PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& facto
     arguments_.numbered = numbered_.data();
     arguments_.rows_of_pattern = factors.pattern().rows();
     arguments_.inverse = inverse_.data();
-    arguments_.inverse_exponents = inverse_exponents_.data();
+    arguments_.inverse_exponents = inverse_.exponents();
     arguments_.lower = lower_.arguments();
     arguments_.upper = upper_.arguments();
     for (const char* name :
@@ -94,11 +91,11 @@ PartSide PartSolveCuda::Packed::arguments() {
             .local = local.data(),
             .columns = columns.data(),
             .values = values.data(),
-            .exponents = exponents.data(),
+            .exponents = values.exponents(),
             .slice_count = int(slices.size())};
 }
 
-void PartSolveCuda::take(const StoredFactors& factors, const Index* row_begin, const Index* diagonal) {
+void PartSolveCuda::take(const StoredView& factors, const Index* row_begin, const Index* diagonal) {
     PartArguments arguments = arguments_;
     arguments.row_begin = as_pointers(row_begin);
     arguments.diagonal = as_pointers(diagonal);
@@ -123,12 +120,12 @@ void PartSolveCuda::solve(const Kernel& kernel, const Vector& in, Vector& out) c
 GeneralFactors PartSolveCuda::widened(const GeneralFactors& shape, const Buffer<Index>& diagonal) const {
     UnitFactorsOnHost wide(shape, diagonal);
     const HostValues<int> numbered(numbered_);
-    const StoredOnHost inverse(inverse_, inverse_exponents_, storage_);
+    const StoredOnHost inverse(inverse_);
     for (const Side side : {Side::lower, Side::upper}) {
         const Packed& packed = side == Side::lower ? lower_ : upper_;
         const HostValues<PartSlice> slices(packed.slices);
         const HostValues<unsigned short> local(packed.local);
-        const StoredOnHost stored(packed.values, packed.exponents, storage_);
+        const StoredOnHost stored(packed.values);
         for (Index which = 0; which < packed.slices.size(); ++which) {
             const PartSlice& slice = slices.data()[which];
             for (int at = 0; at < slice.rows * dof_; ++at) {
@@ -153,8 +150,7 @@ Index PartSolveCuda::bytes(Symbolic& symbolic, int dof, FactorStorage storage) {
     if (!symbolic.part_tables) symbolic.part_tables = part_tables(symbolic.filled, symbolic.parts, dof);
     const PartTables& tables = *symbolic.part_tables;
     const Index rows = Index(tables.numbered.size());
-    return tables.bytes() + (tables.blocks() + rows) * dof * dof * bytes_of(storage) +
-           3 * scales_of(storage, rows * dof);
+    return tables.bytes() + StoredValues::bytes(storage, (tables.blocks() + rows) * dof * dof, 3 * rows * dof);
 }
 
 rtc::Programs PartSolveCuda::programs(int dof, FactorStorage storage, bool fused) {

@@ -20,7 +20,7 @@ class PartSolve {
 public:
     virtual ~PartSolve() = default;
     /// Packs the factors, whose pattern on the GPU begins at `row_begin` and `diagonal`.
-    virtual void take(const StoredFactors& factors, const Index* row_begin, const Index* diagonal) = 0;
+    virtual void take(const StoredView& factors, const Index* row_begin, const Index* diagonal) = 0;
     /// z = M^-1 r.
     virtual void apply(const Vector& r, Vector& z) const = 0;
 
@@ -45,7 +45,7 @@ public:
     PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts, FactorStorage storage,
                   std::optional<PartTables> known, bool fused);
 
-    void take(const StoredFactors& factors, const Index* row_begin, const Index* diagonal) override;
+    void take(const StoredView& factors, const Index* row_begin, const Index* diagonal) override;
     void apply(const Vector& r, Vector& z) const override;
     GeneralFactors widened(const GeneralFactors& shape, const Buffer<Index>& diagonal) const override;
 
@@ -60,19 +60,16 @@ private:
         Buffer<PartSlice> slices;
         Buffer<int> level_slices, part_levels;
         Buffer<unsigned short> local, columns;
-        Buffer<unsigned char> values;   ///< in the storage
-        Buffer<RowExponent> exponents;  ///< of half_scaled
+        StoredValues values;
 
         PartSide arguments();
     };
 
     int dof_;
-    FactorStorage storage_;
     Index parts_, most_rows_;
     Buffer<int> part_rows_, rows_, numbered_;
     Buffer<unsigned short> places_;
-    Buffer<unsigned char> inverse_;
-    Buffer<RowExponent> inverse_exponents_;
+    StoredValues inverse_;
     Packed lower_, upper_;
     Kernel pack_kernel_;
     std::vector<Kernel> solve_kernels_;  ///< one after the other

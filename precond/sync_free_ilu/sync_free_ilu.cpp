@@ -182,7 +182,7 @@ Rounding SyncFreeIlu::rounded(const BsrMatrix& a) {
 void SyncFreeIlu::hand_on() {
     if (swept_) swept_->take(factors_, options_.name);
     if constexpr (cuda_built) {
-        const StoredFactors stored = rounded_ ? rounded_->stored() : StoredFactors{factors_.values.data()};
+        const StoredView stored = rounded_ ? rounded_->stored() : StoredView{factors_.values.data()};
         if (sliced_) sliced_->take(stored);
         if (part_solve_) part_solve_->take(stored, gpu_pattern_->pattern->row_begin(), gpu_pattern_->diagonal.data());
         rounded_.reset();

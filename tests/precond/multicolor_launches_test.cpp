@@ -47,7 +47,7 @@ TEST_P(MulticolorLaunchesOnDevice, HaveTheSameBits) {
     const auto applied = [&](ColourLaunches launches) {
         Vector z(context, layout, 1, "z");
         const MulticolorCuda solve(context, points, layout, 1, symmetric, storage, launches);
-        for (int turn = 0; turn < 3; ++turn) solve.apply(factors, nullptr, r, z, v.data(), w.data());
+        for (int turn = 0; turn < 3; ++turn) solve.apply({factors}, r, z, v.data(), w.data());
         return in_context(context.host(), z);
     };
     const Vector expected = applied(ColourLaunches::each);
@@ -71,14 +71,14 @@ void expect_updates(const Context& context, const MulticolorCuda& solve, const v
     };
     const auto zero = [&] { return AnyVector(context, r.layout(), r.dof(), "z"); };
     AnyVector solved = zero();
-    solve.apply(factors, nullptr, r, solved, v.data(), w.data());
+    solve.apply({factors}, r, solved, v.data(), w.data());
     AnyVector added = zero(), added_at_once = zero(), scaled_at_once = zero();
     axpy(1.0, before, added);
     axpy(1.0, before, added_at_once);
     axpy(0.7, solved, added);
     scale(0.7, solved);
-    solve.apply(factors, nullptr, r, added_at_once, v.data(), w.data(), {adds_result, 0.7});
-    solve.apply(factors, nullptr, r, scaled_at_once, v.data(), w.data(), {scales_result, 0.7});
+    solve.apply({factors}, r, added_at_once, v.data(), w.data(), {adds_result, 0.7});
+    solve.apply({factors}, r, scaled_at_once, v.data(), w.data(), {scales_result, 0.7});
     EXPECT_EQ(bytes_of(added_at_once), bytes_of(added));
     EXPECT_EQ(bytes_of(scaled_at_once), bytes_of(solved));
     EXPECT_NE(bytes_of(added), bytes_of(before));

@@ -122,7 +122,7 @@ protected:
         Values v(std::size_t(slots * a.dof())), w(v.size());
         exchange_halos(context, layout, points.reach(), components(r.data(), layout.slots_in_memory()));
         for (ColourStep step : colour_steps(points, layout, a.dof())) {
-            step.set(factors.data(), nullptr, r.data(), v.data(), w.data(), z.data());
+            step.set({factors.data()}, r.data(), v.data(), w.data(), z.data());
             GetParam().run(step);
             if (step.sends == ColourStep::Sends::nothing) continue;
             Values& sent = step.sends == ColourStep::Sends::v ? v : w;

@@ -9,57 +9,12 @@
 
 #include <array>
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "core/types.hpp"
-#include "precond/factors/storage.hpp"
+#include "precond/factors/stored_values.hpp"
 
 namespace hyperplane {
-
-/// Scales of so many rows of unknowns.
-constexpr Index scales_of(FactorStorage storage, Index rows) {
-    return storage == FactorStorage::half_scaled ? rows : 0;
-}
-
-/// Numbers of one type, and the exponents of their rows' scales.
-class ReducedBlocks {
-public:
-    ReducedBlocks() = default;
-    /// `storage` is single_precision or half_scaled. `scales`: rows that have a scale of their own.
-    ReducedBlocks(const Context& context, FactorStorage storage, Index values, Index scales, const std::string& label)
-        : storage_(storage) {
-        if (storage == FactorStorage::single_precision)
-            singles_ = Buffer<float>(context, label, values);
-        else
-            halves_ = Buffer<Half>(context, label, values);
-        if (scales_of(storage, scales) > 0) exponents_ = Buffer<RowExponent>(context, label, scales);
-    }
-    FactorStorage storage() const { return storage_; }
-    /// Calls body(values), which are float* or Half*.
-    template <class Body>
-    void with_values(const Body& body) {
-        storage_ == FactorStorage::single_precision ? body(singles_.data()) : body(halves_.data());
-    }
-    template <class Body>
-    void with_values(const Body& body) const {
-        storage_ == FactorStorage::single_precision ? body(singles_.data()) : body(halves_.data());
-    }
-    /// Null where there are no scales.
-    RowExponent* exponents(Index at) { return exponents_.data() ? exponents_.data() + at : nullptr; }
-    const RowExponent* exponents(Index at) const { return exponents_.data() ? exponents_.data() + at : nullptr; }
-
-    Index bytes() const { return bytes(storage_, singles_.size() + halves_.size(), exponents_.size()); }
-    static Index bytes(FactorStorage storage, Index values, Index scales) {
-        return values * bytes_of(storage) + scales_of(storage, scales);
-    }
-
-private:
-    FactorStorage storage_ = FactorStorage::single_precision;
-    Buffer<float> singles_;
-    Buffer<Half> halves_;
-    Buffer<RowExponent> exponents_;
-};
 
 /// The three that are rounded, as a log of roundings numbers them.
 enum class UnitPart { w, inverse, g };

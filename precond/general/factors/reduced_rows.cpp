@@ -16,7 +16,7 @@ Index place_of_scales(const GeneralFactors& shape, UnitPart part, Index row) {
 template <int n, class T>
 struct RowsOfM {
     const GeneralFactors& shape;
-    const ReducedBlocks& numbers;
+    const StoredValues& numbers;
     const T* values;
 
     int dof() const { return n > 0 ? n : shape.dof; }
@@ -40,7 +40,7 @@ private:
 
 /// Calls body(RowsOfM, row) for all rows in the order of the walk.
 template <class Body>
-void for_each_row(const GeneralFactors& shape, const ReducedBlocks& numbers, const RowWalk& walk, const Body& body) {
+void for_each_row(const GeneralFactors& shape, const StoredValues& numbers, const RowWalk& walk, const Body& body) {
     numbers.with_values([&](const auto* values) {
         with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(shape.dof, [&](auto n) {
             const RowsOfM<n.value, std::remove_cvref_t<decltype(*values)>> m{shape, numbers, values};

@@ -26,13 +26,13 @@ public:
     Index bytes() const { return numbers_.bytes(); }
     /// Memory held for so many block rows and blocks.
     static Index bytes(FactorStorage storage, Index rows, Index blocks, int dof) {
-        return ReducedBlocks::bytes(storage, blocks * dof * dof, 3 * rows * dof);
+        return StoredValues::bytes(storage, blocks * dof * dof, 3 * rows * dof);
     }
 
 private:
     Index rows_;
     int dof_;
-    ReducedBlocks numbers_;
+    StoredValues numbers_;
 };
 
 }  // namespace hyperplane

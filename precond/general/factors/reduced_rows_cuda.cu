@@ -132,10 +132,4 @@ Rounding RoundedFactors::round(const GpuPattern& pattern, const double* factors,
     });
 }
 
-StoredFactors RoundedFactors::stored() const {
-    StoredFactors made{nullptr, numbers_.exponents(0)};
-    numbers_.with_values([&](const auto* values) { made.values = values; });
-    return made;
-}
-
 }  // namespace hyperplane

@@ -10,12 +10,6 @@
 
 namespace hyperplane {
 
-/// The factors in their storage, in the places of the pattern; a GPU's solves copy them from there.
-struct StoredFactors {
-    const void* values;                      ///< L, D^-1 and U in double, or W, D^-1 and G
-    const RowExponent* exponents = nullptr;  ///< of half_scaled: [W, D^-1 or G][row of the pattern][component]
-};
-
 /// W, D^-1 and G of some factors, rounded as on a CPU.
 class RoundedFactors {
 public:
@@ -24,11 +18,12 @@ public:
     /// Rounds the factors of `a`, which are given in double in the same places; returns the events of all ranks that
     /// share its rows.
     Rounding round(const GpuPattern& pattern, const double* factors, const BsrMatrix& a);
-    StoredFactors stored() const;
+    /// [W, D^-1 or G][row of the pattern][component] are the exponents.
+    StoredView stored() const { return numbers_.view(); }
 
 private:
     int dof_;
-    ReducedBlocks numbers_;
+    StoredValues numbers_;
 };
 
 }  // namespace hyperplane

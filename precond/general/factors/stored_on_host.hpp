@@ -16,8 +16,8 @@ namespace hyperplane {
 /// Numbers in reduced precision and the exponents of their rows, where the host can read them.
 class StoredOnHost {
 public:
-    StoredOnHost(const Buffer<unsigned char>& values, const Buffer<RowExponent>& exponents, FactorStorage storage)
-        : values_(values), exponents_(exponents), storage_(storage) {}
+    explicit StoredOnHost(const StoredValues& stored)
+        : values_(stored.memory()), exponents_(stored.memory_of_exponents()), storage_(stored.storage()) {}
     /// Without the scale of its row.
     double value(Index at) const {
         return storage_ == FactorStorage::single_precision ? widened(read<float>(at)) : widened(read<Half>(at));

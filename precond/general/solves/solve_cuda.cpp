@@ -49,8 +49,8 @@ Index bytes_of(Index rows, const SlicedSizes& sliced, int dof, FactorStorage sto
     const LevelCounts& by_level = sliced.by_level;
     const Index of_levels = by_level.levels > 0 ? (by_level.levels + by_level.steps + 2) * Index(sizeof(int)) : 0;
     return of_levels + sliced.slices * Index(sizeof(SolveSlice)) +
-           rows * Index(sizeof(int) + sizeof(SliceRow) + dof * sizeof(RowRecord)) +
-           sliced.places * (Index(sizeof(int)) + dof * dof * bytes_of(storage)) + scales_of(storage, rows * dof);
+           rows * Index(sizeof(int) + sizeof(SliceRow) + dof * sizeof(RowRecord)) + sliced.places * Index(sizeof(int)) +
+           StoredValues::bytes(storage, sliced.places * dof * dof, rows * dof);
 }
 
 }  // namespace
@@ -63,8 +63,7 @@ SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side
       order(std::move(sliced.row)),
       column(context, slices_label, places, Initially::anything),
       rows(context, slices_label, order.size(), Initially::anything),
-      values(context, slices_label, places * dof * dof * bytes_of(storage), Initially::anything),
-      exponents(context, slices_label, scales_of(storage, order.size() * dof), Initially::anything),
+      values(context, storage, places * dof * dof, order.size() * dof, slices_label, Initially::anything),
       records(context, slices_label, (order.size() + (slab ? Index(slab->halo.size()) : 0)) * dof),
       slice(context, sync_free_source(slice_text), definitions(dof, side, storage), "slice_factors"),
       threads(unsigned(sliced.level_begin.empty() ? slices::threads : level_threads(dof))) {
@@ -102,8 +101,7 @@ SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, Slic
       lower_position_(positions(context, lower_, Side::lower)),
       upper_position_(positions(context, upper_, Side::upper)),
       from_(between_on_gpu(context, lower_position_, upper_.order, slices_label)),
-      inverse_(context, slices_label, rows_ * dof * dof * bytes_of(storage), Initially::anything),
-      inverse_exponents_(context, slices_label, scales_of(storage, rows_ * dof), Initially::anything),
+      inverse_(context, storage, rows_ * dof * dof, rows_ * dof, slices_label, Initially::anything),
       states_(hyperplane::copied_to(context, slices_label, std::vector<TicketState>(2, {0, 0, 1}))) {}
 
 Buffer<int> SlicedSolve::positions(const Context& context, Triangle& triangle, Side side) const {
@@ -128,7 +126,7 @@ void SlicedSolve::launch(const Context& context, Side side, const GeneralSolveAr
     ranks_ ? ranks_->solve(side, triangle.sent, queue) : queue();
 }
 
-void SlicedSolve::take(Triangle& triangle, const StoredFactors& factors, const int* position) {
+void SlicedSolve::take(Triangle& triangle, const StoredView& factors, const int* position) {
     const SliceArguments arguments{.slices = triangle.slices.data(),
                                    .rows = triangle.rows.data(),
                                    .order = triangle.order.data(),
@@ -141,14 +139,14 @@ void SlicedSolve::take(Triangle& triangle, const StoredFactors& factors, const i
                                    .sliced = triangle.values.data(),
                                    .inverse = inverse_.data(),
                                    .exponents = factors.exponents,
-                                   .sliced_exponents = triangle.exponents.data(),
-                                   .inverse_exponents = inverse_exponents_.data(),
+                                   .sliced_exponents = triangle.values.exponents(),
+                                   .inverse_exponents = inverse_.exponents(),
                                    .rows_of_pattern = pattern_.rows(),
                                    .count = triangle.count};
     triangle.slice.launch({unsigned(slices::blocks_for(triangle.count))}, slices::threads, 0, arguments);
 }
 
-void SlicedSolve::take(const StoredFactors& factors) {
+void SlicedSolve::take(const StoredView& factors) {
     if (rows_ == 0) return;
     take(lower_, factors, lower_position_.data());
     take(upper_, factors, upper_position_.data());
@@ -175,7 +173,7 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
             .state = states_.data(),
             .sent_begin = lower_.sent.begin.data(),
             .sent_to = lower_.sent.to.data(),
-            .exponents = lower_.exponents.data(),
+            .exponents = lower_.values.exponents(),
             .inverse_exponents = nullptr,
             .count = unsigned(lower_.count)});
     launch(r.context(), Side::upper,
@@ -192,16 +190,15 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
             .state = states_.data() + 1,
             .sent_begin = upper_.sent.begin.data(),
             .sent_to = upper_.sent.to.data(),
-            .exponents = upper_.exponents.data(),
-            .inverse_exponents = inverse_exponents_.data(),
+            .exponents = upper_.values.exponents(),
+            .inverse_exponents = inverse_.exponents(),
             .count = unsigned(upper_.count)});
 }
 
 GeneralFactors SlicedSolve::widened(const GeneralFactors& shape) const {
     UnitFactorsOnHost wide(shape, diagonal_);
     const HostValues<int> lower_order(lower_.order), upper_order(upper_.order);
-    const StoredOnHost lower(lower_.values, lower_.exponents, storage_),
-        upper(upper_.values, upper_.exponents, storage_), inverse(inverse_, inverse_exponents_, storage_);
+    const StoredOnHost lower(lower_.values), upper(upper_.values), inverse(inverse_);
     for (const Side side : {Side::lower, Side::upper}) {
         const bool is_upper = side == Side::upper;
         const HostValues<SolveSlice> slices((is_upper ? upper_ : lower_).slices);
@@ -234,7 +231,7 @@ GeneralFactors SlicedSolve::widened(const GeneralFactors& shape) const {
 
 Index SlicedSolve::bytes(Index rows, const OrderSizes& sizes, int dof, FactorStorage storage) {
     return bytes_of(rows, *sizes.lower, dof, storage) + bytes_of(rows, *sizes.upper, dof, storage) +
-           rows * (Index(sizeof(int)) + dof * dof * bytes_of(storage)) + scales_of(storage, rows * dof) +
+           rows * Index(sizeof(int)) + StoredValues::bytes(storage, rows * dof * dof, rows * dof) +
            2 * Index(sizeof(TicketState));
 }
 

@@ -31,7 +31,7 @@ public:
     SolveWay way() const { return lower_.level_solve ? SolveWay::levels : SolveWay::sync_free; }
 
     /// Copies factors, which are in this storage, to the slices; after each factorisation.
-    void take(const StoredFactors& factors);
+    void take(const StoredView& factors);
     /// z = U^-1 L^-1 r.
     void solve(const Vector& r, Vector& z) const;
 
@@ -57,8 +57,7 @@ private:
         Buffer<SolveSlice> slices;
         Buffer<int> order, column;
         Buffer<SliceRow> rows;
-        Buffer<unsigned char> values;   ///< in the storage
-        Buffer<RowExponent> exponents;  ///< of half_scaled: [position][component]
+        StoredValues values;  ///< exponents: [position][component]
         mutable Buffer<RowRecord> records;
         RowsBetweenRanks::Sent sent;
         rtc::Kernel<SliceArguments> slice;
@@ -67,7 +66,7 @@ private:
         Buffer<int> level_begin, step;                 ///< as in LevelSolveArguments
         unsigned threads, blocks;                      ///< of a launch
     };
-    void take(Triangle& triangle, const StoredFactors& factors, const int* position);
+    void take(Triangle& triangle, const StoredView& factors, const int* position);
     Buffer<int> positions(const Context& context, Triangle& triangle, Side side) const;
     void launch(const Context& context, Side side, const GeneralSolveArguments& arguments) const;
 
@@ -80,8 +79,7 @@ private:
     Triangle lower_, upper_;
     Buffer<int> lower_position_, upper_position_;  ///< [row]; until the columns are in the slices
     Buffer<int> from_;                             ///< [position in the upper order]: that in the lower one
-    Buffer<unsigned char> inverse_;                ///< of the diagonal blocks, in the storage
-    Buffer<RowExponent> inverse_exponents_;        ///< of half_scaled: [position in the upper order][component]
+    StoredValues inverse_;                         ///< of the diagonal blocks; [position in the upper order][component]
     mutable Buffer<TicketState> states_;           ///< of both solves
 };
 

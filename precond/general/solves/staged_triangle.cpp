@@ -25,7 +25,7 @@ StagedTriangle::StagedTriangle(const Context& context, const GeneralFactors& fac
     column_ = Buffer<int>(context, label, begin_[Index(rows.size())]);
     const Index values = column_.size() * dof_ * dof_;
     if (is_reduced(storage))
-        reduced_ = ReducedBlocks(context, storage, values, place_of_scales(Index(rows.size())), label);
+        reduced_ = StoredValues(context, storage, values, place_of_scales(Index(rows.size())), label);
     else
         values_ = Buffer<double>(context, label, values);
     for (std::size_t at = 0; at < rows.size(); ++at) {

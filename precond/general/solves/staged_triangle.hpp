@@ -29,7 +29,7 @@ public:
 
     /// Of both triangles, for so many rows, and blocks with those on the diagonal of U.
     static Index bytes(Index rows, Index blocks, int dof, FactorStorage storage = FactorStorage::double_precision) {
-        return BlockPattern::bytes(rows, blocks) + ReducedBlocks::bytes(storage, blocks * dof * dof, 3 * rows * dof);
+        return BlockPattern::bytes(rows, blocks) + StoredValues::bytes(storage, blocks * dof * dof, 3 * rows * dof);
     }
 
 private:
@@ -50,7 +50,7 @@ private:
     Buffer<Index> begin_;
     Buffer<int> column_;
     Buffer<double> values_;
-    ReducedBlocks reduced_;  ///< in place of values_
+    StoredValues reduced_;  ///< in place of values_
 };
 
 }  // namespace hyperplane
