@@ -11,7 +11,7 @@
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/storage.hpp"
-#include "precond/graph/fill.hpp"
+#include "precond/general/pattern/fill.hpp"
 
 namespace hyperplane {
 

@@ -6,7 +6,7 @@
 #include "precond/checks/applications.hpp"
 #include "precond/checks/general_applications.hpp"
 #include "precond/factors/pivot_error.hpp"
-#include "precond/graph/diagonal_pattern.hpp"
+#include "precond/general/pattern/diagonal_pattern.hpp"
 #include "precond/jacobi/invert_rows.hpp"
 #include "precond/jacobi/l1_diagonal.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "precond/general/factors/cpu.hpp"
-#include "precond/graph/levels.hpp"
+#include "precond/general/orders/levels.hpp"
 
 namespace hyperplane::par_ilut {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/ldu.hpp"
-#include "precond/graph/diagonal_pattern.hpp"
+#include "precond/general/pattern/diagonal_pattern.hpp"
 #include "precond/tells_solve_way.hpp"
 
 namespace hyperplane {

@@ -10,7 +10,7 @@
 #include "core/device/context.hpp"
 #include "core/grid/row_slab.hpp"
 #include "core/ranks/nccl.hpp"
-#include "precond/graph/fill.hpp"
+#include "precond/general/pattern/fill.hpp"
 
 namespace hyperplane {
 

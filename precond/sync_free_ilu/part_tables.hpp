@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/graph/parts.hpp"
-#include "precond/graph/fill.hpp"
-#include "precond/graph/levels.hpp"
+#include "precond/general/orders/levels.hpp"
+#include "precond/general/pattern/fill.hpp"
 #include "precond/sync_free_ilu/part_arguments.hpp"
 
 namespace hyperplane {

@@ -4,7 +4,8 @@
 // Freire, Dufrechou and Ezzatti, A synchronization-free incomplete LU factorization for GPUs with level-set analysis. A
 // set-up has two parts:
 //
-//     symbolic   the pattern of the fill level (precond/graph/fill.hpp) and the order in which rows are handed out;
+//     symbolic   the pattern of the fill level (precond/general/pattern/fill.hpp) and the order in which rows are
+//     handed out;
 //                both are kept as long as matrices have the same pattern
 //     numeric    the factors; repeated if the pivot policy says so
 //

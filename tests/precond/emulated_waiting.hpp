@@ -10,8 +10,8 @@
 #include "precond/factors/pivots.hpp"
 #include "precond/general/factors/arguments.hpp"
 #include "precond/general/orders/table_arguments.hpp"
+#include "precond/general/pattern/fill.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
-#include "precond/graph/fill.hpp"
 
 // What thread blocks wait for is passed on by PTX, which the host leaves out.
 namespace waiting_text::hyperplane {

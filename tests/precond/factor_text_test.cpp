@@ -6,10 +6,10 @@
 #include "precond/emulated_waiting.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general/factors/arguments.hpp"
+#include "precond/general/orders/levels.hpp"
 #include "precond/general/orders/slices.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
 #include "precond/general_cases.hpp"
-#include "precond/graph/levels.hpp"
 #include "precond/sync_free_ilu/block_arguments.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 

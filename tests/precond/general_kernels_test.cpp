@@ -8,17 +8,17 @@
 #include "precond/emulated_threads.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general/factors/arguments.hpp"
+#include "precond/general/orders/levels.hpp"
+#include "precond/general/orders/levels_arguments.hpp"
+#include "precond/general/pattern/fill.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
 #include "precond/general_cases.hpp"
-#include "precond/graph/fill.hpp"
-#include "precond/graph/levels.hpp"
-#include "precond/graph/levels_arguments.hpp"
 
 // Depths are passed on by PTX, which the host leaves out.
 #define asm
 #define volatile(...) (void)at, (void)depth
 namespace left_out {
-#include "precond/graph/known_depth.cuh"
+#include "precond/general/orders/known_depth.cuh"
 }
 #undef asm
 #undef volatile
@@ -40,7 +40,7 @@ inline int atomicMax(int* at, int value) {
     return emulated::replaced(*at, [&](int before) { return std::max(before, value); });
 }
 }  // namespace hyperplane
-#include "precond/graph/levels.cuh"
+#include "precond/general/orders/levels.cuh"
 }  // namespace levels_text
 
 namespace sweep_text {

@@ -3,8 +3,8 @@
 // (emulated_threads.hpp): the factors are those of the host.
 #include "precond/emulated_waiting.hpp"
 #include "precond/factors/gauss_jordan.hpp"
+#include "precond/general/orders/levels.hpp"
 #include "precond/general_cases.hpp"
-#include "precond/graph/levels.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace published_names {

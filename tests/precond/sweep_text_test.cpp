@@ -4,9 +4,9 @@
 
 #include "precond/emulated_waiting.hpp"
 #include "precond/factors/gauss_jordan.hpp"
+#include "precond/general/factors/cpu.hpp"
+#include "precond/general/pattern/fill.hpp"
 #include "precond/general_cases.hpp"
-#include "precond/graph/fill.hpp"
-#include "precond/sync_free_ilu/cpu.hpp"
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the kernels' definitions
 #define DOF 3
@@ -27,7 +27,7 @@ using namespace sweep_names;
 #define fixed_point_sweep sweep_of_blocks
 #define invert_diagonals inversion_of_blocks
 #define finish_factors finish_of_blocks
-#include "precond/sync_free_ilu/fixed_point.cuh"
+#include "precond/general/fixed_point/fixed_point.cuh"
 #undef fixed_point_sweep
 #undef invert_diagonals
 #undef finish_factors
@@ -41,7 +41,7 @@ using namespace sweep_names;
 #define fixed_point_sweep symmetric_sweep
 #define invert_diagonals symmetric_inversion
 #define finish_factors symmetric_finish
-#include "precond/sync_free_ilu/fixed_point.cuh"
+#include "precond/general/fixed_point/fixed_point.cuh"
 #undef fixed_point_sweep
 #undef invert_diagonals
 #undef finish_factors

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of sync_free_ilu's kernels (precond/sync_free_ilu/factor.cuh and solve.cuh), and what their thread
-// blocks share.
+// The arguments of the kernels that compute and solve with a general matrix's factors
+// (precond/sync_free_ilu/factor.cuh, precond/general/fixed_point/fixed_point.cuh, precond/general/solves/solve.cuh),
+// and what their thread blocks share.
 #pragma once
 
 #include "precond/factors/pivot_log.hpp"

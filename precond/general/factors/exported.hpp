@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factors of this family for other programs.
+// The factors of a general matrix for other programs.
 #pragma once
 
 #include "precond/factors/ldu.hpp"

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "core/matrix/bsr_matrix.hpp"
-#include "precond/graph/fill.hpp"
+#include "precond/general/pattern/fill.hpp"
 
 namespace hyperplane {
 

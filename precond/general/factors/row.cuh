@@ -2,7 +2,7 @@
 // A row of a general matrix's factors on a GPU, in global memory, with the steps that an elimination (factor.cuh) and a
 // fixed-point sweep (fixed_point.cuh) have in common. LANES threads have a row. An element of a block always belongs to
 // the same lane, so only W, the block that rows are multiplied by, and the diagonal block, which other lanes read, need
-// shared memory. Products are fused by name and added up in the order of a CPU (precond/sync_free_ilu/cpu.hpp), whose
+// shared memory. Products are fused by name and added up in the order of a CPU (precond/general/factors/cpu.hpp), whose
 // bits the results have.
 //
 // Definitions: DOF, LANES (a power of two; 32 where DOF > 1), WARPS (of a thread block). Whoever includes this text has

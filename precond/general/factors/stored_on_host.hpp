@@ -9,7 +9,7 @@
 #include "precond/general/factors/factors.hpp"
 #include "precond/general/factors/host_values.hpp"
 #include "precond/general/factors/reduced_blocks.hpp"
-#include "precond/graph/levels.hpp"
+#include "precond/general/orders/levels.hpp"
 
 namespace hyperplane {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "precond/graph/levels.hpp"
+#include "precond/general/orders/levels.hpp"
 
 namespace hyperplane {
 

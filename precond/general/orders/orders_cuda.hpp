@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "precond/general/orders/levels_cuda.hpp"
 #include "precond/general/orders/orders.hpp"
-#include "precond/graph/levels_cuda.hpp"
 
 namespace hyperplane {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "precond/general/orders/row_classes.hpp"
-#include "precond/graph/fill.hpp"
+#include "precond/general/pattern/fill.hpp"
 
 namespace hyperplane {
 

@@ -16,9 +16,9 @@
 #pragma once
 
 #include "precond/general/orders/level_steps.hpp"
+#include "precond/general/orders/levels.hpp"
 #include "precond/general/orders/row_counts.hpp"
-#include "precond/graph/fill.hpp"
-#include "precond/graph/levels.hpp"
+#include "precond/general/pattern/fill.hpp"
 
 namespace hyperplane {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/graph/parts.hpp"
-#include "precond/graph/fill.hpp"
+#include "precond/general/pattern/fill.hpp"
 
 namespace hyperplane {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the host finds the kernels of this family, hands them a pattern's tables, and chooses their thread blocks.
+// How the host finds the kernels for general matrices, hands them a pattern's tables, and chooses their thread blocks.
 #pragma once
 
 #include <algorithm>

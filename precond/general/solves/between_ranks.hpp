@@ -14,7 +14,7 @@
 #include "core/grid/row_slab.hpp"
 #include "core/ranks/messages_cuda.hpp"
 #include "precond/general/factors/arguments.hpp"
-#include "precond/graph/levels.hpp"
+#include "precond/general/orders/levels.hpp"
 
 namespace hyperplane {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "core/graph/parts.hpp"
-#include "precond/graph/levels.hpp"
+#include "precond/general/orders/levels.hpp"
 
 namespace hyperplane {
 

@@ -11,8 +11,8 @@
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/general/orders/row_counts.hpp"
+#include "precond/general/pattern/diagonal_pattern.hpp"
 #include "precond/general/sweeps/async_sweep_cuda.hpp"
-#include "precond/graph/diagonal_pattern.hpp"
 
 namespace hyperplane {
 namespace {

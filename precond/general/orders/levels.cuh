@@ -13,9 +13,9 @@
 // a row often waits for the last one alone. Looking at several rows a round is slower: those that wait load the memory.
 // Grids in natural order, of which only few rows of those that are resident could go on, are recognised before.
 
-#include "precond/graph/grid_levels.cuh"
-#include "precond/graph/known_depth.cuh"
-#include "precond/graph/levels_arguments.hpp"
+#include "precond/general/orders/grid_levels.cuh"
+#include "precond/general/orders/known_depth.cuh"
+#include "precond/general/orders/levels_arguments.hpp"
 
 namespace hyperplane {
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "precond/graph/levels_cuda.hpp"
+#include "precond/general/orders/levels_cuda.hpp"
 
 #include <algorithm>
 
-#include "precond/graph/levels_arguments.hpp"
+#include "precond/general/orders/levels_arguments.hpp"
 #include "precond/kernel_set.hpp"
 
 namespace hyperplane {
 namespace {
 
 rtc::Source levels_source() {
-    return {rtc::precond_texts(), "precond/graph/levels.cuh"};
+    return {rtc::precond_texts(), "precond/general/orders/levels.cuh"};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 //
 // If not, find_levels (levels.cuh) finds them.
 
-#include "precond/graph/levels_arguments.hpp"
+#include "precond/general/orders/levels_arguments.hpp"
 
 namespace hyperplane {
 

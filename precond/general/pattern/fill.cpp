@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "precond/graph/fill.hpp"
+#include "precond/general/pattern/fill.hpp"
 
 #include <algorithm>
 #include <numeric>

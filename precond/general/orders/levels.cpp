@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "precond/graph/levels.hpp"
+#include "precond/general/orders/levels.hpp"
 
 #include <algorithm>
 

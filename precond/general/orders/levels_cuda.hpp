@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/device/rtc.hpp"
-#include "precond/graph/levels.hpp"
+#include "precond/general/orders/levels.hpp"
 
 namespace hyperplane {
 

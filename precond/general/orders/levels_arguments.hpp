@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of the kernels that find the levels of both triangles (precond/graph/levels.cuh and grid_levels.cuh).
+// The arguments of the kernels that find the levels of both triangles (precond/general/orders/levels.cuh and
+// grid_levels.cuh).
 #pragma once
 
 namespace hyperplane {
