@@ -45,6 +45,11 @@ public:
         storage_ == FactorStorage::single_precision ? body(static_cast<const float*>(data()))
                                                     : body(static_cast<const Half*>(data()));
     }
+    /// The same in any storage: double*, float* or Half*.
+    template <class Body>
+    void with_any_values(const Body& body) const {
+        storage_ == FactorStorage::double_precision ? body(static_cast<const double*>(data())) : with_values(body);
+    }
     /// Null where there are no scales.
     RowExponent* exponents(Index at = 0) { return exponents_.size() > 0 ? exponents_.data() + at : nullptr; }
     const RowExponent* exponents(Index at = 0) const {

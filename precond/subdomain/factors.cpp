@@ -134,22 +134,20 @@ void SubdomainFactors::factor(const StructMatrix& a, double alpha, const PivotRu
 }
 
 template <class T>
-void SubdomainFactors::round_to(RoundingLog* log) {
+void SubdomainFactors::round_to(T* values, RoundingLog* log) {
     const int dof = order_.dof, lower = stencil_.lower_size();
-    const RoundRow<T> row{
-        {partition_, places_.data(), values_.data(), order_.values, dof, lower},
-        {partition_, places_.data(), reinterpret_cast<T*>(reduced_.data()), order_.values, dof, lower},
-        points_.data(),
-        log,
-        held_.begin};
+    const RoundRow<T> row{{partition_, places_.data(), values_.data(), order_.values, dof, lower},
+                          {partition_, places_.data(), values, order_.values, dof, lower},
+                          points_.data(),
+                          log,
+                          held_.begin};
     for_each_element(context_, held_.count() * partition_.points() * dof, 1, "rounding of factors", row);
 }
 
 Rounding SubdomainFactors::round(const Layout& layout) {
-    const Index words = factor_bytes() / Index(sizeof(std::uint32_t));
-    if (reduced_.size() == 0) reduced_ = Buffer<std::uint32_t>(context_, "factor", words);
+    if (reduced_.empty()) reduced_ = StoredValues(context_, storage(), count(), 0, "factor");
     const Rounding met = rounding_by(context_, layout, order_.dof, 3, [&](RoundingLog* log) {
-        storage() == FactorStorage::single_precision ? round_to<float>(log) : round_to<Half>(log);
+        reduced_.with_values([&](auto* values) { round_to(values, log); });
     });
     values_ = {};
     return met;

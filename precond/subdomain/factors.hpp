@@ -6,6 +6,7 @@
 
 #include "precond/factors/copy.hpp"
 #include "precond/factors/pivots.hpp"
+#include "precond/factors/stored_values.hpp"
 #include "precond/subdomain/factor_arguments.hpp"
 #include "precond/subdomain/partition.hpp"
 
@@ -66,9 +67,7 @@ public:
     const T* values() const {
         return static_cast<const T*>(data());
     }
-    const void* data() const {
-        return is_reduced(storage()) ? static_cast<const void*>(reduced_.data()) : values_.data();
-    }
+    const void* data() const { return is_reduced(storage()) ? reduced_.data() : values_.data(); }
 
     /// The argument of the kernels that factor on tensor cores (precond/subdomain/factor.cuh).
     SubdomainFactorArguments tensor_arguments(const StructMatrix& a, double alpha, const PivotRules& rules,
@@ -94,7 +93,7 @@ private:
     /// The same on tensor cores (precond/subdomain/factor.cuh), if the unknowns of a point allow it.
     void factor_on_tensor_cores(const StructMatrix& a, double alpha, const PivotRules& rules, PivotRecord& record);
     template <class T>
-    void round_to(RoundingLog* log);
+    void round_to(T* values, RoundingLog* log);
 
     Context context_;
     Partition partition_;
@@ -108,7 +107,7 @@ private:
     Buffer<Int3> offsets_, kept_offsets_;
     Buffer<SubdomainProduct> products_;                           ///< where points are factored on tensor cores
     Buffer<double> values_;                                       ///< in double precision; released after rounding
-    Buffer<std::uint32_t> reduced_;                               ///< in reduced precision
+    StoredValues reduced_;                                        ///< in reduced precision, with exponents among them
     std::shared_ptr<const SubdomainFactorCuda> on_tensor_cores_;  ///< kernels, if points have five to eight unknowns
 };
 

@@ -2,13 +2,14 @@
 // The memory of these factors: that of values, and all of it where only the numbers of rows and blocks are known.
 #include <algorithm>
 
+#include "precond/general/factors/reduced_rows.hpp"
 #include "precond/general/sweeps/swept.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {
 
 Index bytes_of_factors(FactorStorage storage, const BlockCounts& factors) {
-    return is_reduced(storage) ? ReducedRows::bytes(storage, factors.rows, factors.blocks, factors.dof)
+    return is_reduced(storage) ? general_cpu::bytes_of_rows(storage, factors.rows, factors.blocks, factors.dof)
                                : factors.value_bytes();
 }
 

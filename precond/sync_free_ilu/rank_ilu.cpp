@@ -87,8 +87,8 @@ Index RankIlu::factor_bytes() const {
     if (!is_reduced(options_.storage)) return GeneralIlu::factor_bytes();
     const BlockPattern& p = factors_.pattern();
     const Index first = factors_.filled.first, rows = Index(solve_->lower().rows().size());
-    return ReducedRows::bytes(options_.storage, rows, p.row_begin()[first + rows] - p.row_begin()[first],
-                              factors_.dof) +
+    return general_cpu::bytes_of_rows(options_.storage, rows, p.row_begin()[first + rows] - p.row_begin()[first],
+                                      factors_.dof) +
            factors_.filled.bytes();
 }
 

@@ -9,6 +9,7 @@
 #include "precond/factors/rounding_events.hpp"
 #include "precond/general/factors/check.hpp"
 #include "precond/general/factors/exported.hpp"
+#include "precond/general/factors/reduced_rows.hpp"
 #include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/general/solves/solve_cuda.hpp"
 #include "precond/general/sweeps/swept.hpp"
@@ -113,7 +114,7 @@ void SyncFreeIlu::forget() {
     fixed_point_.reset();
     gpu_pattern_.reset();
     swept_.reset();
-    reduced_.reset();
+    reduced_ = {};
 }
 
 void SyncFreeIlu::find_pattern(const BsrMatrix& a) {
@@ -175,8 +176,9 @@ Rounding SyncFreeIlu::rounded(const BsrMatrix& a) {
             rounded_ = std::make_unique<RoundedFactors>(*gpu_pattern_, options_.storage, a.dof(), label);
             return rounded_->round(*gpu_pattern_, factors_.values.data(), a);
         }
-    if (!reduced_) reduced_ = std::make_unique<ReducedRows>(context_, options_.storage, factors_, label);
-    return reduced_->round(factors_, a);
+    if (reduced_.storage() != options_.storage)
+        reduced_ = general_cpu::reduced_rows(context_, options_.storage, factors_, label);
+    return general_cpu::round(factors_, a, reduced_);
 }
 
 void SyncFreeIlu::hand_on() {
@@ -197,11 +199,10 @@ void SyncFreeIlu::apply(const Vector& r, Vector& z) const {
     }
     {
         const ProfileScope scope(context_, "lower", bytes_per_apply() / 2);
-        reduced_ ? reduced_->lower_solve(factors_, lower_, r.data(), z.data())
-                 : general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
+        general_cpu::lower_solve(factors_, lower_, r.data(), z.data(), reduced());
     }
     const ProfileScope scope(context_, "upper", bytes_per_apply() / 2);
-    reduced_ ? reduced_->upper_solve(factors_, upper_, z.data()) : general_cpu::upper_solve(factors_, upper_, z.data());
+    general_cpu::upper_solve(factors_, upper_, z.data(), reduced());
 }
 
 NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
@@ -220,7 +221,7 @@ GeneralFactors SyncFreeIlu::widened() const {
         if (sliced_) return sliced_->widened(factors_);
         if (part_solve_) return part_solve_->widened(factors_, diagonals());
     }
-    return reduced_->widened(factors_);
+    return general_cpu::widened(factors_, reduced_);
 }
 
 LduFactors SyncFreeIlu::ldu() const {

@@ -21,7 +21,7 @@
 
 #include "precond/counted.hpp"
 #include "precond/factors/ldu.hpp"
-#include "precond/general/factors/reduced_rows.hpp"
+#include "precond/factors/stored_values.hpp"
 #include "precond/general/solves/row_walk.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/general_ilu.hpp"
@@ -67,12 +67,14 @@ private:
     const Buffer<Index>& diagonals() const;
     /// The pattern of the factors; on a GPU gpu_pattern_, too.
     Symbolic analysed_pattern(const BsrMatrix& a);
+    /// Null in double.
+    const StoredValues* reduced() const { return is_reduced(options_.storage) ? &reduced_ : nullptr; }
     /// The factors in reduced precision that solves compute with, as factors with unit triangles.
     GeneralFactors widened() const;
 
     GraphParts parts_;                         ///< of options_.parts
     RowWalk lower_, upper_;                    ///< on a CPU
-    std::unique_ptr<ReducedRows> reduced_;     ///< on a CPU in reduced precision, in place of the factors' values
+    StoredValues reduced_;                     ///< on a CPU in reduced precision, in place of the factors' values
     std::unique_ptr<RoundedFactors> rounded_;  ///< on a GPU, until the solves have taken them over
     std::unique_ptr<SweptFactors> swept_;
     std::unique_ptr<GpuPattern> gpu_pattern_;  ///< on a GPU

@@ -9,6 +9,7 @@
 
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/storage.hpp"
+#include "precond/factors/stored_values.hpp"
 #include "precond/general/factors/factors.hpp"
 #include "precond/general/solves/row_walk.hpp"
 
@@ -101,10 +102,11 @@ inline Index place_from(const int* columns, Index from, Index end, int column) {
            columns;
 }
 
-/// y = L^-1 r; y may be r.
-void lower_solve(const GeneralFactors& factors, const RowWalk& walk, const double* r, double* y);
-/// z = U^-1 z.
-void upper_solve(const GeneralFactors& factors, const RowWalk& walk, double* z);
+/// y = L^-1 r; y may be r. With `reduced` (reduced_rows.hpp) y = (I + W)^-1 r, and `factors` may be without values.
+void lower_solve(const GeneralFactors& factors, const RowWalk& walk, const double* r, double* y,
+                 const StoredValues* reduced = nullptr);
+/// z = U^-1 z, or (I + G)^-1 D^-1 z.
+void upper_solve(const GeneralFactors& factors, const RowWalk& walk, double* z, const StoredValues* reduced = nullptr);
 
 /// The fewest bytes that both solves with this number of blocks move.
 Index bytes_per_apply(Index rows, Index blocks, int dof, FactorStorage storage = FactorStorage::double_precision);

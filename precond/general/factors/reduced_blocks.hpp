@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocks of factors in reduced precision, and what both solves of M = (I + W) D (I + G) do with the blocks of a row.
+// How blocks of factors are rounded to a reduced precision, for M = (I + W) D (I + G).
 //
 // W, D^-1 and G are rounded once each. With half_scaled each row of unknowns has one scale in each of the three, a
 // power of two (precond/factors/reduced_values.hpp). Of a symmetric matrix G = D^-1 U is rounded, too: it is W
@@ -7,7 +7,6 @@
 // values that are 2^-29 times the largest of their rows.
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -53,52 +52,6 @@ void round_product(int dof, Index unknown, const double* inverse, const double* 
                     g = std::fma(inverse[r * dof + q], u[at * size + q * dof + c], g);
                 }
     round_blocks(dof, UnitPart::g, unknown, scratch.data(), count, to, exponents, log);
-}
-
-/// The blocks of a row in one of W, D^-1 and G; m is the dof if it is known at compile time.
-template <int m, class T>
-struct ReducedRow {
-    int known;
-    const T* blocks;
-    const int* column;  ///< of D^-1 not used
-    Index count;
-    const RowExponent* exponents;
-
-    int dof() const { return m > 0 ? m : known; }
-    double scale(int r) const {
-        if constexpr (RowRounding<T>::scales)
-            return scale_of(exponents[r]);
-        else
-            return 1.0;
-    }
-    using Sum = std::array<double, m == 0 ? max_dof : m>;
-    /// sum += the numbers of block `at` times x, without scales.
-    void add(Index at, const double* x, Sum& sum) const {
-        const T* const block = blocks + at * dof() * dof();
-        for (int r = 0; r < dof(); ++r)
-            for (int c = 0; c < dof(); ++c) sum[r] = std::fma(widened(block[r * dof() + c]), x[c], sum[r]);
-    }
-    Sum sum_of(const double* x) const {
-        Sum sum{};
-        for (Index at = 0; at < count; ++at) add(at, x + Index(column[at]) * dof(), sum);
-        return sum;
-    }
-};
-
-/// y = r - W y; r and y are those of the row, all_y is the whole vector.
-template <int m, class T>
-void lower_row(const ReducedRow<m, T>& w, const double* all_y, const double* r, double* y) {
-    const auto sum = w.sum_of(all_y);
-    for (int c = 0; c < w.dof(); ++c) y[c] = std::fma(-w.scale(c), sum[c], r[c]);
-}
-/// z = D^-1 v - G z; v and z are those of the row, and may be the same.
-template <int m, class T>
-void upper_row(const ReducedRow<m, T>& inverse, const ReducedRow<m, T>& g, const double* all_z, const double* v,
-               double* z) {
-    const auto sum = g.sum_of(all_z);
-    typename ReducedRow<m, T>::Sum own{};
-    inverse.add(0, v, own);
-    for (int c = 0; c < g.dof(); ++c) z[c] = std::fma(-g.scale(c), sum[c], inverse.scale(c) * own[c]);
 }
 
 }  // namespace hyperplane

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One triangle of factors in the order in which a rank's solve reads it: stages take a few rows here and a few there,
 // and from a copy in their order all is read one after the other. In reduced precision the copy is W, or D^-1 and G,
-// and what is computed for a row is what ReducedRows computes.
+// and what is computed for a row is that of one rank (stored_row.hpp).
 #pragma once
 
 #include <span>
@@ -38,19 +38,15 @@ private:
     bool upper() const { return side_ == Side::upper; }
     /// The scales of the row at a place: those of W, or of D^-1 and then of G.
     Index place_of_scales(Index at) const { return at * dof_ * (upper() ? 2 : 1); }
-    template <int m>
-    void solve_known(Index first, Index last, const double* r, double* y) const;
     template <int m, class T>
-    void solve_reduced(const T* values, Index first, Index last, const double* r, double* y) const;
+    void solve_known(const T* values, Index first, Index last, const double* r, double* y) const;
 
     Side side_ = Side::lower;
-    FactorStorage storage_ = FactorStorage::double_precision;
     int dof_ = 1;
     std::span<const int> rows_;
     Buffer<Index> begin_;
     Buffer<int> column_;
-    Buffer<double> values_;
-    StoredValues reduced_;  ///< in place of values_
+    StoredValues values_;
 };
 
 }  // namespace hyperplane
