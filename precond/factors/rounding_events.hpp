@@ -17,6 +17,9 @@ Rounding events_of(const RoundingLog& met, const Grid& grid, int dof, int parts)
 /// rows as the whole matrix has them, and the x of an event's cell is the block row.
 Rounding rounding_by(const Context& context, const IndexSpace& rows, int dof, int parts,
                      const std::function<void(RoundingLog*)>& round);
+/// Returns the events of all ranks that share the block rows, each of which has met `mine`: the sums of the counts, and
+/// the overflow in the first row. All ranks must call it.
+Rounding met_by_all_ranks(const Context& context, const IndexSpace& rows, const Rounding& mine);
 /// Does what judge does, with a message that names `place`, such as "in row 5".
 void judge_at(const std::string& place, const Rounding& rounding, FactorStorage storage, const std::string& name,
               SetupReport& report, bool takes_half = true);

@@ -83,23 +83,30 @@ Rounding events_of(const RoundingLog& met, const Grid& grid, int dof, int parts)
 
 namespace {
 
-/// Returns the events of all ranks, each of which has met `mine`.
+/// The same for the points of a grid; rows need not ascend with the ranks.
 Rounding met_by_all_ranks(const Context& context, const Grid& grid, const Rounding& mine) {
     const PivotEvent& first = mine.overflow;
     const std::vector<double> all =
         gathered(context, {double(mine.flushed), double(mine.overflows), double(grid.row(first.cell)),
                            double(first.component), first.value});
     Rounding result;
-    for (std::size_t at = 0; at < all.size(); at += 5) {  // ranks are in natural order
+    double first_row = 0.0;
+    for (std::size_t at = 0; at < all.size(); at += 5) {
         result.flushed += Index(all[at]);
-        if (result.overflows == 0 && all[at + 1] > 0.0)
-            result.overflow = {grid.point(Index(all[at + 2])), int(all[at + 3]), all[at + 4]};
+        if (const double row = all[at + 2]; all[at + 1] > 0.0 && (result.overflows == 0 || row < first_row)) {
+            result.overflow = {grid.point(Index(row)), int(all[at + 3]), all[at + 4]};
+            first_row = row;
+        }
         result.overflows += Index(all[at + 1]);
     }
     return result;
 }
 
 }  // namespace
+
+Rounding met_by_all_ranks(const Context& context, const IndexSpace& rows, const Rounding& mine) {
+    return met_by_all_ranks(context, Grid::of_rows(rows.all_block_rows()), mine);
+}
 
 Rounding rounding_by(const Context& context, const Layout& layout, int dof, int parts,
                      const std::function<void(RoundingLog*)>& round) {

@@ -23,13 +23,17 @@ ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& fa
         // A GPU's solves hold a copy in their own order.
         return backend == Backend::cuda ? ValueBytes{0, in_setup + rounded} : ValueBytes{rounded, in_setup};
     }
-    return {in_double + (options.sweeps ? SweptFactors::bytes(factors.rows, factors.blocks, factors.dof) : 0), 0};
+    return {in_double, 0};
+}
+
+Index bytes_of_sweeps(const SyncFreeOptions& options, const BlockCounts& factors) {
+    return options.sweeps ? SweptFactors::bytes(factors.rows, factors.blocks, factors.dof) : 0;
 }
 
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a) {
     const Index diagonal = a.rows * Index(sizeof(Index));
     const auto bytes = [&](const BlockCounts& factors) {
-        return diagonal + bytes_of_values(options, factors, Backend::cpu).held;
+        return diagonal + bytes_of_values(options, factors, Backend::cpu).held + bytes_of_sweeps(options, factors);
     };
     const auto in_setup = [&](const BlockCounts& factors) {
         return bytes_of_values(options, factors, context.backend()).in_setup;

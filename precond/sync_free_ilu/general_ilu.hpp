@@ -31,6 +31,8 @@ public:
     /// that share its rows.
     Rounding round(const BsrMatrix& a);
     const GeneralFactors& factors() const { return factors_; }
+    /// What the factors and their pattern take.
+    virtual Index factor_bytes() const;
 
 protected:
     GeneralIlu(const Context& context, const SyncFreeOptions& options) : context_(context), options_(options) {}
@@ -56,7 +58,6 @@ protected:
     virtual Rounding rounded(const BsrMatrix& /*a*/) { return {}; }
     /// Gives the factors to what solves with a copy of them.
     virtual void hand_on() = 0;
-    virtual Index factor_bytes() const;
 
     Context context_;
     SyncFreeOptions options_;

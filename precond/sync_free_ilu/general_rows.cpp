@@ -149,22 +149,14 @@ namespace {
     return options.parts && !options.sweeps;
 }
 
-/// Refuses reduced storage where a GPU's kernels read factors in double alone: of variants for comparison, and of rows
-/// that depend on those of other ranks.
-void check_storage(const SyncFreeOptions& options, const Parameters& parameters, const PreconditionerSetting& setting,
-                   Backend backend) {
+/// Refuses reduced storage of those variants of parts whose kernels, of a GPU, read factors in double alone.
+void check_storage(const SyncFreeOptions& options, const Parameters& parameters, Backend backend) {
     if (!is_reduced(options.storage) || backend != Backend::cuda) return;
-    const auto refuse = [&](const std::string& where, const std::string& instead) {
-        throw UsageError(
-            fmt::format("{}: of a general matrix, {} stores its factors in double alone on a GPU {}; leave "
-                        "the key out, {}",
-                        parameters.where("preconditioner", "storage"), options.name, where, instead));
-    };
     if (options.parts && !reads_reduced_factors(options.part_variant))
-        refuse(fmt::format("with variant = {}", name_of(options.part_variant)), "or set variant = level");
-    if (couples_ranks(parameters, setting))
-        refuse("where rows depend on rows of other ranks",
-               options.parts ? "or set device.backend = cpu" : "or set scope = rank or device.backend = cpu");
+        throw UsageError(
+            fmt::format("{}: of a general matrix, {} stores its factors in double alone on a GPU with variant = {}; "
+                        "leave the key out, or set variant = level",
+                        parameters.where("preconditioner", "storage"), options.name, name_of(options.part_variant)));
 }
 
 /// One of the family's classes.
@@ -187,7 +179,7 @@ OfFamily of_family() {
 /// one, asks for.
 OfFamily chosen(const SyncFreeOptions& options, const Parameters& parameters, const PreconditionerSetting& setting,
                 Backend backend) {
-    check_storage(options, parameters, setting, backend);
+    check_storage(options, parameters, backend);
     if (!couples_ranks(parameters, setting)) return of_family<SyncFreeIlu>();
     if constexpr (cuda_built)
         if (backend == Backend::cuda)

@@ -44,12 +44,14 @@ SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& f
 /// `name`; empty if the matrix is not symmetric or its pivots may have either sign.
 std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name);
 
-/// The memory of values of so many rows and blocks, with what sweeps need: what is held, and what a set-up holds
-/// besides.
+/// The memory of values of so many rows and blocks, without sweeps in place of solves: what is held, and what a set-up
+/// holds besides. On a GPU reduced ones are held by its solves.
 struct ValueBytes {
     Index held, in_setup;
 };
 ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors, Backend backend);
+/// The memory of sweeps in place of solves; none if there are no such.
+Index bytes_of_sweeps(const SyncFreeOptions& options, const BlockCounts& factors);
 /// The factors alone, once each.
 Index bytes_of_factors(FactorStorage storage, const BlockCounts& factors);
 /// The memory of factors (precond/counted.hpp).

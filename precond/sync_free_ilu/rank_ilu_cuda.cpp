@@ -90,15 +90,19 @@ void RankIluCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& inv
     between_->give(factors_.values.data());
 }
 
+Rounding RankIluCuda::rounded(const BsrMatrix& a) {
+    rounded_.emplace(*pattern_, options_.storage, a.dof(), rank_gpu_label);
+    return rounded_->round(*pattern_, factors_.values.data(), a, slab_->before);
+}
+
 void RankIluCuda::hand_on() {
-    if (swept_)
-        swept_->take(factors_, options_.name);
-    else
-        solve_->take({factors_.values.data()});
+    if (swept_) return swept_->take(factors_, options_.name);
+    solve_->take(rounded_ ? rounded_->stored() : StoredView{factors_.values.data()});
+    rounded_.reset();
 }
 
 Index RankIluCuda::bytes_per_apply() const {
-    return RankSolve::bytes_per_apply(factors_.filled, *slab_, options_.sweeps, factors_.dof);
+    return RankSolve::bytes_per_apply(factors_.filled, *slab_, options_.sweeps, factors_.dof, options_.storage);
 }
 
 PreconditionerPlan RankIluCuda::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
@@ -115,13 +119,13 @@ PreconditionerPlan RankIluCuda::plan(const SyncFreeOptions& options, const Preco
     PreconditionerPlan plan;
     plan.kept = kept;
     plan.space = setting.matrix.natural_space();
-    plan.bytes = blocks * dof * dof * Index(sizeof(double)) + GpuPattern::bytes(filled, a->blocks(), true) +
+    const ValueBytes of_values = bytes_of_values(options, {in_memory, blocks, dof}, Backend::cuda);
+    plan.bytes = of_values.held + GpuPattern::bytes(filled, a->blocks(), true) +
                  FactorRowsCuda::bytes(setting.context, *slab, dof, sweeps_to_factors);
     const RankOrders made = orders_of_rank(host, filled, a->rows(), dof, rank_gpu_label);
     const OrderSizes sizes{made.lower.sizes(), made.upper.sizes(), std::nullopt};
     if (sweeps_to_factors)
-        plan.bytes += FixedPointCuda::bytes(counts, sweep_shape_of_rank(shape)) +
-                      general_cpu::fixed_point_bytes(in_memory, blocks, dof);
+        plan.bytes += FixedPointCuda::bytes(counts, sweep_shape_of_rank(shape));
     else
         plan.bytes += SyncFreeCuda::bytes(filled, sizes, shape);
     if (options.sweeps) {
@@ -130,9 +134,9 @@ PreconditionerPlan RankIluCuda::plan(const SyncFreeOptions& options, const Preco
     } else {
         plan.bytes +=
             SlicedSolve::bytes(a->rows(), sizes, dof, options.storage) + SlicedSolve::bytes_between_ranks(*slab, dof);
-        plan.setup_bytes = 2 * in_memory * Index(sizeof(int));
+        plan.setup_bytes = of_values.in_setup + 2 * in_memory * Index(sizeof(int));
     }
-    plan.bytes_per_apply = RankSolve::bytes_per_apply(filled, *slab, options.sweeps, dof);
+    plan.bytes_per_apply = RankSolve::bytes_per_apply(filled, *slab, options.sweeps, dof, options.storage);
     plan.traits = traits_of(options, symmetric);
     return plan;
 }

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "precond/general/factors/reduced_rows_cuda.hpp"
 #include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/general/solves/solve_cuda.hpp"
 #include "precond/general/sweeps/rank_sweeps.hpp"
@@ -32,6 +34,7 @@ private:
     void forget() override;
     void find_pattern(const BsrMatrix& a) override;
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) override;
+    Rounding rounded(const BsrMatrix& a) override;
     void hand_on() override;
 
     std::unique_ptr<GpuPattern> pattern_;
@@ -39,6 +42,7 @@ private:
     std::unique_ptr<FactorRowsCuda> between_;
     std::unique_ptr<SyncFreeCuda> elimination_;
     std::unique_ptr<FixedPointCuda> fixed_point_;  ///< in its place
+    std::optional<RoundedFactors> rounded_;        ///< until the solves have taken them over
     std::unique_ptr<SlicedSolve> solve_;
     std::unique_ptr<RankSweeps> swept_;  ///< in its place
 };

@@ -6,6 +6,7 @@
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/messages_cuda.hpp"
 #include "core/ranks/rows_cuda.hpp"
+#include "precond/factors/rounding_events.hpp"
 
 namespace hyperplane {
 namespace {
@@ -94,6 +95,7 @@ void RankPartsCuda::prepare(const BsrMatrix& a) {
         if (moved.first != moved.last)
             received.push_back({moved.rank, a_->values() + moved.first * size, (moved.last - moved.first) * bytes});
     cuda::exchange_parts(context_, sent, received);
+    ilu_->prepare(*a_);
 }
 
 void RankPartsCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
@@ -102,9 +104,11 @@ void RankPartsCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& i
     hand_over(found, parts_->row, inverter);
 }
 
-Index RankPartsCuda::factor_bytes() const {
-    const GeneralFactors& factors = ilu_->factors();
-    return factors.values.size() * Index(sizeof(double)) + factors.filled.bytes();
+/// The events of all ranks, with the rows of the whole matrix.
+Rounding RankPartsCuda::rounded(const BsrMatrix& a) {
+    Rounding mine = ilu_->round(*a_);
+    if (mine.overflows > 0) mine.overflow.cell.x = parts_->row[mine.overflow.cell.x];
+    return met_by_all_ranks(context_, a.space(), mine);
 }
 
 void RankPartsCuda::apply(const Vector& r, Vector& z) const {

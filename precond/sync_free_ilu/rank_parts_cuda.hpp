@@ -33,8 +33,9 @@ private:
     /// Makes a_ the solved rows of A.
     void prepare(const BsrMatrix& a) override;
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) override;
+    Rounding rounded(const BsrMatrix& a) override;
     void hand_on() override { ilu_->hand_on(); }
-    Index factor_bytes() const override;
+    Index factor_bytes() const override { return ilu_->factor_bytes(); }
 
     std::shared_ptr<const SolvedParts> parts_;
     RowSlab there_, back_;              ///< their exchanges

@@ -259,9 +259,10 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     PreconditionerPlan plan;
     plan.kept = kept;
     plan.space = a.natural_space();
-    const ValueBytes of_values =
-        bytes_of_values(options, {rows, filled.pattern->blocks(), a.dof()}, setting.context.backend());
-    plan.bytes = filled.bytes() + of_values.held + (options.parts ? parts.bytes() : 0);
+    const BlockCounts of_factors{rows, filled.pattern->blocks(), a.dof()};
+    const ValueBytes of_values = bytes_of_values(options, of_factors, setting.context.backend());
+    const Index held = of_values.held + bytes_of_sweeps(options, of_factors);
+    plan.bytes = filled.bytes() + held + (options.parts ? parts.bytes() : 0);
     plan.setup_bytes = of_values.in_setup;
     if (setting.context.backend() == Backend::cpu)
         plan.bytes += bytes_of_walks(host, options, *filled.pattern, a.dof());
@@ -270,7 +271,7 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
             const RowCounts counts = row_counts(filled, a.symmetric());
             const SyncFreeShape shape = shape_of(options, counts, a.dof(), a.symmetric());
             const OrderSizes sizes = planned_sizes(setting.context, *kept->symbolic, needs_of(options, shape));
-            plan.bytes = of_values.held + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
+            plan.bytes = held + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
                          (options.fixed_point_sweeps > 0 ? FixedPointCuda::bytes(counts, swept_shape(shape))
                                                          : SyncFreeCuda::bytes(filled, sizes, shape));
             if (options.sweeps)

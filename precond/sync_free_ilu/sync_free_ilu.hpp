@@ -51,6 +51,7 @@ public:
     LduFactors ldu() const override;
     std::string solve_way() const override;
     /// Steps of a set-up, for those who decide about pivots.
+    void prepare(const BsrMatrix& a) override;
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) override;
     void hand_on() override;
 
@@ -61,7 +62,6 @@ public:
 private:
     void forget() override;
     void find_pattern(const BsrMatrix& a) override;
-    void prepare(const BsrMatrix& a) override;
     Rounding rounded(const BsrMatrix& a) override;
     /// The places of the factors' diagonal blocks, in their memory.
     const Buffer<Index>& diagonals() const;

@@ -25,7 +25,6 @@ REFUSED = ("poisson_periodic_z", "poisson_cells_periodic", "poisson_neumann_peri
 # Sums follow the planes of the natural layout, which one GPU must be told to take.
 STRUCT_ILU = "name = struct_ilu\n[device]\nlayout = natural"
 # Small enough grids that several are cut into the parts of ranks.
-REDUCED = "matrix.format=general --set grid.cells=16 --set preconditioner.storage=half_scaled"
 MULTIGRID = "name = multigrid\ncoarsest_points = 12\nreplicated_points = 0\n[device]\nlayout = natural"
 
 
@@ -193,12 +192,6 @@ class GpuRanks(ProgramTest):
                                    "cusparse_ilu does not work on several ranks that share the rows of a general matrix"),
                                   ("matrix.format=general --set grid.cells=16 --set preconditioner.name=subdomain_ildu0 --set "
                                    "preconditioner.variant=spin", "spin does not work on several ranks that share"),
-                                  (f"{REDUCED} --set preconditioner.name=sync_free_ilu",
-                                   "sync_free_ilu stores its factors in double alone on a GPU where rows depend on rows of other "
-                                   "ranks; leave the key out, or set scope = rank or device.backend = cpu"),
-                                  (f"{REDUCED} --set preconditioner.name=par_ilu", "par_ilu stores its factors in double alone on"),
-                                  (f"{REDUCED} --set preconditioner.name=subdomain_ildu0",
-                                   "rows of other ranks; leave the key out, or set device.backend = cpu"),
                                   ("preconditioner.name=cusparse_ilu", "does not work on several ranks")):
             refused = self.run_ranks(deck, 2, "refused.h5", "--set", *setting.split())
             self.assertEqual(refused.returncode, 2, refused.stderr)
@@ -256,6 +249,11 @@ class GpuRanks(ProgramTest):
         self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3, 4))
         self.matrices_of_files("parts", "parts_of_blocks", "swept_parts")
 
+    def test_reduced_factors_of_general_matrices(self):
+        named = ("poisson_ilu_half", "poisson_par_ilu_single")
+        self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3, 4))
+        self.matrices_of_files("filled_blocks_single", "parts_half", "scaled_half")
+
     def test_par_ilut(self):
         named = ("poisson_par_ilut", "transport_par_ilut")
         self.general_matrices({name: of_general.ON_A_GRID[name] for name in named}, (2, 3, 4))
@@ -265,7 +263,9 @@ class GpuRanks(ProgramTest):
         base = of_general.POISSON.replace("21 23 19", "40 40 64")  # of groups of rows every rank has as many
         for name in ("jacobi", "sync_free_ilu", "sync_free_ilu\nfill_level = 1", "par_ilu", "par_ilu\ntriangular_solve = jacobi",
                      "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "subdomain_ildu0", "subdomain_ildu0\npart_rows = 999",
-                     "subdomain_ildu0\ntriangular_solve = jacobi", "par_ilut\nrounds = 0"):
+                     "subdomain_ildu0\ntriangular_solve = jacobi", "par_ilut\nrounds = 0", "sync_free_ilu\nstorage = half_scaled",
+                     "sync_free_ilu\nfill_level = 1\nstorage = single", "par_ilu\nstorage = single",
+                     "subdomain_ildu0\npart_rows = 999\nstorage = half_scaled"):
             deck = self.write("deck.ini", base + f"[preconditioner]\nname = {name}\n")
             with self.subTest(name=name):
                 plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)["memory"]

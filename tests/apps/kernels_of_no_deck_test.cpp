@@ -183,11 +183,14 @@ TEST(GeneralFactorTables, CompileAlmostWithoutSpills) {
             }
 }
 
-void expect_solves_almost_without_spills(int dof, FactorStorage storage) {
-    for (const auto& row : rtc::compile(SlicedSolve::programs(dof, SolveWay::automatic, storage), "sm_90")) {
+void expect_solves_almost_without_spills(const rtc::Programs& programs, int dof, FactorStorage storage) {
+    for (const auto& row : rtc::compile(programs, "sm_90")) {
         EXPECT_GT(row.registers, 0) << row.name;
         EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << to_string(storage);
     }
+}
+void expect_solves_almost_without_spills(int dof, FactorStorage storage) {
+    expect_solves_almost_without_spills(SlicedSolve::programs(dof, SolveWay::automatic, storage), dof, storage);
 }
 
 TEST(GeneralSolves, CompileAlmostWithoutSpills) {
@@ -195,6 +198,12 @@ TEST(GeneralSolves, CompileAlmostWithoutSpills) {
         expect_solves_almost_without_spills(dof, FactorStorage::double_precision);
     for (const FactorStorage storage : reduced_factor_storages)
         for (const int dof : {1, 3, 8, 13}) expect_solves_almost_without_spills(dof, storage);
+}
+
+TEST(GeneralSolves, OfRanksCompileAlmostWithoutSpills) {
+    for (const FactorStorage storage : all_factor_storages)
+        for (const int dof : {1, 3, 8})
+            expect_solves_almost_without_spills(SlicedSolve::programs_of_ranks(dof, storage), dof, storage);
 }
 
 /// Asynchronous sweeps with triangles of few and of many blocks a row.

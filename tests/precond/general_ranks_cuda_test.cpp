@@ -11,7 +11,7 @@
 #include "core/vector/scalars.hpp"
 #include "on_device.hpp"
 #include "on_ranks.hpp"
-#include "precond/general_cases.hpp"
+#include "precond/rounding_cases.hpp"
 
 namespace hyperplane {
 namespace {
@@ -96,6 +96,32 @@ std::vector<GpuRowCase> cases_of_sweeps() {
     return list;
 }
 
+std::vector<GpuRowCase> cases_in_reduced_precision() {
+    std::vector<GpuRowCase> list;
+    for (const FactorStorage storage : reduced_factor_storages) {
+        const auto add = [&](const char* name, const GeneralCase& matrix, Settings settings = {}) {
+            settings.emplace_back("storage", to_string(storage));
+            list.push_back({name, matrix, settings});
+        };
+        const std::vector<GeneralCase> matrices{
+            {"random", 8197, 1, 0},          {"symmetric", 8211, 1, 0, true}, {"random", 4509, 2, 0},
+            {"symmetric", 2999, 3, 0, true}, {"symmetric", 2111, 4, 0, true}, {"random", 2101, 11, 0},
+            {"dense_row", 8300, 1, 0},       {"empty_rows", 8300, 1, 0},      {"lower", 8300, 1, 0}};
+        for (const GeneralCase& matrix : matrices) {
+            for (const char* name : {"sync_free_ilu", "par_ilu"}) add(name, matrix);
+            add("subdomain_ildu0", matrix, {{"parts", "consecutive"}, {"part_rows", "700"}});
+        }
+        for (const GeneralCase& matrix : {matrices[0], matrices[3], matrices[5]}) {
+            for (const char* name : {"sync_free_ilu", "par_ilu"}) add(name, matrix, {{"fill_level", "1"}});
+            if (metis_built()) add("subdomain_ildu0", matrix, {{"part_rows", "300"}});
+        }
+        add("sync_free_ilu", matrices[7], {{"fill_level", "2"}});
+        add("par_ilu", matrices[2], {{"sweeps", "7"}});
+        add("subdomain_ildu0", {"random", 4608, 1, 0}, {{"parts", "consecutive"}, {"part_rows", "512"}});  // undivided
+    }
+    return list;
+}
+
 std::vector<GpuRowCase> cases_of_scope_rank() {
     std::vector<GpuRowCase> list;
     for (const char* level : {"0", "2"}) {
@@ -141,7 +167,7 @@ std::vector<double> applied_on_gpu(const Context& context, const GpuRowCase& c, 
     found.push_back(rz.get(0, 1)[0]);
     if (with_report)
         found.insert(found.end(), {double(report.pivots_modified), report.smallest_pivot_ratio,
-                                   double(report.smallest_pivot_cell.x)});
+                                   double(report.smallest_pivot_cell.x), double(report.values_flushed)});
     return found;
 }
 
@@ -155,12 +181,34 @@ std::vector<double> on_first_gpu(int ranks, const GpuRowCase& c, const BlockMatr
     return found;
 }
 
+/// The message with which a set-up fails.
+std::string message_of(const Context& context, const GpuRowCase& c, const BlockMatrix& data) {
+    try {
+        applied_on_gpu(context, c, data, c.settings);
+    } catch (const SetupError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+/// All of several ranks have the message of one GPU, which contains `text`.
+void expect_message_of_one_gpu(const GpuRowCase& c, const BlockMatrix& data, const std::string& text) {
+    const std::string one = message_of(Context::cuda(), c, data);
+    EXPECT_NE(one.find(text), std::string::npos) << one;
+    for (int ranks = 2; ranks <= 3; ++ranks)
+        on_each_gpu_rank(ranks, [&](const Context& context) {
+            EXPECT_EQ(message_of(context, c, data), one) << c.preconditioner << " on " << ranks;
+        });
+}
+
 class GeneralOnGpuRanks : public DeviceTest, public testing::WithParamInterface<GpuRowCase> {};
 INSTANTIATE_TEST_SUITE_P(OnDevice, GeneralOnGpuRanks, testing::ValuesIn(cases_with_the_bits_of_one()), name_of_rows);
 
 INSTANTIATE_TEST_SUITE_P(WithAnotherPatternOnDevice, GeneralOnGpuRanks, testing::ValuesIn(cases_with_another_pattern()),
                          name_of_rows);
 INSTANTIATE_TEST_SUITE_P(OfSweepsOnDevice, GeneralOnGpuRanks, testing::ValuesIn(cases_of_sweeps()), name_of_rows);
+INSTANTIATE_TEST_SUITE_P(ReducedOnDevice, GeneralOnGpuRanks, testing::ValuesIn(cases_in_reduced_precision()),
+                         name_of_rows);
 
 TEST_P(GeneralOnGpuRanks, HaveTheBitsOfOneGpu) {
     const BlockMatrix data = data_of(GetParam().matrix);
@@ -200,20 +248,8 @@ TEST_F(PivotsOfGeneralGpuRanksOnDevice, TheFirstFailureIsReportedByAllRanks) {
                                  {"par_ilu", of},
                                  {"par_ilut", of},
                                  {"subdomain_ildu0", of, {{"parts", "consecutive"}, {"part_rows", "1"}}},
-                                 {"subdomain_ildu0", of, {{"parts", "consecutive"}, {"part_rows", "900"}}}}) {
-        const auto message = [&](const Context& context) {
-            try {
-                applied_on_gpu(context, c, data, c.settings);
-            } catch (const SetupError& error) {
-                return std::string(error.what());
-            }
-            return std::string("no error");
-        };
-        const std::string one = message(Context::cuda());
-        for (int ranks = 2; ranks <= 3; ++ranks)
-            on_each_gpu_rank(ranks,
-                             [&](const Context& context) { EXPECT_EQ(message(context), one) << c.preconditioner; });
-    }
+                                 {"subdomain_ildu0", of, {{"parts", "consecutive"}, {"part_rows", "900"}}}})
+        expect_message_of_one_gpu(c, data, "row 4101");
 }
 
 TEST_F(PivotsOfGeneralGpuRanksOnDevice, BoostsAndShiftsAreThoseOfOneGpu) {
@@ -237,6 +273,25 @@ TEST_F(PivotsOfGeneralGpuRanksOnDevice, BoostsAndShiftsAreThoseOfOneGpu) {
             const std::vector<double> one = found(1);
             for (const int ranks : {2, 3}) EXPECT_EQ(found(ranks), one) << name << " " << policy;
         }
+}
+
+class RoundingOnGeneralGpuRanksOnDevice : public DeviceTest {};
+
+TEST_F(RoundingOnGeneralGpuRanksOnDevice, TheFirstValueThatDoesNotFitIsNamedByAllRanks) {
+    const BlockMatrix data = with_values_that_do_not_fit();
+    for (const FactorStorage storage : reduced_factor_storages)
+        for (const RoundingCase& c : rounding_cases(storage))
+            expect_message_of_one_gpu({c.preconditioner, matrix_to_round(), c.settings}, data, first_that_does_not_fit);
+}
+
+TEST_F(RoundingOnGeneralGpuRanksOnDevice, ZerosAreCountedAsOnOneGpu) {
+    const BlockMatrix data = with_values_that_become_zero();
+    for (const RoundingCase& rounded : rounding_cases(FactorStorage::half_scaled)) {
+        const GpuRowCase c{rounded.preconditioner, matrix_to_round(), rounded.settings};
+        const std::vector<double> one = applied_on_gpu(Context::cuda(), c, data, c.settings, true);
+        EXPECT_GT(one.back(), 0.0) << c.preconditioner;
+        for (const int ranks : {2, 3}) EXPECT_EQ(on_first_gpu(ranks, c, data, c.settings, true), one) << ranks;
+    }
 }
 
 class ScopeOfGeneralGpuRanks : public DeviceTest, public testing::WithParamInterface<GpuRowCase> {};

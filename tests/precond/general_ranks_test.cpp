@@ -6,7 +6,7 @@
 #include "core/graph/orderings.hpp"
 #include "core/matrix/row_cuts.hpp"
 #include "on_ranks.hpp"
-#include "precond/general_cases.hpp"
+#include "precond/rounding_cases.hpp"
 
 namespace hyperplane {
 namespace {
@@ -130,8 +130,8 @@ std::vector<double> applied(const Context& context, const RankedRows& c, const B
     }
     Vector r(context, a.space(), c.matrix.dof, "r"), z(context, a.space(), c.matrix.dof, "z");
     from_natural(reference::Random(3).vector(c.matrix.rows * c.matrix.dof), r);
-    std::vector<double> found{0.0, double(report.pivots_modified), report.smallest_pivot_ratio,
-                              double(report.smallest_pivot_cell.x)};
+    std::vector<double> found{0.0, double(report.values_flushed), double(report.pivots_modified),
+                              report.smallest_pivot_ratio, double(report.smallest_pivot_cell.x)};
     for (const PivotEvent& event : report.modified) found.push_back(double(event.cell.x));
     m->apply_dot(r, z, found.data());
     m->setup(a);
@@ -207,22 +207,45 @@ TEST(VariantsOnRanks, AreRefusedUnlessCouplingsAreDropped) {
     });
 }
 
+/// All of several ranks have the message of one with which a set-up fails, and that contains `text`.
+void expect_message_of_one(const RankedRows& c, const BlockMatrix& data, const std::string& text) {
+    const auto message = [&](const Context& context) {
+        try {
+            applied(context, c, data, c.settings);
+        } catch (const SetupError& error) {
+            return std::string(error.what());
+        }
+        return std::string("no error");
+    };
+    const std::string one = message(Context::cpu(1));
+    EXPECT_NE(one.find(text), std::string::npos) << one;
+    for (int ranks = 2; ranks <= 3; ++ranks)
+        on_each_rank(ranks, [&](const Context& context) { EXPECT_EQ(message(context), one) << c.preconditioner; });
+}
+
 TEST(PivotsOfGeneralRanks, TheFirstFailureIsReportedByAllRanks) {
-    BlockMatrix data = data_of({"random", 8197, 1, 0});
+    const GeneralCase of{"random", 8197, 1, 0};
+    BlockMatrix data = data_of(of);
     for (int row : {4100, 8000}) data.rows[row].erase(row);
-    for (const char* name : {"jacobi", "sync_free_ilu", "par_ilut"}) {
-        const auto message = [&](const Context& context) {
-            try {
-                applied(context, {name, {"random", 8197, 1, 0}}, data, {});
-            } catch (const SetupError& error) {
-                return std::string(error.what());
-            }
-            return std::string("no error");
-        };
-        const std::string one = message(Context::cpu(1));
-        EXPECT_NE(one.find("row 4101"), std::string::npos) << one;
-        for (int ranks = 2; ranks <= 3; ++ranks)
-            on_each_rank(ranks, [&](const Context& context) { EXPECT_EQ(message(context), one) << name; });
+    for (const char* name : {"jacobi", "sync_free_ilu", "par_ilut"})
+        expect_message_of_one({name, of}, data, "row 4101");
+}
+
+TEST(RoundingOnGeneralRanks, TheFirstValueThatDoesNotFitIsNamedByAllRanks) {
+    const BlockMatrix data = with_values_that_do_not_fit();
+    for (const FactorStorage storage : reduced_factor_storages)
+        for (const RoundingCase& c : rounding_cases(storage))
+            expect_message_of_one({c.preconditioner, matrix_to_round(), c.settings}, data, first_that_does_not_fit);
+}
+
+TEST(RoundingOnGeneralRanks, ZerosAreCountedAsOnOneRank) {
+    const BlockMatrix data = with_values_that_become_zero();
+    for (const RoundingCase& rounded : rounding_cases(FactorStorage::half_scaled)) {
+        const RankedRows c{rounded.preconditioner, matrix_to_round(), rounded.settings};
+        const auto compute = [&](const Context& context) { return applied(context, c, data, c.settings); };
+        const std::vector<double> one = on_first_of(1, compute);
+        EXPECT_GT(one[1], 0.0) << c.preconditioner;
+        for (const int ranks : {2, 3}) EXPECT_EQ(on_first_of(ranks, compute), one) << ranks;
     }
 }
 

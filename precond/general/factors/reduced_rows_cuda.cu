@@ -75,7 +75,7 @@ struct RowToRound {
 template <class T, int lanes>
 __global__ void __launch_bounds__(rounding_threads)
     round_rows(const Index* row_begin, const Index* diagonals, Index rows, const double* factors, T* numbers,
-               RowExponent* exponents, unsigned long long first, int dof, RoundingLog* log) {
+               RowExponent* exponents, Index exponents_of_part, unsigned long long first, int dof, RoundingLog* log) {
     const Index row = (Index(blockIdx.x) * rounding_threads + threadIdx.x) / lanes;
     const bool there = row < rows;
     const Index diagonal = there ? diagonals[row] : -1, none = diagonal + 1;
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(rounding_threads)
                          there ? row_begin[row] : diagonal,
                          diagonal,
                          there ? row_begin[row + 1] : none,
-                         rows * dof,
+                         exponents_of_part,
                          (first + row) * dof,
                          dof,
                          log,
@@ -93,10 +93,10 @@ __global__ void __launch_bounds__(rounding_threads)
         .round();
 }
 
-/// Lanes that round a row of W or G together: a power of two near its average numbers.
-int lanes_for(const GpuPattern& pattern, int dof) {
+/// Lanes that round a row of W or G together, of `rows` that are rounded: a power of two near its average numbers.
+int lanes_for(const GpuPattern& pattern, Index rows, int dof) {
     if (pattern.counts.long_rows > 0) return 32;
-    const Index rows = pattern.pattern->rows(), numbers = (pattern.pattern->blocks() - rows) * dof / 2;
+    const Index numbers = (pattern.pattern->blocks() - rows) * dof / 2;
     int lanes = 4;
     while (lanes < 32 && 2 * numbers > 3 * lanes * rows) lanes *= 2;
     return lanes;
@@ -109,20 +109,21 @@ RoundedFactors::RoundedFactors(const GpuPattern& pattern, FactorStorage storage,
       numbers_(pattern.pattern->context(), storage, pattern.pattern->blocks() * dof * dof,
                3 * pattern.pattern->rows() * dof, label) {}
 
-Rounding RoundedFactors::round(const GpuPattern& pattern, const double* factors, const BsrMatrix& a) {
+Rounding RoundedFactors::round(const GpuPattern& pattern, const double* factors, const BsrMatrix& a, Index before) {
     const BlockPattern& p = *pattern.pattern;
     const Context& gpu = a.context();
+    const Index rows = a.pattern()->rows();
     return rounding_by(gpu, a.space(), dof_, 3, [&](RoundingLog* log) {
-        if (p.rows() == 0) return;
+        if (rows == 0) return;
         numbers_.with_values([&]<class T>(T* to) {
             const auto launch = [&](const auto& kernel, int lanes) {
-                kernel<<<cuda::blocks_for(lanes * p.rows(), rounding_threads), rounding_threads, 0,
-                         cuda::stream(gpu)>>>(p.row_begin(), pattern.diagonal.data(), p.rows(), factors, to,
-                                              numbers_.exponents(0), (unsigned long long)(a.space().first_block_row()),
-                                              dof_, log);
+                kernel<<<cuda::blocks_for(lanes * rows, rounding_threads), rounding_threads, 0, cuda::stream(gpu)>>>(
+                    p.row_begin() + before, pattern.diagonal.data() + before, rows, factors, to,
+                    numbers_.exponents(before * dof_), p.rows() * dof_,
+                    (unsigned long long)(a.space().first_block_row()), dof_, log);
                 cuda::launched(gpu, "rounding of factors");
             };
-            switch (lanes_for(pattern, dof_)) {
+            switch (lanes_for(pattern, rows, dof_)) {
                 case 4: return launch(round_rows<T, 4>, 4);
                 case 8: return launch(round_rows<T, 8>, 8);
                 case 16: return launch(round_rows<T, 16>, 16);

@@ -16,8 +16,8 @@ public:
     /// In the pattern's memory, for blocks of dof x dof values. `storage` is single_precision or half_scaled.
     RoundedFactors(const GpuPattern& pattern, FactorStorage storage, int dof, const std::string& label);
     /// Rounds the factors of `a`, which are given in double in the same places; returns the events of all ranks that
-    /// share its rows.
-    Rounding round(const GpuPattern& pattern, const double* factors, const BsrMatrix& a);
+    /// share its rows. The pattern may begin with `before` rows of other ranks, which are left out.
+    Rounding round(const GpuPattern& pattern, const double* factors, const BsrMatrix& a, Index before = 0);
     /// [W, D^-1 or G][row of the pattern][component] are the exponents.
     StoredView stored() const { return numbers_.view(); }
 
