@@ -61,7 +61,7 @@ public:
     CusparseIlu(const Context& context, const CusparseOptions& options);
     ~CusparseIlu() override;
 
-    SetupReport setup(const SystemMatrix& matrix) override;
+    SetupReport setup(const SystemMatrix& a) override;
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override;
     Index bytes_per_apply() const override;

@@ -23,7 +23,7 @@ inline Index place_of_scales(const GeneralFactors& shape, UnitPart part, Index r
 }
 
 /// Rounds the factors of `a`; returns the events of all ranks that share its rows.
-Rounding round(const GeneralFactors& factors, const BsrMatrix& a, StoredValues& to);
+Rounding round(const GeneralFactors& factors, const BsrMatrix& a, StoredValues& reduced);
 /// The numbers that solves compute with, as factors with unit triangles.
 GeneralFactors widened(const GeneralFactors& shape, const StoredValues& reduced);
 
