@@ -35,7 +35,9 @@ ADDED = {"shared rows"}  # variants with a piece that no default has
 
 
 def table(head, rows):
-    """A Markdown table as text."""
+    """A Markdown table as text, without columns that have no entry."""
+    kept = [k for k in range(len(head)) if any(row[k] != MISSING for row in rows)]
+    head, rows = [head[k] for k in kept], [[row[k] for k in kept] for row in rows]
     lines = ["| " + " | ".join(cells) + " |" for cells in (head, *rows)]
     return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
 
@@ -191,8 +193,9 @@ def solves(data):
         rows.append([deck, str(own["iterations"]), three_digits(1e3 * own["total"]),
                      *(three_digits(1e3 * found[name]["total"]) if name in found else MISSING
                        for name in ("csr", "bsr")),
-                     best["product_format"] if best else MISSING, ratio(ratios[-1]), ratio(own["other_over_limit"])])
-    rows.append(["geometric mean", "", "", "", "", "", ratio(mean(ratios)), ""])
+                     best["product_format"] if best else MISSING, ratio(ratios[-1]), ratio(own["other_over_limit"] or None)])
+    if any(ratios):
+        rows.append(["geometric mean", "", "", "", "", "", ratio(mean(ratios)), ""])
     return {"whole solves": table(
         ["deck", "iterations", "own, ms", "cuSPARSE in CSR, ms", "in BSR, ms", "its faster products",
          "the better over own", "own vector operations over limit"], rows)}

@@ -76,7 +76,7 @@ class Results(unittest.TestCase):
                  {"name": "6 stages", "kernels": {"lower": timed(3.0), "upper": timed(4.4)}},
                  {"name": "storage single", "kernels": {"lower": timed(1.0), "upper": timed(1.0)}}]
         text = TABLES.tunings({"cases": [{**case(8, 4.0), "variants": tuned}]})["tunings"]
-        self.assertIn("| star7:2:8 | 4000 | 0.75 6 stages | 2 | 4000 | 1.05 2 stages | 2 | 4000 |  | 0 |", text)
+        self.assertIn("| star7:2:8 | 4000 | 0.75 6 stages | 2 | 4000 | 1.05 2 stages | 2 | 4000 | 0 |", text)
 
     def test_whole_solves_of_a_comparison(self):
         done = {"name": "cg+a", "converged": True, "iterations": 7, "setup_seconds": {"median": 0.002},
