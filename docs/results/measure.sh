@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Measures on this machine's GPU what docs/results/CARD holds (h100, h200), all with one program.
-#   docs/results/measure.sh [--build DIR] [--minutes M] [--only WORD] [--gpus N] FOLDER
+#   docs/results/measure.sh [--build DIR] [--minutes M] [--only PATTERN] [--without PATTERN] [--gpus N] FOLDER
 #   docs/results/measure.sh --list
 # Each measurement is a file FOLDER/NAME.json or NAME.txt that appears when it is complete. A call ends after M minutes
 # (default 8.5) at the latest, with exit code 75 if some are missing; the same call again goes on. On a machine with several
-# GPUs as many measurements run at a time, each on a GPU of its own; --gpus takes fewer. It refuses a program
-# that was built from uncommitted changes, and a folder that holds results of another commit. The folder in docs/results is
-# named after the card; docs/results/tables.py FOLDER prints the tables of its page.
+# GPUs as many measurements run at a time, each on a GPU of its own; --gpus takes fewer. --only makes those in
+# whose names the regular expression PATTERN is found, --without leaves such ones out. It refuses a program that was built
+# from uncommitted changes, and a folder that holds results of another commit. The folder in docs/results is named after the
+# card; docs/results/tables.py FOLDER prints the tables of its page.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-build=$root/build/release minutes=8.5 only='' gpus='' folder=''
+build=$root/build/release minutes=8.5 only='' without='' gpus='' folder=''
 
 # name | the seconds that it takes on an H200 or H100, kernels compiled | words after `hyperplane`, or a script of this folder
 # that is given the program; JSON is the output's name
@@ -160,13 +161,14 @@ orderings.txt|30|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --pre
 LIST
 }
 
-usage() { sed -n '4,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+usage() { sed -n '4,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
         --list) measurements | cut -d'|' -f1,2 | tr '|' ' '; exit 0 ;;
         --build) build=$2; shift ;;
         --minutes) minutes=$2; shift ;;
         --only) only=$2; shift ;;
+        --without) without=$2; shift ;;
         --gpus) gpus=$2; shift ;;
         -*) usage ;;
         *) [ -z "$folder" ] || usage; folder=$1 ;;
@@ -237,7 +239,8 @@ work_through() { # card
     local name seconds words
     export CUDA_VISIBLE_DEVICES=$1
     while IFS='|' read -r name seconds words; do
-        [ -z "$only" ] || [[ $name == *$only* ]] || continue
+        [[ $name =~ $only ]] || continue
+        [ -z "$without" ] || [[ ! $name =~ $without ]] || continue
         [ ! -e "$folder/$name" ] || continue
         mkdir "$work/taken.$name" 2>/dev/null || continue
         if [ $((SECONDS + seconds)) -gt "$deadline" ]; then

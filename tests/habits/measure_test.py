@@ -80,6 +80,11 @@ class Measure(unittest.TestCase):
         self.measure(0, "--gpus", "1", cards="3,1")
         self.assertEqual(cards.read_text().split(), ["3", "3"])
 
+    def test_makes_those_that_are_named_and_leaves_out_others(self):
+        self.measure(0, "--minutes", "1000", "--only", "^(lap|levels)", "--without", "^laplacian|times")
+        names = {path.name for path in (self.folder / "results").iterdir() if not path.name.startswith(".")}
+        self.assertEqual(names, {"SHA", "lap.json", "lap-128.json", "lap-160.json", "levels.json"})
+
     def test_a_matrix_is_made_once_for_all_that_name_it(self):
         program = self.folder / "build/apps/hyperplane"
         program.write_text(PROGRAM.replace("SHA", "0123abc").replace(
