@@ -7,8 +7,9 @@
 The folder holds the files general-SYSTEM-ORDER.json of docs/results/measure.sh. Times are medians, in milliseconds.
 "auto" is what sync_free_ilu chooses by itself. cuSPARSE's numeric part, its solves, and its analysis with the numeric
 part are each those of the candidate that is best at it. Files variants-SYSTEM-ORDER.json have the variants that Freire,
-Dufrechou and Ezzatti publish, one by one, beside csrilu02. tests/docs/general_bars_test.py compares the page with what
-this prints.
+Dufrechou and Ezzatti publish, one by one, beside csrilu02; parts-SYSTEM.json those of subdomain_ildu0 on METIS parts;
+structure-*.json one system on the grid and as compressed rows. tests/docs/general_bars_test.py compares the page with
+what this prints.
 """
 
 import json
@@ -176,6 +177,43 @@ def published_tables(systems):
             "published figures": table([f"{len(systems)} systems, the paper's of 400", "cuSPARSE", *variants], figures)}
 
 
+def parts_tables(folder):
+    """subdomain_ildu0's variants on METIS parts, beside cuSPARSE's pair of solves and its set-ups."""
+    made = {}
+    for path in sorted(pathlib.Path(folder).glob("parts-*.json")):
+        cusparse, ours = candidates(json.loads(path.read_text(encoding="utf-8")))
+        best = {seconds: least(cusparse, seconds)[1] for seconds in (solve, numeric, whole)}
+        rows = [[f"`{row['preconditioner']}`", *(cell for seconds in best for cell in
+                                                 (ms(seconds(row)), f"{best[seconds] / seconds(row):.2f}"))]
+                for row in ours + cusparse]
+        made[path.stem] = table(["", "a solve with both triangles, ms", "cuSPARSE's best over it", "numeric part, ms",
+                                 "cuSPARSE's best over it", "with everything, ms", "cuSPARSE's best over it"], rows)
+    return made
+
+
+STRUCTURE = {"structure-grid": "on the grid", "structure-general": "general",
+             "structure-grid-jacobi": "on the grid", "structure-general-jacobi": "general"}
+
+
+def structure_table(folder):
+    """Solves of one system on the grid and as compressed rows; empty where a file is missing."""
+    rows = []
+    for name, form in STRUCTURE.items():
+        path = pathlib.Path(folder) / f"{name}.json"
+        if not path.exists():
+            return {}
+        for one in json.loads(path.read_text(encoding="utf-8"))["solves"]:
+            shown = form
+            if one["preconditioner"] == "cusparse_ilu":
+                if form == "general":
+                    continue  # as beside the grid
+                shown = "compressed rows" if one["format"] == "csr" else "compressed blocks"
+            rows.append([f"`{one['preconditioner']}`, {shown}", str(one["iterations"]), ms(one["factorise"]["median"]),
+                         ms(one["spmv"]), ms(one["preconditioner_apply"]), ms(one["total"])])
+    return {"structure": table(["", "iterations", "numeric set-up, ms", "all products, ms", "all applications, ms",
+                                "numeric set-up and solve, ms"], rows)}
+
+
 def main(words):
     if len(words) != 1:
         sys.exit(__doc__)
@@ -183,7 +221,9 @@ def main(words):
     if not systems:
         sys.exit(f"{words[0]} holds no general-*.json")
     published = read_published(words[0])
-    for name, text in {**tables(systems), **(published_tables(published) if published else {})}.items():
+    made = {**tables(systems), **(published_tables(published) if published else {}), **parts_tables(words[0]),
+            **structure_table(words[0])}
+    for name, text in made.items():
         print(f"{name}\n\n{text}\n")
 
 

@@ -31,12 +31,12 @@ bsr=cusparse_ilu:format=bsr,cusparse_ilu:format=bsr:level_information=false
 # Freire, Dufrechou and Ezzatti's variants one by one, beside what is chosen and csrilu02.
 published=sync_free_ilu,sync_free_ilu:variant=shared,sync_free_ilu:variant=vect,sync_free_ilu:variant=adapt,sync_free_ilu:variant=levs
 variants=$published,$csr
-# Five repeats, or so many as `repeats` says: cuSPARSE takes seconds for a solve of the circuit.
+# Five repeats, or so many as `repeats` says: a large system takes most of its time until its first set-up.
 general() { # name seconds deck preconditioners [settings...]
     local name=$1 seconds=$2 deck=$3 names=$4 setting words=''
     shift 4
     for setting in "$@"; do words+=" --set $setting"; done
-    echo "${kind:-general}-$name.json|$seconds|bench preconditioners $deck --backend cuda --repeats ${repeats:-5} --preconditioners $names$words --json JSON"
+    echo "${kind:-general}-$name.json|$seconds|bench preconditioners $deck --backend cuda --repeats ${repeats:-5} --preconditioners $names$words=struct_ilu --json JSON"
 }
 on_grid() { # name seconds deck points [settings...]
     general "$1" "$2" "inputs/$3.ini" "${names:-$scalars,$symmetric}" "grid.cells=$4" matrix.format=general "${@:5}"
@@ -51,12 +51,27 @@ of_general_matrices() {
         on_grid "box27-96-$order" 20 box27_hpcg 96 "ordering.name=$order"
         of_file "reservoir-96-$order" 30 reservoir-96 "$ours,$csr,$bsr" "ordering.name=$order"
     done
-    repeats=1 of_file circuit-1000000 80 circuit-1000000 "$scalars,$csr"
+    repeats=3 of_file circuit-1000000 80 circuit-1000000 "$scalars,$csr"
     of_file tetrahedra-171 60 tetrahedra-171 "$scalars,$symmetric"
     repeats=2 of_file tetrahedra-171-rcm 100 tetrahedra-171 "$scalars,$symmetric" ordering.name=rcm
     for order in natural rcm random; do
         repeats=3 on_grid "star7-256-$order" 90 poisson 256 "ordering.name=$order"
     done
+}
+# The subdomain paper's variants on METIS parts.
+of_parts() {
+    local variant names=subdomain_ildu0
+    for variant in level unfused dag_edge dag_vertex spin; do names+=,subdomain_ildu0:variant=$variant; done
+    kind=parts of_file reservoir-96 60 reservoir-96 "$names,sync_free_ilu,$csr,$bsr"
+}
+# One system on the grid, with cuSPARSE beside it, and as compressed rows.
+of_structure() {
+    local words='bench solve inputs/peers/poisson_96_ones.ini --backend cuda --repeats 5 --set grid.cells=128 --json JSON'
+    local general='--set matrix.format=general --set preconditioner.name'
+    echo "structure-grid.json|10|$words"
+    echo "structure-grid-jacobi.json|10|$words --set preconditioner.name=jacobi"
+    echo "structure-general.json|10|$words $general=sync_free_ilu"
+    echo "structure-general-jacobi.json|10|$words $general=jacobi"
 }
 of_published_variants() {
     local order kind=variants names=$variants
@@ -122,6 +137,8 @@ of_single() {
 measurements() {
     of_general_matrices
     of_published_variants
+    of_parts
+    of_structure
     of_multigrid
     sweeps_of_lap
     sweeps_on_grids

@@ -22,7 +22,8 @@ def row(name, numeric, solve, whole=None, analysis=None):
 
 class GeneralBars(unittest.TestCase):
     def test_page_is_what_the_script_prints(self):
-        made = {**BARS.tables(BARS.read(FOLDER)), **BARS.published_tables(BARS.read_published(FOLDER))}
+        made = {**BARS.tables(BARS.read(FOLDER)), **BARS.published_tables(BARS.read_published(FOLDER)),
+                **BARS.parts_tables(FOLDER), **BARS.structure_table(FOLDER)}
         for name, table in made.items():
             self.assertIn(table, PAGE, name)
 
@@ -53,6 +54,31 @@ class GeneralBars(unittest.TestCase):
         self.assertIn("| a-96 | rcm | 1.00 | 3.00 (CSR) | 3.00 |", made["solve"])
         self.assertIn("| a-96 | rcm | 2.00 | variant=table | 1.80 | 1.11 |", made["variants"])
         self.assertIn("| a-96 | natural | 0.50 | auto | 0.50 | 1.00 |", made["variants"])
+
+    def test_parts_are_compared_with_cusparses_best(self):
+        rows = [row("subdomain_ildu0", 2e-3, 0.5e-3, whole=0.1), row("cusparse_ilu", 6e-3, 3e-3, analysis=40e-3),
+                row("cusparse_ilu:format=bsr", 4e-3, 5e-3, analysis=46e-3)]
+        with tempfile.TemporaryDirectory() as scratch:
+            (pathlib.Path(scratch) / "parts-a-96.json").write_text(json.dumps({"systems": [{"preconditioners": rows}]}))
+            made = BARS.parts_tables(scratch)["parts-a-96"].splitlines()[2:]
+        self.assertEqual(made, ["| `subdomain_ildu0` | 0.50 | 6.00 | 2.00 | 2.00 | 100 | 0.46 |",
+                                "| `cusparse_ilu` | 3.00 | 1.00 | 6.00 | 0.67 | 46.0 | 1.00 |",
+                                "| `cusparse_ilu:format=bsr` | 5.00 | 0.60 | 4.00 | 1.00 | 50.0 | 0.92 |"])
+
+    def test_one_system_in_both_forms(self):
+        def solved(name, **more):
+            return {"preconditioner": name, "iterations": 9, "factorise": {"median": 1e-3}, "spmv": 2e-3,
+                    "preconditioner_apply": 3e-3, "total": 7e-3, **more}
+        with tempfile.TemporaryDirectory() as scratch:
+            self.assertEqual(BARS.structure_table(scratch), {})
+            for name in BARS.STRUCTURE:
+                found = [solved("struct_ilu" if name == "structure-grid" else "jacobi"), solved("cusparse_ilu", format="csr")]
+                (pathlib.Path(scratch) / f"{name}.json").write_text(json.dumps({"solves": found}))
+            made = BARS.structure_table(scratch)["structure"].splitlines()[2:]
+        self.assertEqual(made[0], "| `struct_ilu`, on the grid | 9 | 1.00 | 2.00 | 3.00 | 7.00 |")
+        self.assertEqual(made[1], "| `cusparse_ilu`, compressed rows | 9 | 1.00 | 2.00 | 3.00 | 7.00 |")
+        self.assertEqual(made[2], "| `jacobi`, general | 9 | 1.00 | 2.00 | 3.00 | 7.00 |")
+        self.assertEqual(len(made), 6)  # cuSPARSE has no row in general form
 
     def test_published_variants_are_counted_as_in_the_paper(self):
         def rows(auto, shared, vect, adapt, levs, without, with_levels):
