@@ -19,6 +19,7 @@
 #include "precond/factors/pivot_log.hpp"
 #include "precond/factors/reduced_values.cuh"
 #include "precond/fgbilu/arguments.hpp"
+#include "precond/walks/next_level.cuh"
 
 namespace hyperplane {
 
@@ -78,19 +79,6 @@ __device__ __forceinline__ Value* coefficient(const Arguments& a, int entry, int
 }
 __device__ __forceinline__ Value* inverse_at(const Arguments& a, int slot, int row, int col) {
     return a.inverse + place(a.stride, 0, slot, row, col);
-}
-
-/// Waits until the hyperplane before is complete and its results are visible.
-__device__ __forceinline__ void wait_for_level() {
-#if OVERLAPPED && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-/// The next hyperplane's kernel may begin when all blocks have called this.
-__device__ __forceinline__ void let_next_begin() {
-#if OVERLAPPED && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
 }
 
 /// The number of this thread's point in the thread block, and of this thread in the point.

@@ -3,12 +3,9 @@
 #pragma once
 
 #include "precond/factors/copy.hpp"
-#include "precond/walks/hyperplane.hpp"
+#include "precond/walks/level_columns.hpp"
 
 namespace hyperplane {
-
-/// The hyperplane of a level. It has no columns if the level has no points.
-Hyperplane hyperplane_of(const Layout& layout, int level);
 
 /// The largest number of columns of any level.
 int most_columns(const Layout& layout);

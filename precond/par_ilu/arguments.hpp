@@ -2,6 +2,8 @@
 // The argument of the kernels of fixed-point sweeps (precond/par_ilu/sweep.cuh).
 #pragma once
 
+#include "precond/walks/hyperplane.hpp"
+
 namespace hyperplane {
 
 /// An entry of the factors.
@@ -10,6 +12,15 @@ struct FixedPointEntry {
     const double* before;  ///< result of the sweep before, or the same as `after`; D^-1 for the diagonal
     double* after;         ///< what the sweep writes; null if a guess writes the entry to a_blocks alone
     int delta;             ///< slot of p + o minus slot of p, modulo the slots, in [0, slots)
+};
+
+/// What a kernel that makes all sweeps of a level has in addition.
+struct LevelOfSweeps {
+    Hyperplane plane;
+    unsigned stride;  ///< of a value of the ring, in coefficients
+    int base;         ///< slot that column (0, 0) would have in the level
+    int sweeps;
+    double* ring;  ///< blocks of the last levels [value][level % RING_LEVELS][k][j][row][col]
 };
 
 template <int entries>
@@ -21,9 +32,10 @@ struct FixedPointArguments {
     long long a_stride;
     int slots, nx, ny, nz;
     int outer, middle, inner, lines;  // extents of the layout's axes; lines of the middle one taken at a time
+    LevelOfSweeps level;              // precond/par_ilu/levels.cuh
     FixedPointEntry entry[entries];
 };
 static_assert(sizeof(FixedPointEntry) == 32);
-static_assert(sizeof(FixedPointArguments<7>) == 328);
+static_assert(sizeof(FixedPointArguments<7>) == 368);
 
 }  // namespace hyperplane

@@ -30,11 +30,11 @@ __device__ __forceinline__ void invert_whole(const Arguments& a, double* block, 
     if (last) pivots.report(a, slot);
 }
 
-/// The same by eight lanes, each of which has a column. All lanes of the warp must call this together. The last sweep
-/// reports on the pivots of `slot`, unless that is negative.
-__device__ __forceinline__ void invert_columns(const Arguments& a, double* block, const double* own, int slot) {
+/// The same by eight lanes, each of which has a column. All lanes of the warp must call this together. If this is the
+/// `last` sweep, it reports on the pivots of `slot`, unless that is negative.
+__device__ __forceinline__ void invert_columns(const Arguments& a, double* block, const double* own, int slot,
+                                               bool last) {
     const int c = threadIdx.x % 8;
-    const bool last = a.ratio != nullptr;
     const PivotRule rule{a.tolerance, a.boost, SYMMETRIC};
     double x[DOF], scale = 0.0;
 #pragma unroll
@@ -69,14 +69,14 @@ __device__ __forceinline__ void invert_columns(const Arguments& a, double* block
 #pragma unroll
     for (int r = 0; r < DOF; ++r)
         if (c < DOF) block[r * DOF + c] = gave_up ? 0.0 : x[r];
-    if (!last) return;
+    if (!__any_sync(~0u, last)) return;
     // It gave up at the first pivot that failed, so rows after that have none.
     if (c < DOF && (!gave_up || c <= pivots.component)) pivots.smallest = fmin(1.0, rule.ratio(met, own[c * DOF + c]));
 #pragma unroll
     for (int step = 4; step > 0; step /= 2)
         pivots.smallest = fmin(pivots.smallest, __shfl_xor_sync(~0u, pivots.smallest, step));
     pivots.bad = __shfl_sync(~0u, met, max(pivots.component, 0), 8);
-    if (c == 0 && slot >= 0) pivots.report(a, slot);
+    if (last && c == 0 && slot >= 0) pivots.report(a, slot);
 }
 
 }  // namespace hyperplane

@@ -13,7 +13,8 @@
 // coefficients that are not finite.
 //
 // Thread blocks take the points plane by plane of the layout's outermost axis, but only a few lines of its middle axis
-// at a time, so that the second-level cache still holds what neighbours have written.
+// at a time, so that the second-level cache still holds what neighbours have written. precond/par_ilu/levels.cuh goes
+// by levels instead, with all sweeps at once.
 //
 // The blocks that pairs need are loaded for a group of pairs at a time, which may belong to several entries. For larger
 // blocks, pairs are ordered such that neighbouring points load the same block shortly after each other and find it in
@@ -35,6 +36,9 @@
 #include "precond/par_ilu/staged.cuh"
 #else
 #include "precond/par_ilu/tensor.cuh"
+#endif
+#if DOF > 2
+#include "precond/par_ilu/unit.cuh"
 #endif
 
 namespace hyperplane {

@@ -101,7 +101,7 @@ void sweep(const Context& context, const SweepRow<0>& s, const FactorTarget* the
 
 }  // namespace
 
-FactorSweeps::FactorSweeps(const Context& context, const IluPattern& pattern)
+FactorSweeps::FactorSweeps(const Context& context, const IluPattern& pattern, [[maybe_unused]] FactorSweepOrder order)
     : context_(context),
       shape_(pattern),
       offsets_(copied_to(context, "sweeps", pattern.stencil.offsets())),
@@ -111,7 +111,7 @@ FactorSweeps::FactorSweeps(const Context& context, const IluPattern& pattern)
       failed_(context, pattern.layout, 2, "sweeps") {
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda && FactorSweepsCuda::serves(shape_))
-            cuda_ = std::make_shared<FactorSweepsCuda>(context, shape_);
+            cuda_ = std::make_shared<FactorSweepsCuda>(context, shape_, order);
 }
 
 Index FactorSweeps::bytes(const IluPattern& shape) {
@@ -145,6 +145,11 @@ bool FactorSweeps::needs_spare([[maybe_unused]] const IluPattern& shape, [[maybe
 void FactorSweeps::run(const StructMatrix& a, const FactorTarget& result, const FactorTarget& spare, int sweeps,
                        FactorSweepMode mode, double alpha, const PivotRules& rules, PivotInverter& inverter,
                        bool unit) {
+    if constexpr (cuda_built)
+        if (cuda_ && mode == FactorSweepMode::sync && unit && cuda_->goes_by_levels(sweeps)) {
+            cuda_->make_by_levels(a, result, spare, sweeps, alpha, rules, records());
+            return report(a, inverter);
+        }
     cuda_ ? run_kernels(a, result, spare, sweeps, mode, alpha, rules)
           : run_loops(a, result, spare, sweeps, mode, alpha, rules);
     if (mode == FactorSweepMode::async && shape_.symmetric && shape_.dof > 1) make_pivots_symmetric(result);

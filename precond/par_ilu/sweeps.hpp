@@ -25,8 +25,9 @@
 // (precond/factors/pivots.hpp). In the last sweep such pivots are reported.
 //
 // An entry to which no pair (l, u) leads is A's in every sweep. On a GPU, sweeps for up to 8 unknowns a point have
-// kernels of their own (precond/par_ilu/sweeps_cuda.hpp), and others are loops over points
-// (precond/par_ilu/sweep_point.hpp). On a CPU a sweep computes a run of points at once (precond/par_ilu/sweep_cpu.cpp).
+// kernels of their own (precond/par_ilu/sweeps_cuda.hpp), some of which make all sweeps of a level at once
+// (precond/par_ilu/levels.hpp), and others are loops over points (precond/par_ilu/sweep_point.hpp). On a CPU a sweep
+// computes a run of points at once (precond/par_ilu/sweep_cpu.cpp).
 #pragma once
 
 #include <memory>
@@ -49,7 +50,8 @@ enum class FactorSweepMode { sync, async };
 
 class FactorSweeps {
 public:
-    FactorSweeps(const Context& context, const IluPattern& pattern);
+    /// `order`: of synchronous sweeps on a GPU.
+    FactorSweeps(const Context& context, const IluPattern& pattern, FactorSweepOrder order = FactorSweepOrder::by_size);
 
     /// Computes `sweeps` sweeps on A + alpha diag(A), of which the last one writes to `result`. `spare` is used if
     /// needs_spare(). With `unit`, make_unit follows. Pivots are reported to `inverter`.
@@ -71,8 +73,8 @@ public:
     bool serves(const IluPattern& pattern) const { return pattern == shape_; }
     /// What NVRTC compiles for sweeps of factors of this pattern on a GPU; empty where they are loops over points.
     static std::vector<KernelSet> kernels(const IluPattern& factored);
-    /// Fewest bytes that a sweep moves: it reads the factors and, for the entries that it changes, reads A and writes
-    /// the new values.
+    /// Fewest bytes that a sweep over all points moves: it reads the factors and, for the entries that it changes,
+    /// reads A and writes the new values.
     Index bytes_of_sweep() const;
     /// Bytes held, and bytes that the first run allocates in addition, until release_scratch is called.
     static Index bytes(const IluPattern& shape);

@@ -198,7 +198,7 @@ bool FactorSweepsCuda::serves(const IluPattern& shape) {
            shared_bytes(shape, shape.kept() + 1, guess_rounds(shape)) <= factor_sweep_shared_limit;
 }
 
-FactorSweepsCuda::FactorSweepsCuda(const Context& context, const IluPattern& shape)
+FactorSweepsCuda::FactorSweepsCuda(const Context& context, const IluPattern& shape, FactorSweepOrder order)
     : shape_(shape), changed_(shape.eliminations().changed_entries()) {
     const Index room = shared_room(context);
     const auto load = [&](const char* name, int entries, int rounds) {
@@ -218,6 +218,7 @@ FactorSweepsCuda::FactorSweepsCuda(const Context& context, const IluPattern& sha
     }
     last_ = shape.dof > 4 ? sweep_ : load("last_sweep", changed, rounds(shape, room));
     unit_ = load("unit_triangles", 0, guess_rounds(shape));
+    if (FactorSweepLevels::serves(shape, order)) levels_.emplace(context, shape, definitions(shape, room), room);
 }
 
 Index FactorSweepsCuda::scratch_size(const Context& context, const IluPattern& shape) {
@@ -235,10 +236,7 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, co
     Arguments arguments = arguments_of(unchanged, from, to);
     arguments.a_blocks = scratch;
     if (pass.is_last()) report_to(records, arguments);
-    arguments.alpha = alpha;
-    arguments.tolerance = rules.tolerance;
-    arguments.boost = rules.boost;
-    arguments.a_stride = a.stride();
+    set(alpha, rules, a.stride(), arguments);
     const Index before = a.space().halo_slots();  // the pattern's slot 0 is the first one in memory
     // A's entries in the order of factors are the initial guess of all but the diagonal, too. In place, neighbours read
     // it where they find new values later.
@@ -263,6 +261,16 @@ void FactorSweepsCuda::run(Pass pass, const StructMatrix& a, double* scratch, co
     launch(launched, arguments);
 }
 
+void FactorSweepsCuda::make_by_levels(const StructMatrix& a, const Factors& result, const Factors& spare, int sweeps,
+                                      double alpha, const PivotRules& rules, const PivotRecords& records) const {
+    Arguments arguments = arguments_of(result, result, result);
+    report_to(records, arguments);
+    set(alpha, rules, a.stride(), arguments);
+    for (int e = 0; e < shape_.stencil.size(); ++e)
+        if (const int own = a.stencil().find(shape_.stencil[e]); own >= 0) arguments.entry[e].a = a.values(own);
+    levels_->make(arguments, spare.triangles.values, sweeps);
+}
+
 void FactorSweepsCuda::make_unit(const Factors& factors, const PivotRecords& records) const {
     Arguments arguments = arguments_of(factors, factors, factors);
     report_to(records, arguments);
@@ -273,6 +281,13 @@ void FactorSweepsCuda::report_to(const PivotRecords& records, Arguments& argumen
     arguments.ratio = records.ratio;
     arguments.failure = records.failure;
     arguments.failed = records.failed;
+}
+
+void FactorSweepsCuda::set(double alpha, const PivotRules& rules, Index a_stride, Arguments& arguments) {
+    arguments.alpha = alpha;
+    arguments.tolerance = rules.tolerance;
+    arguments.boost = rules.boost;
+    arguments.a_stride = a_stride;
 }
 
 bool FactorSweepsCuda::changes(int entry) const {
@@ -310,7 +325,10 @@ void FactorSweepsCuda::launch(const Launch& pass, const Arguments& arguments) co
 }
 
 rtc::Programs FactorSweepsCuda::programs(const IluPattern& shape) {
-    return {{source(), definitions(shape, any_room)}};
+    rtc::Programs all{{source(), definitions(shape, any_room)}};
+    if (FactorSweepLevels::serves(shape, FactorSweepOrder::by_size))
+        all.push_back(FactorSweepLevels::program(shape, definitions(shape, any_room)));
+    return all;
 }
 
 }  // namespace hyperplane

@@ -2,6 +2,7 @@
 // Fixed-point sweeps over factors on a GPU. The kernels are in precond/par_ilu/sweep.cuh.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,13 @@
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/view.hpp"
 #include "precond/par_ilu/arguments.hpp"
+#include "precond/par_ilu/levels.hpp"
 
 namespace hyperplane {
 
 class FactorSweepsCuda {
 public:
-    FactorSweepsCuda(const Context& context, const IluPattern& shape);
+    FactorSweepsCuda(const Context& context, const IluPattern& shape, FactorSweepOrder order);
 
     /// Whether there are kernels: for at most 8 unknowns a point, and for stencils whose loops over pairs can be
     /// unrolled.
@@ -50,6 +52,13 @@ public:
     /// are not finite to what the last sweep has reported.
     void make_unit(const Factors& factors, const PivotRecords& records) const;
 
+    /// Whether make_by_levels makes so many sweeps.
+    bool goes_by_levels(int sweeps) const { return levels_ && levels_->serves(sweeps); }
+    /// Makes the guess, `sweeps` sweeps and unit triangles in `result`, and reports on pivots, level by level.
+    /// goes_by_levels(sweeps) must hold. `spare` is memory of kept() entries, which is overwritten.
+    void make_by_levels(const StructMatrix& a, const Factors& result, const Factors& spare, int sweeps, double alpha,
+                        const PivotRules& rules, const PivotRecords& records) const;
+
     /// What NVRTC compiles.
     static rtc::Programs programs(const IluPattern& shape);
 
@@ -65,6 +74,7 @@ private:
     bool changes(int entry) const;
     /// The arguments that do not depend on A.
     Arguments arguments_of(const Factors& unchanged, const Factors& from, const Factors& to) const;
+    static void set(double alpha, const PivotRules& rules, Index a_stride, Arguments& arguments);
     static void report_to(const PivotRecords& records, Arguments& arguments);
     struct Launch {
         Kernel kernel;
@@ -76,6 +86,7 @@ private:
     std::vector<int> changed_;
     bool by_rows_ = false;  ///< whether sweeps are staged
     Launch guess_, sweep_, last_, unit_;
+    std::optional<FactorSweepLevels> levels_;  ///< of sweeps level by level, if there are any
 };
 
 }  // namespace hyperplane

@@ -63,6 +63,7 @@ struct Point {
     GridPoint in_grid;
 
     __device__ Point(const Arguments& a, int slot_) : slot(slot_), in_grid(GridPoint::at(a, slot_)) {}
+    __device__ Point(int slot_, const GridPoint& at) : slot(slot_), in_grid(at) {}
     __device__ __forceinline__ bool has_neighbour(const Arguments& a, int e) const {
         return in_grid.has_neighbour(a, e);
     }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The columns of a layout's levels, for kernels that visit one level after the other.
+#pragma once
+
+#include "core/grid/layout.hpp"
+#include "precond/walks/hyperplane.hpp"
+
+namespace hyperplane {
+
+/// The hyperplane of a level. It has no columns if the level has no points.
+Hyperplane hyperplane_of(const Layout& layout, int level);
+
+}  // namespace hyperplane
