@@ -89,7 +89,6 @@ __device__ __forceinline__ double* level_block(int place, int point) {
 __device__ __forceinline__ void stage_level(const Arguments& a) {
     const int point = threadIdx.x % level_points, first = threadIdx.x / level_points;
     const Column column(a, blockIdx.x * level_points + point);
-    const u64 policy = once_policy();
     if (column.exists)
         unrolled<0, ENTRIES>([&](auto index) {
             constexpr int e = index.value;
@@ -98,7 +97,7 @@ __device__ __forceinline__ void stage_level(const Arguments& a) {
                 double* const to = level_block(e, point);
 #pragma unroll
                 for (int q = first; q < block_size; q += level_threads / level_points)
-                    copy_8_once_async(to + q, from + q * a.a_stride, policy);
+                    copy_8_async(to + q, from + q * a.a_stride);
             }
         });
     commit_copies();
