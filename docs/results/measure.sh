@@ -36,7 +36,7 @@ general() { # name seconds deck preconditioners [settings...]
     local name=$1 seconds=$2 deck=$3 names=$4 setting words=''
     shift 4
     for setting in "$@"; do words+=" --set $setting"; done
-    echo "${kind:-general}-$name.json|$seconds|bench preconditioners $deck --backend cuda --repeats ${repeats:-5} --preconditioners $names$words=struct_ilu --json JSON"
+    echo "${kind:-general}-$name.json|$seconds|bench preconditioners $deck --backend cuda --repeats ${repeats:-5} --preconditioners $names$words --json JSON"
 }
 on_grid() { # name seconds deck points [settings...]
     general "$1" "$2" "inputs/$3.ini" "${names:-$scalars,$symmetric}" "grid.cells=$4" matrix.format=general "${@:5}"

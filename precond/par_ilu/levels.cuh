@@ -25,6 +25,7 @@ namespace hyperplane {
 static_assert(points == 1 && steps == 2 && OPERANDS_AS_RESULTS && !SYMMETRIC && !SHARES && !NATURAL);
 
 constexpr int level_points = LEVEL_POINTS, level_threads = 32 * level_points;  // of a thread block
+constexpr int resident_blocks = __CUDA_ARCH__ >= 1000 ? 2 : 3;  // of a multiprocessor; with three sm_100 spills
 constexpr int window = 8;  // blocks of the ring that are requested ahead of their use
 
 /// Whether a pair reads F_u of a lower neighbour.
@@ -375,7 +376,8 @@ struct LevelSweeps : PointOfWarp {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(level_threads, 3) sweeps_of_level(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(level_threads, resident_blocks)
+    sweeps_of_level(const __grid_constant__ Arguments a) {
     let_next_begin();
     const Column column(a, blockIdx.x * level_points + threadIdx.x / 32);
     stage_level(a);

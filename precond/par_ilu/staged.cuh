@@ -201,7 +201,8 @@ __device__ void invert_runs(const Arguments& a) {
         for (int first = 0; first < run_points; first += warp_points) {
             double* const mine = blocks + (first + lane / 8) * staged_size;
             const int mine_at = first + lane / 8;
-            invert_columns(a, mine, mine + inverse_size, run.has(mine_at) ? run.slot(a, mine_at) : -1);
+            invert_columns(a, mine, mine + inverse_size, run.has(mine_at) ? run.slot(a, mine_at) : -1,
+                           a.ratio != nullptr);
             __syncwarp();
             for (int q = lane; q < warp_points * block_size; q += 32) {
                 const int at = first + q / block_size, element = q % block_size;

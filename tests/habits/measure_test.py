@@ -80,6 +80,12 @@ class Measure(unittest.TestCase):
         self.measure(0, "--gpus", "1", cards="3,1")
         self.assertEqual(cards.read_text().split(), ["3", "3"])
 
+    def test_settings_are_separate_words(self):
+        self.measure(0, "--minutes", "1000", "--only", "^(general|variants|parts|structure|multigrid)-")
+        for call in self.calls():
+            for word in re.findall(r"--set ([^ ]+)", call):
+                self.assertRegex(word, r"^[a-z]+\.[a-z_]+=[^=]*$", call)
+
     def test_makes_those_that_are_named_and_leaves_out_others(self):
         self.measure(0, "--minutes", "1000", "--only", "^(lap|levels)", "--without", "^laplacian|times")
         names = {path.name for path in (self.folder / "results").iterdir() if not path.name.startswith(".")}
