@@ -272,7 +272,16 @@ TEST_F(CusparseIluOnDevice, OfGeneralMatricesEqualsReference) {
                                  {"random", 60, 1, 2},
                                  {"dense_row", 60, 1, 0},
                                  {"random", 30, 3, 1},
+                                 {"arrow", 17, 2, 1},
+                                 {"dense_row", 17, 4, 0},
+                                 {"lower", 17, 5, 2},
+                                 {"empty_rows", 17, 3, 0},
+                                 {"random", 9, 8, 0},
+                                 {"dense", 1, 1, 0},
+                                 {"dense", 1, 4, 0},
                                  {"symmetric", 80, 1, 0, true},
+                                 {"arrow", 40, 1, 1, true},
+                                 {"symmetric", 17, 3, 0, true},
                                  {"symmetric", 40, 2, 1, true}})
         for (const char* format : {"csr", "bsr"}) {
             if (c.dof == 1 && std::string(format) == "bsr") continue;

@@ -59,6 +59,44 @@ inline reference::BlockIlu reference_of(const reference::BlockMatrix& a, const G
     return c.symmetric ? reference::block_ic(a, filled) : reference::block_ilu(a, filled);
 }
 
+/// Small systems that combine what lists otherwise vary one at a time: patterns with blocks, fill levels with each
+/// number of unknowns, symmetric blocks, and one row.
+inline std::vector<GeneralCase> combined_cases() {
+    return {{"arrow", 17, 2, 3},
+            {"dense_row", 17, 3, 2},
+            {"dense_row", 17, 4, 1},
+            {"lower", 17, 5, 2},
+            {"empty_rows", 17, 6, 3},
+            {"arrow", 17, 7, 0},
+            {"dense_row", 17, 8, 3},
+            {"lower", 9, 13, 1},
+            {"empty_rows", 9, 16, 2},
+            {"random", 9, 16, 0},
+            {"arrow", 9, 32, 0},
+            {"symmetric", 17, 1, 2, true},
+            {"symmetric", 17, 3, 3, true},
+            {"arrow", 17, 4, 0, true},
+            {"symmetric", 17, 5, 1, true},
+            {"arrow", 17, 6, 2, true},
+            {"symmetric", 17, 7, 0, true},
+            {"arrow", 17, 8, 3, true},
+            {"symmetric", 9, 13, 2, true},
+            {"symmetric", 9, 16, 0, true},
+            {"symmetric", 9, 32, 1, true},
+            {"dense", 1, 1, 1, true},
+            {"dense", 1, 2, 0},
+            {"dense", 1, 7, 0, true}};
+}
+
+/// Adds the combined cases; those of a method without fill levels have level 0.
+inline std::vector<GeneralCase> with_combined_cases(std::vector<GeneralCase> list, bool levels = true) {
+    for (GeneralCase c : combined_cases()) {
+        if (!levels) c.fill_level = 0;
+        list.push_back(c);
+    }
+    return list;
+}
+
 /// Systems for tests of factorisations.
 inline std::vector<GeneralCase> general_cases() {
     std::vector<GeneralCase> list;
@@ -73,7 +111,7 @@ inline std::vector<GeneralCase> general_cases() {
     for (int dof : {1, 2, 4, 8})
         for (int k : {0, 1, 2}) list.push_back({dof == 1 ? "arrow" : "symmetric", 40, dof, k, true});
     for (int k : {0, 1, 2, 3}) list.push_back({"symmetric", 80, 1, k, true});
-    return list;
+    return with_combined_cases(std::move(list));
 }
 
 inline const auto name_of_general_case = [](const testing::TestParamInfo<GeneralCase>& info) {
@@ -122,7 +160,7 @@ inline std::vector<GeneralCase> general_swept_cases() {
     for (const char* name : {"arrow", "dense_row"}) list.push_back({name, 2500, 1, 0});
     list.push_back({"arrow", 2500, 1, 0, true});
     for (int dof : {1, 3}) list.push_back({"symmetric", 40, dof, 1, true});
-    return list;
+    return with_combined_cases(std::move(list));
 }
 
 }  // namespace hyperplane::testing_support

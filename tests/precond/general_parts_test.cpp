@@ -22,7 +22,7 @@ std::vector<GeneralCase> part_cases() {
     for (int dof : {1, 3, 32}) list.push_back({"dense", 1, dof, 0});
     for (int dof : {1, 2, 4, 8}) list.push_back({"symmetric", 41, dof, 0, true});
     list.push_back({"random", 1500, 1, 0});
-    return list;
+    return with_combined_cases(std::move(list), false);
 }
 
 /// The parts that a choice of keys gives; those of METIS are taken as they are.

@@ -32,6 +32,8 @@ std::vector<ThresholdCase> threshold_cases() {
     list.push_back({{"arrow", 30, 1, 0, true}, {2.5, 2, 0, 3, true}});
     list.push_back({{"random", 60, 1, 0}, {1.0, 4, 0, 1}});  // no fill, few candidates
     for (int sweeps : {0, 2}) list.push_back({{"random", 40, 1, 0}, {3.0, 0, sweeps, 10}});
+    for (const GeneralCase& c : with_combined_cases({}, false))
+        list.push_back({c, {1.7, 2, c.dof % 2, 10, c.symmetric}});
     return list;
 }
 

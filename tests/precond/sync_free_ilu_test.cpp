@@ -252,30 +252,33 @@ TEST(SyncFreeIluPivots, AreNamedShiftedOrBoosted) {
     EXPECT_EQ(shifted.shift, 0.5);
 }
 
-TEST(SyncFreeIluPivots, OfMissingDiagonalBlocksAreNamed) {
-    const BsrMatrix a = reference::to_bsr_matrix(
-        Context::cpu(1), reference::random_blocks(reference::pattern_named("no_diagonal", 5, 1, 1), 2, 3));
-    for (const char* name : {"sync_free_ilu", "jacobi"})
-        expect_error<SetupError>([&] { make_general(name, a)->setup(a); }, "the pivot at row 5 is zero");
+std::vector<GeneralCase> jacobi_cases() {
+    std::vector<GeneralCase> list;
+    for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 13, 32}) list.push_back({"random", 40, dof, 0});
+    return with_combined_cases(std::move(list), false);
 }
 
-void expect_jacobi(const Context& context, int dof) {
-    const BlockMatrix data = reference::random_blocks(reference::pattern_named("random", 40, 4, 3), dof, 5);
-    const BsrMatrix a = reference::to_bsr_matrix(context, data);
-    const std::vector<double> r = reference::Random(9).vector(40 * dof);
+void expect_jacobi(const Context& context, const GeneralCase& c) {
+    SCOPED_TRACE(c.pattern + " " + std::to_string(c.rows) + " " + std::to_string(c.dof));
+    const BlockMatrix data = data_of(c);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data, c.symmetric);
+    const std::vector<double> r = reference::Random(9).vector(c.rows * c.dof);
     for (bool l1 : {false, true}) {
         const auto m = make_general("jacobi", a, {{"l1", l1 ? "true" : "false"}});
         m->setup(a);
         const auto expected = reference::apply_block_jacobi(l1 ? reference::with_l1_diagonal(data) : data, r);
         EXPECT_LT(reference::relative_difference(apply_general(*m, a, r), expected), 1e-12);
     }
+    const auto none = make_general("none", a);
+    none->setup(a);
+    EXPECT_EQ(apply_general(*none, a, r), r);
 }
-TEST(GeneralJacobi, EqualsReference) {
-    for (int dof : {1, 2, 3, 5, 8, 13, 32}) expect_jacobi(Context::cpu(1), dof);
+TEST(GeneralJacobi, AndNoneEqualReference) {
+    for (const GeneralCase& c : jacobi_cases()) expect_jacobi(Context::cpu(1), c);
 }
 class GeneralJacobiOnDevice : public DeviceTest {};
-TEST_F(GeneralJacobiOnDevice, EqualsReference) {
-    for (int dof : {1, 2, 3, 5, 8, 13, 32}) expect_jacobi(Context::cuda(), dof);
+TEST_F(GeneralJacobiOnDevice, AndNoneEqualReference) {
+    for (const GeneralCase& c : jacobi_cases()) expect_jacobi(Context::cuda(), c);
 }
 TEST(GeneralJacobi, HoldsWhatItPlans) {
     expect_holds_what_it_plans("jacobi", {"random", 50, 3, 0}, {});
