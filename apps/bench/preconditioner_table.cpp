@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <optional>
 
+#include "apps/run/pattern_text.hpp"
 #include "apps/run/pay_off.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/run/verdict.hpp"
 
 namespace hyperplane {
@@ -35,6 +37,14 @@ std::optional<Index> applications_to_pay_off(const PreconditionersResult& result
     return solves_to_pay_off(*costs_of(*first), *costs_of(row));
 }
 
+/// " (symbolic 1.20 ms, numeric 0.90 ms)", of the parts that a preconditioner tells.
+std::string parts_of_setup(const PreconditionerResult& row) {
+    std::string text;
+    for (const auto& [name, seconds] : {std::pair("symbolic", row.symbolic), {"numeric", row.numeric}})
+        if (seconds > 0.0) text += fmt::format("{}{} {:.2f} ms", text.empty() ? " (" : ", ", name, seconds * 1e3);
+    return text.empty() ? "" : text + ")";
+}
+
 }  // namespace
 
 void PreconditionerTable::head() const {
@@ -49,8 +59,25 @@ void PreconditionerTable::add(const PreconditionersResult& result) {
     nlohmann::json& system = systems_.back();
     system["unknowns"] = result.unknowns;
     system["dof"] = result.dof;
+    if (result.general && !system.contains("pattern")) add_general(result, system);
     system["preconditioners"].push_back(add_row(result, result.rows.back()));
     std::fflush(stdout);
+}
+
+void PreconditionerTable::add_general(const PreconditionersResult& result, nlohmann::json& system) const {
+    const GeneralMatrixFacts& matrix = *result.general;
+    system["pattern"] = to_json(matrix.pattern);
+    system["symmetric"] = matrix.symmetric;
+    if (matrix.given) system["given_pattern"] = to_json(*matrix.given);
+    std::vector<TimerRow> before;
+    for (const Preparation& part : matrix.preparation) {
+        system["preparation"][part.name] = part.seconds;
+        before.push_back({.name = timer_of(part), .seconds = part.seconds});
+    }
+    if (!print_) return;
+    fmt::print("{:<16} {}\n", result.system, pattern_text(matrix.pattern, matrix.dof, matrix.symmetric));
+    if (matrix.given) fmt::print("{:<16} in the given order {}\n", "", bandwidth_text(*matrix.given));
+    if (!before.empty()) fmt::print("{:<16} before the set-up: {}\n", "", preparation_text(before));
 }
 
 nlohmann::json PreconditionerTable::add_row(const PreconditionersResult& result, const PreconditionerResult& row) {
@@ -65,6 +92,8 @@ nlohmann::json PreconditionerTable::add_row(const PreconditionersResult& result,
     json["layout"] = row.layout;
     json["first_setup"] = row.first_setup;
     if (row.whole_setup) json["whole_setup"] = to_json(*row.whole_setup);
+    if (row.symbolic > 0.0) json["symbolic_seconds"] = row.symbolic;
+    if (row.numeric > 0.0) json["numeric_seconds"] = row.numeric;
     json["setup"] = to_json(row.setup.again);
     json["apply"] = to_json(row.apply);
     if (row.lower) json["lower"] = to_json(*row.lower);
@@ -114,7 +143,8 @@ void PreconditionerTable::show(const PreconditionersResult& result, const Precon
                    row.setup_sweep * 1e3, setup_sweep_over_limit(row));
     if (row.lower) fmt::print("{:<16} {:<34} its lower solve alone: {:.4f} ms\n", "", "", row.lower->median * 1e3);
     if (row.whole_setup)
-        fmt::print("{:<16} {:<34} a set-up with everything: {:.2f} ms\n", "", "", row.whole_setup->median * 1e3);
+        fmt::print("{:<16} {:<34} a set-up with everything: {:.2f} ms{}\n", "", "", row.whole_setup->median * 1e3,
+                   parts_of_setup(row));
     if (const auto applications = applications_to_pay_off(result, row); applications && *applications > 1)
         fmt::print("{:<16} {:<34} pays off beside {} from {} applications with one set-up on\n", "", "",
                    first_timed(result)->name, *applications);

@@ -23,6 +23,7 @@ public:
     void finish(nlohmann::json& json) const;
 
 private:
+    void add_general(const PreconditionersResult& result, nlohmann::json& system) const;
     nlohmann::json add_row(const PreconditionersResult& result, const PreconditionerResult& row);
     void show(const PreconditionersResult& result, const PreconditionerResult& row) const;
     double over_limit(const PreconditionerResult& row) const { return row.apply.median * rate_ / row.bytes; }

@@ -74,6 +74,12 @@ public:
     }
     int dof() const override { return foundation_.problem->shape().dof; }
     Index unknowns() const override { return foundation_.problem->shape().matrix().unknowns(); }
+    std::optional<GeneralMatrixFacts> general_facts() const override {
+        const SystemShape& shape = case_->shape();
+        if (!shape.pattern) return {};
+        return GeneralMatrixFacts{*shape.statistics(), shape.given_statistics(), shape.dof, shape.symmetric,
+                                  case_->problem->preparation()};
+    }
     std::unique_ptr<PreconditionedSystem> on_one_rank() const override {
         if (!context().ranks()) return nullptr;
         return std::make_unique<DeckSystem>(deck_, parameters_, build_foundation(deck_, parameters_));
@@ -162,15 +168,20 @@ double seconds_of_setup_sweep(const Context& context, int repeats, Preconditione
 void time_whole_setups(PreconditionedSystem& system, Ready& ready, PreconditionerResult& result) {
     constexpr int setups = 3;
     std::unique_ptr<Preconditioner>& m = ready.made.m;
-    std::vector<double> whole, analysis;
+    std::vector<double> whole, analysis, symbolic, numeric;
     for (int at = 0; at < setups; ++at) {
         m.reset();
         m = system.make_again();
         m->suggest_shift(system.suggested_shift());
-        whole.push_back(time_call(system.context(), [&] { m->setup(*ready.a); }));
+        SetupReport report;
+        whole.push_back(time_call(system.context(), [&] { report = m->setup(*ready.a); }));
+        symbolic.push_back(report.symbolic_seconds);
+        numeric.push_back(report.numeric_seconds);
         analysis.push_back(m->numeric_setup(*ready.a).analysis);
     }
     result.whole_setup = timing_of(std::move(whole));
+    result.symbolic = timing_of(std::move(symbolic)).median;
+    result.numeric = timing_of(std::move(numeric)).median;
     result.setup.analysis = timing_of(std::move(analysis)).median;
 }
 
@@ -244,6 +255,7 @@ void time_one(PreconditionedSystem& system, const Candidate& candidate, const Na
         result.layout = ready.made.space.name();
         all.unknowns = system.unknowns();
         all.dof = ready.a->dof();
+        if (!all.general) all.general = system.general_facts();
 
         Vector r(context, ready.a->space(), ready.a->dof(), "bench"), z(context, r.space(), r.dof(), "bench");
         fill_random(r, 7);

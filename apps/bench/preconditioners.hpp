@@ -13,6 +13,8 @@
 #include "apps/compare/candidates.hpp"
 #include "apps/run/case.hpp"
 #include "apps/run/linear_system.hpp"
+#include "core/interfaces/problem.hpp"
+#include "core/matrix/pattern_statistics.hpp"
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {
@@ -23,7 +25,8 @@ struct PreconditionerResult {
     bool baseline = false;
     std::string layout;
     double first_setup = 0.0;  ///< seconds, with allocation of memory, and of tunings with compilation of kernels
-    std::optional<Timing> whole_setup;  ///< of a general matrix: seconds of a set-up by a new preconditioner
+    std::optional<Timing> whole_setup;     ///< of a general matrix: seconds of a set-up by a new preconditioner
+    double symbolic = 0.0, numeric = 0.0;  ///< seconds of its parts, medians; 0: it tells no such part
     SetupTimes setup;
     SetupReport report;
     ApplicationCheck check;
@@ -35,10 +38,20 @@ struct PreconditionerResult {
     double setup_sweep = 0.0;  ///< seconds of one sweep of the set-up, if it consists of sweeps
 };
 
+/// What is told of a general matrix besides its preconditioners, in the order in which it is solved.
+struct GeneralMatrixFacts {
+    PatternStatistics pattern;
+    std::optional<PatternStatistics> given;  ///< before its rows were ordered, if they were
+    int dof = 1;
+    bool symmetric = false;                ///< the matrix, not its pattern alone
+    std::vector<Preparation> preparation;  ///< reading and ordering
+};
+
 struct PreconditionersResult {
     std::string system;
     Index unknowns = 0;
     int dof = 1;
+    std::optional<GeneralMatrixFacts> general;  ///< none on a grid, and until a preconditioner has been made
     std::vector<PreconditionerResult> rows;
 
     /// Seconds of the fastest application by cuSPARSE; none if it was not timed.
@@ -67,6 +80,8 @@ public:
     virtual int dof() const = 0;
     /// Unknowns of all ranks.
     virtual Index unknowns() const = 0;
+    /// Of a general matrix, of all ranks, after a preconditioner has been made; none on a grid.
+    virtual std::optional<GeneralMatrixFacts> general_facts() const { return {}; }
     /// This system on one rank, with which the results of several ranks are compared; null if it is on one already.
     virtual std::unique_ptr<PreconditionedSystem> on_one_rank() const { return nullptr; }
     /// The value of preconditioner.shift = auto.

@@ -12,6 +12,10 @@ std::string bandwidth_text(const PatternStatistics& s) {
                        s.lower_bandwidth, s.upper_bandwidth, s.lower_levels, s.upper_levels, s.rows_a_lower_level());
 }
 
+std::string symmetry_text(const PatternStatistics& s, bool symmetric) {
+    return symmetric ? "symmetric" : s.symmetric ? "symmetric pattern" : "unsymmetric pattern";
+}
+
 std::string pattern_text(const PatternStatistics& s, int dof, bool symmetric) {
     const std::string rows =
         dof > 1 ? fmt::format("{} of {}", counted(s.rows, "block row"), dof) : counted(s.rows, "row");
@@ -20,10 +24,7 @@ std::string pattern_text(const PatternStatistics& s, int dof, bool symmetric) {
                                                 : fmt::format("{} entries", s.blocks);
     return fmt::format(
         "general, {}, {} ({:.1f} a row, {} to {}), {}, {}{}", rows, entries, s.mean(), s.shortest, s.longest,
-        bandwidth_text(s),
-        symmetric     ? "symmetric"
-        : s.symmetric ? "symmetric pattern"
-                      : "unsymmetric pattern",
+        bandwidth_text(s), symmetry_text(s, symmetric),
         s.missing_diagonals > 0 ? fmt::format(", {} without diagonal", counted(s.missing_diagonals, "row")) : "");
 }
 

@@ -11,6 +11,8 @@ namespace hyperplane {
 /// "general, 900 rows, 4380 entries (4.9 a row, 3 to 5), bandwidth 30 below and 30 above, ..."; `symmetric`: the matrix
 /// is known to be symmetric, not its pattern alone.
 std::string pattern_text(const PatternStatistics& statistics, int dof, bool symmetric = false);
+/// "symmetric", "symmetric pattern" or "unsymmetric pattern"; `symmetric` as above.
+std::string symmetry_text(const PatternStatistics& statistics, bool symmetric);
 /// "bandwidth 30 below and 30 above, levels 59 below and 59 above (15.3 rows a level)"
 std::string bandwidth_text(const PatternStatistics& statistics);
 

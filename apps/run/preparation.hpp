@@ -11,6 +11,9 @@
 
 namespace hyperplane {
 
+/// The timers of the parts of a set-up.
+inline constexpr const char *symbolic_timer = "setup/symbolic", *numeric_timer = "setup/numeric";
+
 /// Adds the parts of a set-up that a preconditioner has told: the timers setup/symbolic and setup/numeric.
 void add_parts_of_setup(TimerTree& timers, const SetupReport& setup);
 

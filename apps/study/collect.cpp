@@ -3,14 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 
 #include "apps/build_info.hpp"
+#include "apps/run/pattern_text.hpp"
+#include "apps/run/preparation.hpp"
 #include "apps/study/case_state.hpp"
 #include "apps/study/subverbs.hpp"
 #include "core/error.hpp"
+#include "core/interfaces/problem.hpp"
 #include "io/atomic_file.hpp"
 #include "io/costs.hpp"
 #include "io/hdf5.hpp"
@@ -86,6 +91,52 @@ std::vector<Cell> result_cells(const RecordData& record) {
     };
 }
 
+/// What is told of general matrices alone: their patterns, in the order in which they are solved, and times of reading,
+/// ordering and the parts of all set-ups.
+std::vector<Column> general_columns() {
+    using K = Column::Kind;
+    return {
+        {"rows", {"1", "block rows of the matrix"}, K::count},
+        {"entries", {"1", "stored blocks of the matrix; with one unknown a row, its entries"}, K::count},
+        {"lower_bandwidth", {"1", "largest i - j of a block (i, j)"}, K::count},
+        {"upper_bandwidth", {"1", "largest j - i of a block (i, j)"}, K::count},
+        {"lower_levels", {"1", "levels of the rows by the blocks below the diagonal"}, K::count},
+        {"upper_levels", {"1", "levels of the rows by the blocks above the diagonal"}, K::count},
+        {"rows_a_level", {"1", "rows / lower_levels"}, K::real},
+        {"symmetry", {"1", "symmetric (the matrix), symmetric pattern or unsymmetric pattern"}, K::text},
+        {"reading_seconds", {"s", "wall time of reading the matrix from its file"}, K::real, true},
+        {"blocks_seconds", {"s", "wall time of looking for its blocks"}, K::real, true},
+        {"ordering_seconds", {"s", "wall time of ordering its rows"}, K::real, true},
+        {"symbolic_seconds", {"s", "symbolic part of setup_seconds"}, K::real, true},
+        {"numeric_seconds", {"s", "numeric part of setup_seconds"}, K::real, true},
+    };
+}
+
+std::vector<Cell> general_cells(const RecordData& record) {
+    if (!record.pattern) return std::vector<Cell>(general_columns().size());
+    const PatternStatistics& s = *record.pattern;
+    const auto seconds = [&](const std::string& timer) {
+        for (const TimerRow& row : record.timers)
+            if (row.name == timer) return real(row.seconds);
+        return Cell();
+    };
+    return {
+        fmt::format("{}", s.rows),
+        fmt::format("{}", s.blocks),
+        fmt::format("{}", s.lower_bandwidth),
+        fmt::format("{}", s.upper_bandwidth),
+        fmt::format("{}", s.lower_levels),
+        fmt::format("{}", s.upper_levels),
+        real(s.rows_a_lower_level()),
+        symmetry_text(s, record.symmetric),
+        seconds(timer_of({"reading", 0.0})),
+        seconds(timer_of({"blocks", 0.0})),
+        seconds(timer_of({"ordering", 0.0})),
+        seconds(symbolic_timer),
+        seconds(numeric_timer),
+    };
+}
+
 std::set<std::string> norms_of(const std::vector<Row>& rows) {
     std::set<std::string> names;
     for (const Row& row : rows)
@@ -121,6 +172,9 @@ Table make_table(const Study& study) {
         table.columns.push_back({axis.name(), {"1", "value of this key; empty if it does not apply"}, K::text});
     std::vector<Column> results = result_columns();
     for (Column& column : results) column.is_figure = column.kind != K::text;
+    const bool general = std::ranges::any_of(
+        table.rows, [](const Row& row) { return row.state.record && row.state.record->pattern.has_value(); });
+    if (general) std::ranges::move(general_columns(), std::back_inserter(results));
     table.columns.insert(table.columns.end(), results.begin(), results.end());
     for (const std::string& norm : norms)
         table.columns.push_back({"error_" + norm, {"1", "error norm"}, K::real, true});
@@ -135,7 +189,8 @@ Table make_table(const Study& study) {
             const auto at = c.values.find(axis.name());
             row.cells.push_back(at == c.values.end() ? "" : at->second);
         }
-        const std::vector<Cell> cells = record ? result_cells(*record) : std::vector<Cell>(results.size());
+        std::vector<Cell> cells = record ? result_cells(*record) : std::vector<Cell>(results.size());
+        if (record && general) std::ranges::move(general_cells(*record), std::back_inserter(cells));
         row.cells.insert(row.cells.end(), cells.begin(), cells.end());
         for (const std::string& norm : norms) row.cells.push_back(norm_of(row.state, norm));
         row.cells.push_back(c.record);

@@ -3,6 +3,7 @@
 
 import json
 import math
+import re
 import unittest
 
 from program import POISSON, ProgramTest
@@ -147,13 +148,39 @@ class Bench(ProgramTest):
         for row in blocks["systems"][0]["preconditioners"]:
             self.assertLess(row["error"], 1e-14)
         shown = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", "sync_free_ilu", "--repeats", "1").stdout
-        self.assertIn("a set-up with everything", shown)
+        self.assertRegex(shown, r"a set-up with everything: \S+ ms \(symbolic \S+ ms, numeric \S+ ms\)")
         stored = self.bench("preconditioners", deck, "--preconditioners",
                             ",".join(f"sync_free_ilu:storage={storage}" for storage in ("double", "single", "half_scaled")))
         held = [row["bytes_held"] for row in stored["systems"][0]["preconditioners"]]
         self.assertEqual(held, sorted(set(held), reverse=True))
         for row in stored["systems"][0]["preconditioners"]:
             self.assertLess(row["error"], 1e-14)
+
+    def test_facts_of_a_general_matrix(self):
+        """Those that `run` tells of it, also if the first preconditioner is refused; none on a grid."""
+        deck = self.write("a.ini", POISSON.format(cells=12) + "[matrix]\nformat = general\n[ordering]\nname = rcm\n"
+                                   "[preconditioner]\nname = sync_free_ilu\n")
+        plain = self.write("b.ini", POISSON.format(cells=12))
+        names = ("--preconditioners", "struct_ilu,sync_free_ilu,jacobi")
+        found, on_grid = self.bench("preconditioners", deck, plain, *names)["systems"]
+        run = self.run_json(0, "run", deck)
+        for key in ("pattern", "given_pattern"):
+            self.assertEqual(found[key], run[key])
+        self.assertEqual((found["pattern"]["rows"], found["symmetric"]), (12**3, True))
+        self.assertLess(found["pattern"]["lower_levels"], 12**3)
+        self.assertEqual(list(found["preparation"]), ["ordering"])
+        self.assertGreater(found["preparation"]["ordering"], 0.0)
+        _, exact, jacobi = found["preconditioners"]
+        self.assertGreater(min(exact["symbolic_seconds"], exact["numeric_seconds"]), 0.0)
+        self.assertLess(exact["symbolic_seconds"], exact["whole_setup"]["most"])
+        self.assertNotIn("symbolic_seconds", jacobi)
+        self.assertFalse({"pattern", "preparation", "symmetric"} & set(on_grid))
+        matrix = self.write("c.ini", "[problem]\nname = matrix\nfile = c/A.mtx\n[solver]\nname = cg\n[preconditioner]\nname = jacobi\n")
+        self.expect(0, "export", deck, "--output", "c")
+        shown = self.expect(0, "bench", "preconditioners", matrix, "--set", "ordering.name=rcm", *names, "--repeats", "1").stdout
+        for words in (r"general, 1728 rows, 11232 entries .* rows a level\), symmetric\n", r"in the given order bandwidth 144 below",
+                      r"before the set-up: reading \S+ s, .*ordering \S+ s"):
+            self.assertEqual(len(re.findall(words, shown)), 1, (words, shown))
 
     def test_applications_after_which_a_set_up_pays_off(self):
         """Beside the first row that was timed. A refused row is passed over."""

@@ -156,6 +156,38 @@ class Run(StudyTest):
             name = rows[0]["name"]
             self.assertEqual(file["records"][name]["solves/iterations"][0], file["cases/iterations"][0])
 
+    def test_collect_of_general_matrices(self):
+        """Patterns and the times before iterations, in columns that studies of grids alone do not have."""
+        plain = POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n"
+        text = plain.replace("jacobi", "sync_free_ilu") + "[matrix]\nformat = general\n"
+        deck, study = self.write("plain.ini", text), self.study("[sweep]\nordering.name = natural, rcm\n", text)
+        self.expect(0, "study", "run", study)
+        figures = self.expect(0, "study", "collect", study, "--fom").stdout
+        for row in self.rows():
+            ran = self.run_json(0, "run", deck, "--set", f"ordering.name={row['ordering.name']}")["pattern"]
+            self.assertEqual(int(row["entries"]), ran["blocks"])
+            for key in ("rows", "lower_bandwidth", "upper_bandwidth", "lower_levels", "upper_levels"):
+                self.assertEqual(int(row[key]), ran[key])
+            self.assertEqual(float(row["rows_a_level"]), int(row["rows"]) / int(row["lower_levels"]))
+            self.assertEqual(row["symmetry"], "symmetric")
+            self.assertEqual((row["reading_seconds"], bool(row["ordering_seconds"])), ("", "rcm" in row["name"]))
+            symbolic, numeric, setup = (float(row[f"{part}_seconds"]) for part in ("symbolic", "numeric", "setup"))
+            self.assertTrue(symbolic > 0.0 and numeric > 0.0 and symbolic + numeric <= setup, row)
+        self.assertRegex(figures, r"fom ordering=rcm symbolic_seconds = \S+ s\n")
+        self.assertNotIn("lower_bandwidth", figures)
+        both = self.study("[sweep]\nmatrix.format = structured, general\n", plain, "both.ini")
+        self.expect(0, "export", deck, "--output", "c")
+        stored = self.study("[sweep]\npreconditioner.name = jacobi, sync_free_ilu\n",
+                            "[problem]\nname = matrix\nfile = c/A.mtx\n[solver]\nname = cg\n", "stored.ini")
+        for verb in ("run", "collect"):
+            for other in (both, stored):
+                self.expect(0, "study", verb, other)
+        on_grid, general = self.rows("both.csv")
+        self.assertEqual((on_grid["entries"], on_grid["symmetry"], general["rows"]), ("", "", "512"))
+        jacobi, exact = self.rows("stored.csv")
+        self.assertEqual((jacobi["ordering_seconds"], jacobi["symbolic_seconds"]), ("", ""))
+        self.assertGreater(min(float(exact[f"{part}_seconds"]) for part in ("reading", "blocks", "symbolic")), 0.0)
+
     def test_figures_of_merit(self):
         study = self.study()
         self.expect(0, "study", "run", study)
