@@ -159,7 +159,8 @@ public:
     }
     /// Removes the means of one unknown from all columns, and then from all rows.
     void project(int c, int dof) const {
-        const double points = double(n_ / dof);
+        const Index whole = n_ / dof;  // n_ is a multiple of dof
+        const auto points = double(whole);
         std::vector<double> sums(std::size_t(n_), 0.0);
         for (Index i = c; i < n_; i += dof)
             for (Index j = 0; j < n_; ++j) sums[j] += row(i)[j];
