@@ -27,7 +27,8 @@ int fail(ExitCode code, const std::string& message, bool json) {
     return int(code);
 }
 
-/// Of standard output. A reader who has closed the pipe, as head does, has what it wants, and is told nothing.
+/// Says that standard output cannot be written. This is not said to a reader that has closed the pipe, as `head` does:
+/// it has what it wants.
 std::string unprinted(int error) {
     return fmt::format("standard output cannot be written{}{}", error != 0 ? ": " : "",
                        error != 0 ? std::strerror(error) : "");

@@ -38,7 +38,7 @@ struct PreconditionerResult {
     double setup_sweep = 0.0;  ///< seconds of one sweep of the set-up, if it consists of sweeps
 };
 
-/// What is told of a general matrix besides its preconditioners, in the order in which it is solved.
+/// The pattern of a general matrix, with its rows in the order in which it is solved, and what came before the set-up.
 struct GeneralMatrixFacts {
     PatternStatistics pattern;
     std::optional<PatternStatistics> given;  ///< before its rows were ordered, if they were
@@ -80,7 +80,8 @@ public:
     virtual int dof() const = 0;
     /// Unknowns of all ranks.
     virtual Index unknowns() const = 0;
-    /// Of a general matrix, of all ranks, after a preconditioner has been made; none on a grid.
+    /// Describes a general matrix, that of all ranks, after a preconditioner has been made. A matrix on a grid has
+    /// none.
     virtual std::optional<GeneralMatrixFacts> general_facts() const { return {}; }
     /// This system on one rank, with which the results of several ranks are compared; null if it is on one already.
     virtual std::unique_ptr<PreconditionedSystem> on_one_rank() const { return nullptr; }

@@ -44,7 +44,7 @@ public:
         for (const auto& [reason, names] : groups_) text += item(label, fmt::format("{}: {}", names, reason));
         return text;
     }
-    /// The same without names where all have one reason.
+    /// Returns the same lines, but without names where all names have one reason.
     std::string text_of_difference(const std::string& label) const {
         return groups_.size() == 1 ? item(label, groups_.front().first) : text(label);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes on before the first iteration, as lines of the log, where it takes so long that a user may wonder. Of
-// several ranks the first one speaks.
+// Lines of the log that say what a run is doing before its first iteration, where that takes so long that a user may
+// wonder. Of several ranks the first one writes them.
 #pragma once
 
 #include <string>

@@ -91,8 +91,8 @@ std::vector<Cell> result_cells(const RecordData& record) {
     };
 }
 
-/// What is told of general matrices alone: their patterns, in the order in which they are solved, and times of reading,
-/// ordering and the parts of all set-ups.
+/// Columns that only general matrices fill: their patterns, with rows in the order in which they are solved, and times
+/// of reading, ordering and the parts of all set-ups.
 std::vector<Column> general_columns() {
     using K = Column::Kind;
     return {

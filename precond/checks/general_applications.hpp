@@ -14,7 +14,7 @@ namespace hyperplane {
 /// blocks: max |D z - r| / max (|D| |z| + |r|).
 double diagonal_error(const BsrMatrix& a, const Vector& r, const Vector& z);
 
-/// What a check says of asynchronous sweeps, whose results differ from run to run.
+/// The answer of a check for asynchronous sweeps, which cannot be checked, since their results differ from run to run.
 ApplicationCheck no_check_of_asynchronous_sweeps();
 
 /// The check of z computed from factors by synchronous Jacobi sweeps: its error is max |z - z'| / max |z'|, where z' is
