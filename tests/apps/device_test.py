@@ -204,7 +204,7 @@ class Device(ProgramTest):
             for step in case["built_up"]:
                 self.assertNotIn("refused", step)
         tuned = self.bench("kernels", *cuda, "--tunings", "factor tiles", "--cases", "star7:4:12")["cases"][0]["variants"]
-        self.assertEqual([variant["name"].rsplit(" ", 3)[0] for variant in tuned], ["factor tiles"] * 4)
+        self.assertEqual([variant["name"].rsplit(" ", 3)[0] for variant in tuned], ["factor tiles"] * 5)
         self.expect(2, "bench", "kernels", *cuda, "--tunings", "tilse", says="'tilse'")
         boxes = self.bench("preconditioners", *cuda, "--tunings", "64 workers", "--cases", "star7:1:24",
                       "--preconditioners", "subdomain_ildu0")["systems"][0]["preconditioners"]

@@ -75,7 +75,8 @@ std::vector<Case> cases() {
     for (int lines : {2, 4}) add("star7", 1, 0, lines, {.tile_j = 32, .tile_k = 4, .loader_lines = lines});
     for (const char* stencil : {"star7", "star13", "skewed7"})
         for (int lookahead : {1, 4}) add(stencil, 1, 0, lookahead / 2, {.lookahead = lookahead});
-    for (const char* stencil : {"star7", "star13", "diamond13"}) add(stencil, 1, 0, 0, {.edges_meet = true});
+    for (const char* stencil : {"star7", "star13", "diamond13"})
+        for (int lookahead : {1, 2, 4}) add(stencil, 1, 0, 0, {.lookahead = lookahead, .edges_meet = true});
     for (const char* stencil : {"star7", "star13"})
         for (int form : {0, 2})
             for (int run : {1, 2}) add(stencil, 1, 0, form, {.tile_j = 8, .tile_k = 4, .run = run});
@@ -389,8 +390,8 @@ INSTANTIATE_TEST_SUITE_P(All, StructIluOnDevice, testing::ValuesIn(cases()), [](
     const auto n = [](int value) { return std::to_string(value); };
     return n(info.index) + "_" + c.stencil + "_k" + n(c.fill_level) + "_dof" + n(c.dof) + "_" + to_string(c.kind) +
            (c.storage == MatrixStorage::full ? "_full" : "_lower") + (c.periodic ? "_periodic" : "") +
-           (c.tuning.edges_meet ? "_edges_meet" : "") + (c.tuning.run ? "_run" + n(c.tuning.run) : "") +
-           (c.tuning.rows > 0 ? "_rows" + n(c.tuning.rows) : "") +
+           (c.tuning.lookahead ? "_sets" + n(c.tuning.lookahead) : "") + (c.tuning.edges_meet ? "_edges_meet" : "") +
+           (c.tuning.run ? "_run" + n(c.tuning.run) : "") + (c.tuning.rows > 0 ? "_rows" + n(c.tuning.rows) : "") +
            (c.tuning.tile_j ? "_tile" + n(c.tuning.tile_j) + "x" + n(c.tuning.tile_k) : "") +
            (c.tuning.factor_j ? "_factor" + n(c.tuning.factor_j) + "x" + n(c.tuning.factor_k) : "") +
            (c.tuning.factor_pipeline ? "_pipeline" : "") +
