@@ -11,6 +11,7 @@ tests/docs/results_test.py compares the page with what this prints.
 import json
 import math
 import pathlib
+import re
 import statistics
 import sys
 
@@ -318,6 +319,33 @@ def tables(path):
     return makers[data["kind"]](data)
 
 
+MULTIGRID = re.compile(r"multigrid-(\d+)(-single)?")
+
+
+def multigrid(paths):
+    """One table of whole solves that differ in the grid and in the precision of the hierarchy, large grids first."""
+    rows = []
+    for path in sorted(paths, key=lambda path: (-int(MULTIGRID.fullmatch(path.stem)[1]), path.stem)):
+        n, single = MULTIGRID.fullmatch(path.stem).groups()
+        (one,) = json.loads(path.read_text(encoding="utf-8"))["solves"]
+        first, solve = one["first_setup"], one["solve"]["median"]
+        times = (first, one["before"]["setup"], one["factorise"]["median"], solve, first + solve)
+        rows.append([f"{n}^3", "single, vectors too" if single else "double", str(one["iterations"]),
+                     *(three_digits(1e3 * seconds) for seconds in times), f"{first / (solve / one['iterations']):.1f}"])
+    return table(["points", "precision of the hierarchy", "iterations", "first set-up, ms", "new, ms", "later, ms", "solve, ms",
+                  "first set-up and solve, ms", "first set-up, in iterations"], rows)
+
+
+def tables_of(paths):
+    """(files, what, Markdown table) of several JSON files; those of multigrid share one."""
+    grids = [path for path in paths if MULTIGRID.fullmatch(path.stem)]
+    for path in paths:
+        if path not in grids:
+            yield from ((path.name, what, text) for what, text in tables(path).items())
+    if grids:
+        yield "multigrid-*.json", "whole solves", multigrid(grids)
+
+
 def main(arguments):
     if not arguments or arguments[0].startswith("-"):
         raise SystemExit(__doc__.strip())
@@ -325,9 +353,8 @@ def main(arguments):
     paths = [folder / name for name in arguments[1:]] or sorted(folder.glob("*.json"))
     if not paths:
         raise SystemExit(f"{folder} holds no JSON file: name a folder that docs/results/measure.sh has filled")
-    for path in paths:
-        for what, text in tables(path).items():
-            print(f"{path.name}, {what}:\n\n{text}\n")
+    for name, what, text in tables_of(paths):
+        print(f"{name}, {what}:\n\n{text}\n")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ class Results(unittest.TestCase):
     def test_page_is_what_the_script_prints(self):
         for folder, page in PAGES.items():
             with self.subTest(folder.name):
-                printed = {table for path in folder.glob("*.json") for table in TABLES.tables(path).values()}
+                printed = {table for _, _, table in TABLES.tables_of(list(folder.glob("*.json")))}
                 shown = {table.strip() for table in re.findall(r"(?:^\|.*\n)+", page, re.M)}
                 files = {table for table in shown if table.startswith("| file |")}
                 self.assertEqual(len(files), 1)
@@ -137,6 +137,20 @@ class Results(unittest.TestCase):
     def test_three_digits(self):
         for value, text in ((0.0651, "0.065"), (2.716, "2.72"), (14.32, "14.3"), (152.14, "152"), (2000, "2000")):
             self.assertEqual(TABLES.three_digits(value), text)
+
+    def test_multigrid_has_one_table_for_all_grids(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            paths = [pathlib.Path(scratch) / f"multigrid-{name}.json" for name in ("64", "128", "128-single")]
+            for path, first in zip(paths, (0.010, 0.020, 0.040)):
+                one = {"iterations": 8, "first_setup": first, "before": {"setup": 0.009}, "factorise": {"median": 0.008},
+                       "solve": {"median": 0.080}}
+                path.write_text(json.dumps({"solves": [one]}), encoding="utf-8")
+            ((name, _, text),) = TABLES.tables_of(paths)
+        self.assertEqual(name, "multigrid-*.json")
+        self.assertEqual(text.splitlines()[2:], [
+            "| 128^3 | double | 8 | 20.0 | 9.00 | 8.00 | 80.0 | 100 | 2.0 |",
+            "| 128^3 | single, vectors too | 8 | 40.0 | 9.00 | 8.00 | 80.0 | 120 | 4.0 |",
+            "| 64^3 | double | 8 | 10.0 | 9.00 | 8.00 | 80.0 | 90.0 | 1.0 |"])
 
     def test_refuses_what_it_has_no_table_for(self):
         with tempfile.TemporaryDirectory() as scratch:
