@@ -8,6 +8,11 @@
 
 namespace hyperplane::cusparse {
 
+const SharedLibrary& library() {
+    static const SharedLibrary loaded(fmt::format("libcusparse.so.{}", CUSPARSE_VER_MAJOR), "cuSPARSE");
+    return loaded;
+}
+
 void check(cusparseStatus_t status, const char* what, const char* part) {
     if (status == CUSPARSE_STATUS_SUCCESS) return;
     const std::string message = fmt::format("{}{}: {}", what, part, cusparseGetErrorString(status));

@@ -3,10 +3,8 @@
 // compiled only if the CUDA toolkit has the incomplete factorisations.
 #pragma once
 
-#define DISABLE_CUSPARSE_DEPRECATED
-#include <cusparse.h>
-
 #include "precond/cusparse_ilu/compressed_rows.hpp"
+#include "precond/cusparse_ilu/library.hpp"
 
 namespace hyperplane::cusparse {
 
@@ -14,7 +12,7 @@ namespace hyperplane::cusparse {
 void check(cusparseStatus_t status, const char* what, const char* part = "");
 
 /// An object of cuSPARSE, which a routine creates at address() and the destructor destroys.
-template <class T, auto destroy>
+template <class T, const auto& destroy>
 class Owned {
 public:
     Owned() = default;

@@ -2,11 +2,12 @@
 """What the verbs print and write."""
 
 import json
+import os
 import re
 import subprocess
 import unittest
 
-from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest
+from program import INPUTS, MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest
 
 
 class Explain(ProgramTest):
@@ -27,6 +28,13 @@ class Explain(ProgramTest):
                 self.assertIn(name, self.expect(0, "help", name).stdout)
         for section in ("problem", "grid", "time", "solver", "preconditioner", "device", "output", "expect"):
             self.assertIn(f"[{section}]", self.expect(0, "help", section).stdout)
+
+    def test_libraries_of_a_gpu_are_loaded_when_they_are_needed(self):
+        """They take most of the time of a start."""
+        done = subprocess.run([PROGRAM], env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}, text=True, stdout=subprocess.PIPE)
+        self.assertIn("libhdf5", done.stdout)
+        for library in ("libcusparse", "libnvJitLink", "libnvrtc", "libcublas", "libcuda."):
+            self.assertNotIn(library, done.stdout)
 
     def test_help_of_a_key(self):
         text = self.expect(0, "help", "solver.rtol").stdout
