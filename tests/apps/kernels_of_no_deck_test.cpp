@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compiles kernels that neither a deck in inputs/ nor a case of the paper's Table 3 asks for
 // (kernels_compile_test.cpp), and checks registers and spills: those of general matrices, whose shapes depend on a
-// file, and of small or uneven grids.
+// file, and of small or uneven grids. Of numbers of unknowns, widths and types the usual tests compile some, with the
+// smallest and the largest that may not spill; those named Other... compile the others, and are labelled long.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "core/matrix/bsr_product_cuda.hpp"
@@ -92,9 +95,8 @@ TEST(ProductsOfSmallGrids, CompileWithoutSpills) {
         }
 }
 
-/// Products of general matrices: each width of a row, and blocks of 1 to 32 unknowns.
-TEST(GeneralProducts, CompileWithoutSpills) {
-    for (const auto& [mean, dof] : {std::pair{5.0, 1}, {80.0, 1}, {7.0, 3}, {7.0, 8}, {7.0, 32}})
+void expect_products_without_spills(std::initializer_list<std::pair<double, int>> means_and_dofs) {
+    for (const auto& [mean, dof] : means_and_dofs)
         for (const auto& row : rtc::compile(BsrProductCuda::programs(mean, dof), "sm_90")) {
             EXPECT_GT(row.registers, 0) << row.name;
             if (dof > 8) continue;
@@ -102,17 +104,31 @@ TEST(GeneralProducts, CompileWithoutSpills) {
         }
 }
 
+/// Products of general matrices: each width of a row, and blocks of 1 to 32 unknowns.
+TEST(GeneralProducts, CompileWithoutSpills) {
+    expect_products_without_spills({{5.0, 1}, {80.0, 1}, {7.0, 3}, {7.0, 8}});
+}
+TEST(OtherGeneralProducts, CompileWithoutSpills) {
+    expect_products_without_spills({{7.0, 32}});
+}
+
+/// `shapes`: dof, lanes and batch of a SyncFreeShape.
+void expect_factors_almost_without_spills(std::initializer_list<std::array<int, 3>> shapes) {
+    for (const bool symmetric : {false, true})
+        for (const auto& [dof, lanes, batch] : shapes)
+            for (const auto& row : rtc::compile(SyncFreeCuda::programs({dof, symmetric, lanes, batch}), "sm_90")) {
+                EXPECT_GT(row.registers, 0) << row.name;
+                if (dof > 8) continue;
+                EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << dof;
+            }
+}
+
 /// Factorisations of general matrices: each width of a row of one unknown, and blocks of up to 32 unknowns.
 TEST(GeneralFactors, CompileAlmostWithoutSpills) {
-    for (const bool symmetric : {false, true})
-        for (const SyncFreeShape& shape : {SyncFreeShape{1, symmetric, 4, 2}, SyncFreeShape{1, symmetric, 8, 4},
-                                           SyncFreeShape{1, symmetric, 32, 16}, SyncFreeShape{3, symmetric, 32, 1},
-                                           SyncFreeShape{8, symmetric, 32, 1}, SyncFreeShape{32, symmetric, 32, 1}})
-            for (const auto& row : rtc::compile(SyncFreeCuda::programs(shape), "sm_90")) {
-                EXPECT_GT(row.registers, 0) << row.name;
-                if (shape.dof > 8) continue;
-                EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << shape.dof;
-            }
+    expect_factors_almost_without_spills({{1, 4, 2}, {1, 32, 16}, {3, 32, 1}, {8, 32, 1}});
+}
+TEST(OtherGeneralFactors, CompileAlmostWithoutSpills) {
+    expect_factors_almost_without_spills({{1, 8, 4}, {32, 32, 1}});
 }
 
 /// The published variants; ILU_adapt with threads for short, for middle and for long rows.
@@ -136,9 +152,11 @@ TEST(GeneralFactors, AsPublishedCompileWithoutSpills) {
         }
 }
 
-TEST(GeneralFactors, OfShortRowsOfBlocksCompileAlmostWithoutSpills) {
+void expect_short_rows_almost_without_spills(bool remaining) {
     for (const bool symmetric : {false, true})
-        for (int dof = BlockShape::least_dof; dof <= BlockShape::most_dof; ++dof)
+        for (int dof = BlockShape::least_dof; dof <= BlockShape::most_dof; ++dof) {
+            const bool usual = dof == BlockShape::least_dof || dof == BlockShape::most_dof;
+            if (usual == remaining) continue;
             for (const Index most : {8, 15})
                 for (const auto& row :
                      rtc::compile(BlockFactor::programs(*BlockShape::of(most, dof, symmetric)), "sm_90")) {
@@ -146,6 +164,13 @@ TEST(GeneralFactors, OfShortRowsOfBlocksCompileAlmostWithoutSpills) {
                     // Of two unknowns in rows of up to 15 blocks a lane holds more than its registers.
                     EXPECT_LE(row.spill_bytes, dof == 2 ? 84 : 64) << row.name << " of " << dof;
                 }
+        }
+}
+TEST(GeneralFactors, OfShortRowsOfBlocksCompileAlmostWithoutSpills) {
+    expect_short_rows_almost_without_spills(false);
+}
+TEST(OtherGeneralFactors, OfShortRowsOfBlocksCompileAlmostWithoutSpills) {
+    expect_short_rows_almost_without_spills(true);
 }
 
 TEST(GeneralLevels, CompileWithoutSpills) {
@@ -157,11 +182,9 @@ TEST(GeneralLevels, CompileWithoutSpills) {
     }
 }
 
-/// Fixed-point sweeps of general matrices, for the same rows.
-TEST(GeneralFixedPoint, CompilesAlmostWithoutSpills) {
+void expect_sweeps_almost_without_spills(std::initializer_list<std::pair<int, int>> dofs_and_lanes) {
     for (const bool symmetric : {false, true})
-        for (const auto& [dof, lanes] :
-             {std::pair(1, 4), {1, 8}, {1, 16}, {1, 32}, {2, 32}, {3, 32}, {8, 32}, {32, 32}}) {
+        for (const auto& [dof, lanes] : dofs_and_lanes) {
             const auto rows = rtc::compile(FixedPointCuda::programs({dof, symmetric, lanes}), "sm_90");
             EXPECT_EQ(rows.size(), dof == 1 ? 4u : 3u);
             for (const auto& row : rows) {
@@ -172,15 +195,28 @@ TEST(GeneralFixedPoint, CompilesAlmostWithoutSpills) {
         }
 }
 
+/// Fixed-point sweeps of general matrices, for the same rows.
+TEST(GeneralFixedPoint, CompilesAlmostWithoutSpills) {
+    expect_sweeps_almost_without_spills({{1, 4}, {1, 32}, {2, 32}, {8, 32}});
+}
+TEST(OtherGeneralFixedPoint, CompilesAlmostWithoutSpills) {
+    expect_sweeps_almost_without_spills({{1, 8}, {1, 16}, {3, 32}, {32, 32}});
+}
+
 /// Those by tables, with each type of an offset: six thread blocks of 128 threads fit a multiprocessor.
+void expect_tables_almost_without_spills(std::initializer_list<std::pair<bool, int>> symmetry_and_offset_bytes) {
+    for (const auto& [symmetric, offset_bytes] : symmetry_and_offset_bytes)
+        for (const auto& row : rtc::compile(TableFactor::programs({symmetric, offset_bytes}), "sm_90")) {
+            EXPECT_GT(row.registers, 0) << row.name;
+            EXPECT_LE(row.registers, 65536 / (6 * 128)) << row.name << " of " << offset_bytes;
+            EXPECT_LE(row.spill_bytes, 40) << row.name << " of " << offset_bytes;
+        }
+}
 TEST(GeneralFactorTables, CompileAlmostWithoutSpills) {
-    for (const bool symmetric : {false, true})
-        for (const int offset_bytes : {1, 2, 4})
-            for (const auto& row : rtc::compile(TableFactor::programs({symmetric, offset_bytes}), "sm_90")) {
-                EXPECT_GT(row.registers, 0) << row.name;
-                EXPECT_LE(row.registers, 65536 / (6 * 128)) << row.name << " of " << offset_bytes;
-                EXPECT_LE(row.spill_bytes, 40) << row.name << " of " << offset_bytes;
-            }
+    expect_tables_almost_without_spills({{false, 1}, {true, 2}, {false, 4}});
+}
+TEST(OtherGeneralFactorTables, CompileAlmostWithoutSpills) {
+    expect_tables_almost_without_spills({{true, 1}, {false, 2}, {true, 4}});
 }
 
 void expect_solves_almost_without_spills(const rtc::Programs& programs, int dof, FactorStorage storage) {
@@ -193,17 +229,28 @@ void expect_solves_almost_without_spills(int dof, FactorStorage storage) {
     expect_solves_almost_without_spills(SlicedSolve::programs(dof, SolveWay::automatic, storage), dof, storage);
 }
 
-TEST(GeneralSolves, CompileAlmostWithoutSpills) {
-    for (const int dof : {1, 2, 3, 5, 8, 13, 32})
-        expect_solves_almost_without_spills(dof, FactorStorage::double_precision);
+void expect_solves_almost_without_spills(std::initializer_list<int> dofs, std::initializer_list<int> dofs_of_reduced) {
+    for (const int dof : dofs) expect_solves_almost_without_spills(dof, FactorStorage::double_precision);
     for (const FactorStorage storage : reduced_factor_storages)
-        for (const int dof : {1, 3, 8, 13}) expect_solves_almost_without_spills(dof, storage);
+        for (const int dof : dofs_of_reduced) expect_solves_almost_without_spills(dof, storage);
+}
+TEST(GeneralSolves, CompileAlmostWithoutSpills) {
+    expect_solves_almost_without_spills({1, 2, 3, 8}, {1, 8});
+}
+TEST(OtherGeneralSolves, CompileAlmostWithoutSpills) {
+    expect_solves_almost_without_spills({5, 13, 32}, {3, 13});
 }
 
-TEST(GeneralSolves, OfRanksCompileAlmostWithoutSpills) {
+void expect_solves_of_ranks_almost_without_spills(std::initializer_list<int> dofs) {
     for (const FactorStorage storage : all_factor_storages)
-        for (const int dof : {1, 3, 8})
+        for (const int dof : dofs)
             expect_solves_almost_without_spills(SlicedSolve::programs_of_ranks(dof, storage), dof, storage);
+}
+TEST(GeneralSolves, OfRanksCompileAlmostWithoutSpills) {
+    expect_solves_of_ranks_almost_without_spills({1, 8});
+}
+TEST(OtherGeneralSolves, OfRanksCompileAlmostWithoutSpills) {
+    expect_solves_of_ranks_almost_without_spills({3});
 }
 
 /// Asynchronous sweeps with triangles of few and of many blocks a row.
@@ -241,7 +288,6 @@ TEST(GeneralParts, CompileAlmostWithoutSpills) {
             expect_parts_almost_without_spills(SubdomainVariant::level, dof, "sm_90", storage);
 }
 
-/// Those that are labelled long.
 TEST(OtherGeneralParts, CompileAlmostWithoutSpills) {
     for (const SubdomainVariant variant : variants_of_parts)
         for (const int dof : {2, 3, 8, 32}) expect_parts_almost_without_spills(variant, dof, "sm_80");
