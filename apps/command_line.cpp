@@ -2,11 +2,14 @@
 #include "apps/command_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <cmath>
 
+#include "apps/deck/named_deck.hpp"
 #include "core/error.hpp"
 #include "io/deck.hpp"
 
@@ -37,8 +40,12 @@ std::string suggestion(const Verb& verb, std::string wrong) {
     wrong.erase(0, wrong.find_first_not_of('-'));
     std::vector<std::string> known;
     for (const Option& option : verb.options) known.push_back(option.name);
-    const std::string near = nearest(wrong.substr(0, wrong.find('=')), known);
-    return near.empty() ? "" : fmt::format("; did you mean --{}?", near);
+    const std::string word = wrong.substr(0, wrong.find('='));
+    if (const std::string near = nearest(word, known); !near.empty()) return fmt::format("; did you mean --{}?", near);
+    if (std::find(known.begin(), known.end(), "set") == known.end()) return "";
+    std::vector<std::string> keys = keys_meant(word);
+    for (std::string& key : keys) key = fmt::format("--set {}=VALUE", key);
+    return keys.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(keys, " or "));
 }
 
 /// Refuses a value that begins like an option: if a value is forgotten, the next option would be taken for it.
@@ -102,6 +109,8 @@ Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& wo
         throw UsageError(fmt::format("{}: {} (hyperplane help {})", verb.name, error.what(), verb.name));
     }
     check_values(verb, invocation);
+    // Before their number, since "--set rtol 1e-4" has one word too many.
+    for (const std::string& text : invocation.values("set")) check_section(text);
     check_argument_count(verb, invocation);
     return invocation;
 }

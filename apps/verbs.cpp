@@ -125,7 +125,7 @@ const std::vector<Verb>& verbs() {
          in_one_process},
         {"new",
          "PROBLEM",
-         1,
+         0,
          1,
          "Print a deck to start from: each key with its default and its meaning",
          {},

@@ -300,7 +300,9 @@ private:
     }
     [[noreturn]] void fail(int error) const {
         throw FileError(fmt::format("{}: cannot read the deck: {}{}", path_, std::strerror(error),
-                                    error == ENOENT ? deck_nearby(path_) : ""));
+                                    error == ENOENT   ? deck_nearby(path_)
+                                    : error == EISDIR ? "; name a deck in it"
+                                                      : ""));
     }
 
     const std::string& path_;
@@ -311,6 +313,8 @@ private:
 
 Deck read_deck(const std::string& path, const std::function<void()>& waiting) {
     const std::string source = DeckFile(path).read_up_to(max_deck_bytes + 1, waiting);
+    if (source.find('\0') != source.npos && !source.starts_with("\xff\xfe") && !source.starts_with("\xfe\xff"))
+        throw UsageError(path + ": a binary file and no deck; a deck is text (hyperplane new poisson prints one)");
     if (source.size() > max_deck_bytes)
         throw FileError(fmt::format("{}: larger than {} bytes, so this is no deck", path, max_deck_bytes));
     constexpr std::string_view banner = "%%MatrixMarket";

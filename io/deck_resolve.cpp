@@ -188,8 +188,9 @@ private:
         unknown_component_.insert(entry.section);
         const std::string where =
             is_nested(entry.section) ? "help " + entry.section : fmt::format("list {}s", entry.section);
+        const std::string rival = rival_value(entry.value, known);
         report(entry, fmt::format("no {} is called '{}'{} (hyperplane {})", entry.section, entry.value,
-                                  suggestion(nearest(entry.value, known)), where));
+                                  suggestion(rival.empty() ? nearest(entry.value, known) : rival), where));
     }
 
     void make_options() {

@@ -39,6 +39,18 @@ const Rivals table[] = {
     {"device.backend", {"gpus", "usegpu", "cuda"}},
 };
 
+/// Values: backends, preconditioners and solvers.
+const Rivals values[] = {
+    {"cuda", {"gpu"}},
+    {"multigrid", {"amg", "mg", "gmg", "pfmg", "boomeramg", "gamg", "pyamg"}},
+    {"struct_ilu", {"ilu0", "iluk", "ic", "ic0", "icc", "ichol", "incompletecholesky"}},
+    {"jacobi", {"diagonal", "diag", "bjacobi", "blockjacobi", "pbjacobi"}},
+    {"none", {"identity", "off", "no"}},
+    {"cg", {"pcg", "conjugategradient", "conjugategradients"}},
+    {"bicgstab", {"bcgs", "bicg", "bicgstabl"}},
+    {"gmres", {"lgmres", "gcr"}},
+};
+
 std::string plain(std::string_view word) {
     std::string letters;
     for (char c : word)
@@ -55,8 +67,12 @@ std::string find_plain(const std::string& letters) {
 }  // namespace
 
 std::string rival_value(const std::string& word, const std::vector<std::string>& choices) {
-    const bool has_cuda = std::find(choices.begin(), choices.end(), "cuda") != choices.end();
-    return has_cuda && plain(word) == "gpu" ? "cuda" : "";
+    const std::string letters = plain(word);
+    for (const Rivals& row : values)
+        if (std::find(row.theirs.begin(), row.theirs.end(), letters) != row.theirs.end() &&
+            std::find(choices.begin(), choices.end(), row.ours) != choices.end())
+            return row.ours;
+    return "";
 }
 
 std::string rival_name(const std::string& word) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keys as other programs call them.
+// Keys and values as other programs call them.
 #pragma once
 
 #include <string>

@@ -192,7 +192,9 @@ std::optional<Seal> verify_seal(const std::string& path) {
     if (magic == std::end(magics)) {
         refuse_newer(path, head);
         if (begins_with(file.read_up_to(hdf5_begins.size()), 0, hdf5_begins)) damaged(path, "its header is incomplete");
-        throw FileError(path + ": not an HDF5 file, or not all of one");
+        const bool is_deck = path.ends_with(".ini");
+        throw FileError(path + ": not an HDF5 file, or not all of one" +
+                        (is_deck ? "; a deck holds no results: hyperplane run makes its record, NAME.h5" : ""));
     }
     SealHeader header;
     if (head.size() < header_bytes)

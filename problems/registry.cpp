@@ -98,7 +98,7 @@ const std::vector<ProblemRow>& problems() {
          /* has_grid */ false},
         {"matrix_market",
          {},
-         "A linear system read from Matrix Market or PETSc files",
+         "A linear system on the points of a grid, read from Matrix Market or PETSc files",
          "Takes a sparse matrix as a structured one: grid.cells and problem.dof say which point and unknown a row "
          "stands\n"
          "for, and the smallest stencil that holds every entry is used; it must have radius 2 or less.",

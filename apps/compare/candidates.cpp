@@ -8,6 +8,7 @@
 
 #include "apps/deck/schema.hpp"
 #include "core/error.hpp"
+#include "io/rival_names.hpp"
 #include "precond/registry.hpp"
 
 namespace hyperplane {
@@ -165,10 +166,14 @@ private:
             std::vector<std::string> known;
             for (const Component& other : schema_.components)
                 if (other.section == section) known.push_back(other.name);
-            const std::string near = nearest(made.name, known);
+            const std::string rival = rival_value(made.name, known);
+            const std::string near = rival.empty() ? nearest(made.name, known) : rival;
             const bool with_key = made.name.find('=') != std::string::npos;
+            const bool with_blank = made.name.find(' ') != std::string::npos;
             fail(fmt::format("{}: no {} is called '{}'{}{} (hyperplane list {}s)", option, section, made.name,
-                             with_key ? "; parameters follow a name as NAME:KEY=VALUE:KEY=VALUE" : "",
+                             with_key     ? "; parameters follow a name as NAME:KEY=VALUE:KEY=VALUE"
+                             : with_blank ? "; commas separate names"
+                                          : "",
                              near.empty() ? "" : fmt::format("; did you mean {}?", near), section));
             return made;
         }

@@ -21,26 +21,6 @@
 namespace hyperplane {
 namespace {
 
-/// Throws a UsageError that names the section if --set has a key without one, or a section without a key.
-void check_section(const std::string& text) {
-    const std::string word = text.substr(0, text.find('=')), rest = text.substr(word.size());
-    if (word.empty() || word.find('.') != word.npos) return;
-    std::vector<std::string> meant;
-    const auto look_at = [&](const ParameterSpec& spec) {
-        if (spec.key == word || (spec.section == word && spec.key == "name"))
-            if (std::find(meant.begin(), meant.end(), spec.name()) == meant.end()) meant.push_back(spec.name());
-    };
-    const DeckSchema schema = deck_schema();
-    for (const ParameterSpec& spec : schema.common) look_at(spec);
-    for (const auto& component : schema.components)
-        for (const ParameterSpec& spec : component.parameters) look_at(spec);
-    if (const std::string rival = rival_name(word); meant.empty() && !rival.empty()) meant = {rival};
-    if (meant.empty()) return;
-    for (std::string& name : meant) name += rest;
-    throw UsageError(
-        fmt::format("--set '{}': expected section.key=value; did you mean {}?", text, fmt::join(meant, " or ")));
-}
-
 /// Turns the lines `key = value  ; default` in records of version 0.1 into lines `key ?= value`.
 std::string with_defaults_marked(const std::string& resolved) {
     constexpr std::string_view mark = "  ; default";
@@ -64,9 +44,32 @@ bool holds_results(const std::string& path) {
 
 }  // namespace
 
+std::vector<std::string> keys_meant(const std::string& word) {
+    std::vector<std::string> meant;
+    const auto look_at = [&](const ParameterSpec& spec) {
+        if (spec.key == word || (spec.section == word && spec.key == "name"))
+            if (std::find(meant.begin(), meant.end(), spec.name()) == meant.end()) meant.push_back(spec.name());
+    };
+    const DeckSchema schema = deck_schema();
+    for (const ParameterSpec& spec : schema.common) look_at(spec);
+    for (const auto& component : schema.components)
+        for (const ParameterSpec& spec : component.parameters) look_at(spec);
+    if (const std::string rival = rival_name(word); meant.empty() && !rival.empty()) meant = {rival};
+    return meant;
+}
+
+void check_section(const std::string& text) {
+    const std::string word = text.substr(0, text.find('=')), rest = text.substr(word.size());
+    if (word.empty() || word.find('.') != word.npos) return;
+    std::vector<std::string> meant = keys_meant(word);
+    if (meant.empty()) return;
+    for (std::string& name : meant) name += rest.empty() ? "=VALUE" : rest;
+    throw UsageError(
+        fmt::format("--set '{}': expected section.key=value; did you mean {}?", text, fmt::join(meant, " or ")));
+}
+
 std::vector<std::string> deck_overrides(const Invocation& invocation) {
     std::vector<std::string> overrides = invocation.values("set");
-    for (const std::string& text : overrides) check_section(text);
     if (invocation.has("threads"))
         overrides.push_back(fmt::format("device.threads={}", parse_count("threads", invocation.value("threads"), 1)));
     if (invocation.has("ranks"))

@@ -10,6 +10,12 @@
 
 namespace hyperplane {
 
+/// The keys "section.key" that a word without a section may mean: "rtol", "solver" or, from another program, "tol".
+std::vector<std::string> keys_meant(const std::string& word);
+
+/// Throws a UsageError that names the section if a word of --set has a key without one, or a section without a key.
+void check_section(const std::string& text);
+
 /// The overrides "section.key=value" of --set, --threads and --backend.
 std::vector<std::string> deck_overrides(const Invocation& invocation);
 

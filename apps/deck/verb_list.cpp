@@ -118,14 +118,17 @@ int list_verb(const Invocation& invocation) {
     const std::string wanted = invocation.arguments.empty() ? "" : invocation.arguments[0];
     nlohmann::json json = nlohmann::json::object();
     std::string text, known;
+    std::size_t width = 24;
     for (const Topic& topic : topics()) {
         known += (known.empty() ? "" : ", ") + topic.name;
         if (!wanted.empty() && wanted != topic.name) continue;
         text += (text.empty() ? "" : "\n") + topic.name + "\n";
-        for (const Line& line : topic.lines()) {
-            text += fmt::format("  {:<24} {}\n", line.name, line.summary);
+        const std::vector<Line> lines = topic.lines();
+        for (const Line& line : lines) width = std::max(width, line.name.size());
+        for (const Line& line : lines) {
+            text += fmt::format("  {:<{}} {}\n", line.name, width, line.summary);
             if (!wanted.empty())
-                for (const std::string& more : line.more) text += fmt::format("  {:<24} {}\n", "", more);
+                for (const std::string& more : line.more) text += fmt::format("  {:<{}} {}\n", "", width, more);
             json[topic.name][line.name] = line.summary;
         }
     }

@@ -2,6 +2,7 @@
 // hyperplane new PROBLEM: prints a deck to start from, with each key, its default and its meaning as a comment.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
@@ -116,6 +117,9 @@ private:
 int new_verb(const Invocation& invocation) {
     std::vector<std::string> known;
     for (const auto& row : problems()) known.push_back(row.name);
+    if (invocation.arguments.empty())
+        throw UsageError(
+            fmt::format("new needs PROBLEM, one of {} (hyperplane list problems)", fmt::join(known, ", ")));
     const std::string& name = invocation.arguments[0];
     const auto found =
         std::find_if(problems().begin(), problems().end(), [&](const auto& row) { return row.is_called(name); });

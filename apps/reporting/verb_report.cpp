@@ -3,13 +3,26 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "apps/quoting.hpp"
 #include "apps/reporting/python_script.hpp"
 #include "apps/verbs.hpp"
+#include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/whole_file.hpp"
 
 namespace hyperplane {
+namespace {
+
+void refuse_picture_as_page(const std::string& page) {
+    const std::filesystem::path path(page);
+    if (path.extension() == ".png" || path.extension() == ".pdf" || path.extension() == ".svg")
+        throw UsageError(fmt::format("-o {}: a page is HTML, so give -o {}; --png {} draws the convergence plot alone",
+                                     page, std::filesystem::path(path).replace_extension(".html").string(), page));
+}
+
+}  // namespace
 
 int report_verb(const Invocation& invocation) {
     const std::string page = invocation.value("output", "report.html"), picture = invocation.value("png");
@@ -17,6 +30,7 @@ int report_verb(const Invocation& invocation) {
     std::string kind;
     if (invocation.has("png")) kind = kind_of_picture("--png", picture);
     const bool printed = page == "-";
+    refuse_picture_as_page(page);
     if (!printed) guard_output(page, FileKind::page, overwrite);
     if (invocation.has("png")) guard_output(picture, FileKind::picture, overwrite);
     const MemoryFile drawn_page, drawn_picture;

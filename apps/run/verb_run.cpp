@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <omp.h>
 
 #include <map>
 #include <memory>
@@ -123,6 +124,9 @@ bool shares_gpus_between_processes(const Context& context) {
 void announce(const Case& a_case) {
     if (a_case.parameters.text("device", "backend") == "auto")
         logging::info("device.backend = auto takes {}", a_case.device);
+    if (const int processors = omp_get_num_procs(), threads = a_case.context.threads(); threads > processors)
+        logging::warn("device.threads = {}, and there are {} processors: threads that share one slow each other down",
+                      threads, processors);
     if (shares_gpus_between_processes(a_case.context))
         logging::warn(
             "{} processes have fewer GPUs, and processes that share one take turns on it, so no graphs of their steps "

@@ -90,7 +90,9 @@ private:
     void stop() {
         stopping_ = true;
         clear_line();
-        logging::warn("stopped by {}: {} running cases keep their state", signal_name(stop_signal()), running_.size());
+        logging::warn("stopped by {}: {}", signal_name(stop_signal()),
+                      running_.size() == 1 ? "the running case keeps its state"
+                                           : fmt::format("{} running cases keep their state", running_.size()));
         for (Job& job : running_) job.child.send(SIGTERM);
     }
 

@@ -76,17 +76,27 @@ bool too_small(const std::string& text) {
                                                    : size > 0.0 && size < std::numeric_limits<double>::min();
 }
 
+/// What to do about numbers of a list that are joined by an 'x', as in "32x32x32".
+std::string separated_otherwise(const ParameterSpec& spec, const std::string& text) {
+    const bool list = spec.type == ParameterType::integers || spec.type == ParameterType::reals;
+    if (!list || text.find_first_not_of("0123456789.xX*") != text.npos) return "";
+    std::string separated = text;
+    std::replace_if(
+        separated.begin(), separated.end(), [](char c) { return c == 'x' || c == 'X' || c == '*'; }, ' ');
+    return separated == text ? "" : fmt::format("; blanks or commas separate numbers: {}", separated);
+}
+
 std::optional<std::string> check_number(const ParameterSpec& spec, bool whole, const std::string& text) {
     const auto integer = whole ? parse_integer(text) : std::nullopt;
     const auto real = whole ? std::optional<double>() : parse_real(text);
     if (!integer && !real)
-        return fmt::format("expected {}{}, got '{}'",
+        return fmt::format("expected {}{}, got '{}'{}",
                            !spec.choices.empty() ? describe_domain(spec)
                            : whole               ? "an integer"
                            : too_small(text)     ? "0 or a number of at least 2.3e-308 in size"
                                                  : "a finite number",
                            spec.choices.empty() && !spec.unit.empty() && !too_small(text) ? " in " + spec.unit : "",
-                           text);
+                           text, separated_otherwise(spec, text));
     return check_range(spec, integer ? double(*integer) : *real, text);
 }
 

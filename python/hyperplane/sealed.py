@@ -28,7 +28,9 @@ def is_sealed(path):
             if head[:24] not in MAGICS:
                 torn = file.read(len(HDF5)) == HDF5
                 raise RecordError(f"{path}: damaged: its header is incomplete" if torn else
-                                  f"{path}: cannot be read (not an HDF5 file, or not all of one)")
+                                  f"{path}: cannot be read (not an HDF5 file, or not all of one)" +
+                                  ("; a deck holds no results: hyperplane run makes its record, NAME.h5"
+                                   if str(path).endswith(".ini") else ""))
             if len(head) < HEADER_BYTES:
                 raise RecordError(f"{path}: damaged: it ends within its header (truncated)")
             _, length, image_crc, header_crc = struct.unpack_from("<qqII", head, 24)

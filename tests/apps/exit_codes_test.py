@@ -2,6 +2,7 @@
 """Each exit code of the program, as a user would meet it, and what its message must say."""
 
 import json
+import os
 import unittest
 
 from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest, chain
@@ -22,6 +23,35 @@ class Usage(ProgramTest):
         self.expect(2, "run", "a.ini", "--threads", "2x", says="got '2x'")
         self.expect(2, "help", "solver.rtoll", says="did you mean solver.rtol?")
         self.expect(2, "list", "things", says="problems")
+        self.expect(2, "new", says="new needs PROBLEM, one of poisson, convection_diffusion, ")
+        self.expect(2, "run", "a.ini", "--rtol", "1e-4", says="no option '--rtol'; did you mean --set newton.rtol=VALUE or --set solver.rtol=VALUE?")
+        self.expect(2, "run", "a.ini", "--maxiter", "9", says="did you mean --set solver.max_iterations=VALUE?")
+        self.expect(2, "run", "a.ini", "-s", "rtol", "1e-4", says="--set 'rtol': expected section.key=value; did you mean newton.rtol=VALUE or ")
+        self.expect(2, "report", "a.h5", "-o", "a.pdf", says="-o a.pdf: a page is HTML, so give -o a.html; --png a.pdf draws")
+        self.expect(7, "run", ".", says=".: cannot read the deck: Is a directory; name a deck in it")
+
+    def test_files_that_are_no_decks_and_decks_that_are_no_records(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        (self.folder / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+        done = self.expect(2, "run", "b.png", says="b.png: a binary file and no deck; a deck is text")
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.expect(7, "info", deck, says="a.ini: not an HDF5 file, or not all of one; a deck holds no results: hyperplane run makes")
+
+    def test_words_of_other_programs(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        for setting, meant in (("preconditioner.name=amg", "multigrid"), ("preconditioner.name=ILU0", "struct_ilu"),
+                               ("solver.name=pcg", "cg"), ("device.backend=gpu", "cuda")):
+            self.expect(2, "run", deck, "--set", setting, says=f"did you mean {meant}?")
+        self.expect(2, "compare", deck, "--preconditioners", "amg", says="did you mean multigrid?")
+        self.expect(2, "compare", deck, "--preconditioners", "jacobi multigrid", says="'jacobi multigrid'; commas separate names")
+        self.expect(2, "run", deck, "--set", "grid.cells=8x8X8", says="got '8x8X8'; blanks or commas separate numbers: 8 8 8")
+        self.expect(2, "run", deck, "--set", "solver.max_iterations=8x8", says="expected an integer, got '8x8' (")
+
+    def test_more_threads_than_processors(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        most = os.cpu_count()
+        self.expect(0, "run", deck, "--threads", str(most + 1),
+                    says=f"warning: device.threads = {most + 1}, and there are {most} processors: threads that share one slow each other")
 
     def test_failure_as_json(self):
         for words in (("run", "--json"), ("compare", "--json", "-"), ("compare", "--json=-"), ("bench", "solve", "--json", "-")):
