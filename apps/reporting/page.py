@@ -109,6 +109,16 @@ def summary(records):
     return table(caption, ["run", *(record.label for record in records)], rows, range(1, len(records) + 1)) + shared
 
 
+def different_systems(records):
+    """A paragraph where decks differ in [problem], for runs side by side, of which the table tells no more than the grid."""
+    if len(records) > MOST_COLUMNS:
+        return ""
+    keys = [key for key in cases.swept_keys(records) if key.startswith("problem.")]
+    told = [f"{key} is {', '.join(dict.fromkeys(record.value(key) for record in records if key in record.deck))}" for key in keys]
+    return (f"<p>The runs solve different systems, so their iterations and times do not compare methods: {escape('; '.join(told))}.</p>"
+            if told else "")
+
+
 def cases_table(sheet):
     """A row for each run; page.js sorts by columns and filters rows."""
     columns = sheet.columns
@@ -356,7 +366,7 @@ def beginning(files, records):
     sheet = cases.of_records(records)
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
     rows = cases_table(sheet) if len(records) > MOST_COLUMNS else ""
-    return f"{problems}: {runs}", (verdicts(records) + long_preparations(records) + march.section(records) + summary(records) + rows
+    return f"{problems}: {runs}", (verdicts(records) + long_preparations(records) + march.section(records) + summary(records) + different_systems(records) + rows
                                       + (fields.section(records) if len(records) <= MOST_COLUMNS else "")), sheet
 
 

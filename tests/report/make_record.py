@@ -37,12 +37,12 @@ def make_record(path, **options):
 
 def fill_record(file, solver="cg", preconditioner="struct_ilu", iterations=(53,), rate=0.7, status="ok", exit_code=0,
             message="converged", schema=1, cells=64, limit=None, gpu=False, march=None, device=None,
-            profile=(), prepared=None):
+            profile=(), prepared=None, problem_keys=""):
     file.attrs.update(schema_version=schema, code_version="0.1.0", git_sha="0123456789ab", status=status,
                       exit_code=exit_code, message=message)
     file["deck/source"] = "[problem]\nname = poisson\n"
     file["deck/resolved"] = RESOLVED.format(file="poisson.ini", solver=solver, preconditioner=preconditioner,
-                                            cells=cells)
+                                            cells=cells).replace("[problem]\n", "[problem]\n" + problem_keys)
     file.create_group("environment").attrs.update(backend="cpu", host="node<1>", threads="2")
     file.create_group("grid").attrs.update(extents=[cells] * 3, dof=1, stencil="star7", layout="natural")
     write_solves(file, iterations, rate, exit_code, cells**3)

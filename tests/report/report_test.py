@@ -62,6 +62,15 @@ class Pages(ReportTest):
         self.assertIn("cg + struct_ilu ends", label)
         self.assertIn("cg + jacobi ends", label)
 
+    def test_runs_of_different_systems_are_told(self):
+        same = [self.record("a.h5"), self.record("b.h5", preconditioner="jacobi")]
+        self.assertNotIn("different systems", self.page(*same))
+        other = self.record("c.h5", problem_keys="coefficient = checker\n")
+        self.assertNotIn("different systems", self.page(same[0], other))  # the first record does not say
+        page = self.page(self.record("d.h5", problem_keys="coefficient = <const>\n"), other)
+        self.assertIn("The runs solve different systems, so their iterations and times do not compare methods: "
+                      "problem.coefficient is &lt;const&gt;, checker.", page)
+
     def sweep(self):
         return [self.record(f"{name}_{n}.h5", preconditioner=name, cells=n, iterations=(n,))
                 for name in ("struct_ilu", "jacobi") for n in (16, 32, 64)]
