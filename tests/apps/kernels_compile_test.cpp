@@ -144,8 +144,9 @@ struct Job {
 
 /// Names of sets that represent the others.
 struct Representatives {
-    /// For each family and storage, every number of unknowns, with one and with both triangles, on the stencil with the
-    /// fewest entries, and those of up to eight unknowns on the stencil with the most.
+    /// For each family, every number of unknowns in double precision and the fewest in reduced precision, with one and
+    /// with both triangles, on the stencil with the fewest entries, and the most up to eight on the stencil with the
+    /// most.
     std::set<std::string> on_sm_90;
     /// Of these, the one with the fewest entries and unknowns of each family in double precision.
     std::set<std::string> on_sm_100;
@@ -170,9 +171,10 @@ Representatives representatives() {
         const bool first = shown.insert(kind).second;
         const bool of_dof = shown.insert(fmt::format("{} {}", kind, set->dof)).second;
         const bool of_form = shown.insert(fmt::format("{} {}", kind, set->symmetric ? "lower" : "full")).second;
-        if (of_dof || of_form) chosen.on_sm_90.insert(set->name());
+        const bool in_double = set->storage == FactorStorage::double_precision;
+        if (of_form || (of_dof && in_double)) chosen.on_sm_90.insert(set->name());
         if (set->dof <= 8) largest[kind] = set->name();
-        if (set->storage != FactorStorage::double_precision) continue;
+        if (!in_double) continue;
         if (first) chosen.on_sm_100.insert(set->name());
         if (first || (of_dof && set->dof == 4)) chosen.on_sm_80.insert(set->name());
     }
