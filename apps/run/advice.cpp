@@ -2,6 +2,7 @@
 #include "apps/run/advice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -212,6 +213,16 @@ std::vector<Advice> advise_on_pivot(const Case& a_case, const PivotRemedies& rem
     adviser.suggest_pivot_policy(remedies);
     adviser.suggest({"preconditioner.name=none"});  // which no pivot can stop
     return adviser.found();
+}
+
+std::string advise_on_memory(const Case& a_case) {
+    const Parameters& p = a_case.parameters;
+    std::vector<std::string> keys;
+    if (p.is_set("grid", "cells")) keys.emplace_back("grid.cells");
+    if (p.has("solver", "restart")) keys.emplace_back("solver.restart");
+    if (p.has("preconditioner", "fill_level") && p.integer("preconditioner", "fill_level") > 0)
+        keys.emplace_back("preconditioner.fill_level");
+    return keys.empty() ? "" : fmt::format("; it takes less with a smaller {}", fmt::join(keys, " or "));
 }
 
 std::string to_string(const std::vector<Advice>& advice) {

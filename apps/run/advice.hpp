@@ -23,6 +23,10 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
 /// run was predicted to hold, of which a set-up that fails has used a part.
 std::vector<Advice> advise_on_pivot(const Case& a_case, const PivotRemedies& remedies = {}, Index predicted = 0);
 
+/// "; it takes less with a smaller grid.cells": the keys of the deck by which a run takes less memory; empty if there
+/// are none.
+std::string advise_on_memory(const Case& a_case);
+
 /// "solver.restart = 60, or preconditioner.fill_level = 1"; empty where there is no advice.
 std::string to_string(const std::vector<Advice>& advice);
 

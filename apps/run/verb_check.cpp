@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/log.hpp"
+#include "apps/run/advice.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/fields.hpp"
 #include "apps/run/head_prediction.hpp"
@@ -157,8 +158,9 @@ void print_json(const Case& a_case, const Needs& needs) {
 std::string room_text(const Case& a_case, const Needs& needs) {
     std::string text;
     if (const auto fits = needs.fit_in_memory())
-        text = fmt::format("{}: {} {}", *fits ? "fits" : "does not fit", in_mib(*needs.memory_left),
-                           is_of_planned_gpu(a_case.context) ? "allowed by device.memory_limit" : "left");
+        text = fmt::format("{}: {} {}{}", *fits ? "fits" : "does not fit", in_mib(*needs.memory_left),
+                           is_of_planned_gpu(a_case.context) ? "allowed by device.memory_limit" : "left",
+                           *fits ? "" : advise_on_memory(a_case));
     if (is_of_planned_gpu(a_case.context)) {
         const std::vector<std::string> unknown = not_known(a_case.parameters);
         text += fmt::format("{}not known without a GPU, of which this machine has none:", text.empty() ? "" : "\n");

@@ -2,7 +2,6 @@
 // hyperplane run DECK
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <omp.h>
 
 #include <map>
@@ -19,6 +18,7 @@
 #include "apps/environment.hpp"
 #include "apps/log.hpp"
 #include "apps/output_lock.hpp"
+#include "apps/run/advice.hpp"
 #include "apps/run/beginning.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/estimate.hpp"
@@ -48,17 +48,6 @@ Restart restart_asked(const Invocation& invocation) {
     return invocation.has("restart") ? Restart::required : Restart::preempted;
 }
 
-/// The keys of the deck by which a run takes less memory, in words.
-std::string smaller(const Case& a_case) {
-    const Parameters& p = a_case.parameters;
-    std::vector<std::string> keys;
-    if (p.is_set("grid", "cells")) keys.emplace_back("grid.cells");
-    if (p.has("solver", "restart")) keys.emplace_back("solver.restart");
-    if (p.has("preconditioner", "fill_level") && p.integer("preconditioner", "fill_level") > 0)
-        keys.emplace_back("preconditioner.fill_level");
-    return keys.empty() ? "" : fmt::format("; it takes less with a smaller {}", fmt::join(keys, " or "));
-}
-
 void check_memory(const Case& a_case) {
     const MemoryPlan plan = a_case.memory_plan();
     const Context& context = a_case.context;
@@ -71,7 +60,7 @@ void check_memory(const Case& a_case) {
             "{}: the run needs {}{}, and {} has {} left{}{}\n{}", a_case.deck.file, in_mib(needed),
             context.ranks() ? " for its ranks" : "",
             context.backend() == Backend::cpu ? "this machine" : context.stream().properties().name, in_mib(available),
-            smaller(a_case), context.ranks() ? "; each rank holds" : "; it holds", table));
+            advise_on_memory(a_case), context.ranks() ? "; each rank holds" : "; it holds", table));
 }
 
 RecordHeader header_of(const Case& a_case) {

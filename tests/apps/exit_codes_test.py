@@ -47,6 +47,11 @@ class Usage(ProgramTest):
         self.expect(2, "run", deck, "--set", "grid.cells=8x8X8", says="got '8x8X8'; blanks or commas separate numbers: 8 8 8")
         self.expect(2, "run", deck, "--set", "solver.max_iterations=8x8", says="expected an integer, got '8x8' (")
 
+    def test_check_says_what_makes_a_run_smaller(self):
+        deck = self.write("a.ini", POISSON.format(cells=40) + "[preconditioner]\nname = struct_ilu\nfill_level = 1\n")
+        done = self.expect(6, "check", deck, "--set", "device.memory_limit=1")
+        self.assertIn("does not fit: 1.0 MiB left; it takes less with a smaller grid.cells or preconditioner.fill_level\n", done.stdout)
+
     def test_more_threads_than_processors(self):
         deck = self.write("a.ini", POISSON.format(cells=4))
         most = os.cpu_count()
