@@ -72,10 +72,11 @@ class PlaneCavity(FlowTest):
     def test_reynolds_100(self):
         self.check(100, "cavity_plane_100.ini", .004)
 
-    @unittest.skipUnless(LONG, "long; 100 and 1000 are run")
+    @unittest.skipUnless(LONG, "long; 100 is run")
     def test_reynolds_400(self):
         self.check(400, "cavity_plane_400.ini", .004)
 
+    @unittest.skipUnless(LONG, "long; 100, and 1000 in the cubic cavity, are run")
     def test_reynolds_1000(self):
         self.check(1000, "cavity_plane_1000.ini", .008)
 
