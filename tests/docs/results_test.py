@@ -52,6 +52,31 @@ class Results(unittest.TestCase):
                 device = data["system"]["device"].removeprefix("cuda, ") if "candidates" in data else data["device"]
                 self.assertIn(device, page, path.name)
 
+    def assert_rounded(self, texts, values):
+        """Each text is its value, rounded to the text's last digit."""
+        self.assertEqual(len(texts), len(values))
+        for text, value in zip(texts, values):
+            self.assertAlmostEqual(float(text), value, delta=0.5 * 10.0**-len(text.partition(".")[2]) + 1e-9)
+
+    def test_figures_of_the_readme_are_those_of_the_files(self):
+        readme = (RESULTS.parents[1] / "README.md").read_text(encoding="utf-8")
+
+        def row(title):
+            return re.search(rf"^\| {title}.*? \| (.+?) \| [^|]* \|$", readme, re.M)[1]
+
+        cards = [json.loads((RESULTS / card / "kernels-table3.json").read_text(encoding="utf-8")) for card in ("h200", "h100")]
+        limits = [card["geometric_mean_time_over_limit"][kernel] for card in cards for kernel in ("spmv", "lower", "factorise")]
+        self.assert_rounded(re.findall(r"[\d.]*\d", row("times of SpMV, lower solve, factorisation over the least")), limits)
+        over = [card["geometric_mean_cusparse_over_this"][kernel] for card in cards for kernel in ("spmv", "lower", "factorise")]
+        slower = [card["cases_slower_than_cusparse"]["spmv"] for card in cards]
+        self.assertEqual(slower[0], 0)
+        self.assert_rounded(re.findall(r"[\d.]*\d", row("cuSPARSE's best over the same kernels")), [*over, slower[1]])
+        for card in cards:
+            self.assertEqual([card["cases_slower_than_cusparse"][kernel] for kernel in ("lower", "upper", "factorise")], [0, 0, 0])
+        page = PAGES[RESULTS / "h200"]
+        ours, theirs = re.search(r"^\| poisson_ic0 \| 46 \| (\S+) \| (\S+) \|", page, re.M).groups()
+        self.assert_rounded(re.findall(r"(\d+) ms", row(r"CG \+ IC\(0\), 304³ points, one H200")), [float(ours), float(theirs)])
+
     def test_cusparses_faster_format_counts(self):
         cases = [case(8, 2.0, csr=12.0, bsr=4.0), case(9, 2.0, csr=16.0, bsr=17.0), case(7, 2.0)]
         tables = TABLES.kernels({"cases": cases})
