@@ -104,11 +104,12 @@ private:
     void begin(const Vector& r, Vector& s) const override {
         part_of_iteration(s, [&] { inner_.eisenstat()->begin(r, s); });
     }
-    void upper_step(const double* before, const EisenstatBounds& bounds, const EisenstatVectors& v) const override {
-        part_of_iteration(v.u, [&] { inner_.eisenstat()->upper_step(before, bounds, v); });
+    void upper_step(const double* before, const EisenstatBounds& bounds, const EisenstatVectors& v,
+                    double* sums) const override {
+        part_of_iteration(v.u, [&] { inner_.eisenstat()->upper_step(before, bounds, v, sums); });
     }
     void lower_step(const EisenstatVectors& v, double* sums) const override {
-        part_of_iteration(v.w, [&] { inner_.eisenstat()->lower_step(v, sums); });
+        part_of_iteration(v.u, [&] { inner_.eisenstat()->lower_step(v, sums); });
     }
     void finish(Vector& y, Vector& x) const override {
         part_of_iteration(x, [&] { inner_.eisenstat()->finish(y, x); });

@@ -108,7 +108,7 @@ RegistryRow<CreateSolver> cg_row() {
             "with A; 3 vectors are held.\n\n"
             "With eisenstat = true the same iterates come without products with A, where M has the matrix's own lower "
             "triangle (Eisenstat, SIAM J. Sci. Stat. Comput. 2, 1981): a step consists of the two triangular solves, "
-            "which move 19 numbers an unknown on star7 in place of 27, or 22 on a CPU. ||r|| of an iterate is known a "
+            "which move 17 numbers an unknown on star7 in place of 27, or 21 on a CPU. ||r|| of an iterate is known a "
             "step later, so a solve takes a step more than it counts iterations. 4 vectors are held, 5 on a CPU, and 2 "
             "more if true_residual_every is set. On a GPU struct_ilu also holds a scaled copy of the triangle and its "
             "pivots, 4 numbers an unknown on star7.",

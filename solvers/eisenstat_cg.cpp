@@ -15,10 +15,10 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// The work vectors: two for u and w on a CPU, one on a GPU; two more show true residuals.
+/// The work vectors: a CPU has one more for w - u; two more show true residuals.
 std::vector<Workspace::Group> work_groups(const Context& context, const StopCriteria& criteria) {
-    std::vector<Workspace::Group> groups{{"krylov: s, p, y", 3},
-                                         {"krylov: u, w", context.backend() == Backend::cuda ? Index(1) : Index(2)}};
+    std::vector<Workspace::Group> groups{{"krylov: s, u", 2}, {"krylov: p, y", 2}};
+    if (context.backend() == Backend::cpu) groups.push_back({"krylov: w", 1});
     if (criteria.true_residual_every > 0) groups.push_back({"krylov: true residuals", 2});
     return groups;
 }
@@ -30,12 +30,13 @@ struct EisenstatSolve {
     const EisenstatForm& form;
     const Vector& b;
     Vector& x;
-    EisenstatVectors v;
+    Vector &even, &odd;  ///< a step of the even slot has s in the first one and u in the second one
+    Vector &p, &y, &w;
     Vector &shown_x, &shown_r;  ///< for true residuals in the history
     Iteration iteration;
     Convergence convergence;
     Index last = 1;        ///< slot of the newest step
-    bool fresh = true;     ///< no step has been made since w was r = b - A x
+    bool fresh = true;     ///< no step has been made since r = b - A x was computed
     bool pending = false;  ///< whether y has to be added to x
 
     EisenstatSolve(const Context& context, const StopCriteria& stop, const LinearOperator& of_a,
@@ -45,17 +46,28 @@ struct EisenstatSolve {
           form(of_m),
           b(of_b),
           x(of_x),
-          v{work[0], work[1], work[2], work[3], work[context.backend() == Backend::cuda ? 3 : 4]},
+          even(work[0]),
+          odd(work[1]),
+          p(work[2]),
+          y(work[3]),
+          w(work[context.backend() == Backend::cuda ? 1 : 4]),
           shown_x(work[std::max<Index>(0, work.count() - 2)]),
           shown_r(work[work.count() - 1]),
           iteration(context, 2, eisenstat_sums),
           convergence(stop, a, b, x, history, [this] { complete_x(); }) {
-        set_zero(v.y);
+        set_zero(y);
     }
+
+    /// s of a step. Its u is in the place of the next step's s.
+    Vector& s(Index slot) { return slot == 0 ? even : odd; }
+    /// Where b - A x is computed for a solve that begins anew: first steps have slot 0.
+    Vector& r() { return odd; }
 
     /// An iteration, which ends with ||r|| of the iterate that it began with.
     void step(Index slot) {
-        form.upper_step(iteration.scalars(1 - slot), {convergence.target(), convergence.limit()}, v);
+        const EisenstatVectors v{s(slot), p, y, s(1 - slot), w};
+        form.upper_step(iteration.scalars(1 - slot), {convergence.target(), convergence.limit()}, v,
+                        iteration.scalars(slot));
         form.lower_step(v, iteration.scalars(slot));
     }
 
@@ -77,7 +89,7 @@ struct EisenstatSolve {
         pending = true;
         const bool ends = convergence.iterated(std::sqrt(known[eisenstat_rr]));
         if (ends && !convergence.interrupted()) {
-            convergence.judge(v.w);  // r = b - A x
+            convergence.judge(r());  // r = b - A x
             fresh = true;
         } else if (convergence.wants_truth()) {
             show_truth();
@@ -86,29 +98,29 @@ struct EisenstatSolve {
     }
 
     bool usable(const double* known) {
-        const double rho = known[eisenstat_rho], pw = known[eisenstat_pw];
+        const double rho = known[eisenstat_rho], tat = known[eisenstat_tat];
         return convergence.require(rho > 0.0, rho, StopReason::indefinite_preconditioner) &&
-               convergence.require(pw > 0.0, pw, StopReason::indefinite_operator);
+               convergence.require(tat > 0.0, tat, StopReason::indefinite_operator);
     }
 
     void complete_x() {
         if (!pending) return;
-        form.finish(v.y, x);
-        set_zero(v.y);
+        form.finish(y, x);
+        set_zero(y);
         pending = false;
     }
 
     void show_truth() {
         copy(x, shown_x);
-        copy(v.y, shown_r);
+        copy(y, shown_r);
         form.finish(shown_r, shown_x);
         convergence.show_truth(shown_x, shown_r);
     }
 
-    /// From w = b - A x, with x complete.
+    /// From r = b - A x, with x complete.
     void begin_anew() {
-        form.begin(v.w, v.s);
         last = 1;
+        form.begin(r(), s(1 - last));
         iteration.set(last, eisenstat_rr, {nan});  // alpha = beta = 0
     }
 
@@ -127,10 +139,6 @@ struct EisenstatSolve {
         state.put("eisenstat_cg/fresh", std::vector{double(fresh)});
         state.put("eisenstat_cg/x", x);
         if (fresh) return;
-        if (&v.u != &v.w) {  // a GPU holds the sum
-            axpy(1.0, v.u, v.w);
-            set_zero(v.u);
-        }
         for (const auto& [name, vector] : updated()) state.put(name, *vector);
         state.put("eisenstat_cg/sums", iteration.get(last));
         state.put("eisenstat_cg/by_roots", std::vector{double(form.by_roots())});
@@ -140,8 +148,7 @@ struct EisenstatSolve {
         convergence.resume(state);
         state.get("eisenstat_cg/x", x);
         fresh = state.get("eisenstat_cg/fresh").at(0) != 0.0;
-        if (fresh) return a.residual(b, x, v.w);
-        if (&v.u != &v.w) set_zero(v.u);
+        if (fresh) return a.residual(b, x, r());
         const bool by_roots = state.get("eisenstat_cg/by_roots").at(0) != 0.0;
         for (const auto& [name, vector] : updated()) {
             state.get(name, *vector);
@@ -153,8 +160,9 @@ struct EisenstatSolve {
         usable(sums.data());
     }
 
+    /// The vectors that the next step begins with.
     std::vector<std::pair<const char*, Vector*>> updated() {
-        return {{"eisenstat_cg/s", &v.s}, {"eisenstat_cg/p", &v.p}, {"eisenstat_cg/y", &v.y}, {"eisenstat_cg/w", &v.w}};
+        return {{"eisenstat_cg/next_s", &s(1 - last)}, {"eisenstat_cg/p", &p}, {"eisenstat_cg/y", &y}};
     }
 };
 
@@ -176,14 +184,14 @@ SolveReport EisenstatCg::solve(const LinearOperator& a, const LinearOperator& m,
     if (continuation.from)
         solve.resume(*continuation.from);
     else
-        solve.convergence.begin(solve.v.w);  // r = b - A x
+        solve.convergence.begin(solve.r());  // r = b - A x
     solve.run();
     if (continuation.save && solve.convergence.interrupted()) solve.save(*continuation.save);
-    return solve.convergence.report(solve.v.w);
+    return solve.convergence.report(solve.r());
 }
 
 IterationCost EisenstatCg::iteration_cost() const {
-    const double vectors = context_.backend() == Backend::cuda ? 8.0 : 11.0;  // besides those of two solves
+    const double vectors = context_.backend() == Backend::cuda ? 6.0 : 10.0;  // besides those of two solves
     return {0.0, 1.0, vectors};
 }
 

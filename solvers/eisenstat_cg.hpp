@@ -6,24 +6,25 @@
 // Stat. Comput. 2 (1981). The iterates are those of cg with this M. core/interfaces/eisenstat.hpp has the vectors; in
 // their terms cg is
 //
-//   alpha = s^T D^-1 s / p^T D^-1 w        s -= alpha w, y += alpha p
 //   beta = s^T D^-1 s / (s^T D^-1 s)_old   p = s + beta p
 //   u = D (D + L^T)^-1 p                   g = p + diag(A) D^-1 u - 2 u
-//   w = u + D (D + L)^-1 g
+//   alpha = s^T D^-1 s / u^T D^-1 (p + g)  the latter is t^T A t
+//   w = u + D (D + L)^-1 g                 s -= alpha w, y += alpha p
 //   r = s + L D^-1 s                       ||r|| is recorded and tested, as in cg
 //
-// So that a step consists of the two solves and nothing else, beta is made of sums of the step before:
-// s^T D^-1 s - 2 alpha s^T D^-1 w + alpha^2 w^T D^-1 w. It is used once, since the next step sums s^T D^-1 s itself
-// (Chen and Carson, Predict-and-recompute conjugate gradient variants, SIAM J. Sci. Comput. 42, 2020).
+// So a step consists of the two solves and nothing else: alpha is known when the lower one begins, which changes s
+// while it computes w, and beta when it ends. The two solves have s in turns in one of two vectors; the other one has
+// u.
 //
-// The lower solve reads L, so it sums r^T r, too, of the iterate that the step began with. So a solve of n iterations
-// takes n + 1 steps. A step that runs ahead leaves y alone if ||r|| ends the solve (EisenstatCoefficients).
+// The lower solve reads L, so it sums r^T r, too, of the s that the step began with. So a solve of n iterations takes
+// n + 1 steps, and y is changed a step late. A step that runs ahead leaves y alone if ||r|| ends the solve
+// (EisenstatCoefficients).
 //
-// An iteration of a GPU moves 19 numbers an unknown, where cg moves 27: with star7 the upper solve reads 3 scaled
-// coefficients, s, w, p and y and writes s, p, y and u; the lower one reads 3 coefficients, D, s, p and u and writes w
-// (precond/triangular/wavefront/eisenstat.hpp), and A's diagonal where a pivot was modified. On a CPU nothing is
-// scaled: the upper solve reads D^-1, the lower one D^-1 and A's diagonal, u and w are two vectors, and it is 22. True
-// residuals in the history need two vectors more.
+// An iteration of a GPU moves 17 numbers an unknown, where cg moves 27: with star7 the upper solve reads 3 scaled
+// coefficients, s, p and y and writes p, y and u; the lower one reads 3 coefficients, D, s, p and u and writes s
+// (precond/triangular/wavefront/eisenstat.hpp). Where a pivot was modified, the upper solve also reads D, and both read
+// A's diagonal. On a CPU nothing is scaled: both solves read D^-1 and A's diagonal, w - u has a vector of its own, and
+// it is 21. True residuals in the history need two vectors more.
 #pragma once
 
 #include "solvers/registry.hpp"

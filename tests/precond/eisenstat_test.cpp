@@ -20,11 +20,14 @@ using reference::StencilMatrix;
 using Values = std::vector<double>;
 using Sums = std::array<double, eisenstat_sums>;
 
+constexpr Sums some_sums{2.5, 2.0, 4.0, 1.25};
+constexpr EisenstatBounds bounds{1.0, 3.0};
+
 constexpr double tolerance = 1e-13;
 
-/// The vectors of an iteration and the sums of a lower step.
+/// The vectors of an iteration and its sums; `next` is the s of the step that follows.
 struct EisenstatOutcome {
-    Values s, p, y, u, w;
+    Values s, p, y, u, next;
     Sums sums{};
 
     friend bool operator==(const EisenstatOutcome&, const EisenstatOutcome&) = default;
@@ -93,11 +96,11 @@ struct EisenstatSystem {
         return reference::to_struct_matrix(context, layout_for(kind, data, stencil, 0), data, MatrixStorage::lower,
                                            stencil);
     }
-    /// Vectors before a step.
+    /// Vectors before a step, and sums with which it has alpha = 1.25 and beta = 0.5.
     EisenstatOutcome random(int seed) const {
         reference::Random values(seed);
         const auto next = [&] { return values.vector(points()); };
-        EisenstatOutcome v{next(), next(), next(), {}, next()};
+        EisenstatOutcome v{next(), next(), next(), {}, {}, some_sums};
         v.u = times_pivots(solve(true, v.p));  // the lower step relies on that
         return v;
     }
@@ -105,31 +108,42 @@ struct EisenstatSystem {
     /// By definition, from the vectors before and with given coefficients.
     EisenstatOutcome after_upper_step(EisenstatOutcome v, double alpha, double beta) const {
         for (int i = 0; i < points(); ++i) {
-            v.s[i] -= alpha * v.w[i];
             v.y[i] += alpha * v.p[i];
             v.p[i] = v.s[i] + beta * v.p[i];
         }
-        v.u = times_pivots(solve(true, v.p));
+        const Values t = solve(true, v.p);
+        v.u = times_pivots(t);
+        v.sums[eisenstat_rho] = dot(v.s, over_pivots(v.s));
+        v.sums[eisenstat_tat] = dot(t, reference::multiply(a, t).value);
         return v;
     }
-    EisenstatOutcome after_lower_step(EisenstatOutcome v) const {
-        v.w = times_pivots(solve(false, reference::multiply(a, over_pivots(v.u)).value));
-        const Values rhat = over_pivots(v.s), scaled = over_pivots(v.w);
+    EisenstatOutcome after_lower_step(EisenstatOutcome v, double alpha) const {
+        const Values w = times_pivots(solve(false, reference::multiply(a, over_pivots(v.u)).value));
+        v.next = v.s;
+        for (int i = 0; i < points(); ++i) v.next[i] -= alpha * w[i];
+        const Values rhat = over_pivots(v.s);
         Values r = v.s;
         for (int i = 0; i < points(); ++i)
             for (const auto& [j, value] : a.rows[i])
                 if (j < i) r[i] += value(0, 0) * rhat[j];
-        v.sums = {dot(r, r), dot(v.s, rhat), dot(v.p, scaled), dot(v.s, scaled), dot(v.w, scaled)};
+        v.sums[eisenstat_rr] = dot(r, r);
+        v.sums[eisenstat_next] = dot(v.next, over_pivots(v.next));
         return v;
+    }
+    /// Of the terms of a step's sums, for the rounding of those whose terms have both signs.
+    double magnitude(const EisenstatOutcome& v) const {
+        double sum = 0.0;
+        for (const Values* x : {&v.s, &v.p, &v.u, &v.next})
+            for (std::size_t i = 0; i < x->size(); ++i) sum += (*x)[i] * (*x)[i] / std::abs(pivot[i]);
+        return sum;
     }
 };
 
-/// A system's matrix and vectors in a context: on a GPU each vector is divided by |D|^(1/2), on a CPU w is held as
-/// w - u.
+/// A system's matrix and vectors in a context: on a GPU each vector is divided by |D|^(1/2).
 struct Held {
     const EisenstatSystem& system;
     bool on_gpu;
-    Vector s, p, y, u, w;
+    Vector s, p, y, u, work;
     Scalars sums;
 
     Held(const EisenstatSystem& of, const StructMatrix& a, const EisenstatOutcome& v)
@@ -139,9 +153,9 @@ struct Held {
           p(to_held(a, v.p)),
           y(to_held(a, v.y)),
           u(to_held(a, v.u)),
-          w(to_held(a, v.w)),
+          work(poisoned(a.context(), a.layout(), 1)),
           sums(a.context(), "test", eisenstat_sums) {
-        if (!on_gpu) axpy(-1.0, u, w);
+        sums.set(0, v.sums);
     }
     Vector to_held(const StructMatrix& a, const Values& x) const {
         return to_vector(a.context(), a.layout(), 1, on_gpu ? system.times_roots(x, true) : x);
@@ -149,11 +163,11 @@ struct Held {
     Values from_held(const Vector& x) const {
         return on_gpu ? system.times_roots(from_vector(x), false) : from_vector(x);
     }
-    EisenstatVectors vectors() { return {s, p, y, on_gpu ? w : u, w}; }
-    EisenstatOutcome outcome() {
-        EisenstatOutcome v{from_held(s), from_held(p), from_held(y), from_held(on_gpu ? w : u), from_held(w)};
-        if (!on_gpu)
-            for (std::size_t i = 0; i < v.w.size(); ++i) v.w[i] += v.u[i];
+    EisenstatVectors vectors() { return {s, p, y, u, on_gpu ? u : work}; }
+    /// After a lower step the next s is in u's place.
+    EisenstatOutcome outcome(bool after_lower) {
+        EisenstatOutcome v{from_held(s), from_held(p), from_held(y), {}, {}};
+        (after_lower ? v.next : v.u) = from_held(u);
         const auto values = sums.get(0, eisenstat_sums);
         std::copy(values.begin(), values.end(), v.sums.begin());
         return v;
@@ -167,29 +181,21 @@ IluPreconditioner set_up(const StructMatrix& a, const StructIluTuning& tuning = 
     return std::move(*make_struct_ilu(a.context(), options, tuning));
 }
 
-/// Sums with which a step has alpha = 1.25 and beta = 0.5.
-constexpr Sums some_sums{4.0, 2.5, 2.0, 2.0, 2.4};
-constexpr EisenstatBounds bounds{1.0, 3.0};
-
+/// The sums before are those of `before`, and other ones are written.
 EisenstatOutcome upper_step(const IluPreconditioner& m, const EisenstatSystem& system, const StructMatrix& a,
-                            const EisenstatOutcome& before, const Sums& sums) {
+                            const EisenstatOutcome& before) {
     Held held(system, a, before);
-    Scalars known(a.context(), "test", eisenstat_sums);
-    known.set(0, sums);
-    m.eisenstat()->upper_step(known.data(), bounds, held.vectors());
-    EisenstatOutcome after = held.outcome();
-    after.sums = {};
-    if (!held.on_gpu) after.w = before.w;  // there w was held relative to another u
-    return after;
+    Scalars sums(a.context(), "test", eisenstat_sums);
+    sums.set(0, before.sums);
+    m.eisenstat()->upper_step(sums.data(), bounds, held.vectors(), held.sums.data());
+    return held.outcome(false);
 }
 
-/// On a GPU w is in u's place.
 EisenstatOutcome lower_step(const IluPreconditioner& m, const EisenstatSystem& system, const StructMatrix& a,
-                            EisenstatOutcome before) {
-    if (a.backend() == Backend::cuda) before.w = before.u;
+                            const EisenstatOutcome& before) {
     Held held(system, a, before);
     m.eisenstat()->lower_step(held.vectors(), held.sums.data());
-    EisenstatOutcome after = held.outcome();
+    EisenstatOutcome after = held.outcome(true);
     after.u = before.u;
     return after;
 }
@@ -206,32 +212,34 @@ void expect_steps(const EisenstatSystem& system, const StructMatrix& a, const St
     const EisenstatOutcome before = system.random(5);
     const EisenstatCoefficients with(some_sums.data(), bounds);
     EXPECT_DOUBLE_EQ(with.alpha, 1.25);
-    EXPECT_DOUBLE_EQ(with.beta, (2.5 - 2.0 * 1.25 * 2.0 + 1.25 * 1.25 * 2.4) / 2.5);
+    EXPECT_DOUBLE_EQ(with.beta, 0.5);
+    EXPECT_EQ(eisenstat_alpha(some_sums.data()), with.alpha);
+    const auto expect_sums = [&](const EisenstatOutcome& actual, const EisenstatOutcome& expected) {
+        for (int sum = 0; sum < eisenstat_sums; ++sum)
+            EXPECT_NEAR(actual.sums[sum], expected.sums[sum], tolerance * system.magnitude(expected)) << "sum " << sum;
+    };
     {
-        const EisenstatOutcome actual = upper_step(m, system, a, before, some_sums),
+        const EisenstatOutcome actual = upper_step(m, system, a, before),
                                expected = system.after_upper_step(before, with.alpha, with.beta);
         expect_near(actual.s, expected.s, "s");
         expect_near(actual.y, expected.y, "y");
         expect_near(actual.p, expected.p, "p");
         expect_near(actual.u, expected.u, "u");
+        expect_sums(actual, expected);
     }
     {
-        const EisenstatOutcome actual = lower_step(m, system, a, before), expected = system.after_lower_step(before);
+        const EisenstatOutcome actual = lower_step(m, system, a, before),
+                               expected = system.after_lower_step(before, with.alpha);
         expect_near(actual.s, before.s, "s");
         expect_near(actual.p, before.p, "p");
         expect_near(actual.y, before.y, "y");
-        expect_near(actual.w, expected.w, "w");
-        for (int sum = 0; sum < eisenstat_sums; ++sum) {
-            double scale = 0.0;  // of a sum whose terms have both signs
-            for (double term : {expected.sums[eisenstat_rr], expected.sums[eisenstat_rho], expected.sums[eisenstat_ww]})
-                scale = std::max(scale, term);
-            EXPECT_NEAR(actual.sums[sum], expected.sums[sum], tolerance * scale) << "sum " << sum;
-        }
+        expect_near(actual.next, expected.next, "the next s");
+        expect_sums(actual, expected);
     }
     Held held(system, a, before);
-    Vector r = to_vector(a.context(), a.layout(), 1, before.w), s = poisoned(a.context(), a.layout(), 1);
+    Vector r = to_vector(a.context(), a.layout(), 1, before.u), s = poisoned(a.context(), a.layout(), 1);
     m.eisenstat()->begin(r, s);
-    expect_near(held.from_held(s), system.times_pivots(system.solve(false, before.w)), "begin");
+    expect_near(held.from_held(s), system.times_pivots(system.solve(false, before.u)), "begin");
     Vector x = to_vector(a.context(), a.layout(), 1, before.p);
     m.eisenstat()->finish(held.y, x);
     Values sum = system.solve(true, before.y);
@@ -266,35 +274,57 @@ TEST(Eisenstat, SameBitsForAnyNumberOfThreads) {
         expect_same_bits_for_any_threads(a.context(), [&] {
             IluPreconditioner m = set_up(a);
             m.setup(a);
-            return std::pair(upper_step(m, system, a, before, some_sums), lower_step(m, system, a, before));
+            return std::pair(upper_step(m, system, a, before), lower_step(m, system, a, before));
         });
     }
 }
 
 /// Whatever is not a number or has the wrong sign, and norms that end a solve.
-TEST(Eisenstat, AStepThatIsNotWantedLeavesSAndY) {
+TEST(Eisenstat, AStepThatIsNotWantedLeavesY) {
     const EisenstatSystem system({7, 5, 3}, "star7", 8);
     const StructMatrix a = system.matrix(LayoutKind::natural);
     IluPreconditioner m = set_up(a);
     m.setup(a);
     EisenstatOutcome before = system.random(9);
-    before.w.assign(before.w.size(), NAN);
     for (const auto& [sum, value] : std::vector<std::pair<int, double>>{{eisenstat_rr, 1.0},
                                                                         {eisenstat_rr, 9.5},
                                                                         {eisenstat_rr, NAN},
                                                                         {eisenstat_rho, 0.0},
                                                                         {eisenstat_rho, -1.0},
                                                                         {eisenstat_rho, NAN},
-                                                                        {eisenstat_pw, -1.0},
-                                                                        {eisenstat_pw, 1e-309},
-                                                                        {eisenstat_pw, NAN}}) {
-        Sums sums = some_sums;
-        sums[sum] = value;
-        const EisenstatOutcome after = upper_step(m, system, a, before, sums);
+                                                                        {eisenstat_tat, -1.0},
+                                                                        {eisenstat_tat, 1e-309},
+                                                                        {eisenstat_tat, NAN}}) {
+        before.sums = some_sums;
+        before.sums[sum] = value;
+        const EisenstatOutcome after = upper_step(m, system, a, before);
         EXPECT_EQ(after.s, before.s) << sum << " " << value;
         EXPECT_EQ(after.y, before.y);
         EXPECT_EQ(after.p, before.s) << "beta is 0, too";
     }
+}
+
+/// A sum of the next s that is not a number or has the wrong sign makes beta 0, and nothing else.
+TEST(Eisenstat, BetaIsZeroWhereItsSumIsOfNoUse) {
+    for (const double value : {0.0, -1.0, double(NAN), double(INFINITY)}) {
+        Sums sums = some_sums;
+        sums[eisenstat_next] = value;
+        const EisenstatCoefficients with(sums.data(), bounds);
+        EXPECT_EQ(with.alpha, 1.25);
+        EXPECT_EQ(with.beta, 0.0);
+    }
+}
+
+/// The lower step of a direction that is of no use leaves s as it was, without reading what it is multiplied by.
+TEST(Eisenstat, ALowerStepWithoutAlphaKeepsS) {
+    const EisenstatSystem system({7, 5, 3}, "star7", 8);
+    const StructMatrix a = system.matrix(LayoutKind::natural);
+    IluPreconditioner m = set_up(a);
+    m.setup(a);
+    EisenstatOutcome before = system.random(9);
+    before.u.assign(before.u.size(), NAN);
+    before.sums[eisenstat_tat] = NAN;
+    EXPECT_EQ(lower_step(m, system, a, before).next, before.s);
 }
 
 TEST(Eisenstat, IsNotOfferedWhereItDoesNotHold) {
@@ -364,10 +394,9 @@ TEST_F(EisenstatOnDevice, TwentyStepsHaveTheSameBits) {
     IluPreconditioner m = set_up(a);
     m.setup(a);
     const EisenstatOutcome before = system.random(7);
-    const EisenstatOutcome upper = upper_step(m, system, a, before, some_sums),
-                           lower = lower_step(m, system, a, before);
+    const EisenstatOutcome upper = upper_step(m, system, a, before), lower = lower_step(m, system, a, before);
     for (int repeat = 0; repeat < 20; ++repeat) {
-        ASSERT_EQ(upper_step(m, system, a, before, some_sums), upper) << repeat;
+        ASSERT_EQ(upper_step(m, system, a, before), upper) << repeat;
         ASSERT_EQ(lower_step(m, system, a, before), lower) << repeat;
     }
 }

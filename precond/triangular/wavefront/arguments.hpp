@@ -21,11 +21,12 @@ struct SolveState {
     unsigned long long epoch;  ///< number of the solve
 };
 
-/// The vectors of a step of conjugate gradients in Eisenstat's form, besides `in` and `out`, which are u and w.
+/// The vectors of a step of conjugate gradients in Eisenstat's form, besides `in` and `out`, which are s and u in the
+/// upper step, u and the next s in the lower one.
 struct EisenstatArguments {
     double *s, *p, *y;
     const double* diagonal;  // of A; null if E and D tell it
-    const double* before;    // the sums of the step before
+    const double* known;     // the sums of the step before; in a lower step, those of the upper one
     EisenstatBounds bounds;
 };
 
@@ -33,7 +34,7 @@ struct EisenstatArguments {
 template <class Value, int lower, class Real = double>
 struct SolveArguments {
     Value* triangles;  // W and G; for D-ILU E and F as [entry][triangle_stride]
-    Value* inverse;    // D^-1; D in the lower step of Eisenstat's form
+    Value* inverse;    // D^-1; D in steps of Eisenstat's form
     const Real* in;    // r, or the lower solve's result
     Real* out;
     const Tile* tiles;

@@ -30,16 +30,16 @@ void WavefrontEisenstat::begin(const Vector& r, Vector& s) const {
     scale_by_pivots(factors_, by_roots() ? PivotPower::signed_root : PivotPower::inverse, true, s);
 }
 
-void WavefrontEisenstat::upper_step(const double* before, const EisenstatBounds& bounds,
-                                    const EisenstatVectors& v) const {
-    const ProfileScope scope = one_step(factors_, "upper", scaled_ ? 8 : 10);
+void WavefrontEisenstat::upper_step(const double* before, const EisenstatBounds& bounds, const EisenstatVectors& v,
+                                    double* sums) const {
+    const ProfileScope scope = one_step(factors_, "upper", scaled_ && !scaled_->diagonal() ? 6 : 8);
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->upper_step(*scaled_, before, bounds, v);
-    wavefront_cpu::upper_step(factors_, EisenstatCoefficients(before, bounds), v);
+        if (cuda_) return cuda_->upper_step(*scaled_, before, bounds, v, sums);
+    wavefront_cpu::upper_step(factors_, EisenstatCoefficients(before, bounds), v, sums);
 }
 
 void WavefrontEisenstat::lower_step(const EisenstatVectors& v, double* sums) const {
-    const ProfileScope scope = one_step(factors_, "lower", scaled_ && !scaled_->diagonal() ? 5 : 6);
+    const ProfileScope scope = one_step(factors_, "lower", scaled_ && !scaled_->diagonal() ? 5 : scaled_ ? 6 : 7);
     if constexpr (cuda_built)
         if (cuda_) return cuda_->lower_step(*scaled_, v, sums);
     wavefront_cpu::lower_step(factors_, v, sums);

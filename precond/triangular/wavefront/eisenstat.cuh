@@ -2,18 +2,20 @@
 // The steps of conjugate gradients in Eisenstat's form (core/interfaces/eisenstat.hpp) within the triangular solves of
 // D-ILU with one unknown a point. Definitions: precond/triangular/wavefront/solve.cuh.
 //
-//     upper   s -= alpha w,  y += alpha p,  p = s + beta p
-//             u(p) = p(p) - sum_u F_u(p) u(p+u)
-//     lower   v(p) = (p + c u)(p) - sum_l E_l(p) v(p+l)             w = u + v
+//     upper   y += alpha p,  p = s + beta p
+//             u(p) = p(p) - sum_u F_u(p) u(p+u)                     t^T A t = u^T (2 p + c u)
+//     lower   v(p) = (p + c u)(p) - sum_l E_l(p) v(p+l)             w = u + v,  s_next = s - alpha w
 //             r(p) = s(p) + sum_l E_l(p) s(p+l)
 //
 // All that is scaled by |D|^(-1/2) (precond/triangular/wavefront/eisenstat.hpp). c is diag(A) - 2, which is the sum of
 // E_l(p)^2, less 1, where diag(A) is what the elimination makes of D, and is computed from A's own diagonal elsewhere.
-// D is 1 or -1: E has the sign of its row's D, and in the lower step so have v, and s where neighbours read it.
+// The upper step has the coefficients E_l(p+u) of other rows; in the sum over all points these make the same c, since
+// each E_l(p)^2 u(p)^2 is the square of a term of p+l. D is 1 or -1: E has the sign of its row's D, and in the lower
+// step so have v, and s where neighbours read it.
 //
 // Neighbours pass u, or v, through the ring and as edges, as in other solves. s has a ring of its own: those who
-// receive edges read it for neighbours in other tiles, since no lower step changes it. Within a level, what the next
-// level needs comes first.
+// receive edges read it for neighbours in other tiles, since a lower step writes the next s elsewhere, in u's place.
+// Within a level, what the next level needs comes first.
 #pragma once
 
 #include "precond/triangular/wavefront/edges.cuh"
@@ -24,7 +26,7 @@ namespace hyperplane {
 /// What a consumer thread does with the point of a level.
 struct EisenstatPoint {
     const Consumer<0>& w;
-    const EisenstatCoefficients& with;
+    const double alpha, beta;  // those of a lower step: its own alpha, and 0
     double* const sums;
 
     /// The coefficients of the terms.
@@ -41,11 +43,12 @@ struct EisenstatPoint {
     }
 
     /// `value` less the terms, which are coefficients times what neighbours have passed.
-    __device__ __forceinline__ double without_neighbours(double value, const double* c, int level) const {
+    __device__ __forceinline__ double without_neighbours(double value, const double* c, double* near, int level) const {
 #pragma unroll
         for (int t = 0; t < LOWER; ++t) {
             const int m = term_of[t];
-            value = fma(-c[t], ring_at(level + offset_level[m], 0, row_of(m), column_of(m)), value);
+            near[t] = ring_at(level + offset_level[m], 0, row_of(m), column_of(m));
+            value = fma(-c[t], near[t], value);
         }
         return value;
     }
@@ -53,22 +56,28 @@ struct EisenstatPoint {
     /// The upper step. Calls pass(u) as soon as u is known.
     template <class Pass>
     __device__ __forceinline__ void upper(int level, const Pass& pass) const {
-        double s = w.value_of(1), p = w.value_of(2), y = 0.0;
-        if (with.alpha != 0.0) {
-            s = fma(-with.alpha, w.value_of(0), s);
-            y = fma(with.alpha, p, w.value_of(3));
-        }
-        p = with.beta != 0.0 ? fma(with.beta, p, s) : s;
-        double c[LOWER];
+        const double s = w.value_of(0), before = w.value_of(1), p = beta != 0.0 ? fma(beta, before, s) : s;
+        double c[LOWER], near[LOWER];
         coefficients(c);
-        const double u = without_neighbours(p, c, level);
+        const double u = without_neighbours(p, c, near, level);
         pass(u);
         const EisenstatArguments& e = w.a.eisenstat;
         e.p[w.slot] = p;
         w.a.out[w.slot] = u;
-        if (with.alpha != 0.0) {
-            e.s[w.slot] = s;
-            e.y[w.slot] = y;
+        if (alpha != 0.0) e.y[w.slot] = fma(alpha, before, w.value_of(2));
+        if (e.diagonal) {
+            const double pivot = w.inverse();
+            sums[0] = fma(s, with_sign_of(pivot, s), sums[0]);
+            sums[1] = fma(with_sign_of(pivot, u), fma(excess(pivot, c), u, 2.0 * p), sums[1]);
+        } else {
+            double squares = 0.0;  // of the terms
+#pragma unroll
+            for (int t = 0; t < LOWER; ++t) {
+                const double term = c[t] * near[t];
+                squares = fma(term, term, squares);
+            }
+            sums[0] = fma(s, s, sums[0]);
+            sums[1] += fma(u, fma(2.0, p, -u), squares);
         }
     }
 
@@ -84,26 +93,23 @@ struct EisenstatPoint {
     /// The lower step, which adds to the sums. Calls pass(v) as soon as v is known.
     template <class Pass>
     __device__ __forceinline__ void lower(int level, const Pass& pass) const {
-        const double pivot = w.inverse(), u = w.value_of(0), s = w.value_of(1), p = w.value_of(2);
-        double c[LOWER];
+        const double pivot = w.inverse(), u = w.value_of(0), p = w.value_of(1), s = w.value_of(2);
+        double c[LOWER], near[LOWER];
         coefficients(c);
-        const double v = without_neighbours(with_sign_of(pivot, fma(excess(pivot, c), u, p)), c, level);
+        const double v = without_neighbours(with_sign_of(pivot, fma(excess(pivot, c), u, p)), c, near, level);
         pass(v);
-        const double of_a = u + with_sign_of(pivot, v), q = with_sign_of(pivot, s);
+        const double q = with_sign_of(pivot, s);
         second_at(level, w.tk + HALO_K, w.tj + HALO_J) = q;
-        w.a.out[w.slot] = of_a;
+        const double next = alpha != 0.0 ? fma(-alpha, u + with_sign_of(pivot, v), s) : s;
+        w.a.out[w.slot] = next;
         double r = q;
 #pragma unroll
         for (int t = 0; t < LOWER; ++t) {
             const int m = term_of[t];
             r = fma(c[t], second_at(level + offset_level[m], row_of(m), column_of(m)), r);
         }
-        const double scaled = with_sign_of(pivot, of_a);
-        sums[eisenstat_rr] = fma(r * r, fabs(pivot), sums[eisenstat_rr]);
-        sums[eisenstat_rho] = fma(s, q, sums[eisenstat_rho]);
-        sums[eisenstat_pw] = fma(p, scaled, sums[eisenstat_pw]);
-        sums[eisenstat_sw] = fma(s, scaled, sums[eisenstat_sw]);
-        sums[eisenstat_ww] = fma(of_a, scaled, sums[eisenstat_ww]);
+        sums[0] = fma(r * r, fabs(pivot), sums[0]);
+        sums[1] = fma(next, with_sign_of(pivot, next), sums[1]);
     }
 };
 
@@ -112,12 +118,11 @@ __device__ __forceinline__ void eisenstat_levels(const Arguments& a, const Tile&
                                                  double* sums) {
     const int begin = tile.first - MAX_LEVEL;
     Consumer<0> w(a, tile, thread, begin);
-    double alpha_beta[eisenstat_sums] = {};
-    if (UPPER)
+    double known[eisenstat_sums] = {};
 #pragma unroll
-        for (int m = 0; m < eisenstat_sums; ++m) alpha_beta[m] = a.eisenstat.before[m];
-    const EisenstatCoefficients with(alpha_beta, a.eisenstat.bounds);
-    const EisenstatPoint point{w, with, sums};
+    for (int m = 0; m < (UPPER ? eisenstat_sums : eisenstat_upper_sums); ++m) known[m] = a.eisenstat.known[m];
+    const EisenstatCoefficients with(known, a.eisenstat.bounds);
+    const EisenstatPoint point{w, UPPER ? with.alpha : eisenstat_alpha(known), UPPER ? with.beta : 0.0, sums};
     Edge* const edges = a.edges + (long long)index * a.nx * plane_records;
     Edge* const below = w.exists && w.tk >= TK - edge_k ? edges + edge_cell_below(w.tj, w.tk) : nullptr;
     Edge* const right = w.exists && w.tj >= TJ - edge_j ? edges + edge_cell_right(w.tj, w.tk) : nullptr;

@@ -6,7 +6,8 @@
 //   lower   e(p) = g(p) - sum_l E_l(p) v(p+l)                                   v = D^-1 e,  w = u + e
 //           r(p) = s(p) + sum_l E_l(p) q(p+l)                                   q = D^-1 s
 //
-// where g = p + diag(A) t - 2 u. Each solve updates the vectors on the way and reads nothing twice.
+// where g = p + diag(A) t - 2 u and t^T A t = t^T (p + g). Each solve updates the vectors on the way and reads nothing
+// twice.
 //
 // On a GPU the same is done with |D|^(-1/2) A |D|^(-1/2), whose D is 1 or -1 and need not be read, and the vectors are
 // divided by |D|^(1/2). If no pivot was modified, diag(A) is D + sum_l E_l^2 D^-1(p+l), which of that matrix is
@@ -54,7 +55,8 @@ public:
         : factors_(factors), cuda_(cuda), scaled_(scaled) {}
 
     void begin(const Vector& r, Vector& s) const override;
-    void upper_step(const double* before, const EisenstatBounds& bounds, const EisenstatVectors& v) const override;
+    void upper_step(const double* before, const EisenstatBounds& bounds, const EisenstatVectors& v,
+                    double* sums) const override;
     void lower_step(const EisenstatVectors& v, double* sums) const override;
     void finish(Vector& y, Vector& x) const override;
     bool by_roots() const override { return scaled_ != nullptr; }
@@ -74,15 +76,20 @@ void scale_by_pivots(const IluFactors& factors, PivotPower power, bool divide, V
 namespace wavefront_cpu {
 
 /// The two steps; `sums` has eisenstat_sums elements.
-void upper_step(const IluFactors& factors, const EisenstatCoefficients& with, const EisenstatVectors& v);
+void upper_step(const IluFactors& factors, const EisenstatCoefficients& with, const EisenstatVectors& v, double* sums);
 void lower_step(const IluFactors& factors, const EisenstatVectors& v, double* sums);
 
-/// What the sums of a line are made of: D^-1, and s, p, r, u and e = w - u.
-struct EisenstatLine {
-    const double *inverse, *s, *p, *r, *u, *e;
+/// What the sums of a line in an upper step are made of: D^-1, diag(A), s, p and u.
+struct EisenstatUpperLine {
+    const double *inverse, *diagonal, *s, *p, *u;
 };
-/// Adds those of `count` points to `sums`.
-void add_sums(const EisenstatLine& line, Index count, double* sums);
+/// And in a lower one: D^-1, r, and the next s.
+struct EisenstatLowerLine {
+    const double *inverse, *r, *next;
+};
+/// Add those of `count` points to `sums`.
+void add_sums(const EisenstatUpperLine& line, Index count, double* sums);
+void add_sums(const EisenstatLowerLine& line, Index count, double* sums);
 
 }  // namespace wavefront_cpu
 }  // namespace hyperplane

@@ -83,17 +83,14 @@ private:
     }
 };
 
-/// The updates of a piece: s -= alpha (u + e), y += alpha p, p = s + beta p.
+/// The updates of a piece: y += alpha p, p = s + beta p.
 void update(const EisenstatCoefficients& with, const EisenstatVectors& v, const Run& run) {
-    double *s = v.s.data() + run.slot, *p = v.p.data() + run.slot, *y = v.y.data() + run.slot;
-    const double *u = v.u.data() + run.slot, *e = v.w.data() + run.slot;
+    double *p = v.p.data() + run.slot, *y = v.y.data() + run.slot;
+    const double* s = v.s.data() + run.slot;
     const double alpha = with.alpha, beta = with.beta;
     if (alpha != 0.0)
 #pragma omp simd
-        for (int t = 0; t < run.count; ++t) {
-            s[t] = std::fma(-alpha, u[t] + e[t], s[t]);
-            y[t] = std::fma(alpha, p[t], y[t]);
-        }
+        for (int t = 0; t < run.count; ++t) y[t] = std::fma(alpha, p[t], y[t]);
     if (beta == 0.0) {
         std::copy_n(s, run.count, p);
         return;
@@ -102,7 +99,8 @@ void update(const EisenstatCoefficients& with, const EisenstatVectors& v, const 
     for (int t = 0; t < run.count; ++t) p[t] = std::fma(beta, p[t], s[t]);
 }
 
-void upper_piece(const FactorsByRun& f, const Run& run, const EisenstatCoefficients& with, const EisenstatVectors& v) {
+void upper_piece(const FactorsByRun& f, const StructMatrix& a, const Run& run, const EisenstatCoefficients& with,
+                 const EisenstatVectors& v, double* sums) {
     update(with, v, run);
     const Piece piece(f, run);
     const int first = f.stencil.diagonal() + 1, last = f.stencil.size();
@@ -114,16 +112,22 @@ void upper_piece(const FactorsByRun& f, const Run& run, const EisenstatCoefficie
 #pragma omp simd
         for (int t = near.begin; t < near.end; ++t) c[t] = std::fma(-(e[t] * d[t]), u[t], c[t]);
     });
-    piece.solve<Direction::upper>(first, last, c, v.u.data() + run.slot);
+    double* u = v.u.data() + run.slot;
+    piece.solve<Direction::upper>(first, last, c, u);
+    const double* diagonal = a.values(a.stencil().diagonal()) + run.slot;
+    add_sums(EisenstatUpperLine{piece.inverse, diagonal, v.s.data() + run.slot, v.p.data() + run.slot, u}, run.count,
+             sums);
 }
 
-void lower_piece(const FactorsByRun& f, const StructMatrix& a, const Run& run, const EisenstatVectors& v,
+/// Leaves w - u in v.work, whose values of other lines the next ones read, and the next s in v.u.
+void lower_piece(const FactorsByRun& f, const StructMatrix& a, const Run& run, double alpha, const EisenstatVectors& v,
                  double* sums) {
     const Piece piece(f, run);
     const int lower = f.stencil.lower_size(), count = run.count;
     scratch().values.resize(2 * std::size_t(count));
     double *g = scratch().values.data(), *r = g + count;
-    const double *s = v.s.data() + run.slot, *p = v.p.data() + run.slot, *u = v.u.data() + run.slot;
+    const double *s = v.s.data() + run.slot, *p = v.p.data() + run.slot;
+    double *u = v.u.data() + run.slot, *e = v.work.data() + run.slot;
     const double* diagonal = a.values(a.stencil().diagonal()) + run.slot;
 #pragma omp simd
     for (int t = 0; t < count; ++t) {
@@ -131,11 +135,11 @@ void lower_piece(const FactorsByRun& f, const StructMatrix& a, const Run& run, c
         r[t] = s[t];
     }
     piece.for_entries(0, lower, false, [&](const double* c, const double* d, const RunNeighbours& near, Int3) {
-        const double *e = v.w.data() + near.slot, *s_near = v.s.data() + near.slot;
+        const double *e_near = v.work.data() + near.slot, *s_near = v.s.data() + near.slot;
 #pragma omp simd
         for (int t = near.begin; t < near.end; ++t) {
             const double scaled = c[t] * d[t];
-            g[t] = std::fma(-scaled, e[t], g[t]);
+            g[t] = std::fma(-scaled, e_near[t], g[t]);
             r[t] = std::fma(scaled, s_near[t], r[t]);
         }
     });
@@ -144,27 +148,43 @@ void lower_piece(const FactorsByRun& f, const StructMatrix& a, const Run& run, c
 #pragma omp simd
         for (int t = near.begin; t < near.end; ++t) r[t] = std::fma(c[t] * d[t], s_near[t], r[t]);
     });
-    double* e = v.w.data() + run.slot;
     piece.solve<Direction::lower>(0, lower, g, e);
-    add_sums({piece.inverse, s, p, r, u, e}, count, sums);
+    if (alpha != 0.0)
+#pragma omp simd
+        for (int t = 0; t < count; ++t) u[t] = std::fma(-alpha, u[t] + e[t], s[t]);
+    else
+        std::copy_n(s, count, u);
+    add_sums(EisenstatLowerLine{piece.inverse, r, u}, count, sums);
+}
+
+/// Calls body(run, sums of its line) for all pieces, and adds up the sums of the lines, `count` of each.
+template <class Body>
+void for_each_with_sums(const IluFactors& factors, Direction direction, Index count, double* sums, const Body& body) {
+    const FactorsByRun f = read_by_runs(factors);
+    const Grid& grid = f.layout.grid();
+    std::vector<double> of_line(std::size_t(grid.ny) * grid.nz * count);
+    for_each_piece(f, direction, Carried{}, [&](const Run& run) {
+        const std::size_t line = run.first.y + std::size_t(grid.ny) * run.first.z;
+        body(f, run, of_line.data() + line * count);
+    });
+    PlaneSums::of_lines(factors.matrix().layout()).add_up(factors.context(), of_line, count, sums);
 }
 
 }  // namespace
 
-void upper_step(const IluFactors& factors, const EisenstatCoefficients& with, const EisenstatVectors& v) {
-    const FactorsByRun f = read_by_runs(factors);
-    for_each_piece(f, Direction::upper, Carried{}, [&](const Run& run) { upper_piece(f, run, with, v); });
+void upper_step(const IluFactors& factors, const EisenstatCoefficients& with, const EisenstatVectors& v, double* sums) {
+    for_each_with_sums(factors, Direction::upper, eisenstat_upper_sums, sums + eisenstat_rho,
+                       [&](const FactorsByRun& f, const Run& run, double* of_line) {
+                           upper_piece(f, factors.matrix(), run, with, v, of_line);
+                       });
 }
 
 void lower_step(const IluFactors& factors, const EisenstatVectors& v, double* sums) {
-    const FactorsByRun f = read_by_runs(factors);
-    const Grid& grid = f.layout.grid();
-    std::vector<double> of_line(std::size_t(grid.ny) * grid.nz * eisenstat_sums);
-    for_each_piece(f, Direction::lower, Carried{}, [&](const Run& run) {
-        const std::size_t line = run.first.y + std::size_t(grid.ny) * run.first.z;
-        lower_piece(f, factors.matrix(), run, v, of_line.data() + line * eisenstat_sums);
-    });
-    PlaneSums::of_lines(factors.matrix().layout()).add_up(factors.context(), of_line, eisenstat_sums, sums);
+    const double alpha = eisenstat_alpha(sums);
+    for_each_with_sums(factors, Direction::lower, eisenstat_lower_sums, sums + eisenstat_rr,
+                       [&](const FactorsByRun& f, const Run& run, double* of_line) {
+                           lower_piece(f, factors.matrix(), run, alpha, v, of_line);
+                       });
 }
 
 }  // namespace hyperplane::wavefront_cpu

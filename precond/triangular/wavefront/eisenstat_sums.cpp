@@ -6,14 +6,35 @@
 
 namespace hyperplane::wavefront_cpu {
 
-void add_sums(const EisenstatLine& line, Index count, double* sums) {
-    const auto of_line = sum_in_lanes<eisenstat_sums>(count, [&]<class T>(Index at) {
-        const T inverse = load<T>(line.inverse + at), s = load<T>(line.s + at), r = load<T>(line.r + at);
-        const T w = load<T>(line.u + at) + load<T>(line.e + at), scaled = inverse * w;
-        return std::array<T, eisenstat_sums>{r * r, s * (inverse * s), load<T>(line.p + at) * scaled, s * scaled,
-                                             w * scaled};
-    });
-    for (std::size_t m = 0; m < eisenstat_sums; ++m) sums[m] += of_line[m];
+namespace {
+
+template <std::size_t count>
+void add(const std::array<double, count>& of_line, double* sums) {
+    for (std::size_t m = 0; m < count; ++m) sums[m] += of_line[m];
+}
+
+}  // namespace
+
+void add_sums(const EisenstatUpperLine& line, Index count, double* sums) {
+    add(sum_in_lanes<eisenstat_upper_sums>(
+            count,
+            [&]<class T>(Index at) {
+                const T inverse = load<T>(line.inverse + at), s = load<T>(line.s + at), u = load<T>(line.u + at);
+                const T t = inverse * u, p = load<T>(line.p + at);
+                return std::array<T, eisenstat_upper_sums>{s * (inverse * s),
+                                                           t * (2.0 * (p - u) + load<T>(line.diagonal + at) * t)};
+            }),
+        sums);
+}
+
+void add_sums(const EisenstatLowerLine& line, Index count, double* sums) {
+    add(sum_in_lanes<eisenstat_lower_sums>(
+            count,
+            [&]<class T>(Index at) {
+                const T r = load<T>(line.r + at), next = load<T>(line.next + at);
+                return std::array<T, eisenstat_lower_sums>{r * r, next * (load<T>(line.inverse + at) * next)};
+            }),
+        sums);
 }
 
 }  // namespace hyperplane::wavefront_cpu

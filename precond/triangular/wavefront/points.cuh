@@ -24,16 +24,16 @@ typedef unsigned Place;  // a half is copied together with its neighbour: a copy
 typedef Value Place;
 #endif
 
-/// Whether D^-1, or in a step of Eisenstat's form D, is copied for a thread of a group.
+/// Whether there is room for copies of D^-1, or in a step of Eisenstat's form of D, for a thread of a group.
 __device__ constexpr bool copies_pivot(int group) {
-    return EISENSTAT ? !UPPER : DILU || (scales && group == rhs_group);
+    return EISENSTAT || DILU || (scales && group == rhs_group);
 }
 /// Number of values that are copied for a thread of a group at a level, without the right-hand side: coefficients, D^-1
 /// or D, and exponents.
 __device__ constexpr int places(int group) {
     return group_begin[group + 1] - group_begin[group] + copies_pivot(group) + halves;
 }
-/// Vectors that are copied besides the right-hand side: s, p, and y or, where it is needed, A's diagonal.
+/// Vectors that are copied besides the right-hand side: p, y or s, and, where it is needed, A's diagonal.
 constexpr int more_vectors = EISENSTAT ? 3 : 0;
 static_assert(!EISENSTAT || (sizeof(Real) == 8 && DILU && MIRRORED && GROUPS == 1 && RUN == 1 && STORAGE == 0 &&
                              !NATURAL && !SKIP_OUTSIDE));
@@ -88,10 +88,10 @@ struct Consumer {
     /// The right-hand side (0) and the vectors that a step of Eisenstat's form reads besides.
     __device__ __forceinline__ const Real* vector(int which) const {
         if (which == 0) return a.in;
-        return (const Real*)(which == 1   ? a.eisenstat.s
-                             : which == 2 ? a.eisenstat.p
+        return (const Real*)(which == 1   ? a.eisenstat.p
+                             : which == 3 ? a.eisenstat.diagonal
                              : UPPER      ? a.eisenstat.y
-                                          : a.eisenstat.diagonal);
+                                          : a.eisenstat.s);
     }
     __device__ __forceinline__ double value_of(int which) const {
         if (whole_stages) return staged_rhs(at)[which * consumer_threads + place];
@@ -144,7 +144,7 @@ struct Consumer {
 #pragma unroll
                 for (int q = 0; q < RUN; ++q) copy_value(to[q], coefficient(m, lowest + q));
         }
-        if (copies_pivot(group)) {
+        if (copies_pivot(group) && (!EISENSTAT || !UPPER || a.eisenstat.diagonal)) {
             Place* const to = stage(at_, inverse_place) + thread;
             if constexpr (RUN > 1)
                 copy_16_async(to, a.inverse + lowest);
@@ -162,7 +162,7 @@ struct Consumer {
                 copy_value(*to, a.in + lowest);
 #pragma unroll
             for (int which = 1; which <= more_vectors; ++which)
-                if (UPPER || which < more_vectors || a.eisenstat.diagonal)
+                if (which < more_vectors || a.eisenstat.diagonal)
                     copy_value(to[which * consumer_threads], vector(which) + lowest);
         }
         advance(slot_ahead);

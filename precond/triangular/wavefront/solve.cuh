@@ -75,7 +75,7 @@ __device__ __forceinline__ void arrive_at_level(int level) {
 }
 
 #if EISENSTAT
-constexpr int sum_count = UPPER ? 0 : eisenstat_sums;
+constexpr int sum_count = UPPER ? eisenstat_upper_sums : eisenstat_lower_sums;
 #else
 constexpr int sum_count = DOT;
 #endif

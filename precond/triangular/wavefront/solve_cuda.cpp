@@ -64,6 +64,11 @@ SolveShape step_shape(const IluPattern& system, const Geometry& g, const StructI
     return {system, g, tuning, eisenstat ? eisenstat_vectors : 0};
 }
 
+/// The number of sums that a kernel has at most.
+Index sums_of(bool eisenstat) {
+    return eisenstat ? std::max(eisenstat_upper_sums, eisenstat_lower_sums) : 1;
+}
+
 }  // namespace
 
 bool computes_dot(const IluPattern& system) {
@@ -83,7 +88,7 @@ Solves::Solves(const Context& context, const IluPattern& system, const Geometry&
       edges_(context, "preconditioner: edges",
              tiles_.count() * system.layout.grid().nx * shape_.edge_records(g, system.dof)),
       state_(copied_to(context, "preconditioner: tiles", std::vector<SolveState>{{0, 0, 1}})),
-      partial_(context, "preconditioner: tiles", tiles_.count() * (eisenstat ? eisenstat_sums : 1)) {
+      partial_(context, "preconditioner: tiles", tiles_.count() * sums_of(eisenstat)) {
     const auto loaded = [&](const SolveShape& shape, bool upper, Kind kind) {
         return load(shape, definitions(system, g, shape, upper, kind, tuning));
     };
@@ -139,14 +144,14 @@ void Solves::upper(const FactorAddresses& f, float* z) {
 }
 
 void Solves::upper_step(const ScaledTriangle& scaled, const double* before, const EisenstatBounds& bounds,
-                        const EisenstatVectors& v) {
-    launch(upper_step_, step_shape_, true, addresses_of(scaled), v.w.data(), v.u.data(), nullptr,
-           {v.s.data(), v.p.data(), v.y.data(), nullptr, before, bounds});
+                        const EisenstatVectors& v, double* sums) {
+    launch(upper_step_, step_shape_, true, addresses_of(scaled), v.s.data(), v.u.data(), sums + eisenstat_rho,
+           {v.s.data(), v.p.data(), v.y.data(), scaled.diagonal(), before, bounds});
 }
 
 void Solves::lower_step(const ScaledTriangle& scaled, const EisenstatVectors& v, double* sums) {
-    launch(lower_step_, step_shape_, false, addresses_of(scaled), v.u.data(), v.w.data(), sums,
-           {v.s.data(), v.p.data(), v.y.data(), scaled.diagonal(), nullptr, {}});
+    launch(lower_step_, step_shape_, false, addresses_of(scaled), v.u.data(), v.u.data(), sums + eisenstat_rr,
+           {v.s.data(), v.p.data(), v.y.data(), scaled.diagonal(), sums, {}});
 }
 
 void Solves::launch(const Kernel& kernel, const SolveShape& shape, bool upper, const FactorAddresses& f, const void* in,
@@ -194,8 +199,7 @@ Index Solves::bytes(const IluPattern& system, const Geometry& g, const StructIlu
     const SolveShape shape(system, g, with_tiles(system, tuning, eisenstat));
     const Tiles tiles(system.layout, g.skew, shape.tile, system.halo);
     const Index edges = system.layout.grid().nx * shape.edge_records(g, system.dof);
-    const Index sums = eisenstat ? eisenstat_sums : 1;
-    return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + sums * Index(sizeof(double))) +
+    return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + sums_of(eisenstat) * Index(sizeof(double))) +
            Index(sizeof(SolveState)) + EdgesBetweenRanks::bytes(system);
 }
 

@@ -53,7 +53,7 @@ public:
 
     /// The steps of EisenstatForm.
     void upper_step(const ScaledTriangle& scaled, const double* before, const EisenstatBounds& bounds,
-                    const EisenstatVectors& v);
+                    const EisenstatVectors& v, double* sums);
     void lower_step(const ScaledTriangle& scaled, const EisenstatVectors& v, double* sums);
 
     /// Device memory held.

@@ -24,7 +24,7 @@ private:
     void sort(const Geometry& geometry, bool ahead);
 };
 
-constexpr int eisenstat_vectors = 3;  ///< s, p, and y or A's diagonal
+constexpr int eisenstat_vectors = 3;  ///< p, y or s, and A's diagonal
 
 /// How a solve is divided into tiles and threads, and how much shared memory a tile takes.
 struct SolveShape {
