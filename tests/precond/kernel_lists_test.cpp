@@ -122,7 +122,7 @@ wavefront_cuda::SolveShape solve_shape(const char* name, int n, const StructIluT
 
 /// The warps of a tile do not meet where levels are small and have older terms (docs/log/struct_ilu_solve.md).
 TEST(SolveShape, HasRowsByTheStencilsLevels) {
-    for (const int n : {33, 64, 128, 256, 432}) {
+    for (const int n : {33, 64, 128, 256}) {
         const auto few = solve_shape("diamond13", n), many = solve_shape("box27", n);
         const auto lines_and_stages = n <= 64 ? std::tuple(32, 4, 8) : std::tuple(32, 8, 6);
         EXPECT_EQ(few.rows, 4) << n;
@@ -130,7 +130,22 @@ TEST(SolveShape, HasRowsByTheStencilsLevels) {
         EXPECT_EQ(std::tuple(many.tile.j, many.tile.k, many.stages, many.blocks), std::tuple(32, 4, 8, 1)) << n;
         EXPECT_EQ(solve_shape("star7", n).rows + solve_shape("star13", n).rows, 0) << n;
     }
+    EXPECT_EQ(solve_shape("box27", 432).rows, 4);
     EXPECT_EQ(solve_shape("diamond13", 128, {.pipelined = 0}).rows, 0);
+}
+
+/// On large grids one thread sums all terms of a point of diamond13, in a tile that is alone on its multiprocessor.
+TEST(SolveShape, OneThreadSumsTheTermsOfDiamond13OnLargeGrids) {
+    const auto expect_one = [](const wavefront_cuda::SolveShape& shape) {
+        EXPECT_EQ(std::tuple(shape.rows, shape.groups, shape.tile.j, shape.tile.k), std::tuple(0, 1, 32, 8));
+        EXPECT_EQ(std::tuple(shape.stages, shape.lookahead, shape.blocks), std::tuple(6, 4, 1));
+        EXPECT_GE(shape.shared, 114 * 1024);
+    };
+    for (const int n : {336, 432, 544}) expect_one(solve_shape("diamond13", n));
+    expect_one(solve_shape("diamond13", 128, {.pipelined = 0}));
+    EXPECT_EQ(solve_shape("diamond13", 432, {.pipelined = 1}).groups, 2);
+    EXPECT_EQ(solve_shape("diamond13", 432, {.rows = 4}).rows, 4);
+    EXPECT_EQ(solve_shape("star13", 432).groups, 2);
 }
 
 /// Tiles of star7 have twice as many lines where levels have points for that; a smaller one is alone.

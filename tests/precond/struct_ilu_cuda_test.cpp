@@ -85,6 +85,13 @@ std::vector<Case> cases() {
         for (int form : {0, 1, 2, 3})
             add(stencil, 1, 0, form, {.tile_j = 32, .tile_k = form == 3 ? 8 : form + 1, .rows = form < 2 ? 4 : 8});
     for (int form : {0, 2}) add("star7", 1, 0, form, {.tile_j = 32, .tile_k = 4, .stages = 3, .rows = 1}, true);
+    // One thread sums the groups of terms that several would sum.
+    for (int form : {0, 1, 2, 3}) {
+        add("diamond13", 1, 0, form, {.pipelined = 0});
+        add("star13", 1, 0, form, {.tile_j = 8, .tile_k = 4, .pipelined = 0});
+        add("skewed7", 1, 1, form, {.pipelined = 0});
+    }
+    add("star13", 1, 0, 0, {.stages = 0, .pipelined = 0}, true);
     for (const auto& [stencil, dofs] : std::map<std::string, std::vector<int>>{{"star7", {1, 2, 3, 8}},
                                                                                {"star13", {1, 3}},
                                                                                {"diamond13", {1, 5}},
@@ -332,6 +339,12 @@ TEST_P(StructIluOnDevice, TwentySolvesHaveTheSameBits) {
         one.setup(a);
         EXPECT_TRUE(factors_of(one) == factors);
     }
+    if (GetParam().tuning.pipelined == 0 && GetParam().dof == 1)
+        for (const StructIluTuning& other : {StructIluTuning{.pipelined = 1}, StructIluTuning{.rows = 4}}) {
+            IluPreconditioner one = make(gpu, other);
+            one.setup(a);
+            EXPECT_EQ(solves_of(one, a, r), first) << "terms are added in the same order, whoever adds them";
+        }
     for (int repeat = 0; repeat < 20; ++repeat) {
         if (repeat % 5 == 0) {
             m.setup(a);
@@ -392,6 +405,7 @@ INSTANTIATE_TEST_SUITE_P(All, StructIluOnDevice, testing::ValuesIn(cases()), [](
            (c.storage == MatrixStorage::full ? "_full" : "_lower") + (c.periodic ? "_periodic" : "") +
            (c.tuning.lookahead ? "_sets" + n(c.tuning.lookahead) : "") + (c.tuning.edges_meet ? "_edges_meet" : "") +
            (c.tuning.run ? "_run" + n(c.tuning.run) : "") + (c.tuning.rows > 0 ? "_rows" + n(c.tuning.rows) : "") +
+           (c.tuning.pipelined == 0 ? "_by_one" : "") +
            (c.tuning.tile_j ? "_tile" + n(c.tuning.tile_j) + "x" + n(c.tuning.tile_k) : "") +
            (c.tuning.factor_j ? "_factor" + n(c.tuning.factor_j) + "x" + n(c.tuning.factor_k) : "") +
            (c.tuning.factor_pipeline ? "_pipeline" : "") +

@@ -185,11 +185,12 @@ struct Consumer {
         if (++at == (STAGES > 0 ? STAGES : 1)) at = 0;
     }
 
-    /// Minus the sum of the group's terms at a level.
+    /// Minus the sum of the group's terms at a level, of [from, upto) of them.
+    template <int from = 0, int upto = count>
     __device__ __forceinline__ double terms(int level) const {
         double sum = 0.0;
 #pragma unroll
-        for (int t = 0; t < count; ++t) {
+        for (int t = from; t < upto; ++t) {
             const int m = term_of[begin + t];
             if (SKIP_OUTSIDE && !line.in_grid(a, level - line.start, m)) continue;
             sum -= (whole_stages ? value_in(stage(at, t)[place], halves ? slot_of(m, slot) : 0)
@@ -198,6 +199,14 @@ struct Consumer {
                            tj + HALO_J + offset_y[m] + SKEW * offset_z[m]);
         }
         return halves && !mirrored ? sum * scale_of(exponents()) : sum;
+    }
+    /// A right-hand side less all terms, added in the groups that several threads would have.
+    template <int of = 1>
+    __device__ __forceinline__ double less_groups(int level, double sum) const {
+        if constexpr (of < SUMS)
+            return less_groups<of + 1>(level, sum + terms<sum_begin[of], sum_begin[of + 1]>(level));
+        else
+            return sum + terms<0, sum_begin[1]>(level);
     }
     __device__ __forceinline__ double inverse() const {
         const double d = whole_stages ? value_in(stage(at, inverse_place)[place], slot) : widened(a.inverse[slot]);

@@ -30,7 +30,6 @@ constexpr int progress_of_row = 0, progress_of_top = TK, progress_of_left = TK +
               progress_of_none = TK + HALO_K + left_cells;
 constexpr int slack = RING - MAX_LEVEL;  // levels by which a row may be ahead of those that read it
 static_assert(slack >= 2);
-TABLE sum_begin[] = SUM_BEGIN;
 
 __device__ constexpr bool has_corners() {
     for (int m = 0; m < LOWER; ++m)

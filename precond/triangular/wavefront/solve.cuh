@@ -42,7 +42,7 @@
 // unknown, float: the type of r and z, which are widened when they are read), STORAGE
 // (precond/factors/reduced_values.cuh), ROWS (0, or warps do not meet at every level but go row by row,
 // precond/triangular/wavefront/rows.cuh, and a lane loads so many edges at a time), SUMS and SUM_BEGIN (the groups in
-// which terms are added; GROUPS and GROUP_BEGIN unless ROWS > 0).
+// which terms are added; GROUPS and GROUP_BEGIN unless one thread has all).
 
 #include "precond/triangular/wavefront/edges.cuh"
 #if DOF == 1
@@ -139,7 +139,11 @@ __device__ double finish_levels(const Arguments& a, const Tile& tile, int index,
             if (!DILU || !UPPER) sum = rhs;
 #pragma unroll
             for (int g = 1; g < GROUPS; ++g) sum += exchange[((level & 1) * (GROUPS - 1) + g - 1) * consumer_threads];
+#if GROUPS < SUMS
+            sum = w.less_groups(level, sum);
+#else
             sum += w.terms(level);
+#endif
         }
         const double y = w.completed(active, sum, rhs, dot);
         if (scales && DOF > 1 && STAGES == 0) __syncwarp();  // the point's other rows have read what is overwritten

@@ -37,7 +37,7 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["BLOCKS"] = std::to_string(shape.blocks);
     all["GROUPS"] = std::to_string(shape.groups);
     all["TERMS"] = rtc::array_of(groups.terms);
-    all["GROUP_BEGIN"] = rtc::array_of(shape.rows > 0 ? std::vector<int>{0, g.lower} : groups.begin);
+    all["GROUP_BEGIN"] = rtc::array_of(shape.groups == 1 ? std::vector<int>{0, g.lower} : groups.begin);
     all["ROWS"] = std::to_string(shape.rows);
     all["SUMS"] = std::to_string(groups.count());
     all["SUM_BEGIN"] = rtc::array_of(groups.begin);

@@ -42,6 +42,21 @@ Index solve_shared(const IluPattern& system, const Geometry& g, int groups, Tile
     return 8 * before + stages * (exponents + 8 * (threads + 1) + (g.lower + 1) * tile.cells() / run * chunk * value);
 }
 
+/// Whether one thread can sum several groups of terms, with the bits of threads that sum one each.
+bool one_may_sum(const IluPattern& system) {
+    return system.dof == 1 && !is_reduced(system.storage);
+}
+
+/// Whether one thread does, at the level itself. It is the default where levels have few points and a row has few older
+/// terms (diamond13), from about 310 points a side on: a tile of 32 x 8 lines alone on its multiprocessor takes less
+/// time then than with threads that sum ahead, or rows that do not meet (docs/log/struct_ilu_solve.md).
+bool one_sums(const IluPattern& system, const StructIluTuning& tuning, int groups) {
+    if (groups == 1 || !one_may_sum(system)) return false;
+    if (tuning.pipelined >= 0) return tuning.pipelined == 0;
+    return tuning.rows <= 0 && groups <= 3 && system.halo == 0 && !has_large_levels(system) &&
+           points_a_level(system) > 120.0;
+}
+
 /// Records of edges that a lane loads at a time where warps of a tile do not meet at every level (rows.cuh); 0 where
 /// they meet. By default they do not with one unknown in double precision and the stencils whose levels have few points
 /// and older terms (diamond13, diamond25, box27): such levels are paced by the copies of their coefficients, which
@@ -145,8 +160,8 @@ int stages_of_points(int groups, bool flat, TileShape tile, int vectors) {
 }  // namespace
 
 Groups::Groups(const IluPattern& system, const Geometry& g, int pipelined) {
-    sort(g, pipelined != 0 && !system.shares);
-    if (pipelined < 0 && !groups_pay(system, count())) sort(g, false);
+    sort(g, (pipelined != 0 || one_may_sum(system)) && !system.shares);
+    if (pipelined <= 0 && !groups_pay(system, count())) sort(g, false);
 }
 
 void Groups::sort(const Geometry& g, bool ahead) {
@@ -168,11 +183,15 @@ void Groups::sort(const Geometry& g, bool ahead) {
 SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning, int vectors)
     : tile{tuning.tile_j, tuning.tile_k} {
     const int dof = system.dof;
+    const bool flat = has_large_levels(system);
     groups = Groups(system, g, tuning.pipelined).count();
+    const bool by_one = one_sums(system, tuning, groups), small = by_one && !flat;
+    if (by_one) groups = 1;
     ring = g.ring;
-    rows = rows_of(system, g, tuning, vectors);
+    rows = by_one ? 0 : rows_of(system, g, tuning, vectors);
     if (tuning.tile_j == 0)
         tile = rows > 0   ? tile_of_rows(system, g)
+               : small    ? TileShape{32, 8}
                : dof == 1 ? tile_of_points(system, groups)
                           : tile_of_blocks(system, g);
     constexpr int fewest_of_rows = 3;
@@ -191,11 +210,10 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
                             dof, system.stencil.name()));
         tile.halve();
     }
-    const bool flat = has_large_levels(system);
     stages = tuning.stages >= 0 ? tuning.stages
              : dof > 1          ? 3
              : rows > 0         ? stages_of_rows(tile)
-                                : stages_of_points(groups, flat, tile, vectors);
+                                : stages_of_points(groups, flat || small, tile, vectors);
     // Older terms are summed a level ahead, or values are loaded a level ahead, and a third level is being copied.
     const int fewest = dof > 1 || rows > 0 ? fewest_of_rows : 1;
     while (stages > 0 &&
@@ -204,7 +222,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
     halo_threads = std::min(256, (records + 31) / 32 * 32);
     if (rows > 0) halo_threads = 32 * g.halo_k + ((tile.k + g.halo_k) * g.halo_j + 31) / 32 * 32;
-    const bool alone = dof == 1 && rows == 0 && vectors == 0 && is_alone(system, groups);
+    const bool alone = dof == 1 && rows == 0 && (vectors > 0 ? tile.cells() <= 256 : small || is_alone(system, groups));
     lookahead = rows > 0 ? 1 : tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups, alone);
     shared = solve_shared(system, g, groups, tile, stages, vectors, ring);
     consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), dof);

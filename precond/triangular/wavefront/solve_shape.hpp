@@ -16,7 +16,8 @@ namespace hyperplane::wavefront_cuda {
 struct Groups {
     std::vector<int> terms, begin{0};
 
-    /// `pipelined` is that of StructIluTuning.
+    /// `pipelined` is that of StructIluTuning. With one unknown in double precision, groups that are not summed ahead
+    /// are summed by one thread, in the same order.
     Groups(const IluPattern& system, const Geometry& geometry, int pipelined);
     int count() const { return int(begin.size()) - 1; }
 

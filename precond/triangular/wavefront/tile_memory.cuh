@@ -22,6 +22,7 @@ constexpr int warp_cells = 32 / DOF;  // the rows of a point are adjacent lanes 
 constexpr int consumer_threads = tile_threads(warp_cells);
 TABLE term_of[] = TERMS;
 TABLE group_begin[] = GROUP_BEGIN;
+TABLE sum_begin[] = SUM_BEGIN;
 TABLE offset_level[] = OFFSET_LEVEL;
 constexpr int rhs_group = GROUPS > 1 ? 1 : 0;  // adds the right-hand side
 constexpr bool scales = UPPER && !DILU;        // and multiplies it by D^-1
