@@ -14,6 +14,7 @@
 #include "apps/run/profile.hpp"
 #include "apps/run/progress.hpp"
 #include "core/counted.hpp"
+#include "core/graph/orderings.hpp"
 #include "io/costs.hpp"
 #include "io/deck.hpp"
 
@@ -35,6 +36,14 @@ std::map<std::string, std::string> values_of(const RecordData& record) {
 std::string value_of(const std::map<std::string, std::string>& values, const std::string& name) {
     const auto at = values.find(name);
     return at == values.end() ? "?" : at->second;
+}
+
+/// "multicolor (colours = hashed)"; records of before a key have no value of it.
+std::string ordering_of(const std::map<std::string, std::string>& values) {
+    return order_text(value_of(values, "ordering.name"), [&](const std::string& key) {
+        const auto at = values.find("ordering." + key);
+        return at == values.end() ? std::string() : at->second;
+    });
 }
 
 /// "4", or "4 to 6" where the least and the most differ.
@@ -132,7 +141,7 @@ std::string info_text(const RecordData& record, bool all) {
     text += info_line("grid", grid_text(record));
     if (record.pattern) text += info_line("matrix", pattern_text(*record.pattern, record.dof, record.symmetric));
     if (record.given_pattern)
-        text += info_line("ordering", fmt::format("{}; in the given order {}", value_of(values, "ordering.name"),
+        text += info_line("ordering", fmt::format("{}; in the given order {}", ordering_of(values),
                                                   bandwidth_text(*record.given_pattern)));
     text += info_line("method", fmt::format("{} with {}, {} layout", value_of(values, "solver.name"),
                                             value_of(values, "preconditioner.name"), record.layout));

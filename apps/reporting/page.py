@@ -166,6 +166,13 @@ def timers(record):
     return table(f"Timers of {record.label}", ["part", "seconds", "calls", "ms a call", "GB/s"], rows, range(1, 5))
 
 
+def order_words(record):
+    """The ordering and those of its keys that the run was given, as in "multicolor (colours = hashed)"."""
+    keys = [f"{key.split('.')[1]} = {value.text}" for key, value in record.deck.items()
+            if key.startswith("ordering.") and key != "ordering.name" and value.provenance != "default"]
+    return record.value("ordering.name", "natural") + (f" ({', '.join(keys)})" if keys else "")
+
+
 def pattern(record):
     """The pattern of a general matrix, as it was solved with and as it was given; empty on a grid."""
     if not record.pattern:
@@ -178,7 +185,7 @@ def pattern(record):
     both = [record.pattern, record.given_pattern] if record.given_pattern else [record.pattern]
     rows = [[text, *(each[key] for each in both)] for key, text in words.items()]
     rows.append(["rows a level", *(number(each["rows"] / max(1, each["lower_levels"])) for each in both)])
-    head = ["pattern", f"in the order {record.value('ordering.name', 'natural')}", "in the given order"]
+    head = ["pattern", f"in the order {order_words(record)}", "in the given order"]
     return table(f"Matrix of {record.label}", head[:1 + len(both)], rows, range(1, 1 + len(both)))
 
 

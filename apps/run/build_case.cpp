@@ -201,7 +201,7 @@ std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& pr
             fmt::format("{}: rows on a grid have the order of the grid; set matrix.format = general, or "
                         "leave the key out",
                         parameters.where("ordering", "name")));
-    announce_order(context, parameters.text("ordering", "name"), problem->shape().pattern->rows());
+    announce_order(context, order_text(parameters), problem->shape().pattern->rows());
     return problem->in_order(make_order(*problem->shape().pattern, parameters));
 }
 

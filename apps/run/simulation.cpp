@@ -188,7 +188,7 @@ void Simulation::start() {
     within_ = store.get("run/within").at(0) != 0.0;
     if (const RowOrder* order = case_.shape().order(); order && store.get("run/order") != order_mark(*order))
         throw FileError(
-            fmt::format("the state was computed with other places of the rows than ordering.name = {} gives them here, "
+            fmt::format("the state was computed with other places of the rows than the ordering {} gives them here, "
                         "perhaps by another version of its library; start over with --fresh",
                         order->name));
     if (before.solver.count("run/seconds"))

@@ -81,13 +81,25 @@ const std::vector<RegistryRow<MakeOrder>>& orderings() {
          [](const BlockPattern& pattern, const Parameters&) { return nested_dissection_order(graph_of(pattern)); }},
         {"multicolor",
          {"colours"},
-         "rows by the colour of a greedy colouring: as many levels as colours",
+         "rows by colour: as many levels as colours",
          "No two coupled rows have the same colour, so the rows of a colour are factored and solved at the same time. "
          "With sync_free_ilu this is multicolour ILU: as many levels as colours at fill level 0, and more iterations "
          "than in most other orders.",
-         {},
-         [](const BlockPattern& pattern, const Parameters&) {
-             return order_by_colour(greedy_colours(graph_of(pattern)));
+         {{.section = "ordering",
+           .key = "colours",
+           .type = ParameterType::choice,
+           .default_value = "greedy",
+           .description =
+               "greedy: row by row in the given order, on one thread, the smallest colour that no coupled row before "
+               "it has. hashed: on all threads, the smallest colour that no coupled row with more couplings has, a "
+               "hash of the row's number deciding between equals (Jones and Plassmann 1993, largest degree first); "
+               "the same colours for any number of threads, two to four times as many as greedy finds for grids in "
+               "natural order",
+           .choices = {"greedy", "hashed"}}},
+         [](const BlockPattern& pattern, const Parameters& parameters) {
+             const bool hashed = parameters.text("ordering", "colours") == "hashed";
+             const Graph graph = graph_of(pattern);
+             return order_by_colour(hashed ? hashed_colours(graph) : greedy_colours(graph));
          }},
     };
     return rows;
@@ -102,11 +114,28 @@ ParameterTable common_ordering_parameters() {
                             "orderings); what is read and written stays in the given order"}};
 }
 
+std::string order_text(const std::string& name, const std::function<std::string(const std::string& key)>& value) {
+    for (const auto& row : orderings()) {
+        if (!row.is_called(name)) continue;
+        std::string keys;
+        for (const ParameterSpec& spec : row.parameters)
+            if (const std::string own = value(spec.key); !own.empty() && own != spec.default_value)
+                keys += (keys.empty() ? "" : ", ") + spec.key + " = " + own;
+        return keys.empty() ? row.name : row.name + " (" + keys + ")";
+    }
+    return name;
+}
+
+std::string order_text(const Parameters& parameters) {
+    return order_text(parameters.text("ordering", "name"),
+                      [&](const std::string& key) { return parameters.text("ordering", key); });
+}
+
 std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters) {
     const auto& row = find_row(orderings(), "ordering", parameters.text("ordering", "name"));
     if (&row == &orderings().front()) return nullptr;
     const auto begin = std::chrono::steady_clock::now();
-    RowOrder order = make_row_order(pattern.context(), row.name, row.create(pattern, parameters));
+    RowOrder order = make_row_order(pattern.context(), order_text(parameters), row.create(pattern, parameters));
     order.seconds = seconds_since(begin);
     order.before = pattern.statistics();
     return std::make_shared<const RowOrder>(std::move(order));

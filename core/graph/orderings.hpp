@@ -4,9 +4,11 @@
 //   rcm                 reverse Cuthill and McKee: a small bandwidth
 //   random              a permutation that follows from a seed
 //   nested_dissection   METIS: little fill, few and wide levels
-//   multicolor          colours of the graph: as many levels of ILU(0) as there are colours
+//   multicolor          colours of the graph, greedy on one thread or hashed on all: as many levels of ILU(0) as there
+//                       are colours
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "core/graph/graph.hpp"
@@ -23,6 +25,12 @@ const std::vector<RegistryRow<MakeOrder>>& orderings();
 /// Key `name` of [ordering].
 ParameterTable common_ordering_parameters();
 
+/// "multicolor", or "multicolor (colours = hashed)": an ordering and those of its keys that do not have their default.
+/// `value`: the text of a key of [ordering]; empty if it has none.
+std::string order_text(const std::string& name, const std::function<std::string(const std::string& key)>& value);
+/// The same of the ordering that the deck asks for.
+std::string order_text(const Parameters& parameters);
+
 /// The order that the deck asks for; null for the given one.
 std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters);
 
@@ -30,6 +38,9 @@ std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Pa
 Buffer<int> rcm_order(const Graph& graph);
 /// Greedy colouring (core/graph/colours.cpp): the smallest colour that no neighbour with a smaller number has.
 Buffer<int> greedy_colours(const Graph& graph);
+/// Jones and Plassmann's colouring, largest degree first (core/graph/hashed_colours.cpp): the smallest colour that no
+/// neighbour of higher rank has. The same for any number of threads. Memory: 16 bytes a vertex beside the colours.
+Buffer<int> hashed_colours(const Graph& graph);
 /// The vertices by colour; those of one colour ascend.
 Buffer<int> order_by_colour(const Buffer<int>& colour);
 /// METIS's nested dissection (core/graph/nested_dissection.cpp). Throws UsageError if the graph is larger than

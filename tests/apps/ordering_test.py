@@ -149,6 +149,60 @@ class Ordering(ProgramTest):
         self.assertEqual(here["iterations"], there["iterations"])
         self.assertLess(abs(here["errors"]["max"] / there["errors"]["max"] - 1.0), 1e-3)
 
+    def test_hashed_colours_are_another_order_of_the_same_system(self):
+        deck = self.write("q.ini", POISSON.format(preconditioner="sync_free_ilu", format="general") +
+                          "[ordering]\nname = multicolor\ncolours = greedy\n")
+        hashed = ("--set", "ordering.colours=hashed")
+        greedy = self.run_json(0, "run", deck, "--set", "output.file=greedy.h5")
+        other = self.run_json(0, "run", deck, *hashed, "--threads", "1")
+        self.assertEqual(other["status"], greedy["status"])
+        self.assertEqual(greedy["pattern"]["lower_levels"], 2)
+        self.assertGreater(other["pattern"]["lower_levels"], 2)
+        self.assertEqual(other["given_pattern"], greedy["given_pattern"])
+        self.assertLess(abs(other["errors"]["max"] / greedy["errors"]["max"] - 1.0), 1e-3)
+        self.assertEqual(self.run_json(0, "check", deck, *hashed, "--threads", "1")["memory"]["predicted"], other["memory"]["predicted"])
+        # What tells the ordering tells how its colours were found.
+        self.assertIn("multicolor (colours = hashed); in the given order", self.expect(0, "run", deck, *hashed, "--fresh").stdout)
+        self.assertIn("multicolor (colours = hashed); in the given order", self.expect(0, "info", "q.h5").stdout)
+        self.assertIn("multicolor; in the given order", self.expect(0, "info", "greedy.h5").stdout)
+        self.expect(0, "report", "q.h5", "-o", "q.html")
+        self.assertIn("in the order multicolor (colours = hashed)", (self.folder / "q.html").read_text())
+        self.assertIn("in the order multicolor (colours = hashed)", self.expect(0, "export", deck, *hashed, "-o", "q").stdout)
+        orders = {colours: self.expect(0, "export", deck, "--set", f"ordering.colours={colours}", "-o", colours) and
+                  values_of(self.folder / colours / "order.mtx") for colours in ("greedy", "hashed")}
+        self.assertNotEqual(orders["greedy"], orders["hashed"])
+        self.assertEqual(sorted(orders["greedy"]), sorted(orders["hashed"]))
+        # Threads and ranks keep the bits.
+        state = (*hashed, "--set", "grid.cells=19 17 15", "--set", "output.state=always", "--fresh", "--quiet")
+        for name, words in (("one", ("--threads", "1")), ("four", ("--threads", "4")), ("ranks", ("--ranks", "2"))):
+            self.expect(0, "run", deck, *state, *words, "--set", f"output.file={name}.h5")
+        self.expect(0, "diff", "--tolerance", "0", "one.h5", "four.h5")
+        self.expect(0, "diff", "--tolerance", "0", "one.h5", "ranks.h5")
+
+    def test_hashed_colours_are_compared_swept_and_continued(self):
+        both = "sync_free_ilu:ordering.name=multicolor,sync_free_ilu:ordering.name=multicolor:ordering.colours=hashed"
+        self.expect(0, "compare", self.deck, "--preconditioners", both, "--reps", "1", "--json", "c.json", "--quiet")
+        rows = json.loads((self.folder / "c.json").read_text())["candidates"]
+        self.assertEqual([row["converged"] for row in rows], [True, True])
+        self.assertEqual(sum("ordering.colours=hashed" in row["name"] for row in rows), 1)
+        ordering = "[ordering]\nname = multicolor\ncolours = hashed\n"
+        # A candidate in another order leaves the key out.
+        deck = self.write("h.ini", DECK + ordering)
+        self.expect(0, "compare", deck, "--preconditioners", "sync_free_ilu,sync_free_ilu:ordering.name=rcm", "--reps", "1", "--quiet")
+        study = self.write("s.ini", DECK + "[ordering]\nname = multicolor\n[sweep]\nordering.colours = greedy, hashed\n")
+        self.expect(0, "study", "run", study)
+        self.expect(0, "study", "collect", study)
+        table = self.expect(0, "info", "s.h5", "--all").stdout
+        for colours in ("greedy", "hashed"):
+            self.assertIn(f"colours={colours}", table)
+        deck = self.write("t.ini", TRANSPORT.format(cells=8, steps=6) + "[preconditioner]\nname = sync_free_ilu\n"
+                                   "[matrix]\nformat = general\n[output]\ncheckpoint_every = 2\n" + ordering)
+        self.expect(0, "run", deck, "--set", "output.file=whole.h5", "--quiet")
+        self.expect(75, "run", deck, "--quiet", stop_at=40)
+        self.expect(2, "run", deck, "--set", "ordering.colours=greedy", says="different deck (ordering.colours is greedy, was hashed)")
+        self.expect(0, "run", deck, says="going on from step")
+        self.expect(0, "diff", "whole.h5", "t.h5", "--tolerance", "0")
+
     def test_the_same_bits_for_any_number_of_threads(self):
         for name in self.orderings():
             for threads in ("1", "2"):
@@ -185,7 +239,14 @@ class Ordering(ProgramTest):
     def test_what_has_no_order_is_refused(self):
         self.expect(2, "run", self.deck, "--set", "ordering.name=rcn", says="rcm")
         self.expect(2, "run", self.deck, "--set", "ordering.name=rcm", "--set", "ordering.seed=1", says="seed")
+        deck = self.write("h.ini", DECK + "[ordering]\nname = rcm\ncolours = hashed\n")
+        self.expect(2, "run", deck, says="h.ini:14: ordering.colours belongs to ordering multicolor, not to rcm")
+        for words in (("--set", "ordering.colours=hashed"), ("--set", "ordering.name=random", "--set", "ordering.colours=greedy")):
+            self.expect(2, "run", self.deck, *words, says="--set: ordering.colours belongs to ordering multicolor, not to")
+        self.expect(2, "run", self.deck, "--set", "ordering.name=multicolor", "--set", "ordering.colours=stencil",
+                    says="'stencil' is none of greedy | hashed")
         deck = self.write("p.ini", POISSON.format(preconditioner="struct_ilu", format="auto"))
+        self.expect(2, "run", deck, "--set", "ordering.name=multicolor", "--set", "ordering.colours=hashed", says="order of the grid")
         self.expect(2, "run", deck, "--set", "ordering.name=rcm", says=["order of the grid", "matrix.format = general"])
 
     def test_orders_are_compared_on_one_system(self):

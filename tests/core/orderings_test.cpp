@@ -20,11 +20,13 @@ namespace {
 using reference::BlockMatrix;
 using reference::Pattern;
 
-Parameters ordering_parameters(const std::string& name, const std::string& seed = "") {
+/// The ordering with a key of its own, unless `value` is empty.
+Parameters ordering_parameters(const std::string& name, const std::string& value = "",
+                               const std::string& key = "seed") {
     Parameters parameters(common_ordering_parameters());
     parameters.add(find_row(orderings(), "ordering", name).parameters);
     parameters.set("ordering", "name", name);
-    if (!seed.empty()) parameters.set("ordering", "seed", seed);
+    if (!value.empty()) parameters.set("ordering", key, value);
     return parameters;
 }
 
@@ -36,8 +38,9 @@ std::vector<int> as_list(const Buffer<int>& values) {
     return {values.begin(), values.end()};
 }
 
-std::vector<int> order_named(const std::string& name, const BlockPattern& pattern, const std::string& seed = "") {
-    const auto order = make_order(pattern, ordering_parameters(name, seed));
+std::vector<int> order_named(const std::string& name, const BlockPattern& pattern, const std::string& value = "",
+                             const std::string& key = "seed") {
+    const auto order = make_order(pattern, ordering_parameters(name, value, key));
     return as_list(order->given);
 }
 
@@ -78,20 +81,25 @@ TEST(Orderings, ReverseCuthillMcKeeEqualsReference) {
 }
 
 TEST(Orderings, ColoursEqualReferenceAndAreProper) {
-    for (const auto& [name, pattern] : ordering_patterns()) {
-        SCOPED_TRACE(name);
-        const auto a = block_pattern_of(pattern);
-        const Pattern graph = reference::undirected(pattern);
-        const std::vector<int> colour = as_list(greedy_colours(graph_of(*a)));
-        EXPECT_EQ(colour, reference::greedy_colours(graph));
-        std::vector<int> expected(pattern.size());
-        std::iota(expected.begin(), expected.end(), 0);
-        std::stable_sort(expected.begin(), expected.end(), [&](int v, int w) { return colour[v] < colour[w]; });
-        EXPECT_EQ(order_named("multicolor", *a), expected);
-        const auto order = make_order(*a, ordering_parameters("multicolor"));
-        const ReorderedPattern ordered = in_order(*a, order, "test");
-        EXPECT_LE(ordered.pattern->statistics().lower_levels, 1 + *std::max_element(colour.begin(), colour.end()));
-    }
+    for (const auto& [name, pattern] : ordering_patterns())
+        for (const bool hashed : {false, true}) {
+            SCOPED_TRACE(name + (hashed ? ", hashed" : ", greedy"));
+            const auto a = block_pattern_of(pattern);
+            const Pattern graph = reference::undirected(pattern);
+            const Graph of_a = graph_of(*a);
+            const std::vector<int> colour = as_list(hashed ? hashed_colours(of_a) : greedy_colours(of_a));
+            EXPECT_EQ(colour, hashed ? reference::hashed_colours(graph) : reference::greedy_colours(graph));
+            for (int v = 0; v < int(graph.size()); ++v)
+                for (int w : graph[v]) EXPECT_NE(colour[v], colour[w]) << v << " " << w;
+            std::vector<int> expected(pattern.size());
+            std::iota(expected.begin(), expected.end(), 0);
+            std::stable_sort(expected.begin(), expected.end(), [&](int v, int w) { return colour[v] < colour[w]; });
+            EXPECT_EQ(order_named("multicolor", *a, hashed ? "hashed" : "", "colours"), expected);
+            const auto order = make_order(*a, ordering_parameters("multicolor", hashed ? "hashed" : "", "colours"));
+            EXPECT_EQ(order->name, hashed ? "multicolor (colours = hashed)" : "multicolor");
+            const ReorderedPattern ordered = in_order(*a, order, "test");
+            EXPECT_LE(ordered.pattern->statistics().lower_levels, 1 + *std::max_element(colour.begin(), colour.end()));
+        }
 }
 
 /// Graphs in which many vertices wait for each other: each row follows the one before it, within a line or throughout,
@@ -130,12 +138,16 @@ TEST(Orderings, ColoursAreThoseOfOneThreadForAnyNumberOfThreads) {
     for (const auto& [name, pattern] : patterns_to_colour()) {
         SCOPED_TRACE(name);
         const Pattern graph = reference::undirected(pattern);
-        const std::vector<int> expected = reference::greedy_colours(graph);
+        const std::vector<int> greedy = reference::greedy_colours(graph), hashed = reference::hashed_colours(graph);
         for (const int threads : {1, 2, 3, 4, 8, 16}) {
             const Context host = Context::cpu(threads);
             host.set_least_parallel_work(0);
             const BlockPattern a = pattern_of(host, pattern);
-            for (int repeat = 0; repeat < 5; ++repeat) ASSERT_EQ(as_list(greedy_colours(graph_of(a))), expected);
+            const Graph of_a = graph_of(a);
+            for (int repeat = 0; repeat < 5; ++repeat) {
+                ASSERT_EQ(as_list(greedy_colours(of_a)), greedy);
+                ASSERT_EQ(as_list(hashed_colours(of_a)), hashed);
+            }
         }
     }
 }
@@ -177,6 +189,15 @@ TEST(Orderings, RandomFollowsFromTheSeed) {
     std::vector<int> sorted = one;
     std::sort(sorted.begin(), sorted.end());
     for (int row = 0; row < 70; ++row) EXPECT_EQ(sorted[row], row);
+}
+
+TEST(Orderings, AreNamedWithTheKeysThatDifferFromTheirDefaults) {
+    EXPECT_EQ(order_text(ordering_parameters("multicolor")), "multicolor");
+    EXPECT_EQ(order_text(ordering_parameters("multicolor", "hashed", "colours")), "multicolor (colours = hashed)");
+    EXPECT_EQ(order_text(ordering_parameters("random", "7")), "random (seed = 7)");
+    const auto unknown = [](const std::string&) { return std::string(); };  // a record of before the key
+    EXPECT_EQ(order_text("multicolor", unknown), "multicolor");
+    EXPECT_EQ(order_text("of a later version", unknown), "of a later version");
 }
 
 TEST(Orderings, NestedDissectionShortensDependencies) {

@@ -84,6 +84,37 @@ inline std::vector<int> greedy_colours(const Pattern& graph) {
     return colour;
 }
 
+/// Whether vertex v ranks above w in Jones and Plassmann's colouring, largest degree first: more neighbours, and of
+/// equal ones the larger value of splitmix64's last mixing step, by arithmetic modulo 2^64.
+inline bool ranks_above(const Pattern& graph, int v, int w) {
+    if (graph[v].size() != graph[w].size()) return graph[v].size() > graph[w].size();
+    const auto mixed = [](unsigned long long x) {
+        x = (x ^ (x / (1ULL << 30))) * 13787848793156543929ULL;
+        x = (x ^ (x / (1ULL << 27))) * 10723151780598845931ULL;
+        return x ^ (x / (1ULL << 31));
+    };
+    return mixed(v) > mixed(w);
+}
+
+/// Jones and Plassmann's rounds: of the vertices without a colour, those that rank above all neighbours without one
+/// take the smallest colour that no neighbour has.
+inline std::vector<int> hashed_colours(const Pattern& graph) {
+    std::vector<int> colour(graph.size(), -1);
+    for (bool left = true; left;) {
+        std::map<int, int> found;
+        for (int v = 0; v < int(graph.size()); ++v) {
+            const auto below = [&](int w) { return colour[w] >= 0 || ranks_above(graph, v, w); };
+            if (colour[v] >= 0 || !std::all_of(graph[v].begin(), graph[v].end(), below)) continue;
+            std::set<int> taken;
+            for (int w : graph[v]) taken.insert(colour[w]);
+            while (taken.count(found[v])) ++found[v];
+        }
+        for (const auto& [v, own] : found) colour[v] = own;
+        left = !found.empty();
+    }
+    return colour;
+}
+
 /// The matrix whose row and column p are row and column given[p] of `a`.
 inline BlockMatrix permuted(const BlockMatrix& a, const std::vector<int>& given) {
     std::vector<int> place(given.size());
