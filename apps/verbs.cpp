@@ -225,11 +225,12 @@ const std::vector<Verb>& verbs() {
          !stops_well,
          in_one_process},
         {"bench",
-         "[kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|vectors|hpcg [NX NY NZ]]",
+         "[kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|sweeps DECK...|"
+         "vectors|hpcg [NX NY NZ]]",
          0,
          -1,
          "Time kernels, preconditioners, assembly or vectors against the memory's limit, whole solves, or HPCG's "
-         "problem",
+         "problem; or record how Jacobi sweeps come near to triangular solves",
          {{"cases", "LIST",
            "STENCIL:DOF:N[:sym],..., a file with such cases, table3[:DOF], table3-a100, table3-small, figure8, "
            "figure9, fgbilu-figure9, levels, middle or ablation"},
@@ -248,6 +249,8 @@ const std::vector<Verb>& verbs() {
           {"ranks", "N",
            "solve, preconditioners: cut the grid along z into the parts of N ranks, threads of this process, on CPUs "
            "or a GPU each"},
+          {"sweeps", "N",
+           "sweeps: the most that are recorded (default 20), of each triangle of the deck's preconditioner"},
           {"repeats", "N", "timed calls after a warm-up; the median counts (default 9)"},
           {"json", "FILE", "also write what was measured; - for standard output, alone"},
           force,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|vectors|hpcg]
+// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|sweeps
+// DECK...|vectors|hpcg]
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@
 #include "apps/bench/multigrid.hpp"
 #include "apps/bench/preconditioner_table.hpp"
 #include "apps/bench/solve_table.hpp"
+#include "apps/bench/sweeps.hpp"
 #include "apps/bench/tables.hpp"
 #include "apps/bench/vectors.hpp"
 #include "apps/build_info.hpp"
@@ -261,8 +263,10 @@ const std::map<std::string, std::vector<std::string>> options_of_kinds = {
     {"build-up", {"kernels"}},
     {"tunings", {"kernels", "preconditioners"}},
     {"unknowns", {"vectors"}},
-    {"set", {"preconditioners", "solve", "assembly", "multigrid"}},
-    {"backend", {"preconditioners", "solve", "assembly", "multigrid"}},
+    {"sweeps", {"sweeps"}},
+    {"repeats", {"kernels", "preconditioners", "solve", "assembly", "multigrid", "vectors", "hpcg"}},
+    {"set", {"preconditioners", "solve", "assembly", "multigrid", "sweeps"}},
+    {"backend", {"preconditioners", "solve", "assembly", "multigrid", "sweeps"}},
 };
 
 void refuse_options_of_others(const Invocation& invocation, const std::string& kind) {
@@ -291,11 +295,14 @@ int bench(const Invocation& invocation, const RankOrNone& launched) {
     if (kind == "assembly") return bench_assemblies(invocation, repeats);
     if (kind == "vectors") return bench_all_vectors(invocation, repeats);
     if (kind == "multigrid") return bench_multigrids(invocation, repeats);
+    if (kind == "sweeps") return bench_all_sweeps(invocation);
     if (kind == "hpcg") return bench_hpcg_verb(invocation, repeats);
     if (kind != "kernels" || invocation.arguments.size() > 1)
         throw UsageError(
             "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...`, `bench "
-            "assembly DECK...`, `bench multigrid DECK...`, `bench vectors` or `bench hpcg [NX NY NZ]`");
+            "assembly DECK...`, `bench multigrid DECK...`, `bench sweeps DECK...`, `bench vectors` or `bench hpcg [NX "
+            "NY "
+            "NZ]`");
     return bench_kernel_cases(invocation, repeats);
 }
 

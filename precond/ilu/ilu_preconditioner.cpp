@@ -195,6 +195,12 @@ ApplicationCheck IluPreconditioner::check_application(const SystemMatrix& a, con
     return solve_->check(a.context(), factors_.triangle_factors(offsets.data()), r, z);
 }
 
+UnitTriangles IluPreconditioner::unit_triangles() const {
+    const Context& context = factors_.context();
+    const Buffer<Int3> offsets = copied_to(context, "triangles", factors_.stencil().offsets());
+    return unit_triangles_of(context, factors_.triangle_factors(offsets.data()), factors_.matrix().dof());
+}
+
 SweepCounts IluPreconditioner::sweeps() const {
     SweepCounts counts = factorisation_->sweeps();
     counts.apply = solve_->sweeps();

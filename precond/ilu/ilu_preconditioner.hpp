@@ -20,6 +20,7 @@
 #include <string>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "precond/factors/unit_triangles.hpp"
 #include "precond/fused_step.hpp"
 #include "precond/ilu/factorisation.hpp"
 #include "precond/ilu/hyperplane_copy.hpp"
@@ -42,7 +43,7 @@ struct IluOptions {
     std::string name = "struct_ilu";  ///< of the preconditioner, in messages
 };
 
-class IluPreconditioner : public Preconditioner, public FusedStep, public SingleSolve {
+class IluPreconditioner : public Preconditioner, public FusedStep, public SingleSolve, public HasUnitTriangles {
 public:
     IluPreconditioner(const Context& context, const IluOptions& options, std::unique_ptr<Factorisation> factorisation,
                       std::unique_ptr<TriangularSolve> solve);
@@ -72,6 +73,8 @@ public:
     Index bytes_per_apply() const override;
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
+
+    UnitTriangles unit_triangles() const override;
 
     PreconditionerPlan plan(const PreconditionerSetting& setting) const;
     /// The kernels that NVRTC compiles for matrices like this on a GPU.

@@ -66,18 +66,6 @@ Index bytes_of_application(const SweepOptions& options, Index lower, Index upper
            4 * vector;
 }
 
-constexpr Index block_rows = TriangleSweeps::block_points;
-
-/// A block of an asynchronous sweep on a CPU: its rows are computed, then written.
-void sweep_block(const BsrMatrix& triangle, Index block, const double* b, double* x) {
-    thread_local std::vector<double> products;
-    const int dof = triangle.dof();
-    const Index first = block * block_rows, last = std::min(first + block_rows, triangle.pattern()->rows());
-    products.resize(std::size_t(block_rows * dof));
-    bsr::multiply(*triangle.pattern(), dof, triangle.values(), x, products.data() - first * dof, first, last);
-    for (Index at = first * dof; at < last * dof; ++at) x[at] = b[at] - products[at - first * dof];
-}
-
 }  // namespace
 
 SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options,
@@ -90,11 +78,10 @@ SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors
     g_ = make(triangle_of(factors.filled, false, slab));
     inverse_ = make(diagonal_pattern(factors.pattern().context(), w_->pattern()->rows(), swept_label));
     for (Vector* vector : {&product_, &scaled_}) *vector = Vector(context, w_->space(), factors.dof, swept_label);
-    if constexpr (cuda_built)
-        if (context.backend() == Backend::cuda && options.mode == SweepMode::block_async) {
-            async_w_ = std::make_shared<AsyncSweepCuda>(*w_, turns_of(options.order, Direction::lower));
-            async_g_ = std::make_shared<AsyncSweepCuda>(*g_, turns_of(options.order, Direction::upper));
-        }
+    if (options.mode == SweepMode::block_async) {
+        blocks_of_w_.emplace(*w_, Direction::lower, options.order);
+        blocks_of_g_.emplace(*g_, Direction::upper, options.order);
+    }
 }
 
 void SweptFactors::take(const GeneralFactors& factors, const std::string& name) {
@@ -143,19 +130,9 @@ void SweptFactors::sweep(const BsrMatrix& triangle, int sweeps, const Vector& b,
 }
 
 void SweptFactors::sweep_by_blocks(Direction direction, int sweeps, const Vector& b, Vector& x) const {
-    const BsrMatrix& triangle = direction == Direction::lower ? *w_ : *g_;
+    const bool lower = direction == Direction::lower;
     set_zero(x);
-    for (int at = 0; at < sweeps; ++at) {
-        if constexpr (cuda_built)
-            if (async_w_) {
-                (direction == Direction::lower ? async_w_ : async_g_)->sweep(triangle, b, x);
-                continue;
-            }
-        const Index rows = triangle.pattern()->rows();
-        for_each_turn((rows + block_rows - 1) / block_rows, context_.threads_for(rows * triangle.dof()),
-                      turns_of(options_.order, direction),
-                      [&](Index block) { sweep_block(triangle, block, b.data(), x.data()); });
-    }
+    for (int at = 0; at < sweeps; ++at) (lower ? blocks_of_w_ : blocks_of_g_)->sweep(lower ? *w_ : *g_, b, x);
 }
 
 void SweptFactors::apply(const Vector& r, Vector& z) const {

@@ -9,16 +9,16 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "precond/general/factors/factors.hpp"
+#include "precond/general/sweeps/block_sweeps.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {
-
-class AsyncSweepCuda;
 
 class SweptFactors {
 public:
@@ -55,7 +55,7 @@ private:
     Context context_;
     SweepOptions options_;
     std::unique_ptr<BsrMatrix> w_, g_, inverse_;
-    std::shared_ptr<const AsyncSweepCuda> async_w_, async_g_;  ///< on a GPU, of asynchronous sweeps
+    std::optional<BlockSweeps> blocks_of_w_, blocks_of_g_;  ///< of asynchronous sweeps
     mutable Vector product_, scaled_;
 };
 

@@ -10,11 +10,12 @@
 #include <utility>
 
 #include "precond/factors/exported.hpp"
+#include "precond/factors/unit_triangles.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 
 namespace hyperplane {
 
-class SweptPair : public Preconditioner {
+class SweptPair : public Preconditioner, public HasUnitTriangles {
 public:
     /// `storage` is that of the copy; `name` is the preconditioner's name in messages.
     template <class Pair>
@@ -31,6 +32,9 @@ public:
     ApplicationCheck check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
                                        const MakeInDouble& /*in_double*/) const override {
         return check_sweeps(context_, copy_.factors(), options_, r, z);
+    }
+    UnitTriangles unit_triangles() const override {
+        return unit_triangles_of(context_, copy_.factors(), copy_.shape().dof);
     }
 
     /// `plan` is that of the pair in double precision; the result is that of the pair with sweeps.
