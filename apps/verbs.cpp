@@ -215,8 +215,9 @@ const std::vector<Verb>& verbs() {
           threads,
           backend,
           {"output", "DIR", "folder to write to (default: the current one)", 'o'},
-          {"format", "mtx|petsc",
-           "Matrix Market (default) or PETSc binary, A.petsc and so on, which only --force writes over"},
+          {"format", "mtx|mtx.gz|petsc",
+           "Matrix Market (default), the same compressed by gzip, A.mtx.gz and so on, or PETSc binary, A.petsc and so "
+           "on, which only --force writes over"},
           {"factors", "", "also write L, D and U of a general matrix's preconditioner, M = L D U"},
           force,
           quiet,

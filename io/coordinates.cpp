@@ -145,10 +145,11 @@ private:
         if (entry.column == entry.row)
             lines.fail("an entry on the diagonal, which is zero in a skew-symmetric matrix; leave it out");
         const char* const kind = format_.symmetry == Symmetry::symmetric ? "symmetric" : "skew-symmetric";
-        lines.fail(
-            fmt::format("an entry above the diagonal; a {0} file holds the lower triangle only. If it holds both, "
-                        "its first line must say general in place of {0}",
-                        kind));
+        lines.fail(fmt::format(
+            "an entry above the diagonal; a {0} file holds the lower triangle only. If it holds both, "
+            "its first line must say general in place of {0}; if it holds the upper one alone, exchange the "
+            "rows and columns of its entries{1}",
+            kind, format_.symmetry == Symmetry::symmetric ? "" : ", and their signs"));
     }
 
     const Coordinates& matrix_;

@@ -12,8 +12,6 @@
 
 #ifdef HYPERPLANE_LIBDEFLATE
 #include <libdeflate.h>
-
-#include <memory>
 #endif
 
 namespace hyperplane {
@@ -163,6 +161,50 @@ std::string expand_gzip_head(std::string_view bytes, const std::string& path, st
 
 std::size_t largest_expansion(std::size_t bytes) {
     return std::max(always_allowed, (bytes + 1) * largest_ratio);
+}
+
+struct GzipWriter::State {
+    std::function<void(std::string_view)> put;
+    std::string comment;
+    z_stream stream{};
+    gz_header header{};
+    std::string room;
+
+    /// Hands on what zlib makes of the bytes that it has been given.
+    void hand_on(int flush) {
+        do {
+            stream.next_out = reinterpret_cast<Bytef*>(room.data());
+            stream.avail_out = uInt(room.size());
+            deflate(&stream, flush);
+            put(std::string_view(room).substr(0, room.size() - stream.avail_out));
+        } while (stream.avail_out == 0);
+    }
+};
+
+GzipWriter::GzipWriter(std::function<void(std::string_view)> put, std::string comment)
+    : state_(new State{std::move(put), std::move(comment), {}, {}, std::string(piece, '\0')}) {
+    constexpr int of_gzip = 15 + 16, memory = 8;
+    if (deflateInit2(&state_->stream, Z_BEST_SPEED, Z_DEFLATED, of_gzip, memory, Z_DEFAULT_STRATEGY) != Z_OK)
+        throw OutOfMemory("gzip: there is no memory to compress with");
+    state_->header.comment = reinterpret_cast<Bytef*>(state_->comment.data());
+    state_->header.os = 255;  // unknown
+    deflateSetHeader(&state_->stream, &state_->header);
+}
+
+GzipWriter::~GzipWriter() {
+    deflateEnd(&state_->stream);
+}
+
+void GzipWriter::write(std::string_view bytes) {
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), largest_input))) {
+        state_->stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+        state_->stream.avail_in = uInt(std::min(bytes.size(), largest_input));
+        state_->hand_on(Z_NO_FLUSH);
+    }
+}
+
+void GzipWriter::end() {
+    state_->hand_on(Z_FINISH);
 }
 
 }  // namespace hyperplane

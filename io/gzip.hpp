@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,26 @@ Bytes expand_gzip_in_pieces(std::string_view bytes, const std::string& path,
 /// The first `most` expanded bytes at most, of a file that begins with `bytes`, which may be the `whole`. Throws
 /// FileError if they are damaged or end too early.
 std::string expand_gzip_head(std::string_view bytes, const std::string& path, std::size_t most, bool whole);
+
+/// Writes a gzip file of one member, piece by piece, at the speed of little compression. The same bytes give the same
+/// file.
+class GzipWriter {
+public:
+    /// Hands compressed bytes to `put`. `comment` stands in the file's header, so that it can be read without
+    /// expanding.
+    GzipWriter(std::function<void(std::string_view)> put, std::string comment);
+    ~GzipWriter();
+    GzipWriter(const GzipWriter&) = delete;
+    GzipWriter& operator=(const GzipWriter&) = delete;
+
+    void write(std::string_view bytes);
+    /// Writes what is left; nothing may follow.
+    void end();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 /// The largest size to which expand_gzip expands a file of so many bytes.
 std::size_t largest_expansion(std::size_t bytes);

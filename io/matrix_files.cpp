@@ -6,9 +6,12 @@
 
 #include <bit>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
+#include <optional>
 
 #include "core/error.hpp"
+#include "io/gzip.hpp"
 #include "io/matrix_market.hpp"
 #include "io/petsc_binary.hpp"
 #include "io/whole_file.hpp"
@@ -19,7 +22,9 @@ namespace {
 /// Collects lines or bytes and writes them in large pieces.
 class PieceWriter {
 public:
-    explicit PieceWriter(AtomicFile& file) : file_(file) {}
+    explicit PieceWriter(AtomicFile& file, bool gzip = false) : file_(file) {
+        if (gzip) gzip_.emplace([this](std::string_view bytes) { put(bytes); }, made_by_mark);
+    }
 
     template <class... Values>
     void line(fmt::format_string<Values...> format, const Values&... values) {
@@ -32,16 +37,25 @@ public:
         if (buffer_.size() >= piece) flush();
     }
     /// Writes what is left.
-    void flush() {
-        file_.write(buffer_.data(), Index(buffer_.size()), written_);
-        written_ += Index(buffer_.size());
-        buffer_.clear();
+    void end() {
+        flush();
+        if (gzip_) gzip_->end();
     }
 
 private:
     static constexpr std::size_t piece = 1 << 20;
 
+    void put(std::string_view bytes) {
+        file_.write(bytes.data(), Index(bytes.size()), written_);
+        written_ += Index(bytes.size());
+    }
+    void flush() {
+        gzip_ ? gzip_->write(buffer_) : put(buffer_);
+        buffer_.clear();
+    }
+
     AtomicFile& file_;
+    std::optional<GzipWriter> gzip_;
     std::string buffer_;
     Index written_ = 0;
 };
@@ -59,6 +73,20 @@ void refuse_symmetry_of_petsc(const std::string& path, FileSymmetry symmetry) {
         throw FileError(path + ": a PETSc file holds all entries of its matrix; leave problem.symmetry out");
 }
 
+/// What the file with options beside a PETSc file says of the block size; none without such a file.
+std::optional<DeclaredBlock> block_beside(const std::string& path, Index rows) {
+    const std::string name = petsc_info_name(path);
+    if (!std::filesystem::is_regular_file(name)) return std::nullopt;
+    const Bytes text = read_text_file(name);
+    std::optional<DeclaredBlock> block = parse_petsc_info(text, name);
+    if (block && rows % block->size != 0)
+        throw FileError(
+            fmt::format("{}: -matload_block_size {} does not divide the {} rows of {}; remove the file if it belongs "
+                        "to another one",
+                        block->where, block->size, rows, path));
+    return block;
+}
+
 }  // namespace
 
 InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry, int threads) {
@@ -67,14 +95,18 @@ InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry, int thre
         return parse_matrix_market(bytes, path, symmetry, threads,
                                    [&bytes](std::string_view part) { bytes.forget(part); });
     refuse_symmetry_of_petsc(path, symmetry);
-    return parse_petsc_matrix(bytes, path);
+    InputMatrix input = parse_petsc_matrix(bytes, path);
+    input.block = block_beside(path, input.csr.rows);
+    return input;
 }
 
 MatrixHead read_matrix_head(const std::string& path, FileSymmetry symmetry) {
     FileHead head = read_text_head(path, is_petsc_binary);
     if (is_petsc_binary(head.bytes)) {
         refuse_symmetry_of_petsc(path, symmetry);
-        return parse_petsc_head(head.bytes, head.most_bytes, path);
+        MatrixHead found = parse_petsc_head(head.bytes, head.most_bytes, path);
+        found.block = block_beside(path, found.rows);
+        return found;
     }
     // Long comments may precede the sizes, or the file may end before them.
     if (!has_matrix_market_head(head.bytes)) {
@@ -105,37 +137,37 @@ std::vector<double> read_doubles(const std::string& path, Index count) {
     return values;
 }
 
-void write_matrix_market(AtomicFile& file, const CsrMatrix& matrix, bool symmetric) {
+void write_matrix_market(AtomicFile& file, const CsrMatrix& matrix, bool symmetric, bool gzip) {
     Index entries = 0;
     for_each_entry(matrix, symmetric, [&](Index, Index, double) { ++entries; });
-    PieceWriter writer(file);
+    PieceWriter writer(file, gzip);
     writer.line("%%MatrixMarket matrix coordinate real {}", symmetric ? "symmetric" : "general");
     writer.line("% {}", made_by_mark);
     writer.line("{} {} {}", matrix.rows, matrix.rows, entries);
     for_each_entry(matrix, symmetric,
                    [&](Index row, Index column, double value) { writer.line("{} {} {}", row + 1, column + 1, value); });
-    writer.flush();
+    writer.end();
 }
 
-void write_matrix_market(AtomicFile& file, const std::vector<double>& vector) {
-    PieceWriter writer(file);
+void write_matrix_market(AtomicFile& file, const std::vector<double>& vector, bool gzip) {
+    PieceWriter writer(file, gzip);
     writer.line("%%MatrixMarket matrix array real general");
     writer.line("% {}", made_by_mark);
     writer.line("{} 1", vector.size());
     for (double value : vector) writer.line("{}", value);
-    writer.flush();
+    writer.end();
 }
 
 void write_petsc(AtomicFile& file, const CsrMatrix& matrix) {
     PieceWriter writer(file);
     write_petsc_matrix(matrix, [&](const std::string& bytes) { writer.bytes(bytes); });
-    writer.flush();
+    writer.end();
 }
 
 void write_petsc(AtomicFile& file, const std::vector<double>& vector) {
     PieceWriter writer(file);
     write_petsc_vector(vector, [&](const std::string& bytes) { writer.bytes(bytes); });
-    writer.flush();
+    writer.end();
 }
 
 }  // namespace hyperplane

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files of matrices and vectors: Matrix Market or PETSc binary when read, recognised from their first bytes and
-// expanded if they are gzip files; either of them when written.
+// expanded if they are gzip files; either of them when written, Matrix Market also as gzip files.
 #pragma once
 
 #include <string>
@@ -25,9 +25,10 @@ std::vector<double> read_vector(const std::string& path);
 std::vector<double> read_doubles(const std::string& path, Index count);
 
 /// Writes a file from its beginning, with as many digits as give the same numbers when they are read; of a symmetric
-/// matrix it writes the lower triangle. Throws FileError. Who opened the file commits it.
-void write_matrix_market(AtomicFile& file, const CsrMatrix& matrix, bool symmetric);
-void write_matrix_market(AtomicFile& file, const std::vector<double>& vector);
+/// matrix it writes the lower triangle. With `gzip` the file is compressed. Throws FileError. Who opened the file
+/// commits it.
+void write_matrix_market(AtomicFile& file, const CsrMatrix& matrix, bool symmetric, bool gzip = false);
+void write_matrix_market(AtomicFile& file, const std::vector<double>& vector, bool gzip = false);
 
 /// Writes as PETSc's MatView (of an AIJ matrix, with all entries) and VecView do. Such a file has no place for a word
 /// that says who wrote it, so a later one replaces it only with Overwrite::any. Throws FileError.

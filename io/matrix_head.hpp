@@ -2,6 +2,9 @@
 // The head of a matrix file: the sizes and the symmetry that it announces before its entries.
 #pragma once
 
+#include <optional>
+
+#include "core/interfaces/input_files.hpp"
 #include "core/types.hpp"
 
 namespace hyperplane {
@@ -16,6 +19,7 @@ struct MatrixHead {
     bool symmetry_open = false;  ///< only the entries tell whether they are one triangle of a symmetric matrix
     bool unsymmetric = false;    ///< it cannot be symmetric; otherwise its values decide
     Index reading_bytes = 0;     ///< the least memory that reading the entries takes
+    std::optional<DeclaredBlock> block = std::nullopt;  ///< as InputMatrix has it
 };
 
 }  // namespace hyperplane

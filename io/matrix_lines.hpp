@@ -132,7 +132,9 @@ public:
     /// Parses an index from 1 to `last`; the result counts from 0.
     Index index(std::string_view word, const char* what, Index last) const {
         const Index value = integer(word);
-        if (value < 1 || value > last) fail(fmt::format("{} {} is outside 1..{}", what, value, last));
+        if (value < 1 || value > last)
+            fail(fmt::format("{} {} is outside 1..{}{}", what, value, last,
+                             value == 0 ? "; rows and columns are counted from 1" : ""));
         return value - 1;
     }
 

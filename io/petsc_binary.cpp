@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -259,6 +260,38 @@ std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string
         if (!std::isfinite(values[at] = reader.real())) reader.fail(fmt::format("value {} is not finite", at + 1));
     reader.check_end_of("vector", size);
     return values;
+}
+
+std::optional<DeclaredBlock> parse_petsc_info(std::string_view text, const std::string& file) {
+    constexpr std::string_view option = "matload_block_size", spaces = " \t\r";
+    std::optional<DeclaredBlock> found;
+    for (Index line = 1; !text.empty(); ++line) {
+        std::string_view rest = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), rest.size() + 1));
+        rest = rest.substr(0, rest.find('#'));
+        std::vector<std::string_view> words;
+        while (rest.find_first_not_of(spaces) != rest.npos) {
+            rest.remove_prefix(rest.find_first_not_of(spaces));
+            words.push_back(rest.substr(0, rest.find_first_of(spaces)));
+            rest.remove_prefix(words.back().size());
+        }
+        for (std::size_t at = 0; at < words.size(); ++at) {
+            if (!words[at].starts_with('-') || !words[at].ends_with(option)) continue;
+            const std::string_view size = at + 1 < words.size() ? words[at + 1] : std::string_view();
+            DeclaredBlock block{0, fmt::format("{}:{}", file, line)};
+            const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), block.size);
+            if (error != std::errc() || end != size.data() + size.size() || block.size < 1)
+                throw FileError(
+                    fmt::format("{}: '{}' of {} is no block size; write a positive number, or remove the file",
+                                block.where, size, words[at]));
+            found = std::move(block);
+        }
+    }
+    return found;
+}
+
+std::string petsc_info_name(const std::string& file) {
+    return (file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file) + ".info";
 }
 
 void write_petsc_matrix(const CsrMatrix& matrix, const std::function<void(const std::string&)>& put, int least_bytes) {

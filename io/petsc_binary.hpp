@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,12 @@ MatrixHead parse_petsc_head(std::string_view bytes, std::size_t most_bytes, cons
 InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file);
 /// The first vector of a file. Throws FileError.
 std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string& file);
+
+/// The block size in the text of the options that PETSc writes beside a binary file, -matload_block_size N, whatever
+/// prefix it has; none without it. `file`: the name of the text's file. Throws FileError unless N is a positive number.
+std::optional<DeclaredBlock> parse_petsc_info(std::string_view text, const std::string& file);
+/// The name of the file with these options: with .info in place of .gz, or behind the name.
+std::string petsc_info_name(const std::string& file);
 
 /// Hands a file's bytes to `put`, piece after piece. Integers have 4 bytes if rows and entries can be counted with them
 /// and `least_bytes` is 4, otherwise 8.

@@ -214,9 +214,11 @@ ParameterTable matrix_parameters() {
          .key = "block",
          .type = ParameterType::integer,
          .default_value = "auto",
-         .description = "unknowns of a block row, side by side in the matrix; auto: the largest number for which the "
-                        "entries of the file fill such blocks without a gap. Where a block has gaps they are filled "
-                        "with zeros",
+         .description =
+             "unknowns of a block row, side by side in the matrix; auto: what PETSc has written to FILE.info "
+             "beside the file (-matload_block_size N), or else the largest number for which the "
+             "entries of the file fill such blocks without a gap. Where a block has gaps they are filled "
+             "with zeros",
          .minimum = Bound{1},
          .maximum = Bound{max_dof},
          .choices = {"auto"}},
@@ -239,9 +241,13 @@ void refuse_keys_of_others(const Parameters& parameters) {
                              ": matrix has no grid; leave the key out, or use problem.name = matrix_market");
 }
 
-std::optional<int> given_block_size(const Parameters& parameters, Index rows) {
-    if (parameters.text("problem", "block") == "auto") return std::nullopt;
+std::optional<int> given_block_size(const Parameters& parameters, Index rows,
+                                    const std::optional<DeclaredBlock>& declared) {
+    if (parameters.text("problem", "block") == "auto") return declared ? std::optional(declared->size) : std::nullopt;
     const int dof = int(parameters.integer("problem", "block"));
+    if (declared && declared->size != dof)
+        throw UsageError(fmt::format("{}: {} is not the block size that {} gives, {}; use auto, or remove that file",
+                                     parameters.where("problem", "block"), dof, declared->where, declared->size));
     if (rows % dof != 0)
         throw UsageError(fmt::format("{}: {} rows are no multiple of {}; use auto, or a size that divides them",
                                      parameters.where("problem", "block"), rows, dof));
@@ -259,7 +265,7 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
     const InputMatrix input = read_input_matrix(parameters, "file", files);
     const std::vector<double> b = read_right_hand_side(parameters, files, input.csr.rows);
     took("reading");
-    const std::optional<int> dof = given_block_size(parameters, input.csr.rows);
+    const std::optional<int> dof = given_block_size(parameters, input.csr.rows, input.block);
     auto made = in_blocks(context.host(), input.csr, dof ? *dof : found_block_size(input.csr),
                           parameters.where("problem", "file"), matrix_label);
     const bool symmetric = equals_transpose(*made);

@@ -18,9 +18,10 @@ namespace hyperplane {
 ParameterTable matrix_parameters();
 /// Throws UsageError for keys of a deck that mean nothing for a matrix of a file.
 void refuse_keys_of_others(const Parameters& parameters);
-/// The size of blocks that the deck gives; nothing if the entries tell it. Throws UsageError unless it divides the
-/// rows.
-std::optional<int> given_block_size(const Parameters& parameters, Index rows);
+/// The size of blocks that the deck gives, or what the file `declared`; nothing if the entries tell it. Throws
+/// UsageError if these are two, and unless it divides the rows.
+std::optional<int> given_block_size(const Parameters& parameters, Index rows,
+                                    const std::optional<DeclaredBlock>& declared);
 /// Throws UsageError if sizes do not fit, and FileError if a file cannot be read or gives an entry twice.
 std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Context& context, const InputFiles& files);
 

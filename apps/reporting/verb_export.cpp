@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane export DECK [-o DIR] [--format mtx|petsc] [--factors]
+// hyperplane export DECK [-o DIR] [--format mtx|mtx.gz|petsc] [--factors]
 
 #include <fmt/format.h>
 
@@ -33,16 +33,18 @@ std::filesystem::path make_folder(const std::string& name) {
 class Folder {
 public:
     Folder(const Invocation& invocation, Overwrite overwrite) : overwrite_(overwrite) {
-        const std::string format = invocation.value("format", "mtx");
-        if (format != "mtx" && format != "petsc")
+        format_ = invocation.value("format", "mtx");
+        if (format_ != "mtx" && format_ != "mtx.gz" && format_ != "petsc")
             throw UsageError(
-                fmt::format("--format {}: mtx (Matrix Market) and petsc (PETSc binary) can be written", format));
-        petsc_ = format == "petsc";
+                fmt::format("--format {}: mtx (Matrix Market), mtx.gz (the same, compressed by gzip) and petsc (PETSc "
+                            "binary) can be written",
+                            format_));
+        petsc_ = format_ == "petsc";
         folder_ = make_folder(invocation.value("output", "."));
     }
 
-    /// "A" is "A.mtx" or "A.petsc".
-    std::string file(const std::string& name) const { return name + (petsc_ ? ".petsc" : ".mtx"); }
+    /// "A" is "A.mtx", "A.mtx.gz" or "A.petsc".
+    std::string file(const std::string& name) const { return name + "." + format_; }
     std::string path(const std::string& name) const { return (folder_ / file(name)).string(); }
     void guard(const std::string& name) const { guard_output(path(name), FileKind::matrix, overwrite_); }
 
@@ -50,13 +52,13 @@ public:
         if (petsc_)
             write_petsc(open(name), matrix);
         else
-            write_matrix_market(open(name), matrix, symmetric);
+            write_matrix_market(open(name), matrix, symmetric, gzip());
     }
     void write(const std::string& name, const std::vector<double>& vector) {
         if (petsc_)
             write_petsc(open(name), vector);
         else
-            write_matrix_market(open(name), vector);
+            write_matrix_market(open(name), vector, gzip());
     }
     /// Gives all files their names, once all of them are on the disk and may have them.
     void commit() {
@@ -65,9 +67,11 @@ public:
     }
 
 private:
+    bool gzip() const { return format_ == "mtx.gz"; }
     AtomicFile& open(const std::string& name) { return files_.emplace_back(path(name), FileKind::matrix, overwrite_); }
 
     Overwrite overwrite_;
+    std::string format_;
     bool petsc_ = false;
     std::filesystem::path folder_;
     std::list<AtomicFile> files_;  ///< without their names yet

@@ -129,7 +129,7 @@ MemoryPlan memory_of(const BlockCounts& a, const std::string& preconditioner, In
 
 /// The sizes of blocks that the deck or the numbers of rows and entries allow: blocks that are found have no gaps.
 std::vector<int> block_sizes(const Parameters& parameters, const MatrixHead& head) {
-    if (const auto given = given_block_size(parameters, head.rows)) return {*given};
+    if (const auto given = given_block_size(parameters, head.rows, head.block)) return {*given};
     std::vector<int> sizes;
     const Index least = adds_repeated(parameters) ? 0 : head.entries;
     for (Index dof = 1; dof <= max_dof; ++dof)

@@ -23,11 +23,18 @@ struct RepeatedEntry {
     Index line = 0, again = 0;
 };
 
+/// The block size that a file says a matrix has, and the place where it says so.
+struct DeclaredBlock {
+    int size = 1;
+    std::string where;  ///< "a.petsc.info:1"
+};
+
 /// A square real matrix. If its file declares it symmetric and so holds one triangle, the other one is filled in.
 struct InputMatrix {
     CsrMatrix csr;
     bool declared_symmetric = false;
     std::optional<RepeatedEntry> repeated = std::nullopt;  ///< the first entry that was added up with others
+    std::optional<DeclaredBlock> block = std::nullopt;     ///< of a PETSc file with one that names a block size
 };
 
 /// What the entries of a matrix file mean.

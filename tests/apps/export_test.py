@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`export`: files of either format are read again without loss, and factors are those of the matrix, in its order."""
 
+import gzip
 import resource
 import struct
 import unittest
@@ -105,7 +106,7 @@ class Export(ProgramTest):
     def test_either_format_is_read_again_without_loss(self):
         first = self.run_json(0, "run", self.deck)
         self.export("text")
-        for form in ("mtx", "petsc"):
+        for form in ("mtx", "mtx.gz", "petsc"):
             with self.subTest(form):
                 self.export(form, f"--format {form}")
                 files = (f"problem.file={form}/A.{form}", f"problem.right_hand_side={form}/b.{form}")
@@ -116,6 +117,18 @@ class Export(ProgramTest):
                 for name in ("A.mtx", "b.mtx", "x.mtx"):
                     self.assertEqual((self.folder / f"{form}again" / name).read_text(),
                                      (self.folder / "text" / name).read_text(), name)
+
+    def test_compressed_files_hold_the_bytes_of_plain_ones(self):
+        self.export("plain", "preconditioner.name=sync_free_ilu", "--factors")
+        for _ in range(2):  # the second time its own files are replaced
+            self.export("small", "preconditioner.name=sync_free_ilu", "--factors --format mtx.gz")
+        for name in "AbxLDU":
+            compressed = (self.folder / "small" / f"{name}.mtx.gz").read_bytes()
+            self.assertEqual(gzip.decompress(compressed), (self.folder / "plain" / f"{name}.mtx").read_bytes())
+            self.assertIn(b"made by hyperplane", compressed[:200])
+        self.assertEqual({path.name for path in (self.folder / "small").iterdir()}, {f"{name}.mtx.gz" for name in "AbxLDU"})
+        (self.folder / "small" / "b.mtx.gz").write_bytes(gzip.compress(b"of somebody else"))
+        self.expect(7, "export", self.deck, "-o", "small", "--format", "mtx.gz", says="b.mtx.gz")
 
     def test_what_cannot_be_exported_is_refused(self):
         exported = {"sync_free_ilu", "jacobi_sweeps", "par_ilu", "par_ilut", "subdomain_ildu0"}
@@ -136,7 +149,7 @@ class Export(ProgramTest):
         self.assertEqual(done, len(exported))
         grid = self.write("grid.ini", POISSON.format(cells=6))
         self.expect(2, "export", grid, "--factors", says="add --set matrix.format=general")
-        self.expect(2, "export", self.deck, "--format", "csv", says="--format csv: mtx (Matrix Market) and petsc")
+        self.expect(2, "export", self.deck, "--format", "csv", says="--format csv: mtx (Matrix Market), mtx.gz")
 
     def test_files_are_replaced_together_or_not_at_all(self):
         """L is larger than A, and the disk takes A alone."""

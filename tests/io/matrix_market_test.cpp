@@ -69,10 +69,12 @@ TEST(MatrixMarket, SkewSymmetricHasTheOppositeSignAboveTheDiagonal) {
     EXPECT_EQ(m.csr.value, (Values{-4, 4, 5, -5}));
     EXPECT_EQ(matrix_error(skew + "2 2 1\n2 2 4\n"),
               "a.mtx:3: an entry on the diagonal, which is zero in a skew-symmetric matrix; leave it out");
-    EXPECT_EQ(matrix_error(skew + "2 2 1\n1 2 4\n"),
-              "a.mtx:3: an entry above the diagonal; a skew-symmetric file holds the lower triangle only. If it holds "
-              "both, its "
-              "first line must say general in place of skew-symmetric");
+    EXPECT_EQ(
+        matrix_error(skew + "2 2 1\n1 2 4\n"),
+        "a.mtx:3: an entry above the diagonal; a skew-symmetric file holds the lower triangle only. If it holds "
+        "both, its "
+        "first line must say general in place of skew-symmetric; if it holds the upper one alone, exchange the rows "
+        "and columns of its entries, and their signs");
     EXPECT_EQ(error_of([&] { parse_matrix_market(skew + "2 2 1\n2 1 4\n", "a.mtx", FileSymmetry::general); }),
               "a.mtx:1: the banner says skew-symmetric, the deck problem.symmetry = general");
 }
@@ -328,7 +330,7 @@ TEST(MatrixMarket, WrongEntries) {
     const auto entry = [](const std::string& line) { return matrix_error(general + "2 2 2\n1 1 1\n" + line + "\n"); };
     EXPECT_EQ(entry("2 2"), "a.mtx:4: expected row, column and value, got 2 words");
     EXPECT_EQ(entry("2 2 1 0"), "a.mtx:4: expected row, column and value, got 4 words");
-    EXPECT_EQ(entry("0 1 1"), "a.mtx:4: row 0 is outside 1..2");
+    EXPECT_EQ(entry("0 1 1"), "a.mtx:4: row 0 is outside 1..2; rows and columns are counted from 1");
     EXPECT_EQ(entry("3 1 1"), "a.mtx:4: row 3 is outside 1..2");
     EXPECT_EQ(entry("1 3 1"), "a.mtx:4: column 3 is outside 1..2");
     EXPECT_EQ(entry("1 x 1"), "a.mtx:4: expected an integer, got 'x'");
@@ -341,10 +343,12 @@ TEST(MatrixMarket, WrongEntries) {
     EXPECT_EQ(entry("2 2 1.0+3"), "a.mtx:4: expected a finite number, got '1.0+3'");
     EXPECT_EQ(entry("2 2 +-1"), "a.mtx:4: expected a finite number, got '+-1'");
     EXPECT_EQ(entry("2 2 1\x1b[m"), "a.mtx:4: expected a finite number, got '1?[m'");
-    EXPECT_EQ(matrix_error(symmetric + "2 2 1\n1 2 3\n"),
-              "a.mtx:3: an entry above the diagonal; a symmetric file holds the lower triangle only. If it holds both, "
-              "its first "
-              "line must say general in place of symmetric");
+    EXPECT_EQ(
+        matrix_error(symmetric + "2 2 1\n1 2 3\n"),
+        "a.mtx:3: an entry above the diagonal; a symmetric file holds the lower triangle only. If it holds both, "
+        "its first "
+        "line must say general in place of symmetric; if it holds the upper one alone, exchange the rows and columns "
+        "of its entries");
     EXPECT_EQ(matrix_error(general + "1 1 2\n1 1 1.7e308\n1 1 1.7e308\n"),
               "a.mtx: the entries of row 1, column 1 add up to more than a double holds");
 }
