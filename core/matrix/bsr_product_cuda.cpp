@@ -121,6 +121,13 @@ Index BsrProductCuda::bytes_of_row(Index blocks, int dof) {
            Index(sizeof(unsigned));
 }
 
+Index BsrProductCuda::most_bytes_of_rows(Index blocks, int dof) {
+    // A row has at most one piece that is not full.
+    const Index rows = blocks / (longest + 1), pieces = blocks / piece_length + rows;
+    return (pieces + rows) * Index(sizeof(BlockRange)) + pieces * dof * 2 * Index(sizeof(double)) +
+           rows * Index(sizeof(unsigned));
+}
+
 BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, int lanes, int dof, bool exact) {
     const rtc::Definitions all = definitions(lanes, dof, exact);
     Kernels made{Kernel(context, bsr_source(), all, "bsr_rows"),

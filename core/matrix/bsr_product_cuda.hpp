@@ -28,6 +28,8 @@ public:
     /// Bytes that are held for the long rows of a pattern, and for a row of so many blocks.
     static Index bytes(const BlockPattern& pattern, int dof);
     static Index bytes_of_row(Index blocks, int dof);
+    /// The most that rows with so many blocks together can need.
+    static Index most_bytes_of_rows(Index blocks, int dof);
     /// What NVRTC compiles for a pattern with so many blocks a row on average.
     static rtc::Programs programs(double mean, int dof);
 

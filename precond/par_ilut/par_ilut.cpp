@@ -11,13 +11,16 @@
 #include "core/profile.hpp"
 #include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
+#include "precond/checks/general_applications.hpp"
 #include "precond/general/factors/check.hpp"
 #include "precond/general/factors/exported.hpp"
+#include "precond/general/sweeps/swept.hpp"
 #include "precond/par_ilut/candidates.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
 #include "precond/par_ilut/rank_par_ilut.hpp"
 #include "precond/par_ilut/rounds_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
+#include "precond/triangular/jacobi/solve.hpp"
 
 namespace hyperplane {
 namespace {
@@ -65,6 +68,21 @@ Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const P
     const Index sweeping = bytes_of(a, large) + large * size;
     const Index selecting = bytes_of(a, large) + par_ilut::selection_bytes(large) + bytes_of(a, kept);
     return inverse + std::max({searching, joining, sweeping, selecting, bytes_of(a, kept) + spare});
+}
+
+/// Adds to a plan what Jacobi sweeps take, of factors with `least` to `most` blocks, that are made when `least_beside`
+/// to `most_beside` bytes are held: of the set-up before they need what the plan says. `long_rows`: the most that a GPU
+/// holds for them in addition.
+void add_sweeps(PreconditionerPlan& plan, const BlockCounts& least, Index most, Index least_beside, Index most_beside,
+                Index long_rows) {
+    const auto bytes = [&](Index blocks) { return SweptFactors::bytes(least.rows, blocks, least.dof); };
+    const Index tried = 2 * least.rows * least.dof * Index(sizeof(double));  // sweeps are tried with two vectors
+    const Index peak = plan.bytes + plan.setup_bytes,
+                most_peak = std::max(plan.most_bytes, plan.bytes) + plan.setup_bytes;
+    plan.bytes = least_beside + bytes(least.blocks);
+    plan.setup_bytes = std::max(peak, plan.bytes + tried) - plan.bytes;
+    const Index held = most_beside + bytes(most) + long_rows;
+    plan.most_bytes = std::max({held, held + tried - plan.setup_bytes, most_peak - plan.setup_bytes});
 }
 
 }  // namespace
@@ -115,6 +133,7 @@ void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
     lower_ = {};
     upper_ = {};
     on_gpu_.reset();
+    swept_.reset();
     factors_ = {};
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
@@ -149,6 +168,12 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
                                            options_.sweeps)
                              : "") +
             advice_if_indefinite(a.symmetric(), options_.pivots.rules, "par_ilut"));
+    if (options_.jacobi) {
+        factors();
+        on_gpu_.reset();
+        swept_ = std::make_unique<SweptFactors>(context_, factors_, *options_.jacobi);
+        swept_->take(factors_, "par_ilut");
+    }
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes =
         blocks() * a.dof() * a.dof() * Index(sizeof(double)) +
@@ -158,6 +183,7 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
 }
 
 void ParIlut::apply(const Vector& r, Vector& z) const {
+    if (swept_) return swept_->apply(r, z);
     if constexpr (cuda_built)
         if (on_gpu_) return on_gpu_->solve->solve(r, z);
     general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
@@ -193,7 +219,7 @@ SweepCounts ParIlut::sweeps() const {
 }
 
 std::string ParIlut::solve_way() const {
-    if (rows() == 0) return "";
+    if (rows() == 0 || options_.jacobi) return "";
     if constexpr (cuda_built)
         if (on_gpu_) return name_of(on_gpu_->solve->way());
     return lower_.goes_by_level() || upper_.goes_by_level() ? name_of(SolveWay::levels) : "natural_order";
@@ -201,6 +227,7 @@ std::string ParIlut::solve_way() const {
 
 SweepCounts ParIlut::sweep_counts(const ParIlutOptions& options, const BlockCounts& factors) {
     SweepCounts counts;
+    if (options.jacobi) counts.apply = options.jacobi->lower + options.jacobi->upper;
     if (options.sweeps > 0) {
         counts.setup = options.sweeps;
         counts.bytes_of_setup_sweep = 2 * factors.value_bytes() + BlockPattern::bytes(factors.rows, factors.blocks);
@@ -208,12 +235,19 @@ SweepCounts ParIlut::sweep_counts(const ParIlutOptions& options, const BlockCoun
     return counts;
 }
 
+PreconditionerTraits ParIlut::traits_of(const ParIlutOptions& options, bool symmetric) {
+    if (options.jacobi) return jacobi_traits(*options.jacobi, symmetric);
+    return {.fixed = true, .symmetric = symmetric};
+}
+
 Index ParIlut::bytes_per_apply() const {
+    if (swept_) return swept_->bytes_per_apply();
     return general_cpu::bytes_per_apply(rows(), blocks(), factors_.dof);
 }
 
 ApplicationCheck ParIlut::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
                                             const MakeInDouble& /*in_double*/) const {
+    if (options_.jacobi) return check_sweeps(ldu(), factors_.dof, *options_.jacobi, r, z);
     return {error_of_solves(factors(), factors().filled.diagonal, r, z), bound_of_double(), ""};
 }
 
@@ -237,10 +271,20 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     plan.space = a.natural_space();
     plan.most_when = "all that fill_limit and candidates allow is found";
     plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), kept, a.dof());
-    plan.traits = {.fixed = true, .symmetric = a.symmetric()};
+    plan.traits = traits_of(options, a.symmetric());
+    const BlockCounts of_least{a.block_rows(), least, a.dof()};
+    if (options.jacobi)
+        plan.bytes_per_apply =
+            SweptFactors::bytes_per_apply(a.block_rows(), limits.lower, limits.upper, a.dof(), *options.jacobi);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
             par_ilut::RoundsOnGpu::plan(options, setting, own, limits, plan);
+            if (!options.jacobi) return plan;
+            const Index turns = SweptFactors::bytes_of_turns(*options.jacobi, Backend::cuda);
+            const Index of_own = SweptFactors::bytes_of_long_rows(own, a.block_rows(), a.dof());
+            const Index long_rows = options.rounds == 0 ? 0 : SweptFactors::most_bytes_of_long_rows(kept, a.dof());
+            add_sweeps(plan, of_least, options.rounds == 0 ? least : kept, turns + (options.rounds == 0 ? of_own : 0),
+                       turns + (options.rounds == 0 ? of_own : 0), long_rows);
             return plan;
         }
     const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
@@ -258,6 +302,8 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     const Index most_peak = options.rounds == 0 ? least_peak : peak(most_held, kept, more);
     plan.setup_bytes = least_peak - plan.bytes + least_walks;
     plan.most_bytes = plan.bytes + std::max(most_held - plan.bytes, most_peak - least_peak) + walks;
+    if (options.jacobi)
+        add_sweeps(plan, of_least, options.rounds == 0 ? least : kept, plan.bytes, most_held + walks, 0);
     return plan;
 }
 
@@ -265,15 +311,19 @@ std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const ParIlutOptions& o
                                         [[maybe_unused]] const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
         const MatrixShape& a = setting.matrix;
-        return {{"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [options, a] {
-                     rtc::Programs programs = SlicedSolve::programs(a.dof(), options.way);
-                     std::ranges::move(par_ilut::RoundsOnGpu::programs(limits_of(*a.pattern(), options), a),
-                                       std::back_inserter(programs));
-                     std::ranges::move(level_programs(), std::back_inserter(programs));
-                     return programs;
-                 }}};
+        return {
+            {"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
+             Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision, [options, a] {
+                 const par_ilut::FillLimits limits = limits_of(*a.pattern(), options);
+                 rtc::Programs programs = options.jacobi
+                                              ? SweptFactors::programs(double(limits.lower) / double(a.block_rows()),
+                                                                       double(limits.upper) / double(a.block_rows()),
+                                                                       a.dof(), *options.jacobi)
+                                              : SlicedSolve::programs(a.dof(), options.way);
+                 std::ranges::move(par_ilut::RoundsOnGpu::programs(limits, a), std::back_inserter(programs));
+                 std::ranges::move(level_programs(), std::back_inserter(programs));
+                 return programs;
+             }}};
     }
     return {};
 }
@@ -299,6 +349,10 @@ CountedPlan par_ilut_by_counts(const Parameters& parameters, const Context& cont
                : diagonal + a.blocks * Index(sizeof(int)) + BlockPattern::bytes(rows, completed) + completed * size;
     plan.most_bytes = std::max(held, peak_of(host, a, true, options, held, kept, more)) +
                       RowWalk::most_bytes_of_both(host, rows, kept, a.dof);
+    if (options.jacobi) {
+        plan.bytes += SweptFactors::bytes(rows, a.blocks, a.dof);
+        plan.most_bytes += SweptFactors::bytes(rows, kept, a.dof) + 2 * rows * a.dof * Index(sizeof(double));
+    }
     return plan;
 }
 

@@ -14,10 +14,12 @@
 // symmetric factors (ParICT). A sweep reads only the values from before it, so the bits do not depend on threads.
 //
 // On a GPU, kernels do the same in the same order where a row has one unknown (precond/par_ilut/rounds_cuda.hpp); the
-// host finds factors of blocks. The solves are those of sync_free_ilu (precond/general/orders/slices.hpp).
+// host finds factors of blocks. The solves are those of sync_free_ilu (precond/general/orders/slices.hpp), or Jacobi
+// sweeps on a copy (precond/general/sweeps/swept.hpp), beside which a GPU keeps no factors: the host has them.
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/counted.hpp"
@@ -27,9 +29,11 @@
 #include "precond/par_ilut/selection.hpp"
 #include "precond/row.hpp"
 #include "precond/tells_solve_way.hpp"
+#include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {
 
+class SweptFactors;
 struct FactorsOnGpu;
 
 struct ParIlutOptions {
@@ -40,6 +44,7 @@ struct ParIlutOptions {
     double tolerance = 0.0;  ///< the rounds end when the norm of A - M falls by less than this times itself; 0: never
     PivotOptions pivots;
     SolveWay way = SolveWay::automatic;  ///< of the solves
+    std::optional<SweepOptions> jacobi;  ///< Jacobi sweeps in their place
 };
 
 class ParIlut : public Preconditioner, public HasLduFactors, public TellsSolveWay {
@@ -50,7 +55,7 @@ public:
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
-    PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = factors_.symmetric}; }
+    PreconditionerTraits traits() const override { return traits_of(options_, factors_.symmetric); }
     SweepCounts sweeps() const override;
     void set_setup_sweeps(int count) override {
         if (options_.sweeps > 0) options_.sweeps = count;
@@ -68,7 +73,8 @@ public:
 
     /// The most blocks that factors of a matrix with the pattern can have, which the host can read.
     static Index most_blocks(const ParIlutOptions& options, const BlockPattern& a);
-    /// The sweeps of a set-up that has found factors of this size.
+    static PreconditionerTraits traits_of(const ParIlutOptions& options, bool symmetric);
+    /// The sweeps of an application, and of a set-up that has found factors of this size.
     static SweepCounts sweep_counts(const ParIlutOptions& options, const BlockCounts& factors);
     static PreconditionerPlan plan(const ParIlutOptions& options, const PreconditionerSetting& setting);
     /// What NVRTC compiles on a GPU.
@@ -88,7 +94,8 @@ private:
     ParIlutOptions options_;
     mutable GeneralFactors factors_;  ///< in the host's memory; if a GPU finds them, empty until they are asked for
     RowWalk lower_, upper_;           ///< of a CPU
-    std::unique_ptr<FactorsOnGpu> on_gpu_;  ///< what solves on a GPU
+    std::unique_ptr<FactorsOnGpu> on_gpu_;  ///< what solves exactly on a GPU
+    std::unique_ptr<SweptFactors> swept_;   ///< of options_.jacobi
     int rounds_ = 0;
 };
 

@@ -7,12 +7,19 @@
 #include "core/timer.hpp"
 #include "precond/general/orders/rank_orders.hpp"
 #include "precond/general/pattern/rank_pattern.hpp"
+#include "precond/general/sweeps/swept.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
 
 namespace hyperplane {
 namespace {
 
 constexpr const char* rank_label = "factor";
+
+/// The most that Jacobi sweeps hold and are tried with, of factors with so many blocks whose rows are all in memory.
+Index most_bytes_of_sweeps(Index rows, Index blocks, int dof) {
+    const Index vector = rows * dof * Index(sizeof(double));
+    return SweptFactors::bytes(rows, blocks, dof) + 4 * vector + SweptFactors::most_bytes_of_long_rows(blocks, dof);
+}
 
 /// On a GPU, beside `least`, a rank's part of A's pattern with all diagonal blocks. What the host holds is not counted.
 [[maybe_unused]] void plan_of_gpu_rank(const ParIlutOptions& options, const PreconditionerSetting& setting,
@@ -21,6 +28,16 @@ constexpr const char* rank_label = "factor";
     const BlockPattern &a = *shape.pattern(), &all = *a.whole();
     const int dof = shape.dof();
     const Index size = dof * dof * Index(sizeof(double)), in_memory = least.filled.pattern->rows();
+    if (options.jacobi) {
+        plan.bytes = RankSweeps::bytes(least.filled, least.slab, *a.slab(), dof, Backend::cuda) +
+                     SweptFactors::bytes_of_turns(*options.jacobi, Backend::cuda);
+        plan.setup_bytes = RankSweeps::setup_bytes(least.slab, dof);
+        const Index sent = 2 * setting.context.ranks()->size() * all.rows() * (dof * Index(sizeof(double)) + 4);
+        plan.most_bytes = options.rounds == 0
+                              ? plan.bytes
+                              : most_bytes_of_sweeps(all.rows(), ParIlut::most_blocks(options, all), dof) + sent;
+        return;
+    }
     const RankOrders orders = orders_of_rank(setting.context.host(), least.filled, a.rows(), dof, rank_label);
     const Index* const begin = least.filled.pattern->row_begin() + least.filled.first;
     Index lower = 0;
@@ -63,10 +80,16 @@ void RankParIlut::take(const GeneralFactors& whole, const BsrMatrix& a) {
               factors_.values.data() + factors_.pattern().row_begin()[first] * size);
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
-            on_gpu_ = std::make_unique<FactorsOnGpu>(context_, a, factors_, slab_);
+            if (options_.jacobi) {
+                swept_ = std::make_unique<RankSweeps>(context_, factors_, slab_, *a.pattern()->slab(), *options_.jacobi,
+                                                      rank_label);
+                swept_->take(factors_, "par_ilut");
+            } else {
+                on_gpu_ = std::make_unique<FactorsOnGpu>(context_, a, factors_, slab_);
+            }
             return;
         }
-    solve_ = std::make_unique<RankSolve>(context_, factors_, slab_, *a.pattern()->slab(), std::nullopt, rank_label);
+    solve_ = std::make_unique<RankSolve>(context_, factors_, slab_, *a.pattern()->slab(), options_.jacobi, rank_label);
     solve_->take(factors_, "par_ilut");
 }
 
@@ -75,9 +98,12 @@ SetupReport RankParIlut::setup(const SystemMatrix& matrix) {
     const BsrMatrix& a = general(matrix);
     solve_.reset();
     on_gpu_.reset();
+    swept_.reset();
     factors_ = {};
     const Context alone = context_.host().alone();
-    ParIlut whole(alone, options_);
+    ParIlutOptions of_all = options_;
+    of_all.jacobi.reset();  // the sweeps are those of the own rows
+    ParIlut whole(alone, of_all);
     SetupReport report;
     {
         BsrMatrix all(alone, a.pattern()->whole(), a.dof(), a.symmetric(), rank_label);
@@ -95,6 +121,7 @@ SetupReport RankParIlut::setup(const SystemMatrix& matrix) {
 void RankParIlut::apply(const Vector& r, Vector& z) const {
     if constexpr (cuda_built)
         if (on_gpu_) return on_gpu_->solve->solve(r, z);
+    if (swept_) return swept_->apply(r, z);
     solve_->apply(r, z);
 }
 
@@ -104,7 +131,7 @@ SweepCounts RankParIlut::sweeps() const {
 }
 
 Index RankParIlut::bytes_per_apply() const {
-    return RankSolve::bytes_per_apply(factors_.filled, *slab_, std::nullopt, factors_.dof);
+    return RankSolve::bytes_per_apply(factors_.filled, *slab_, options_.jacobi, factors_.dof);
 }
 
 PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const PreconditionerSetting& setting) {
@@ -114,16 +141,18 @@ PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const Precon
     const Index size = dof * dof * Index(sizeof(double)), rows = all->rows();
     const Context host = setting.context.host();
     const PreconditionerSetting of_all{host.alone(), {all, dof, setting.matrix.symmetric()}};
-    const PreconditionerPlan whole = ParIlut::plan(options, of_all);
+    ParIlutOptions exact = options;
+    exact.jacobi.reset();
+    const PreconditionerPlan whole = ParIlut::plan(exact, of_all);
     const Index kept = ParIlut::most_blocks(options, *all);
     PreconditionerPlan plan;
     plan.space = setting.matrix.natural_space();
-    plan.traits = whole.traits;
+    plan.traits = ParIlut::traits_of(options, setting.matrix.symmetric());
     plan.most_when = whole.most_when;
     // The least is held if the factors have the pattern of A.
     const FilledPattern own = filled_pattern(host, all, 0, rank_label);
     const FactorPattern least = cut_to_rank(host, a, *own.pattern, dof, rank_label);
-    plan.bytes_per_apply = RankSolve::bytes_per_apply(least.filled, *least.slab, std::nullopt, dof);
+    plan.bytes_per_apply = RankSolve::bytes_per_apply(least.filled, *least.slab, options.jacobi, dof);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
             plan_of_gpu_rank(options, setting, least, plan);
@@ -131,11 +160,12 @@ PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const Precon
         }
     const Index least_blocks = least.filled.pattern->blocks();
     plan.bytes = least.filled.bytes() + least_blocks * size +
-                 RankSolve::bytes(least.filled, least.slab, *a.slab(), std::nullopt, dof);
+                 RankSolve::bytes(least.filled, least.slab, *a.slab(), options.jacobi, dof);
     // The factors of all rows are found beside the gathered matrix, and released when the own rows have been taken.
     const Index gathered = all->blocks() * size;
     const Index finding = gathered + whole.bytes + whole.setup_bytes;
-    const Index taking = whole.bytes + std::max(plan.bytes, least.peak);
+    const Index tried = options.jacobi ? RankSweeps::setup_bytes(least.slab, dof) : 0;
+    const Index taking = whole.bytes + std::max(plan.bytes + tried, least.peak);
     plan.setup_bytes = std::max({Index(0), finding - plan.bytes, taking - plan.bytes});
     if (options.rounds == 0) {
         plan.most_bytes = plan.bytes + whole.most_bytes - whole.bytes;
@@ -145,18 +175,27 @@ PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const Precon
     const Index most_pattern = BlockPattern::bytes(rows, kept) + rows * Index(sizeof(Index));
     const Index most_held = most_pattern + (a.blocks() + kept) * Index(sizeof(int)) + kept * size +
                             2 * RankStages::bytes(*a.slab()) + StagedTriangle::bytes(rows, kept, dof) +
-                            BlockPattern::bytes(rows, 0) + (rows + 2) * dof * Index(sizeof(double));
+                            BlockPattern::bytes(rows, 0) + (rows + 2) * dof * Index(sizeof(double)) +
+                            (options.jacobi ? most_bytes_of_sweeps(rows, kept, dof) : 0);
     const Index most = gathered + whole.most_bytes + whole.setup_bytes + most_held + BlockPattern::bytes(rows, kept);
     plan.most_bytes = std::max(plan.bytes, most - plan.setup_bytes);
     return plan;
 }
 
-std::vector<KernelSet> RankParIlut::kernels([[maybe_unused]] const PreconditionerSetting& setting) {
+std::vector<KernelSet> RankParIlut::kernels([[maybe_unused]] const ParIlutOptions& options,
+                                            [[maybe_unused]] const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
         const MatrixShape& a = setting.matrix;
         return {{"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
                  Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [dof = a.dof()] { return SlicedSolve::programs_of_ranks(dof); }}};
+                 [dof = a.dof(), options, a] {
+                     if (!options.jacobi) return SlicedSolve::programs_of_ranks(dof);
+                     const double mean = (double(ParIlut::most_blocks(options, *a.pattern()->whole())) /
+                                              double(a.pattern()->whole()->rows()) -
+                                          1.0) /
+                                         2.0;
+                     return SweptFactors::programs(mean, mean, dof, *options.jacobi);
+                 }}};
     }
     return {};
 }

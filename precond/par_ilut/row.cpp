@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "precond/par_ilut/par_ilut.hpp"
 #include "precond/par_ilut/rank_par_ilut.hpp"
+#include "precond/triangular/jacobi/solve.hpp"
 
 namespace hyperplane {
 namespace {
@@ -24,7 +25,10 @@ ParIlutOptions read_par_ilut_options(const Parameters& parameters, Backend backe
     options.candidates = int(parameters.integer(section, "candidates"));
     options.tolerance = parameters.real(section, "tolerance");
     options.pivots = pivot_options(parameters);
-    options.way = read_solve_way(parameters, backend, couples_ranks);
+    if (sweeps_triangles(parameters))
+        options.jacobi = triangular_solve_options(parameters);
+    else
+        options.way = read_solve_way(parameters, backend, couples_ranks);
     const auto refuse = [&](const char* key, const char* needed) {
         if (parameters.is_given(section, key))
             throw UsageError(fmt::format("{} means nothing with preconditioner.rounds = 0{}; leave it out, or set {}",
@@ -52,6 +56,7 @@ PreconditionerRow par_ilut_row() {
         "factorization, SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};
     row.on_general_ranks = row.on_general_gpu_ranks = true;
+    row.only_on_ranks = {{"solve_mode", "sync"}};
     row.parameters = {
         {section, "fill_limit", real, "2",
          "the most entries of a triangle of the factors, as a multiple of those of the matrix's triangle; both with "
@@ -72,7 +77,9 @@ PreconditionerRow par_ilut_row() {
          "all rounds",
          "", Bound{0}, Bound{1}},
     };
+    for (ParameterSpec& spec : triangular_solve_parameters()) row.parameters.push_back(std::move(spec));
     row.parameters.push_back(solve_key());
+    row.parameters.back().only_with = {"triangular_solve", "exact"};
     for (ParameterSpec spec : pivot_parameters()) {
         if (spec.key == "pivot_boost") {
             spec.description += ", and of a pivot that cannot be used in a fixed-point sweep";
@@ -86,7 +93,7 @@ PreconditionerRow par_ilut_row() {
         return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, options_of(parameters, setting)));
     };
     row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return setting.matrix.pattern()->slab() ? RankParIlut::kernels(setting)
+        return setting.matrix.pattern()->slab() ? RankParIlut::kernels(options_of(parameters, setting), setting)
                                                 : ParIlut::kernels(options_of(parameters, setting), setting);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {

@@ -66,6 +66,8 @@ std::vector<GpuRowCase> cases_with_another_pattern() {
         list.push_back({"subdomain_ildu0", matrix, {{"parts", "consecutive"}, {"part_rows", "700"}}});
         if (metis_built() && matrix.dof < 11) list.push_back({"subdomain_ildu0", matrix, {{"part_rows", "300"}}});
     }
+    for (const char* rounds : {"0", "2"})
+        list.push_back({"par_ilut", matrices[3], {{"rounds", rounds}, {"triangular_solve", "jacobi"}}});
     list.push_back({"par_ilut", matrices[0], {{"sweeps", "3"}, {"rounds", "1"}}});
     list.push_back({"par_ilut", matrices[3], {{"tolerance", "0.1"}, {"candidates", "1"}}});
     for (const char* rows : {"1", "512"})  // cuts divide no part

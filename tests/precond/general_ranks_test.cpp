@@ -79,6 +79,8 @@ std::vector<RankedRows> cases_with_another_pattern() {
         if (metis_built()) list.push_back({"subdomain_ildu0", matrix, {{"part_rows", "700"}}});
         for (const char* rounds : {"0", "2"}) list.push_back({"par_ilut", matrix, {{"rounds", rounds}}});
     }
+    for (const char* rounds : {"0", "2"})
+        list.push_back({"par_ilut", matrices[3], {{"rounds", rounds}, {"triangular_solve", "jacobi"}}});
     list.push_back({"par_ilut", matrices[0], {{"sweeps", "3"}, {"rounds", "1"}}});
     list.push_back({"par_ilut", matrices[4], {{"tolerance", "0.1"}, {"candidates", "1"}}});
     list.push_back({"jacobi_sweeps", matrices[0], {{"fill_level", "1"}}});

@@ -6,6 +6,7 @@
 
 #include "on_device.hpp"
 #include "precond/general_cases.hpp"
+#include "reference/jacobi_sweeps.hpp"
 #include "reference/par_ilut.hpp"
 #include "several_threads.hpp"
 
@@ -37,11 +38,16 @@ std::vector<ThresholdCase> threshold_cases() {
     return list;
 }
 
-Settings settings_of(const ThresholdRules& rules) {
-    return {{"fill_limit", std::to_string(rules.fill_limit)},
-            {"rounds", std::to_string(rules.rounds)},
-            {"sweeps", std::to_string(rules.sweeps)},
-            {"candidates", std::to_string(rules.candidates)}};
+/// With `jacobi`, sweeps in place of solves.
+Settings settings_of(const ThresholdRules& rules, bool jacobi = false) {
+    Settings settings{{"fill_limit", std::to_string(rules.fill_limit)},
+                      {"rounds", std::to_string(rules.rounds)},
+                      {"sweeps", std::to_string(rules.sweeps)},
+                      {"candidates", std::to_string(rules.candidates)}};
+    if (jacobi)
+        for (const char* key : {"triangular_solve", "lower_sweeps", "upper_sweeps"})
+            settings.emplace_back(key, *key == 't' ? "jacobi" : *key == 'l' ? "3" : "2");
+    return settings;
 }
 
 Index entries(const reference::BlockIlu& ilu) {
@@ -76,24 +82,54 @@ TEST_P(ParIlutCasesOnDevice, EqualReference) {
     expect_equals_reference(Context::cuda(), GetParam());
 }
 
+void expect_sweeps_equal_reference(const Context& context, const ThresholdCase& c) {
+    const auto& [matrix, rules] = c;
+    const BlockMatrix data = data_of(matrix);
+    const BsrMatrix a = reference::to_bsr_matrix(context, data, matrix.symmetric);
+    const auto m = make_general("par_ilut", a, settings_of(rules, true));
+    const reference::BlockIlu ilu = reference::par_ilut(data, rules);
+    const std::vector<double> r = reference::Random(9).vector(matrix.rows * matrix.dof),
+                              expected =
+                                  reference::jacobi_sweeps(ilu, false, 2, reference::jacobi_sweeps(ilu, true, 3, r));
+    for (int repeat = 0; repeat < 2; ++repeat) {
+        m->setup(a);
+        EXPECT_FALSE(m->traits().symmetric);
+        EXPECT_EQ(m->sweeps().apply, 5);
+        EXPECT_EQ(dynamic_cast<const ParIlut&>(*m).solve_way(), "");
+        Vector z = reference::to_plain_vector(context, a.dof(), std::vector<double>(r.size(), NAN));
+        const Vector rhs = reference::to_plain_vector(context, a.dof(), r);
+        m->apply(rhs, z);
+        EXPECT_LT(reference::relative_difference(to_natural(z), expected), 1e-11);
+        const ApplicationCheck check = m->check_application(a, rhs, z, {});
+        EXPECT_TRUE(check.unchecked.empty() && check.passed()) << check.error;
+    }
+}
+TEST_P(ParIlutCases, SweptEqualReference) {
+    expect_sweeps_equal_reference(Context::cpu(1), GetParam());
+}
+TEST_P(ParIlutCasesOnDevice, SweptEqualReference) {
+    expect_sweeps_equal_reference(Context::cuda(), GetParam());
+}
+
 TEST_P(ParIlutCases, HaveTheSameBitsForAnyNumberOfThreads) {
     const auto& [matrix, rules] = GetParam();
     const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data_of(matrix), matrix.symmetric);
     const std::vector<double> r = reference::Random(9).vector(matrix.rows * matrix.dof);
-    expect_same_bits_for_any_threads(a.context(), [&, &rules = rules] {
-        const auto m = make_general("par_ilut", a, settings_of(rules));
-        m->setup(a);
-        return apply_general(*m, a, r);
-    });
+    for (const bool jacobi : {false, true})
+        expect_same_bits_for_any_threads(a.context(), [&, &rules = rules] {
+            const auto m = make_general("par_ilut", a, settings_of(rules, jacobi));
+            m->setup(a);
+            return apply_general(*m, a, r);
+        });
 }
 
 /// `beside`: bytes that the peak of a set-up may have, whatever the size of the matrix.
-void expect_holds_what_it_plans(const Context& context, const ThresholdCase& c, Index beside) {
+void expect_holds_what_it_plans(const Context& context, const ThresholdCase& c, Index beside, bool jacobi = false) {
     const auto& [matrix, rules] = c;
     const BsrMatrix a = reference::to_bsr_matrix(context, data_of(matrix), matrix.symmetric);
     const PreconditionerPlan plan =
-        find_preconditioner("par_ilut").plan(parameters_of("par_ilut", settings_of(rules)), setting_of(a));
-    const auto m = make_general("par_ilut", a, settings_of(rules));
+        find_preconditioner("par_ilut").plan(parameters_of("par_ilut", settings_of(rules, jacobi)), setting_of(a));
+    const auto m = make_general("par_ilut", a, settings_of(rules, jacobi));
     const Index before = context.ledger().held();
     context.ledger().forget_peak();
     m->setup(a);
@@ -114,9 +150,11 @@ void expect_holds_what_it_plans(const Context& context, const ThresholdCase& c, 
 
 TEST_P(ParIlutCases, HoldWhatTheyPlan) {
     expect_holds_what_it_plans(Context::cpu(1), GetParam(), 0);
+    expect_holds_what_it_plans(Context::cpu(1), GetParam(), 0, true);
 }
 TEST_P(ParIlutCasesOnDevice, HoldWhatTheyPlan) {
     expect_holds_what_it_plans(Context::cuda(), GetParam(), 4096);  // of the sorts that make orders
+    expect_holds_what_it_plans(Context::cuda(), GetParam(), 4096, true);
 }
 
 /// Expects the rounds, the pattern and the bits of a CPU.

@@ -90,11 +90,12 @@ void SweptFactors::take(const GeneralFactors& factors, const std::string& name) 
     const Context host = context_.host();
     const bool far = context_.backend() == Backend::cuda;
     Buffer<double> copy;
-    if (far) {
+    const bool copies_values = factors.values.backend() == Backend::cuda;
+    if (copies_values) {
         copy = Buffer<double>(host, swept_label, factors.values.size());
         copy_between(context_, factors.values.data(), host, copy.data(), copy.size() * Index(sizeof(double)));
     }
-    const double* const values = far ? copy.data() : factors.values.data();
+    const double* const values = copies_values ? copy.data() : factors.values.data();
     std::unique_ptr<BsrMatrix> copies[3];
     BsrMatrix* here[3] = {w_.get(), g_.get(), inverse_.get()};
     for (int at = 0; far && at < 3; ++at) {
@@ -204,6 +205,11 @@ Index SweptFactors::bytes_of_long_rows([[maybe_unused]] const FilledPattern& fil
     return bytes;
 }
 
+Index SweptFactors::most_bytes_of_long_rows([[maybe_unused]] Index blocks, [[maybe_unused]] int dof) {
+    if constexpr (cuda_built) return BsrProductCuda::most_bytes_of_rows(blocks, dof);
+    return 0;
+}
+
 Index SweptFactors::bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options) {
     const Index rows = filled.pattern->rows();
     return bytes_per_apply(rows, filled.lower, filled.pattern->blocks() - rows - filled.lower, dof, options);
@@ -217,14 +223,17 @@ Index SweptFactors::bytes_per_apply(Index rows, Index lower, Index upper, int do
     return bytes_of_application(options, product(lower), product(upper), product(rows), vector);
 }
 
-rtc::Programs SweptFactors::programs([[maybe_unused]] const FilledPattern& filled, [[maybe_unused]] int dof,
-                                     [[maybe_unused]] const SweepOptions& options) {
+rtc::Programs SweptFactors::programs(const FilledPattern& filled, int dof, const SweepOptions& options) {
+    const Index rows = filled.pattern->rows();
+    if (rows == 0) return {};
+    return programs(double(filled.lower) / double(rows),
+                    double(filled.pattern->blocks() - rows - filled.lower) / double(rows), dof, options);
+}
+
+rtc::Programs SweptFactors::programs([[maybe_unused]] double lower, [[maybe_unused]] double upper,
+                                     [[maybe_unused]] int dof, [[maybe_unused]] const SweepOptions& options) {
     rtc::Programs all;
     if constexpr (cuda_built) {
-        const Index rows = filled.pattern->rows();
-        if (rows == 0) return all;
-        const double lower = double(filled.lower) / double(rows),
-                     upper = double(filled.pattern->blocks() - rows - filled.lower) / double(rows);
         const auto add = [&](rtc::Programs programs, const std::string& which) {
             for (rtc::Program& program : programs) {
                 program.title = which + " " + program.title;

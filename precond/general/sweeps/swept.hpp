@@ -22,7 +22,8 @@ namespace hyperplane {
 
 class SweptFactors {
 public:
-    /// For factors of this pattern; they lie in the context's memory. `slab`: the rows of one of several ranks.
+    /// For factors of this pattern; their values lie in the memory of the context or of its host. `slab`: the rows of
+    /// one of several ranks.
     SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options,
                  const std::shared_ptr<const RowSlab>& slab = nullptr);
 
@@ -37,6 +38,8 @@ public:
     /// products of long rows, of which there are `rows` from filled.first on.
     static Index bytes(Index rows, Index blocks, int dof);
     static Index bytes_of_long_rows(const FilledPattern& filled, Index rows, int dof);
+    /// The most that this can be for factors with so many blocks.
+    static Index most_bytes_of_long_rows(Index blocks, int dof);
     /// Bytes that asynchronous sweeps hold in addition.
     static Index bytes_of_turns(const SweepOptions& options, Backend backend);
     /// Bytes that one application moves.
@@ -45,6 +48,8 @@ public:
 
     /// What NVRTC compiles for the sweeps on a GPU.
     static rtc::Programs programs(const FilledPattern& filled, int dof, const SweepOptions& options);
+    /// The same for triangles with so many blocks a row on average.
+    static rtc::Programs programs(double lower, double upper, int dof, const SweepOptions& options);
 
 private:
     /// x = b - T x from x = 0, `sweeps` times.
