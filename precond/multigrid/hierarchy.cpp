@@ -80,22 +80,37 @@ void Hierarchy::gather_finest_matrix(const CoarseningOptions& options) {
     ranks.gather(*finest.matrix);
 }
 
-void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers) {
+std::optional<Axes> Hierarchy::guess(int grid) const {
+    if (complete_) return parts_[grid].interpolation->grids().axes;
+    if (grid == 0 || parts_[grid - 1].interpolation->grids().axes != axes_to_compare(matrix(grid - 1))) return {};
+    return axes_to_compare(matrix(grid));
+}
+
+bool Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers, bool guesses) {
+    const bool waits = !guesses || a_->backend() != Backend::cuda || a_->context().ranks() || a_->grid().any_periodic();
+    std::vector<std::pair<int, CouplingSums>> guessed;
     RankParts ranks = a_->layout().is_part() && !gathers_finest() ? RankParts(a_->context(), a_->grid()) : RankParts();
     for (int grid = 0;; ++grid) {
         const StructMatrix& a = matrix(grid);
-        const bool last = is_last(a.grid(), a.stencil(), options, grid);
-        parts_[grid].survey = {};
-        if (options.single(grid) && !last) provide_copy(grid);
-        const Coarsening grids(
-            a.grid(), last ? Axes{false, false, false} : strong_axes(a, options.strength, parts_[grid].survey));
+        Survey& survey = parts_[grid].survey;
+        survey = {};
+        if (is_last(a.grid(), a.stencil(), options, grid)) {
+            parts_.resize(grid + 1);
+            parts_[grid].interpolation.reset();
+            break;
+        }
+        if (options.single(grid)) provide_copy(grid);
+        const std::optional<Axes> guess = waits ? std::nullopt : this->guess(grid);
+        if constexpr (cuda_built)
+            if (const Axes all = axes_to_compare(a); guess && all[0] + all[1] + all[2] > 1)
+                guessed.emplace_back(grid, CouplingSums(a, all, survey.copy));
+        const Coarsening grids(a.grid(), guess ? *guess : strong_axes(a, options.strength, survey));
+        if (!grids.any()) refuse_values(a);
         std::optional<Interpolation>& p = parts_[grid].interpolation;
         const bool same = p && p->grids().axes == grids.axes;
         if (!same) {
             parts_.resize(grid + 1);
             p.reset();
-            if (!grids.any() && !last) refuse_values(a);
-            if (!grids.any()) return;
         }
         const Stencil stencil = coarse_stencil(a.stencil(), grids);
         const RankParts cut = ranks.coarsened(grids.axes);
@@ -132,45 +147,14 @@ void Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
         }
         if (options.rounds(grid)) p->round();
     }
-}
-
-bool Hierarchy::coarsen_as_before(const CoarseningOptions& options) {
-    const int last = size() - 1;
-    const auto can = [&](int grid) {
-        const Axes axes = axes_to_compare(matrix(grid));
-        return parts_[grid].interpolation && parts_[grid + 1].matrix && axes[0] + axes[1] + axes[2] > 1;
-    };
-    if (!complete_ || a_->backend() != Backend::cuda || a_->context().ranks() || a_->grid().any_periodic())
-        return false;
-    for (int grid = 0; grid < last; ++grid)
-        if (!can(grid)) return false;
-    if constexpr (cuda_built) {
-        std::vector<CouplingSums> sums;
-        for (int grid = 0; grid < last; ++grid) {
-            const StructMatrix& a = matrix(grid);
-            parts_[grid].survey = {};
-            if (options.single(grid)) provide_copy(grid);
-            sums.emplace_back(a, axes_to_compare(a), parts_[grid].survey.copy);
-            Interpolation& p = *parts_[grid].interpolation;
-            const Sources sources(a, p.grids(), p.coarse());
-            {
-                const ProfileScope scope(a.context(), "interpolation");
-                p.compute(sources, options.rounds(grid));
-            }
-            const ProfileScope scope(a.context(), "galerkin");
-            galerkin_product(sources, p, *parts_[grid + 1].matrix);
-            if (options.rounds(grid)) p.round();
-        }
-        for (int grid = 0; grid < last; ++grid) {
-            const std::array<double, 3> ratios = sums[grid].read(parts_[grid].survey);
+    for (const auto& [grid, sums] : guessed)
+        if constexpr (cuda_built) {
+            const std::array<double, 3> ratios = sums.read(parts_[grid].survey);
             if (strong_of(axes_to_compare(matrix(grid)), ratios, options.strength) !=
                 parts_[grid].interpolation->grids().axes)
                 return false;
         }
-        parts_[last].survey = {};
-        return true;
-    }
-    return false;
+    return true;
 }
 
 void Hierarchy::gather_finest(const Vector& part) {
@@ -277,7 +261,7 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
     {
         const ProfileScope scope(a.context(), "coarse grids");
         gather_finest_matrix(options);
-        if (!coarsen_as_before(options)) coarsen(options, smoothers);
+        if (!coarsen(options, smoothers, true)) coarsen(options, smoothers, false);
     }
     complete_ = false;
     if (options.single_vectors && !scalar_) scalar_.emplace(a.context(), "multigrid: vectors", 1);

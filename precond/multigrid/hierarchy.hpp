@@ -110,10 +110,13 @@ private:
     Smoother::SingleScratch single_scratch(int grid);
     void begin(const StructMatrix& a, const CoarseningOptions& options);
     void gather_finest_matrix(const CoarseningOptions& options);
-    void coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers);
-    /// Does what coarsen() does, along the axes of the set-up before, and so waits for the GPU only once. Returns
-    /// whether the matrices still lead to these axes; otherwise nothing that was computed is of use.
-    bool coarsen_as_before(const CoarseningOptions& options);
+    /// The axes along which a grid will probably be coarsened: those of the set-up before; in a first one, if a grid was
+    /// coarsened along all axes that can be, the next one is, too.
+    std::optional<Axes> guess(int grid) const;
+    /// Makes all grids. Where axes are guessed, the couplings are read after the last product, so that the GPU is waited
+    /// for once and not on each grid. Returns whether they lead to these axes; otherwise nothing that was computed is of
+    /// use.
+    bool coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers, bool guesses);
     void provide_vectors(int grid, const CoarseningOptions& options, bool coarsest_is_smoothed);
     void set_up_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing, SetupReport& all,
                           const std::function<void()>& meanwhile);

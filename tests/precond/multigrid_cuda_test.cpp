@@ -249,6 +249,46 @@ TEST_F(MultigridOnDevice, FollowsNewValuesAndNewAxes) {
     }
 }
 
+/// A first set-up guesses that a grid is coarsened along all axes if the one before was. Along z every other coupling
+/// is weak here, so that couplings along z are half as strong as the others on the finest grid, and weak on the next
+/// one.
+TEST_F(MultigridOnDevice, BeginsAnewWhereCoarseGridsHaveOtherStrongAxes) {
+    StructMatrix here = laplacian(Context::cpu(), {18, 16, 20}, {1, 1, 1}, 1e-3, true);
+    const int below = here.stencil().find({0, 0, -1}), own = here.stencil().diagonal();
+    for (Index at = 0; at < here.grid().points(); ++at) {
+        const Int3 p = here.grid().point(at);
+        if (p.z % 2 == 1 || p.z == 0) continue;
+        const Index slot = here.layout().slot(p), other = here.layout().slot(p + Int3{0, 0, -1});
+        constexpr double weak = 1e-6;
+        here.values(below)[slot] = -weak;
+        here.values(own)[slot] -= 1.0 - weak;
+        here.values(own)[other] -= 1.0 - weak;
+    }
+    const Context gpu = Context::cuda();
+    const StructMatrix there = in_context(gpu, here);
+    for (const Settings& settings :
+         {Settings{{"strength", "0.4"}}, Settings{{"strength", "0.4"}, {"storage", "single"}, {"vectors", "single"}}}) {
+        const Parameters keys = multigrid_keys(settings, "multicolor");
+        const auto host = make_multigrid(here, keys), device = make_multigrid(there, keys);
+        host->setup(here);
+        const std::vector<double> r = reference::Random(26).vector(int(here.unknowns()));
+        const std::vector<double> expected = apply(*host, here, r);
+        for (int setup = 0; setup < 3; ++setup) {
+            device->setup(there);
+            const auto &h = dynamic_cast<const Multigrid&>(*host).hierarchy(),
+                       &d = dynamic_cast<const Multigrid&>(*device).hierarchy();
+            ASSERT_EQ(d.size(), h.size());
+            EXPECT_EQ(h[0].interpolation->grids().axes, (multigrid::Axes{true, true, true}));
+            EXPECT_EQ(h[1].interpolation->grids().axes, (multigrid::Axes{true, true, false}));
+            for (int grid = 0; grid + 1 < h.size(); ++grid)
+                EXPECT_EQ(d[grid].interpolation->grids().axes, h[grid].interpolation->grids().axes) << "grid " << grid;
+            Vector z = poisoned(gpu, there.layout(), 1);
+            device->apply(to_vector(gpu, there.layout(), 1, r), z);
+            expect_near(from_vector(z), expected, settings.size() > 1 ? 5e-6 : 1e-9);
+        }
+    }
+}
+
 /// From the second set-up on the power method's steps are recorded and run beside the set-ups of larger grids, and no
 /// grid waits for the couplings of another one.
 TEST_F(MultigridOnDevice, SetsUpAgainAsTheFirstTime) {
