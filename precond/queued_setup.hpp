@@ -14,6 +14,8 @@ public:
     virtual ~QueuedSetup() = default;
     /// Whether queue_setup() would queue a set-up for `a`.
     virtual bool can_queue_setup(const StructMatrix& a) const = 0;
+    /// Allocates what queue_setup(a) needs and keeps, so that it does so while the GPU is at work on the values of `a`.
+    virtual void provide(const StructMatrix& a) = 0;
     /// Queues Preconditioner::setup(a) without waiting for the GPU. Returns false, and does nothing, where that cannot
     /// be done. Applications may be queued at once; what they compute means nothing if finish_setup() throws.
     virtual bool queue_setup(const StructMatrix& a) = 0;

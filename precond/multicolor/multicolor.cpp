@@ -108,15 +108,17 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
 }
 
 void Multicolor::prepare(const StructMatrix& a) {
+    provide(a);
+    provide_factors();
+}
+
+void Multicolor::provide(const StructMatrix& a) {
     if (a.stencil().radius() > 2)
         throw UsageError(fmt::format("multicolor: stencil {} has radius {}, the largest it takes is 2",
                                      a.stencil().name(), a.stencil().radius()));
     const bool served = points_ && a.layout() == layout_ && a.stencil().offsets() == stencil_.offsets() &&
                         a.dof() == dof_ && a.symmetric() == symmetric_;
-    if (served) {
-        provide_factors();
-        return;
-    }
+    if (served) return;
     for (Buffer<double>* memory : {&factors_, &v_, &w_}) *memory = {};
     reduced_ = {};
     points_.reset();
@@ -147,7 +149,6 @@ void Multicolor::prepare(const StructMatrix& a) {
         if (a.backend() == Backend::cuda && MulticolorFactorCuda::serves(shape, dof_, symmetric_))
             factor_cuda_ = std::make_shared<MulticolorFactorCuda>(context_, shape, dof_, symmetric_);
     points_ = std::move(points);
-    provide_factors();
 }
 
 void Multicolor::provide_factors() {

@@ -68,6 +68,7 @@ public:
     SetupReport setup(const SystemMatrix& matrix) override;
     /// On a GPU with a linear colouring, without ranks.
     bool can_queue_setup(const StructMatrix& a) const override;
+    void provide(const StructMatrix& a) override;
     bool queue_setup(const StructMatrix& a) override;
     Finished finish_setup() override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "precond/multigrid/dense_inverse.hpp"
@@ -185,26 +186,39 @@ private:
     Index n_;
 };
 
+/// Whether a GPU computes the columns of the inverse.
+bool goes_to_gpu(const DenseSolve::Factors& factors, Backend backend) {
+    return backend == Backend::cuda && factors.lacking.empty() && PositiveInverse::serves_gpu(factors.inverse.band());
+}
+
 }  // namespace
 
-bool DenseSolve::invert_positive(const Context& context, const StructMatrix& a) {
+std::optional<DenseSolve::Factors> DenseSolve::factor(const StructMatrix& a, [[maybe_unused]] Backend backend) {
+    if (!a.symmetric()) return {};
     const std::vector<Entry> entries = entries_of(a);
+    std::vector<int> lacking = lacking_constants(entries, a.unknowns(), a.dof());
+    Factors all{band_of(entries, a.unknowns(), lacking), {}};
+    if (!all.inverse.factor()) return {};
+    all.lacking = std::move(lacking);
+    if constexpr (cuda_built)
+        if (goes_to_gpu(all, backend)) all.inverse.pack();
+    return all;
+}
+
+void DenseSolve::invert_positive(const Context& context, const StructMatrix& a, const Factors& factors) {
+    const auto& [inverse, lacking] = factors;
     const Index n = a.unknowns();
-    const std::vector<int> lacking = lacking_constants(entries, n, a.dof());
-    PositiveInverse inverse = band_of(entries, n, lacking);
-    if (!inverse.factor()) return false;
-    if (lacking.empty() && context.backend() == Backend::cuda && PositiveInverse::serves_gpu(inverse.band())) {
-        inverse_ = Buffer<double>(context, label, n * n, Initially::anything);
-        if constexpr (cuda_built) inverse.invert_on_gpu(context, inverse_.data());
-        return true;
-    }
+    if constexpr (cuda_built)
+        if (goes_to_gpu(factors, context.backend())) {
+            inverse_ = Buffer<double>(context, label, n * n, Initially::anything);
+            return inverse.invert_on_gpu(context, inverse_.data());
+        }
     Buffer<double> made(a.context(), label, n * n, Initially::anything);
     inverse.invert(a.context(), made.data());
     const Square square(made.data(), n);
     for (const int c : lacking) square.project(c, a.dof());
     if (!lacking.empty()) square.symmetrise();
     inverse_ = moved_to(context, label, std::move(made));
-    return true;
 }
 
 void DenseSolve::invert_any(const Context& context, const StructMatrix& a) {
@@ -231,8 +245,8 @@ void DenseSolve::invert_any(const Context& context, const StructMatrix& a) {
     inverse_ = moved_to(context, label, std::move(made));
 }
 
-DenseSolve::DenseSolve(const Context& context, const StructMatrix& a) {
-    if (!a.symmetric() || !invert_positive(context, a)) invert_any(context, a);
+DenseSolve::DenseSolve(const Context& context, const StructMatrix& a, const std::optional<Factors>& factors) {
+    factors ? invert_positive(context, a, *factors) : invert_any(context, a);
     places_ = copied_to(context, label, places(a.layout(), a.dof()));
 }
 

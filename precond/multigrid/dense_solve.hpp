@@ -8,8 +8,12 @@
 // x = 0 in that row where b has no mean, so A x = b.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "core/matrix/struct_matrix.hpp"
 #include "core/vector/single_vector.hpp"
+#include "precond/multigrid/positive_inverse.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -18,10 +22,20 @@ inline constexpr Index most_dense_unknowns = 4096;
 
 class DenseSolve {
 public:
-    /// Inverts `a`, which lies in the host's memory, for vectors of `context`: within its band if it is symmetric and
-    /// positive definite (positive_inverse.hpp), else by Gauss-Jordan elimination with partial pivoting. Throws
-    /// SetupError if it is singular in another way than by constants, or holds a value that is not finite.
-    DenseSolve(const Context& context, const StructMatrix& a);
+    /// What the host computes of a symmetric positive definite matrix.
+    struct Factors {
+        PositiveInverse inverse;
+        std::vector<int> lacking;  ///< the unknowns whose constants the matrix lacks
+    };
+    /// Factors of `a`, which lies in the host's memory, for an inverse in the memory of a backend. Any thread may
+    /// compute them. Nothing if `a` is not symmetric, or a pivot is not positive enough.
+    static std::optional<Factors> factor(const StructMatrix& a, Backend backend);
+
+    /// Inverts `a` for vectors of `context`: within its band where there are factors (positive_inverse.hpp), else by
+    /// Gauss-Jordan elimination with partial pivoting. Throws SetupError if it is singular in another way than by
+    /// constants, or holds a value that is not finite.
+    DenseSolve(const Context& context, const StructMatrix& a, const std::optional<Factors>& factors);
+    DenseSolve(const Context& context, const StructMatrix& a) : DenseSolve(context, a, factor(a, context.backend())) {}
 
     /// x = A^-1 b, as above.
     void apply(const Vector& b, Vector& x) const;
@@ -35,8 +49,7 @@ public:
     static Index setup_bytes(const MatrixShape& a, Backend backend);
 
 private:
-    /// Returns false where a pivot is not positive enough.
-    bool invert_positive(const Context& context, const StructMatrix& a);
+    void invert_positive(const Context& context, const StructMatrix& a, const Factors& factors);
     void invert_any(const Context& context, const StructMatrix& a);
 
     Buffer<double> inverse_;  ///< by rows of unknowns in natural order

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
-#include "precond/multigrid/setup_cuda.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -86,9 +86,10 @@ std::optional<Axes> Hierarchy::guess(int grid) const {
     return axes_to_compare(matrix(grid));
 }
 
-bool Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers, bool guesses) {
+Hierarchy::Guessed Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers,
+                                      bool guesses) {
     const bool waits = !guesses || a_->backend() != Backend::cuda || a_->context().ranks() || a_->grid().any_periodic();
-    std::vector<std::pair<int, CouplingSums>> guessed;
+    Guessed guessed;
     RankParts ranks = a_->layout().is_part() && !gathers_finest() ? RankParts(a_->context(), a_->grid()) : RankParts();
     for (int grid = 0;; ++grid) {
         const StructMatrix& a = matrix(grid);
@@ -147,8 +148,12 @@ bool Hierarchy::coarsen(const CoarseningOptions& options, const SmootherChoices&
         }
         if (options.rounds(grid)) p->round();
     }
-    for (const auto& [grid, sums] : guessed)
-        if constexpr (cuda_built) {
+    return guessed;
+}
+
+bool Hierarchy::confirm([[maybe_unused]] const Guessed& guessed, [[maybe_unused]] const CoarseningOptions& options) {
+    if constexpr (cuda_built)
+        for (const auto& [grid, sums] : guessed) {
             const std::array<double, 3> ratios = sums.read(parts_[grid].survey);
             if (strong_of(axes_to_compare(matrix(grid)), ratios, options.strength) !=
                 parts_[grid].interpolation->grids().axes)
@@ -258,10 +263,16 @@ void Hierarchy::provide_copy(int grid) {
 SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& options, const SmootherChoices& smoothers,
                              const SmootherOptions& smoothing) {
     begin(a, options);
+    std::vector<int> queued;
     {
         const ProfileScope scope(a.context(), "coarse grids");
         gather_finest_matrix(options);
-        if (!coarsen(options, smoothers, true)) coarsen(options, smoothers, false);
+        const Guessed guessed = coarsen(options, smoothers, true);
+        queued = prepare_smoothers(smoothers, smoothing);
+        if (!confirm(guessed, options)) {
+            coarsen(options, smoothers, false);
+            queued = prepare_smoothers(smoothers, smoothing);
+        }
     }
     complete_ = false;
     if (options.single_vectors && !scalar_) scalar_.emplace(a.context(), "multigrid: vectors", 1);
@@ -269,17 +280,20 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
     const int last = size() - 1;
     std::optional<StructMatrix> copy;
     const StructMatrix* coarsest = nullptr;
+    std::future<std::optional<DenseSolve::Factors>> factors;  // a thread's work while this one feeds a GPU
     if (!smoothers.coarsest) {
         check_coarsest(matrix(last).grid(), a.dof());
         coarsest = &on_host(matrix(last), copy);
+        factors = std::async(a.backend() == Backend::cuda ? std::launch::async : std::launch::deferred,
+                             [&] { return DenseSolve::factor(*coarsest, a.backend()); });
         parts_[last].smoother = {};
         parts_[last].r = {};
         parts_[last].t = {};
     }
     for (int grid = 0; grid <= last; ++grid) provide_vectors(grid, options, smoothers.coarsest.has_value());
-    set_up_smoothers(smoothers, smoothing, all, [&] {
+    set_up_smoothers(queued, coarsest ? last : last + 1, all, [&] {
         const ProfileScope scope(a.context(), "coarsest grid");
-        if (coarsest) coarsest_.emplace(a.context(), *coarsest);
+        if (coarsest) coarsest_.emplace(a.context(), *coarsest, factors.get());
     });
     all.factor_bytes += bytes();
     complete_ = true;
@@ -298,26 +312,40 @@ void Hierarchy::provide_vectors(int grid, const CoarseningOptions& options, bool
     if (smoothed) provide(parts.r), provide(parts.t);
 }
 
+void Hierarchy::on_grid(int grid, const std::function<void(GridParts&)>& act) {
+    try {
+        act(parts_[grid]);
+    } catch (const SetupError& error) {
+        const Grid& own = matrix(grid).grid();
+        throw SetupError(fmt::format("multigrid: the smoother of grid {}, {} x {} x {} points: {}", grid, own.nx,
+                                     own.ny, own.nz, error.what()));
+    }
+}
+
+std::vector<int> Hierarchy::prepare_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing) {
+    const SmootherOptions undamped{.damping = 1.0};  // l1 Jacobi needs no damping
+    const int last = size() - 1, count = smoothers.coarsest ? last + 1 : last;
+    std::vector<int> queued;
+    for (int grid = 0; grid < count; ++grid) {
+        const bool damped = grid < last;
+        on_grid(grid, [&](GridParts& parts) {
+            if (parts.smoother.prepare(matrix(grid), damped ? smoothers.on(grid) : *smoothers.coarsest,
+                                       damped ? smoothing : undamped))
+                queued.push_back(grid);
+        });
+    }
+    return queued;
+}
+
 /// Set-ups that are only queued begin with the smallest grid, so that what runs beside the stream on small grids does
-/// so while large ones are factored. The others go in the order of the grids. `meanwhile` is work of the host.
-void Hierarchy::set_up_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing, SetupReport& all,
+/// so while large ones are factored. The others go in the order of the grids.
+void Hierarchy::set_up_smoothers(const std::vector<int>& queued, int count, SetupReport& all,
                                  const std::function<void()>& meanwhile) {
     const Context& context = a_->context();
-    const int last = size() - 1, count = smoothers.coarsest ? last + 1 : last;
-    const SmootherOptions undamped{.damping = 1.0};  // l1 Jacobi needs no damping
     struct Join {
         std::vector<GridParts>& parts;
         ~Join() {
             for (GridParts& one : parts) one.smoother.join();
-        }
-    };
-    const auto on_grid = [&](int grid, const auto& act) {
-        try {
-            act(parts_[grid]);
-        } catch (const SetupError& error) {
-            const Grid& own = matrix(grid).grid();
-            throw SetupError(fmt::format("multigrid: the smoother of grid {}, {} x {} x {} points: {}", grid, own.nx,
-                                         own.ny, own.nz, error.what()));
         }
     };
     {
@@ -326,16 +354,8 @@ void Hierarchy::set_up_smoothers(const SmootherChoices& smoothers, const Smoothe
         const auto begin = [&](int grid) {
             on_grid(grid, [&](GridParts& parts) { parts.smoother.begin(parts.survey.kind, parts.r, parts.t); });
         };
-        std::vector<int> queued;
-        for (int grid = 0; grid < count; ++grid) {
-            const bool damped = grid < last;
-            bool queues = false;
-            on_grid(grid, [&](GridParts& parts) {
-                queues = parts.smoother.prepare(matrix(grid), damped ? smoothers.on(grid) : *smoothers.coarsest,
-                                                damped ? smoothing : undamped);
-            });
-            queues ? queued.push_back(grid) : begin(grid);
-        }
+        for (int grid = 0; grid < count; ++grid)
+            if (std::find(queued.begin(), queued.end(), grid) == queued.end()) begin(grid);
         for (std::size_t at = queued.size(); at > 0; --at) begin(queued[at - 1]);
     }
     meanwhile();

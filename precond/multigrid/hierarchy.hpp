@@ -11,6 +11,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/vector/scalars.hpp"
@@ -18,6 +19,7 @@
 #include "precond/multigrid/galerkin.hpp"
 #include "precond/multigrid/interpolation.hpp"
 #include "precond/multigrid/rank_parts.hpp"
+#include "precond/multigrid/setup_cuda.hpp"
 #include "precond/multigrid/smoother.hpp"
 
 namespace hyperplane::multigrid {
@@ -110,16 +112,25 @@ private:
     Smoother::SingleScratch single_scratch(int grid);
     void begin(const StructMatrix& a, const CoarseningOptions& options);
     void gather_finest_matrix(const CoarseningOptions& options);
-    /// The axes along which a grid will probably be coarsened: those of the set-up before; in a first one, if a grid was
-    /// coarsened along all axes that can be, the next one is, too.
+    /// The axes along which a grid will probably be coarsened: those of the set-up before; in a first one, if a grid
+    /// was coarsened along all axes that can be, the next one is, too.
     std::optional<Axes> guess(int grid) const;
-    /// Makes all grids. Where axes are guessed, the couplings are read after the last product, so that the GPU is waited
-    /// for once and not on each grid. Returns whether they lead to these axes; otherwise nothing that was computed is of
-    /// use.
-    bool coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers, bool guesses);
+    /// The couplings of grids whose axes were guessed, by grid.
+    using Guessed = std::vector<std::pair<int, CouplingSums>>;
+    /// Makes all grids. Where axes are guessed, the couplings are not read, so that the GPU is waited for once, after
+    /// the last product, and not on each grid.
+    Guessed coarsen(const CoarseningOptions& options, const SmootherChoices& smoothers, bool guesses);
+    /// Waits for the couplings, and returns whether they lead to the axes that were guessed; otherwise nothing that was
+    /// computed is of use.
+    bool confirm(const Guessed& guessed, const CoarseningOptions& options);
+    /// Returns the grids whose smoothers' set-ups are only queued.
+    std::vector<int> prepare_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing);
     void provide_vectors(int grid, const CoarseningOptions& options, bool coarsest_is_smoothed);
-    void set_up_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing, SetupReport& all,
+    /// `queued` is what prepare_smoothers() returned, and `meanwhile` is work of the host.
+    void set_up_smoothers(const std::vector<int>& queued, int count, SetupReport& all,
                           const std::function<void()>& meanwhile);
+    /// Adds the grid to the message of a SetupError.
+    void on_grid(int grid, const std::function<void(GridParts&)>& act);
     void add_report(int grid, const SetupReport& report, SetupReport& all) const;
 
     const StructMatrix* a_ = nullptr;

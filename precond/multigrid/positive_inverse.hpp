@@ -30,8 +30,10 @@ public:
 
     /// Step 2: writes rows() rows of as many values to the host's memory. The columns are shared out to threads.
     void invert(const Context& context, double* inverse) const;
-    /// Does the same in the memory of a GPU, where serves_gpu().
+    /// Does the same in the memory of a GPU, where serves_gpu() and after pack().
     void invert_on_gpu(const Context& context, double* inverse) const;
+    /// Puts the factors in the order in which a GPU reads them.
+    void pack();
     /// Whether a GPU holds the part of a column that a row couples to in the registers of a warp.
     static bool serves_gpu(Index band) { return band <= widest_on_gpu; }
     /// What invert_on_gpu() allocates meanwhile.
@@ -50,6 +52,7 @@ private:
     Index n_, band_, stride_;
     std::vector<double> values_;                  ///< [row][column - row + band]; empty after factor()
     std::vector<double> lower_, inverse_pivots_;  ///< [column of L][stride_]; 1 / d_i
+    std::vector<double> packed_;                  ///< l_ki at [i][k - i - 1], l_ik at [i][i - k - 1], and 1 / d_i
 };
 
 }  // namespace hyperplane::multigrid

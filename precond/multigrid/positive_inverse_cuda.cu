@@ -104,18 +104,22 @@ ColumnKernel kernel_of(int band) {
 
 void PositiveInverse::invert_on_gpu(const Context& context, double* inverse) const {
     const int n = int(n_), band = int(std::max<Index>(band_, 1));
-    std::vector<double> all(std::size_t(gpu_bytes(n_, band_)) / sizeof(double), 0.0);
-    double *const by_column = all.data(), *const by_row = by_column + n * band, *const pivots = by_row + n * band;
-    for (int i = 0; i < n; ++i)
-        for (int at = 0; at < int(band_) && i + at + 1 < n; ++at)
-            by_column[i * band + at] = by_row[(i + at + 1) * band + at] = lower(i)[at];
-    std::copy(inverse_pivots_.begin(), inverse_pivots_.end(), pivots);
-    const Buffer<double> there = copied_to(context, "multigrid: coarsest inverse", all);
+    const Buffer<double> there = copied_to(context, "multigrid: coarsest inverse", packed_);
     const double* const from = there.data();
     const ColumnArguments arguments{from, from + n * band, from + 2 * n * band, inverse, n, band};
     const ColumnKernel kernel = kernel_of(band);
     kernel<<<cuda::blocks_for(n_, warps_of_block), 32 * warps_of_block, 0, cuda::stream(context)>>>(arguments);
     cuda::launched(context, "coarsest inverse");
+}
+
+void PositiveInverse::pack() {
+    const Index n = n_, band = std::max<Index>(band_, 1);
+    packed_.assign(std::size_t(gpu_bytes(n_, band_)) / sizeof(double), 0.0);
+    double *const by_column = packed_.data(), *const by_row = by_column + n * band, *const pivots = by_row + n * band;
+    for (Index i = 0; i < n; ++i)
+        for (Index at = 0; at < band_ && i + at + 1 < n; ++at)
+            by_column[i * band + at] = by_row[(i + at + 1) * band + at] = lower(i)[at];
+    std::copy(inverse_pivots_.begin(), inverse_pivots_.end(), pivots);
 }
 
 Index PositiveInverse::gpu_bytes(Index rows, Index band) {

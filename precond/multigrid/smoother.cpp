@@ -188,8 +188,10 @@ bool Smoother::prepare(const StructMatrix& a, const SmootherChoice& choice, cons
     pending_ = {};
     pending_.choice = &choice;
     pending_.options = options;
-    const auto* queues = dynamic_cast<const QueuedSetup*>(m_.get());
-    return queues && queues->can_queue_setup(a);
+    auto* const queues = dynamic_cast<QueuedSetup*>(m_.get());
+    if (!queues || !queues->can_queue_setup(a)) return false;
+    queues->provide(a);
+    return true;
 }
 
 void Smoother::begin(const std::optional<MatrixKind>& known, Vector& r, Vector& t) {
