@@ -17,7 +17,7 @@
 // Definitions, besides those of precond/par_ilu/sweep.cuh: RING_LEVELS, LEVEL_POINTS (of a thread block), OVERLAPPED.
 #pragma once
 
-#include "precond/par_ilu/tensor.cuh"
+#include "precond/par_ilu/level_ring.cuh"
 #include "precond/walks/next_level.cuh"
 
 namespace hyperplane {
@@ -26,42 +26,6 @@ static_assert(points == 1 && steps == 2 && OPERANDS_AS_RESULTS && !SYMMETRIC && 
 
 constexpr int level_points = LEVEL_POINTS, level_threads = 32 * level_points;  // of a thread block
 constexpr int resident_blocks = __CUDA_ARCH__ >= 1000 ? 2 : 3;  // of a multiprocessor; with three sm_100 spills
-constexpr int window = 8;  // blocks of the ring that are requested ahead of their use
-
-/// Whether a pair reads F_u of a lower neighbour.
-__device__ constexpr bool is_read(int u) {
-    for (int pair = 0; pair < pairs; ++pair)
-        if (pair_u[pair] == u) return true;
-    return false;
-}
-/// The number of entries before e that are read, and that sweeps change or do not change.
-__device__ constexpr int read_before(int e, bool changed) {
-    int count = 0;
-    for (int u = LOWER + 1; u < e; ++u) count += is_read(u) && has_pairs(u) == changed;
-    return count;
-}
-constexpr int fixed_values = read_before(ENTRIES, false), sweep_values = 1 + read_before(ENTRIES, true);
-
-/// The blocks of the ring that a sweep uses, in this order: D^-1 of each lower neighbour, then the F of each pair that
-/// sweeps change.
-__device__ constexpr bool is_streamed(int pair) {
-    return has_pairs(pair_u[pair]);
-}
-__device__ constexpr int item_of(int pair) {
-    int item = LOWER;
-    for (int before = 0; before < pair; ++before) item += is_streamed(before);
-    return item;
-}
-__device__ constexpr int kept_before(int pair) {
-    return pair - (item_of(pair) - LOWER);
-}
-__device__ constexpr int pair_of(int item) {
-    int pair = 0;
-    while (item_of(pair) != item || !is_streamed(pair)) ++pair;
-    return pair;
-}
-constexpr int items = item_of(pairs), kept_blocks = pairs + LOWER - items;
-constexpr int padded_items = (items + window - 1) / window * window;  // the window has the same items in each sweep
 
 /// How many levels before a point's own its neighbour is.
 __device__ constexpr int levels_back(int l) {
