@@ -73,7 +73,7 @@ void refuse_symmetry_of_petsc(const std::string& path, FileSymmetry symmetry) {
         throw FileError(path + ": a PETSc file holds all entries of its matrix; leave problem.symmetry out");
 }
 
-/// What the file with options beside a PETSc file says of the block size; none without such a file.
+/// The block size that FILE.info, which PETSc writes beside a binary file, gives; nothing if there is none.
 std::optional<DeclaredBlock> block_beside(const std::string& path, Index rows) {
     const std::string name = petsc_info_name(path);
     if (!std::filesystem::is_regular_file(name)) return std::nullopt;

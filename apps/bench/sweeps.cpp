@@ -44,8 +44,7 @@ UnitTriangles triangles_of(const Case& a_case) {
         "bench sweeps: preconditioner.name = {} {}", name,
         may_sweep(a_case) ? "keeps its factors in an order of its own; set preconditioner.triangular_solve = jacobi"
                           : "has no triangular factors that can be read; set preconditioner.name = jacobi_sweeps, or "
-                            "another one with "
-                            "the key triangular_solve"));
+                            "another one with the key triangular_solve"));
 }
 
 std::string text_of(const SweepOptions& options) {

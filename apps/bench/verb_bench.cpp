@@ -300,9 +300,8 @@ int bench(const Invocation& invocation, const RankOrNone& launched) {
     if (kind != "kernels" || invocation.arguments.size() > 1)
         throw UsageError(
             "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...`, `bench "
-            "assembly DECK...`, `bench multigrid DECK...`, `bench sweeps DECK...`, `bench vectors` or `bench hpcg [NX "
-            "NY "
-            "NZ]`");
+            "assembly DECK...`, `bench multigrid DECK...`, `bench sweeps DECK...`, `bench vectors` or `bench hpcg "
+            "[NX NY NZ]`");
     return bench_kernel_cases(invocation, repeats);
 }
 

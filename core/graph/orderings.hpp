@@ -28,7 +28,7 @@ ParameterTable common_ordering_parameters();
 /// "multicolor", or "multicolor (colours = hashed)": an ordering and those of its keys that do not have their default.
 /// `value`: the text of a key of [ordering]; empty if it has none.
 std::string order_text(const std::string& name, const std::function<std::string(const std::string& key)>& value);
-/// The same of the ordering that the deck asks for.
+/// Names the ordering that the deck asks for in that way.
 std::string order_text(const Parameters& parameters);
 
 /// The order that the deck asks for; null for the given one.

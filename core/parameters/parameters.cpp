@@ -76,7 +76,7 @@ bool too_small(const std::string& text) {
                                                    : size > 0.0 && size < std::numeric_limits<double>::min();
 }
 
-/// What to do about numbers of a list that are joined by an 'x', as in "32x32x32".
+/// Says how to write numbers of a list that are joined by an 'x', as in "32x32x32"; nothing for other text.
 std::string separated_otherwise(const ParameterSpec& spec, const std::string& text) {
     const bool list = spec.type == ParameterType::integers || spec.type == ParameterType::reals;
     if (!list || text.find_first_not_of("0123456789.xX*") != text.npos) return "";

@@ -22,7 +22,7 @@ inline constexpr Index most_dense_unknowns = 4096;
 
 class DenseSolve {
 public:
-    /// What the host computes of a symmetric positive definite matrix.
+    /// A symmetric positive definite matrix in the form in which the host factors it.
     struct Factors {
         PositiveInverse inverse;
         std::vector<int> lacking;  ///< the unknowns whose constants the matrix lacks

@@ -49,8 +49,7 @@ public:
     /// from one set-up to the next.
     ///
     /// 1. Makes M, and allocates what it keeps if begin() will only queue work; returns whether it will. The values of
-    /// `a`
-    ///    need not be known yet.
+    ///    `a` need not be known yet.
     bool prepare(const StructMatrix& a, const SmootherChoice& choice, const SmootherOptions& options);
     /// 2. `known`: the matrix's kind, if it has been found already. r and t are overwritten until finish().
     void begin(const std::optional<MatrixKind>& known, Vector& r, Vector& t);

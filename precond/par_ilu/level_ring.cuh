@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ring of precond/par_ilu/levels.cuh holds of a level, and the order in which a sweep reads it.
+// A kernel that makes all sweeps of a level (precond/par_ilu/levels.cuh) keeps the last levels in a ring. This file
+// says which blocks of a level the ring holds, and in which order a sweep reads them.
 #pragma once
 
 #include "precond/par_ilu/tensor.cuh"

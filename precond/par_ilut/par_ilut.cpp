@@ -280,11 +280,12 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
         if (setting.context.backend() == Backend::cuda) {
             par_ilut::RoundsOnGpu::plan(options, setting, own, limits, plan);
             if (!options.jacobi) return plan;
-            const Index turns = SweptFactors::bytes_of_turns(*options.jacobi, Backend::cuda);
-            const Index of_own = SweptFactors::bytes_of_long_rows(own, a.block_rows(), a.dof());
-            const Index long_rows = options.rounds == 0 ? 0 : SweptFactors::most_bytes_of_long_rows(kept, a.dof());
-            add_sweeps(plan, of_least, options.rounds == 0 ? least : kept, turns + (options.rounds == 0 ? of_own : 0),
-                       turns + (options.rounds == 0 ? of_own : 0), long_rows);
+            // Without rounds the factors have the pattern `own`.
+            const bool known = options.rounds == 0;
+            const Index beside = SweptFactors::bytes_of_turns(*options.jacobi, Backend::cuda) +
+                                 (known ? SweptFactors::bytes_of_long_rows(own, a.block_rows(), a.dof()) : 0);
+            add_sweeps(plan, of_least, known ? least : kept, beside, beside,
+                       known ? 0 : SweptFactors::most_bytes_of_long_rows(kept, a.dof()));
             return plan;
         }
     const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));

@@ -161,7 +161,7 @@ class Ordering(ProgramTest):
         self.assertEqual(other["given_pattern"], greedy["given_pattern"])
         self.assertLess(abs(other["errors"]["max"] / greedy["errors"]["max"] - 1.0), 1e-3)
         self.assertEqual(self.run_json(0, "check", deck, *hashed, "--threads", "1")["memory"]["predicted"], other["memory"]["predicted"])
-        # What tells the ordering tells how its colours were found.
+        # Every output that names the ordering also says how its colours were found.
         self.assertIn("multicolor (colours = hashed); in the given order", self.expect(0, "run", deck, *hashed, "--fresh").stdout)
         self.assertIn("multicolor (colours = hashed); in the given order", self.expect(0, "info", "q.h5").stdout)
         self.assertIn("multicolor; in the given order", self.expect(0, "info", "greedy.h5").stdout)

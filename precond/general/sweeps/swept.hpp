@@ -38,7 +38,7 @@ public:
     /// products of long rows, of which there are `rows` from filled.first on.
     static Index bytes(Index rows, Index blocks, int dof);
     static Index bytes_of_long_rows(const FilledPattern& filled, Index rows, int dof);
-    /// The most that this can be for factors with so many blocks.
+    /// The most that long rows of factors with so many blocks can take.
     static Index most_bytes_of_long_rows(Index blocks, int dof);
     /// Bytes that asynchronous sweeps hold in addition.
     static Index bytes_of_turns(const SweepOptions& options, Backend backend);
@@ -48,7 +48,7 @@ public:
 
     /// What NVRTC compiles for the sweeps on a GPU.
     static rtc::Programs programs(const FilledPattern& filled, int dof, const SweepOptions& options);
-    /// The same for triangles with so many blocks a row on average.
+    /// What it compiles for triangles with so many blocks a row on average.
     static rtc::Programs programs(double lower, double upper, int dof, const SweepOptions& options);
 
 private:

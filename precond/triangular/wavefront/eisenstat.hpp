@@ -79,15 +79,15 @@ namespace wavefront_cpu {
 void upper_step(const IluFactors& factors, const EisenstatCoefficients& with, const EisenstatVectors& v, double* sums);
 void lower_step(const IluFactors& factors, const EisenstatVectors& v, double* sums);
 
-/// What the sums of a line in an upper step are made of: D^-1, diag(A), s, p and u.
+/// The values of a line that an upper step sums: D^-1, diag(A), s, p and u.
 struct EisenstatUpperLine {
     const double *inverse, *diagonal, *s, *p, *u;
 };
-/// And in a lower one: D^-1, r, and the next s.
+/// Those that a lower step sums: D^-1, r, and the next s.
 struct EisenstatLowerLine {
     const double *inverse, *r, *next;
 };
-/// Add those of `count` points to `sums`.
+/// Both add the sums of `count` points to `sums`.
 void add_sums(const EisenstatUpperLine& line, Index count, double* sums);
 void add_sums(const EisenstatLowerLine& line, Index count, double* sums);
 
