@@ -31,12 +31,23 @@ inline std::unique_ptr<Preconditioner> make_multigrid(const StructMatrix& a, con
     return find_preconditioner("multigrid").create(parameters, setting_of(a));
 }
 
+/// Values within `bound` of those that are expected, relative to the largest.
+inline void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double bound) {
+    ASSERT_EQ(got.size(), expected.size());
+    EXPECT_LE(reference::relative_difference(got, expected), bound);
+}
+
 /// A random matrix; a symmetric one is positive definite.
+inline reference::StencilMatrix random_data(const reference::Box& box, const std::string& stencil, int dof,
+                                            bool symmetric, int seed = 21) {
+    const auto offsets = reference::stencil_named(stencil).offsets;
+    return symmetric ? reference::random_spd_matrix(box, offsets, dof, seed)
+                     : reference::random_matrix(box, offsets, dof, seed + 1);
+}
+
 inline StructMatrix random_system(const Context& context, const std::string& stencil, const reference::Box& box,
                                   int dof, bool symmetric, LayoutKind kind = LayoutKind::natural) {
-    const auto offsets = reference::stencil_named(stencil).offsets;
-    const reference::StencilMatrix data = symmetric ? reference::random_spd_matrix(box, offsets, dof, 11)
-                                                    : reference::random_matrix(box, offsets, dof, 12);
+    const reference::StencilMatrix data = random_data(box, stencil, dof, symmetric, 11);
     return reference::to_struct_matrix(context, layout_for(kind, data, stencil, 0), data,
                                        symmetric ? MatrixStorage::lower : MatrixStorage::full, stencil);
 }

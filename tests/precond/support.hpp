@@ -2,6 +2,8 @@
 // Shared by the tests of preconditioners: constructing one from the keys of a deck, and applying it in natural order.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <map>
 #include <memory>
 #include <numeric>
