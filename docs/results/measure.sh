@@ -19,7 +19,7 @@ build=$root/build/release minutes=8.5 only='' without='' gpus='' folder=''
 # sizes. cuSPARSE has both of its formats where there are blocks.
 of_table3() { # unknowns cusparse...
     local IFS=,
-    echo "preconditioners-$1.json|90|bench preconditioners --device cuda --cases table3:$1 --preconditioners ${*:2},struct_ilu,fgbilu,par_ilu,multicolor,subdomain_ildu0 --json JSON"
+    echo "preconditioners-$1.json|75|bench preconditioners --device cuda --cases table3:$1 --preconditioners ${*:2},struct_ilu,fgbilu,par_ilu,multicolor,subdomain_ildu0 --json JSON"
 }
 # Incomplete LU of general matrices: what is chosen, its variants, and cuSPARSE with and without the levels that its
 # analysis finds, as Cholesky and as LU. MADE/KIND-N is a matrix of tests/peers/large_families.
@@ -47,22 +47,22 @@ of_file() { # name seconds KIND-N preconditioners [settings...]
 of_general_matrices() {
     local order
     for order in natural rcm random; do
-        on_grid "star7-128-$order" 15 poisson 128 "ordering.name=$order"
-        on_grid "box27-96-$order" 20 box27_hpcg 96 "ordering.name=$order"
-        of_file "reservoir-96-$order" 30 reservoir-96 "$ours,$csr,$bsr" "ordering.name=$order"
+        on_grid "star7-128-$order" 10 poisson 128 "ordering.name=$order"
+        on_grid "box27-96-$order" 10 box27_hpcg 96 "ordering.name=$order"
+        of_file "reservoir-96-$order" 20 reservoir-96 "$ours,$csr,$bsr" "ordering.name=$order"
     done
-    repeats=3 of_file circuit-1000000 80 circuit-1000000 "$scalars,$csr"
-    of_file tetrahedra-171 60 tetrahedra-171 "$scalars,$symmetric"
-    repeats=2 of_file tetrahedra-171-rcm 100 tetrahedra-171 "$scalars,$symmetric" ordering.name=rcm
+    repeats=3 of_file circuit-1000000 20 circuit-1000000 "$scalars,$csr"
+    of_file tetrahedra-171 30 tetrahedra-171 "$scalars,$symmetric"
+    repeats=2 of_file tetrahedra-171-rcm 105 tetrahedra-171 "$scalars,$symmetric" ordering.name=rcm
     for order in natural rcm random; do
-        repeats=3 on_grid "star7-256-$order" 90 poisson 256 "ordering.name=$order"
+        repeats=3 on_grid "star7-256-$order" 50 poisson 256 "ordering.name=$order"
     done
 }
 # The subdomain paper's variants on METIS parts.
 of_parts() {
     local variant names=subdomain_ildu0
     for variant in level unfused dag_edge dag_vertex spin; do names+=,subdomain_ildu0:variant=$variant; done
-    kind=parts of_file reservoir-96 60 reservoir-96 "$names,sync_free_ilu,$csr,$bsr"
+    kind=parts of_file reservoir-96 85 reservoir-96 "$names,sync_free_ilu,$csr,$bsr"
 }
 # One system on the grid, with cuSPARSE beside it, and as compressed rows.
 of_structure() {
@@ -79,8 +79,8 @@ of_published_variants() {
         repeats=3 on_grid "star7-128-$order" 15 poisson 128 "ordering.name=$order"
         repeats=3 on_grid "box27-96-$order" 15 box27_hpcg 96 "ordering.name=$order"
     done
-    repeats=3 of_file tetrahedra-171 60 tetrahedra-171 "$variants"
-    repeats=3 of_file circuit-500000 60 circuit-500000 "$variants"
+    repeats=3 of_file tetrahedra-171 30 tetrahedra-171 "$variants"
+    repeats=3 of_file circuit-500000 20 circuit-500000 "$variants"
 }
 of_multigrid() {
     local n words='bench solve inputs/peers/poisson_96_ones.ini --backend cuda --repeats 7 --set preconditioner.name=multigrid --set smoother.name=multicolor'
@@ -124,15 +124,15 @@ of_storages() {
         names+=,$name,$name:storage=single,$name:storage=half_scaled
     done
     for name in euler navier_stokes fgbilu_8; do
-        echo "storages-$name.json|30|compare inputs/paper/$name.ini --backend cuda --reps 3 --preconditioners ${names#,} --fresh --force --output RECORD --json JSON"
+        echo "storages-$name.json|22|compare inputs/paper/$name.ini --backend cuda --reps 3 --preconditioners ${names#,} --fresh --force --output RECORD --json JSON"
     done
-    echo "storages-poisson.json|20|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --reps 3 --set grid.cells=128 --preconditioners ${names#,} --fresh --force --output RECORD --json JSON"
+    echo "storages-poisson.json|8|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --reps 3 --set grid.cells=128 --preconditioners ${names#,} --fresh --force --output RECORD --json JSON"
 }
 # Applications in single precision, and in double where no file above has them; sweeps of a larger grid than lap's.
 of_single() {
     local name cases=star7:1:512,box27:1:336,star7:4:208,box27:4:128,star7:8:128,box27:8:80 names=jacobi_sweeps,jacobi
     for name in struct_ilu fgbilu multicolor subdomain_ildu0 jacobi_sweeps jacobi; do names+=,$name:storage=single; done
-    echo "preconditioners-single.json|80|bench preconditioners --device cuda --cases $cases --preconditioners $names --json JSON"
+    echo "preconditioners-single.json|45|bench preconditioners --device cuda --cases $cases --preconditioners $names --json JSON"
 }
 measurements() {
     of_general_matrices
@@ -146,33 +146,33 @@ measurements() {
     of_storages
     of_single
     cat <<LIST
-kernels-table3.json|180|bench kernels --device cuda --cases table3 --json JSON
-kernels-table3-a100.json|150|bench kernels --device cuda --cases table3-a100 --repeats 5 --json JSON
-figure9.json|60|bench kernels --device cuda --cases figure9 --json JSON
-figure8.json|60|bench kernels --device cuda --cases figure8 --build-up --json JSON
-fgbilu-figure9.json|10|bench preconditioners --device cuda --cases fgbilu-figure9 --preconditioners fgbilu,fgbilu:style=kernels --json JSON
+kernels-table3.json|200|bench kernels --device cuda --cases table3 --json JSON
+kernels-table3-a100.json|120|bench kernels --device cuda --cases table3-a100 --repeats 5 --json JSON
+figure9.json|65|bench kernels --device cuda --cases figure9 --json JSON
+figure8.json|110|bench kernels --device cuda --cases figure8 --build-up --json JSON
+fgbilu-figure9.json|5|bench preconditioners --device cuda --cases fgbilu-figure9 --preconditioners fgbilu,fgbilu:style=kernels --json JSON
 fgbilu-table3-cpu.json|10|bench preconditioners --device cpu --threads 1 --cases star7:6:65 --preconditioners fgbilu --json JSON
 products.json|10|bench kernels --device cuda --cases star7:6:65,star7:3:128 --json JSON
-shares.json|60|bench solve inputs/block_laplacian_bicgstab.ini --backend cuda --repeats 1 --set problem.coupling=full --set grid.cells=128 --json JSON
+shares.json|40|bench solve inputs/block_laplacian_bicgstab.ini --backend cuda --repeats 1 --set problem.coupling=full --set grid.cells=128 --json JSON
 levels.json|15|bench kernels --device cuda --cases levels,star7:1:64:sym,star7:1:128:sym --json JSON
-middle.json|30|bench kernels --device cuda --cases middle --json JSON
-ablation.json|60|bench kernels --device cuda --cases ablation --ablate --json JSON
-tunings.json|120|bench kernels --device cuda --cases ablation --repeats 5 --tunings stages,lookahead,load,block,factor,tiles --json JSON
-first-runs.json|30|first_runs.py JSON inputs/paper/poisson_ic0.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/fgbilu_8.ini
-vectors.json|35|bench vectors --device cuda --json JSON
+middle.json|20|bench kernels --device cuda --cases middle --json JSON
+ablation.json|50|bench kernels --device cuda --cases ablation --ablate --json JSON
+tunings.json|75|bench kernels --device cuda --cases ablation --repeats 5 --tunings stages,lookahead,load,block,factor,tiles --json JSON
+first-runs.json|20|first_runs.py JSON inputs/paper/poisson_ic0.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/fgbilu_8.ini
+vectors.json|30|bench vectors --device cuda --json JSON
 $(of_table3 1 cusparse_ilu)
 $(of_table3 4 cusparse_ilu cusparse_ilu:format=bsr)
 $(of_table3 6 cusparse_ilu cusparse_ilu:format=bsr)
 $(of_table3 8 cusparse_ilu cusparse_ilu:format=bsr)
-storages.json|60|bench preconditioners --device cuda --cases star7:1:512,star7:1:512:sym,box27:1:256,star7:4:192,star7:8:128,star7:3:256,box27:4:96 --preconditioners struct_ilu,struct_ilu:storage=single,struct_ilu:storage=half_scaled --json JSON
-preconditioners-half.json|60|bench preconditioners --device cuda --cases star7:1:512,star7:8:128 --preconditioners struct_ilu:storage=half_scaled,multicolor:storage=half_scaled,subdomain_ildu0:storage=half_scaled,fgbilu:storage=half_scaled --json JSON
-laplacian1.json|25|bench preconditioners inputs/paper/laplacian1.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused,subdomain_ildu0:variant=dag_vertex,subdomain_ildu0:variant=dag_edge,subdomain_ildu0:variant=spin --json JSON
-laplacian2.json|40|bench preconditioners inputs/paper/laplacian2.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused --json JSON
-solves.json|50|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic1.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --json JSON
-fgbilu.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --json JSON
-fgbilu-kernels.json|60|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --set preconditioner.style=kernels --json JSON
-assembly.json|40|bench assembly inputs/paper/poisson_ic0.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON
-hpcg.json|30|bench hpcg 512 512 288 --device cuda --repeats 3 --json JSON
+storages.json|15|bench preconditioners --device cuda --cases star7:1:512,star7:1:512:sym,box27:1:256,star7:4:192,star7:8:128,star7:3:256,box27:4:96 --preconditioners struct_ilu,struct_ilu:storage=single,struct_ilu:storage=half_scaled --json JSON
+preconditioners-half.json|10|bench preconditioners --device cuda --cases star7:1:512,star7:8:128 --preconditioners struct_ilu:storage=half_scaled,multicolor:storage=half_scaled,subdomain_ildu0:storage=half_scaled,fgbilu:storage=half_scaled --json JSON
+laplacian1.json|6|bench preconditioners inputs/paper/laplacian1.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused,subdomain_ildu0:variant=dag_vertex,subdomain_ildu0:variant=dag_edge,subdomain_ildu0:variant=spin --json JSON
+laplacian2.json|8|bench preconditioners inputs/paper/laplacian2.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused --json JSON
+solves.json|110|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic1.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --json JSON
+fgbilu.json|12|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --json JSON
+fgbilu-kernels.json|25|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --set preconditioner.style=kernels --json JSON
+assembly.json|5|bench assembly inputs/paper/poisson_ic0.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON
+hpcg.json|60|bench hpcg 512 512 288 --device cuda --repeats 3 --json JSON
 eisenstat.json|20|compare inputs/poisson_eisenstat.ini --backend cuda --set grid.cells=512 --set solver.rtol=1e-2 --solvers cg:eisenstat=false,cg:eisenstat=true --preconditioners struct_ilu --fresh --force --output RECORD --json JSON
 orderings.txt|30|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --preconditioners struct_ilu:fill_level=1,struct_ilu,par_ilu,multicolor:colours=hashed,multicolor --fresh --force --output RECORD
 LIST
