@@ -222,9 +222,12 @@ std::string describe(const Context& context) {
     return "cpu, " + threads;
 }
 
-Index memory_limit(const Parameters& parameters) {
-    return parameters.is_set("device", "memory_limit") ? Index(parameters.real("device", "memory_limit") * (1 << 20))
-                                                       : std::numeric_limits<Index>::max();
+Index memory_limit(const Parameters& parameters, int ranks) {
+    constexpr Index most = std::numeric_limits<Index>::max();
+    if (!parameters.is_set("device", "memory_limit")) return most;
+    const double bytes = parameters.real("device", "memory_limit") * (1 << 20);
+    if (bytes >= double(most)) return most;
+    return Index(bytes) > most / ranks ? most : ranks * Index(bytes);
 }
 
 Index available_memory() {
@@ -242,10 +245,10 @@ Index available_memory(const Context& context) {
     return device::free_memory(context.stream().properties().ordinal);
 }
 
-Index available_memory(const Parameters& parameters) {
+Index available_memory(const Parameters& parameters, int ranks) {
     const bool on_gpu = choose_backend(parameters) == Backend::cuda;
     return std::min(on_gpu ? device::free_memory(int(parameters.integer("device", "gpu"))) : available_memory(),
-                    memory_limit(parameters));
+                    memory_limit(parameters, ranks));
 }
 
 }  // namespace hyperplane

@@ -39,9 +39,11 @@ std::string between_hosts(const Context& context);
 Index available_memory();
 /// Bytes that can still be allocated for a context: on a GPU, the GPU's free memory.
 Index available_memory(const Context& context);
-/// Bytes that device.memory_limit allows each rank to hold; the largest number where it is not set.
-Index memory_limit(const Parameters& parameters);
-/// Bytes that can still be allocated on the backend that [device] chooses, at most device.memory_limit.
-Index available_memory(const Parameters& parameters);
+/// Bytes that device.memory_limit allows `ranks` ranks to hold together; the largest number where it is not set, or
+/// allows more than that.
+Index memory_limit(const Parameters& parameters, int ranks = 1);
+/// Bytes that `ranks` ranks together can still allocate on the backend that [device] chooses, at most
+/// device.memory_limit each.
+Index available_memory(const Parameters& parameters, int ranks = 1);
 
 }  // namespace hyperplane

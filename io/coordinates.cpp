@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -16,12 +17,18 @@ namespace {
 
 constexpr Index smallest_piece = 1 << 18;  // bytes of text, or entries, for which another thread is worth its start
 
-/// Calls body(i) for i in [0, count), each in a thread of its own but the last one. The bodies must not throw.
+/// Calls body(i) for i in [0, count), each in a thread of its own as long as the system starts threads, the others in
+/// this one. The bodies must not throw.
 template <class Body>
 void for_each_thread(int count, const Body& body) {
     std::vector<std::thread> others;
-    for (int i = 0; i + 1 < count; ++i) others.emplace_back([&body, i] { body(i); });
-    body(count - 1);
+    int i = 0;
+    try {
+        for (; i + 1 < count; ++i) others.emplace_back([&body, i] { body(i); });
+    } catch (const std::system_error&) {
+        // What is left is done here.
+    }
+    for (; i < count; ++i) body(i);
     for (std::thread& other : others) other.join();
 }
 

@@ -93,7 +93,13 @@ std::string folder_of_file(const std::string& path) {
 
 }  // namespace
 
+Index FieldsOnDisk::of(Index files, Index bytes_each) {
+    constexpr Index most = std::numeric_limits<Index>::max();
+    return bytes_each > 0 && files > most / bytes_each ? most : files * bytes_each;
+}
+
 FieldsOnDisk fields_on_disk(const Case& a_case) {
+    constexpr Index most_files = std::numeric_limits<Index>::max();
     const std::vector<NamedField> fields = named_fields(*a_case.problem, nullptr, 0.0);
     const Grid& grid = a_case.shape().grid;
     const Index every = a_case.parameters.integer("output", "fields_every");
@@ -102,7 +108,8 @@ FieldsOnDisk fields_on_disk(const Case& a_case) {
                        .memory = vtkhdf_memory(grid, fields)};
     if (a_case.space.is_part())  // the unknowns of as many points
         needs.memory += vtkhdf_points_at_once(grid) * a_case.shape().dof * Index(sizeof(double));
-    if (const auto steps = a_case.steps(); steps && every > 0) needs.files = 1 + (*steps + every - 1) / every;
+    if (const auto steps = a_case.steps(); steps && every > 0)
+        needs.files = 1 + std::min(*steps > 0 ? (*steps - 1) / every + 1 : 0, most_files - 1);
     return needs;
 }
 
@@ -117,12 +124,12 @@ void check_room_for_fields(const Case& a_case, Index written) {
     if (a_case.parameters.integer("output", "fields_every") == 0) return;
     const FieldsOnDisk needs = fields_on_disk(a_case);
     const Index missing = needs.at_most || !needs.files ? 1 : std::max<Index>(0, *needs.files - written);
-    const Index room = room_for_fields(a_case);
-    if (missing * needs.bytes_each > room)
-        throw FileError(fmt::format(
-            "output.fields_every: {} files of {} are {}, and the disk of {} has {} left; raise "
-            "the key, or set output.file to a name on another disk",
-            missing, in_mib(needs.bytes_each), in_mib(missing * needs.bytes_each), a_case.record_path(), in_mib(room)));
+    const Index room = room_for_fields(a_case), bytes = FieldsOnDisk::of(missing, needs.bytes_each);
+    if (bytes > room)
+        throw FileError(
+            fmt::format("output.fields_every: {} files of {} are {}, and the disk of {} has {} left; raise "
+                        "the key, or set output.file to a name on another disk",
+                        missing, in_mib(needs.bytes_each), in_mib(bytes), a_case.record_path(), in_mib(room)));
 }
 
 void write_fields(const Case& a_case, const Vector& u, double time, const std::string& path) {

@@ -25,7 +25,9 @@ struct FieldsOnDisk {
     bool at_most = false;
     Index bytes_each = 0;  ///< on the disk
     Index memory = 0;      ///< bytes while one of them is written
-    Index bytes() const { return files.value_or(1) * bytes_each; }
+    Index bytes() const { return of(files.value_or(1), bytes_each); }
+    /// The size of as many files; the largest number where it is larger than that.
+    static Index of(Index files, Index bytes_each);
 };
 FieldsOnDisk fields_on_disk(const Case& a_case);
 

@@ -41,10 +41,21 @@ std::string text_of(const Grid& g) {
     return fmt::format("{} x {} x {}", g.nx, g.ny, g.nz);
 }
 
-std::string problem_of(const RecordData& record) {
+/// What the record's deck says of a key in [problem]; empty where it has no such key.
+std::string of_problem(const RecordData& record, const std::string& key) {
     for (const DeckEntry& entry : parse_deck(record.deck_resolved, record.path).entries)
-        if (entry.name() == "problem.name") return entry.value;
+        if (entry.name() == "problem." + key) return entry.value;
     return "";
+}
+
+/// Refuses a state whose points lie at other places of the same box: records hold even spacings alone.
+void refuse_other_stretching(const Parameters& parameters, const RecordData& record, const std::string& where) {
+    if (!parameters.has("problem", "stretching")) return;
+    const std::string here = parameters.text("problem", "stretching"), there = of_problem(record, "stretching");
+    if (there.empty() || here == there) return;
+    throw UsageError(fmt::format(
+        "{}: the points of {} are placed by problem.stretching = {}, this deck's by {}; take the same number", where,
+        record.path, there, here));
 }
 
 std::string path_of_initial(const Case& a_case) {
@@ -58,7 +69,7 @@ RecordData read_initial(const Case& a_case) {
     if (!record.has_state)
         throw FileError(
             fmt::format("{}: {} holds no state; run its deck again with output.state = always", where, record.path));
-    if (const std::string problem = problem_of(record); problem != a_case.name("problem"))
+    if (const std::string problem = of_problem(record, "name"); problem != a_case.name("problem"))
         throw UsageError(fmt::format("{}: {} is of the problem {}, this deck's is {}", where, record.path, problem,
                                      a_case.name("problem")));
     const Grid& grid = a_case.shape().grid;
@@ -67,6 +78,7 @@ RecordData read_initial(const Case& a_case) {
                                      record.dof, a_case.shape().dof));
     if (!same_box(record.grid, grid))
         throw UsageError(fmt::format("{}: {} is of another box or of other periodic axes", where, record.path));
+    refuse_other_stretching(a_case.parameters, record, where);
     if (!same_grid(record.grid, grid) && !a_case.parameters.boolean("initial", "interpolate"))
         throw UsageError(
             fmt::format("{}: {} has {} points, this deck's grid {}; initial.interpolate = true takes it "

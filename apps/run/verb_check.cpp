@@ -50,12 +50,13 @@ std::string estimate_text(const Case& a_case, const Estimate& time) {
 /// What a run will need, and what there is.
 struct Needs {
     int ranks;
-    int sharing;                       ///< ranks that share a memory: those on one GPU, or all of them
-    MemoryPlan memory;                 ///< of each rank
-    std::optional<Index> memory_left;  ///< unless the GPU is not here and device.memory_limit is not given
+    int sharing;        ///< ranks that share a memory: those on one GPU, or all of them
+    MemoryPlan memory;  ///< of each rank
+    /// Of those that share it; nothing if the GPU is not here and device.memory_limit is not given.
+    std::optional<Index> memory_left;
     std::optional<FieldsOnDisk> disk;  ///< if output.fields_every asks for files
     Index disk_left = 0;
-    std::optional<Estimate> time;  ///< of one rank, if the memory suffices
+    std::optional<Estimate> time;  ///< of one rank, if the memory suffices for it
 
     /// Nothing where that is not known.
     std::optional<bool> fit_in_memory(Index more = 0) const {
@@ -66,9 +67,10 @@ struct Needs {
 };
 
 std::optional<Index> memory_left_for(const Case& a_case) {
-    if (!is_of_planned_gpu(a_case.context)) return available_memory(a_case.parameters);
+    const int sharing = ranks_sharing_memory(a_case);
+    if (!is_of_planned_gpu(a_case.context)) return available_memory(a_case.parameters, sharing);
     if (!a_case.parameters.is_set("device", "memory_limit")) return std::nullopt;
-    return memory_limit(a_case.parameters);
+    return memory_limit(a_case.parameters, sharing);
 }
 
 Needs needs_of(const Case& a_case) {
@@ -83,8 +85,11 @@ Needs needs_of(const Case& a_case) {
         needs.disk = fields_on_disk(a_case);
         needs.disk_left = room_for_fields(a_case);
     }
-    if (!is_of_planned_gpu(a_case.context) && needs.fit_in_memory().value() && needs.ranks == 1)
-        needs.time = estimate(a_case);
+    if (!is_of_planned_gpu(a_case.context) && needs.fit_in_memory().value() && needs.ranks == 1) try {
+            needs.time = estimate(a_case);
+        } catch (const OutOfMemory&) {
+            // The problem's own data and what the estimate copies exceed the limit, within which the run fits.
+        }
     return needs;
 }
 

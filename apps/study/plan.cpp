@@ -65,7 +65,7 @@ int study_plan(const Study& study, const Invocation& invocation) {
     std::vector<PlannedCase> plan;
     for (const StudyCase& a_case : study.cases) {
         const Prediction prediction = predict(a_case);
-        const bool fits = prediction.fits(room_for(a_case)) || !prediction.unsure.empty();
+        const bool fits = prediction.fits(room_for(a_case, prediction)) || !prediction.unsure.empty();
         plan.push_back(
             {&a_case, prediction, fits, prediction.error.empty() ? look_at(a_case).status : CaseStatus::refused});
     }

@@ -20,7 +20,8 @@ Prediction predict(const StudyCase& a_case) {
     try {
         const Case of_rank = case_of_largest_rank({a_case.deck, {}}, WithoutGpu::plan);
         found.on_gpu = of_rank.context.backend() == Backend::cuda;
-        found.bytes = ranks_sharing_memory(of_rank) * of_rank.memory_plan().total();
+        found.sharing = ranks_sharing_memory(of_rank);
+        found.bytes = found.sharing * of_rank.memory_plan().total();
         if (is_of_planned_gpu(of_rank.context))
             found.unsure =
                 fmt::format("{}: no GPU can be used here; the memory is what a GPU such as an H100 would hold",
@@ -38,9 +39,9 @@ Prediction predict(const StudyCase& a_case) {
     return found;
 }
 
-Index room_for(const StudyCase& a_case) {
+Index room_for(const StudyCase& a_case, const Prediction& prediction) {
     try {
-        return a_case.error.empty() ? available_memory(a_case.parameters) : available_memory();
+        return a_case.error.empty() ? available_memory(a_case.parameters, prediction.sharing) : available_memory();
     } catch (const Error&) {  // its device is not here, and its memory not known
         return available_memory();
     }

@@ -11,6 +11,7 @@ namespace hyperplane {
 
 struct Prediction {
     Index bytes = -1;     ///< -1: unknown; the largest number: more than this machine has
+    int sharing = 1;      ///< ranks that hold these bytes together
     bool on_gpu = false;  ///< whether they are bytes of GPUs; what the host holds besides is not predicted
     std::string error;    ///< why the case is refused: a contradiction found when its components are constructed
     /// Why it is not known whether the case fits, for instance a device that this machine does not have.
@@ -22,8 +23,8 @@ struct Prediction {
 /// Constructs the components of the case, as `check` does, and destroys them. An error in the case's deck is passed on.
 Prediction predict(const StudyCase& a_case);
 
-/// The memory that a case may take here: what is available, or its device.memory_limit.
-Index room_for(const StudyCase& a_case);
+/// The memory that a case may take here: what is available, or what device.memory_limit allows its ranks together.
+Index room_for(const StudyCase& a_case, const Prediction& prediction);
 
 /// If there are refused cases, throws one UsageError with the first few of them, each with its reason, and with the
 /// line of [sweep] that leaves out the first one.

@@ -48,7 +48,7 @@ public:
           wait_(invocation.has("wait")) {
         for (const StudyCase* a_case : pending.cases) {
             predictions_.push_back(predict(*a_case));
-            rooms_.push_back(room_for(*a_case));
+            rooms_.push_back(room_for(*a_case, predictions_.back()));
         }
         refuse_wrong(study, pending.cases, predictions_);
         // Each job gets its share of the processors, unless the user has set the number of threads.

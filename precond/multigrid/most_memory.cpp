@@ -104,12 +104,16 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
                single_bytes(at.setting, options_, grid, true);
     };
     const Index smoothed = last ? 0 : smoothed_by(smoothers_.on(grid));
-    for (int axis = 0; axis < 3 && !last; ++axis) {
-        if (!can_coarsen(points, axis, stencil.radius())) continue;
-        Axes axes{false, false, false};
-        axes[axis] = true;
+    for (int chosen = 1; chosen < 8 && !last; ++chosen) {  // the sets of axes, a bit for each
+        Axes axes{};
+        bool possible = true;
+        for (int axis = 0; axis < 3; ++axis) {
+            axes[axis] = (chosen >> axis & 1) != 0;
+            possible = possible && (!axes[axis] || can_coarsen(points, axis, stencil.radius()));
+        }
+        if (!possible) continue;
         const Coarsening grids(points, axes);
-        const int further = mask | 1 << axis;
+        const int further = mask | chosen;
         if (!stencils_.count(further)) stencils_.emplace(further, coarse_stencil(stencil, grids));
         const Stencil& coarse = stencils_.at(further);
         most = std::max(most, smoothed + at.interpolation_bytes(grids, coarse, options_.rounds(grid)) +

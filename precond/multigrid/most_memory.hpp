@@ -43,7 +43,7 @@ private:
     void become_whole();
 };
 
-/// The most memory that any choice of axes can lead to: each grid is coarsened along one axis.
+/// The most memory that any choice of axes can lead to: each grid is coarsened along one axis or several.
 class MostMemory {
 public:
     MostMemory(const SmootherPlans& smoothers, const CoarseningOptions& options)

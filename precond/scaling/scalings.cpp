@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 
 #include "precond/scaling/scaled.hpp"
@@ -9,7 +10,8 @@ namespace {
 /// The exponent e for which value 2^e is nearest to 1, in the ratio; 0 where there is no such number.
 int towards_one(double value) {
     if (!(value > 0.0) || !std::isfinite(value)) return 0;
-    return -int(std::lround(std::log2(value)));
+    constexpr int largest = 1023;  // 2^1024 is no number, and subnormal values ask for more
+    return std::min(-int(std::lround(std::log2(value))), largest);
 }
 
 /// Calls body(row, largest absolute value, diagonal value) for each row.

@@ -121,6 +121,15 @@ class Initial(ProgramTest):
         self.assertLess(near["solves"][0]["b_norm"], 0.2 * plain["solves"][0]["b_norm"])
         self.assertAlmostEqual(near["errors"]["max"], plain["errors"]["max"], delta=1e-6)
 
+    def test_a_state_at_other_places_of_the_box_is_refused(self):
+        cavity = ("[problem]\nname = navier_stokes\ncase = ethier_steinman\nstretching = {}\n[grid]\ncells = 5 5 5\n[solver]\nname = gmres\n"
+                  "[time]\nsteps = 1\ntime_step = 0.01\n[output]\nstate = always\n{}")
+        self.expect(0, "run", self.write("a.ini", cavity.format(0, "")))
+        deck = self.write("b.ini", cavity.format(2, "[initial]\nfile = a.h5\n"))
+        for verb in ("check", "run"):
+            self.expect(2, verb, deck, says=("problem.stretching = 0", "this deck's by 2", "b.ini:"))
+        self.expect(0, "run", self.write("c.ini", cavity.format(0, "[initial]\nfile = a.h5\n")))
+
     def test_interpolated_state_is_the_same_on_ranks_and_in_another_order(self):
         """Each rank interpolates its own rows."""
         general = "[matrix]\nformat = general\n[ordering]\nname = rcm\n[preconditioner]\nname = jacobi\n"

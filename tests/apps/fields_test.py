@@ -34,6 +34,14 @@ fields = true
 
 
 class FieldsTest(ProgramTest):
+    def test_numbers_of_files_beyond_all_numbers(self):
+        most = 2**63 - 1
+        deck = self.write("a.ini", SERIES)
+        disk = lambda code, *words: self.run_json(code, "check", deck, *[w for word in words for w in ("--set", word)])["disk"]  # noqa: E731
+        self.assertEqual(disk(0, f"output.fields_every={most}")["files"], 2)
+        self.assertEqual(disk(0)["files"], 4)
+        self.assertEqual(disk(7, f"time.steps={most}", "output.fields_every=1")["bytes"], most)
+
     def series(self, name):
         """{file of the series: its bytes}"""
         return {path.name: path.read_bytes() for path in sorted((self.folder / f"{name}_series").iterdir())}

@@ -35,6 +35,30 @@ class Prediction(ProgramTest):
             self.assertEqual(self.run_json(0, "check", deck, *settings)["memory"]["predicted"],
                              self.run_json(0, "run", deck, *settings)["memory"]["predicted"])
 
+    def test_sweeps_on_general_matrices_hold_no_more_in_a_second_step(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells="11 9 7", steps=2) + "[matrix]\nformat = general\n")
+        for words in (("preconditioner.name=jacobi_sweeps",), ("preconditioner.name=par_ilu", "preconditioner.triangular_solve=jacobi")):
+            memory = self.run_json(0, "run", deck, *[word for key in words for word in ("--set", key)])["memory"]
+            self.assertLessEqual(memory["peak"], memory["predicted"], words)
+
+    def test_multigrid_that_coarsens_several_axes_at_once(self):
+        deck = self.write("a.ini", POISSON.format(cells="7 9 4") + "[preconditioner]\nname = multigrid\ncycle = w\ncoarsest = jacobi\ngrids = 2\n"
+                          "[smoother]\nname = struct_ilu\n")
+        self.compare(deck, "problem.boundary_rows=drop")
+
+    def test_a_limit_beyond_all_numbers_is_none(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        for limit in ("9e12", "1e300"):
+            for verb in ("check", "run"):
+                self.expect(0, verb, deck, "--set", f"device.memory_limit={limit}", *(["--fresh"] if verb == "run" else []))
+
+    def test_an_estimate_that_has_no_room_is_left_out(self):
+        deck = self.write("a.ini", POISSON.format(cells=20) + "[matrix]\nformat = general\n[preconditioner]\nname = jacobi\n")
+        needed = self.run_json(0, "check", deck)["memory"]["predicted"]
+        limit = f"device.memory_limit={1.05 * needed / 2**20}"
+        self.assertNotIn("estimate", self.run_json(0, "check", deck, "--set", limit))
+        self.expect(0, "run", deck, "--set", limit)
+
     def test_a_run_on_a_cpu_fits_in_400_mb_of_addresses(self):
         def limit():  # as `ulimit -v 400000`
             resource.setrlimit(resource.RLIMIT_AS, (400000 * 1024, 400000 * 1024))

@@ -3,6 +3,7 @@
 
 import json
 import re
+import resource
 import signal
 import unittest
 
@@ -284,7 +285,16 @@ class Ranks(ProgramTest):
             limit = f"device.memory_limit={share * peak / 2**20}"
             self.expect(code, "compare", deck, "--preconditioners", "jacobi", "--ranks", "2", "--backend", "cpu", "--reps", "1",
                         "--set", limit)
-            self.expect(6 if code else 0, "run", deck, "--ranks", "2", "--backend", "cpu", "--set", limit, "--fresh")
+            for verb in ("check", "run"):
+                self.expect(6 if code else 0, verb, deck, "--ranks", "2", "--backend", "cpu", "--set", limit,
+                            *(["--fresh"] if verb == "run" else []))
+
+    def test_a_system_without_more_threads_is_an_error(self):
+        deck = self.write("deck.ini", POISSON.format(cells="4 4 600"))
+        few_addresses = lambda: resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, 1_500_000_000))  # noqa: E731
+        done = self.run_program("run", deck, "--ranks", "500", "--backend", "cpu", limit=few_addresses)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertRegex(done.stderr, "out of memory: the system starts no thread for rank [0-9]+ of 500 .*; ask for fewer ranks")
 
     def test_preempted_run_goes_on_with_another_number_of_ranks(self):
         deck = self.write("deck.ini", TRANSPORT.format(cells="7 5 9", steps=4))

@@ -61,6 +61,13 @@ TEST(Scaling, RowsOfZerosAndMissingDiagonalsHaveScales) {
     EXPECT_EQ(find_row(scalings(), "scaling", "row").create(a).row[5], 0);
 }
 
+TEST(Scaling, FactorsOfSubnormalRowsAreNumbers) {
+    BlockMatrix data = data_of({"banded", 8, 1, 0});
+    for (auto& [column, block] : data.rows[3]) block.values[0] = 1e-312;
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
+    EXPECT_EQ(find_row(scalings(), "scaling", "row").create(a).row[3], 1023);
+}
+
 /// An elimination without thresholds of R A C, scaled back, is that of A to the last bit.
 TEST(Scaling, DoesNotChangeAnEliminationByABit) {
     for (const GeneralCase& c : {GeneralCase{"random", 50, 1, 1}, GeneralCase{"random", 30, 3, 0},

@@ -154,8 +154,7 @@ void SweptFactors::refuse_divergence(const BsrMatrix& triangle, int sweeps, cons
     constexpr double most_at_last = 10.0, most = 1e8;
     std::vector<double> start(std::size_t(triangle.space().all_block_rows() * triangle.dof()));
     for (std::size_t at = 0; at < start.size(); ++at) start[at] = random_uniform(17, at);
-    Vector x(context_, triangle.space(), triangle.dof(), swept_label),
-        y(context_, triangle.space(), triangle.dof(), swept_label);
+    Vector &x = product_, &y = scaled_;  // which nothing else uses during a set-up
     from_natural(start, x);
     const double norm = norm2(x);
     double growth = 0.0;
