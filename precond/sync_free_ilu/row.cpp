@@ -22,9 +22,9 @@ constexpr std::pair<const char*, FactorVariant> variants[] = {
 /// `several_ranks`: whether ranks share the rows. Without a pattern `blocks` is 0.
 FactorVariant read_variant(const Parameters& parameters, int dof, Index blocks, bool several_ranks) {
     const std::string name = parameters.text("preconditioner", "variant");
-    const auto refuse = [&](const std::string& why) {
-        throw UsageError(
-            fmt::format("{}: {}; set variant = auto or search", parameters.where("preconditioner", "variant"), why));
+    const auto refuse = [&](const std::string& why, const char* otherwise = "") {
+        throw UsageError(fmt::format("{}: {}; set variant = auto or search{}",
+                                     parameters.where("preconditioner", "variant"), why, otherwise));
     };
     const FactorVariant variant = std::ranges::find(variants, name, [](const auto& one) { return one.first; })->second;
     const bool table = variant == FactorVariant::table, published = is_published(variant);
@@ -34,8 +34,10 @@ FactorVariant read_variant(const Parameters& parameters, int dof, Index blocks, 
                            table ? "tables are" : fmt::format("{} is", name), dof));
     if (table && blocks > Index(std::numeric_limits<unsigned>::max())) refuse("tables number up to 4294967295 entries");
     if (several_ranks && parameters.text("preconditioner", "scope") == "global")
-        refuse(fmt::format(
-            "{} is for the rows of one rank, and those of several depend on each other with scope = global", name));
+        refuse(
+            fmt::format("{} is for the rows of one rank, and those of several depend on each other with scope = global",
+                        name),
+            ", or scope = rank, or take one rank");
     return variant;
 }
 

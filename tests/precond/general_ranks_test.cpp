@@ -200,12 +200,35 @@ TEST(VariantsOnRanks, AreRefusedUnlessCouplingsAreDropped) {
                 [&] {
                     applied(context, {"sync_free_ilu", c}, data, {{"variant", variant}});
                 },
-                variant +
+                "preconditioner.variant: " + variant +
                     " is for the rows of one rank, and those of several depend on each other with scope = global; set "
-                    "variant = auto or search");
+                    "variant = auto or search, or scope = rank, or take one rank");
             EXPECT_NO_THROW(applied(context, {"sync_free_ilu", c}, data, {{"variant", variant}, {"scope", "rank"}}));
         }
         EXPECT_NO_THROW(applied(context, {"sync_free_ilu", c}, data, {{"variant", "search"}}));
+    });
+}
+
+/// A refusal names no way out that ranks refuse, too.
+TEST(SolvesOnRanks, AreRefusedWithWhatRanksCanDo) {
+    const GeneralCase c{"random", 8197, 1, 0};
+    const BlockMatrix data = data_of(c);
+    on_each_rank(2, [&](const Context& context) {
+        for (const std::string name : {"sync_free_ilu", "par_ilut"}) {
+            const auto with = [&](Settings settings) {
+                return [=, &c, &data, &context] { applied(context, {name, c}, data, settings); };
+            };
+            const std::string scope = name == "sync_free_ilu" ? ", or scope = rank" : "";
+            expect_error<UsageError>(
+                with({{"solve", "levels"}}),
+                "preconditioner.solve: levels is for the rows of one rank: those of several depend "
+                "on each other, and ranks have no levels in common; set solve = auto" +
+                    scope + ", or take one rank");
+            expect_error<UsageError>(with({{"solve", "sync_free"}}),
+                                     "so there is no sync_free; set solve = auto, which gives the same bits, or "
+                                     "device.backend = cuda");
+        }
+        EXPECT_NO_THROW(applied(context, {"sync_free_ilu", c}, data, {{"solve", "levels"}, {"scope", "rank"}}));
     });
 }
 

@@ -43,13 +43,14 @@ SolveWay read_solve_way(const Parameters& parameters, Backend backend, bool coup
     };
     if (couples_ranks && way == SolveWay::levels)
         refuse(
-            fmt::format("rows of several ranks depend on each other, and ranks have no levels in common; set solve = "
-                        "auto{}, or take one rank",
-                        parameters.has(section, "scope") ? ", or scope = rank" : ""));
+            fmt::format("{} is for the rows of one rank: those of several depend on each other, and ranks have no "
+                        "levels in common; set solve = auto{}, or take one rank",
+                        word, parameters.has(section, "scope") ? ", or scope = rank" : ""));
     if (way == SolveWay::sync_free && backend == Backend::cpu)
-        refuse(
-            "threads of a CPU do not wait for single rows, so there is no sync_free; set solve = levels or auto, "
-            "which give the same bits, or device.backend = cuda");
+        refuse(fmt::format(
+            "threads of a CPU do not wait for single rows, so there is no {}; set solve = {}, or "
+            "device.backend = cuda",
+            word, couples_ranks ? "auto, which gives the same bits" : "levels or auto, which give the same bits"));
     return way;
 }
 
