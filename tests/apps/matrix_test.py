@@ -100,7 +100,7 @@ class Matrix(MatrixTest):
         self.assertEqual(len(residuals), 1)
         levels = ("--backend", "cpu", "--set", "preconditioner.solve=levels", "--set", "grid.cells=21 19 11")
         self.expect(2, "run", deck, *levels, "--ranks", "2",
-                    says="preconditioner.solve: rows of several ranks depend on each other")
+                    says="preconditioner.solve: levels is for the rows of one rank: those of several depend on each other")
         self.expect(0, "run", deck, *levels, "--ranks", "2", "--set", "preconditioner.scope=rank", "--force")
         self.expect(2, "run", deck, "--backend", "cpu", "--set", "preconditioner.solve=sync_free",
                     says="preconditioner.solve: threads of a CPU do not wait for single rows")

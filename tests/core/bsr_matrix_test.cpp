@@ -2,6 +2,11 @@
 // General matrices: products, residuals and statistics compared with the reference.
 #include "core/matrix/bsr_matrix.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
 #include "core/epsilon.hpp"
 #include "core/error.hpp"
 #include "on_device.hpp"
@@ -21,7 +26,7 @@ struct BsrCase {
 std::vector<BsrCase> bsr_cases() {
     std::vector<BsrCase> list;
     for (const char* name : {"random", "symmetric", "arrow", "dense_row", "lower", "empty_rows"})
-        for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 13, 32}) list.push_back({name, dof > 8 ? 7 : 61, dof});
+        for (int dof : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 16, 17, 32}) list.push_back({name, dof > 8 ? 7 : 61, dof});
     for (int dof : {1, 3, 32}) list.push_back({"dense", 1, dof});
     list.push_back({"dense_row", 3000, 1});  // rows that a GPU cuts into pieces
     list.push_back({"arrow", 1500, 3});
@@ -94,6 +99,37 @@ const auto name_of_bsr_case = [](const testing::TestParamInfo<BsrCase>& info) {
 };
 INSTANTIATE_TEST_SUITE_P(All, BsrProduct, testing::ValuesIn(bsr_cases()), name_of_bsr_case);
 INSTANTIATE_TEST_SUITE_P(All, BsrProductOnDevice, testing::ValuesIn(bsr_cases()), name_of_bsr_case);
+
+/// Row i is row `order[i]` of one with `(7 * row) % 12` entries, near the diagonal.
+std::vector<double> product_of_rows(const std::vector<int>& order, const std::vector<double>& x) {
+    const BlockMatrix of = [&] {
+        reference::Pattern pattern(order.size());
+        for (int row = 0; row < int(order.size()); ++row)
+            for (int at = 0; at < 7 * row % 12; ++at) pattern[row].insert((row + 3 * at) % int(order.size()));
+        return reference::random_blocks(pattern, 1, 5);
+    }();
+    BlockMatrix a = of;
+    for (std::size_t at = 0; at < order.size(); ++at) a.rows[at] = of.rows[order[at]];
+    Vector y = reference::to_plain_vector(Context::cpu(1), 1, std::vector<double>(x.size(), NAN));
+    reference::to_bsr_matrix(Context::cpu(1), a).apply(reference::to_plain_vector(Context::cpu(1), 1, x), y);
+    return to_natural(y);
+}
+
+/// Whether the rows around it have its number of entries, or any others, which take different code.
+TEST(BsrProductOfRows, HasBitsThatDependOnNoOtherRow) {
+    constexpr int rows = 3001;
+    std::vector<int> mixed(rows);
+    std::iota(mixed.begin(), mixed.end(), 0);
+    std::vector<int> sorted = mixed;
+    std::ranges::stable_sort(sorted, {}, [](int row) { return 7 * row % 12; });
+    std::vector<double> x = reference::Random(3).vector(rows);
+    x[1500] = std::numeric_limits<double>::infinity();
+    const std::vector<double> one = product_of_rows(mixed, x), other = product_of_rows(sorted, x);
+    for (int at = 0; at < rows; ++at) {
+        EXPECT_EQ(other[at], one[sorted[at]]) << "row " << sorted[at];
+        EXPECT_FALSE(std::isnan(one[at])) << "an entry that is not there was counted in row " << at;
+    }
+}
 
 TEST(BsrMatrixMemory, IsThatOfItsShape) {
     const Context context = Context::cpu(1);

@@ -23,8 +23,9 @@ import tempfile
 import time
 
 SYSTEMS = ("star7-64", "star7-random-64", "star7-128", "star7-random-128", "box27-64", "box27-random-64", "box27-96",
-           "box27-random-96", "circuit-1000000", "reservoir-64", "tetrahedra-100")
-BLOCKS = {"reservoir": 3}
+           "box27-random-96", "circuit-1000000", "reservoir-64", "tetrahedra-100", "blocks3-48", "blocks5-36", "blocks7-28",
+           "blocks9-24", "blocks10-24", "power-law-500000")
+BLOCKS = {"reservoir": 3} | {f"blocks{unknowns}": unknowns for unknowns in range(2, 33)}
 
 
 class Missing(Exception):
