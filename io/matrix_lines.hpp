@@ -149,11 +149,8 @@ private:
         double value = 0.0;
         const char* begin = word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
         const auto [end, error] = std::from_chars(begin, word.data() + word.size(), value);
-        if (end != word.data() + word.size() && (*end == 'D' || *end == 'd')) {  // an exponent as Fortran writes it
-            std::string text(word);
-            text[std::size_t(end - word.data())] = 'e';
-            return real(text, integer, word);
-        }
+        if (const std::string text = without_fortran(word, std::size_t(end - word.data())); !text.empty())
+            return real(text, integer, given);
         if (error != std::errc{} && is_too_small(begin, word.data() + word.size()))
             fail(fmt::format("{} is too small for double precision; write 0, or a number of at least 4.9e-324 in size",
                              printable(given)));
@@ -162,6 +159,21 @@ private:
         if (integer && value != std::floor(value))
             fail(fmt::format("expected an integer, as the banner says, got '{}'", printable(given)));
         return value;
+    }
+
+    /// A number with an exponent as Fortran writes it, 1.0D+00 or, where it has three digits, 1.0-100, with an e; empty
+    /// if it has none. The first `length` characters are a number without exponent.
+    static std::string without_fortran(std::string_view word, std::size_t length) {
+        if (length == 0 || length == word.size()) return "";
+        std::string text(word);
+        const char next = word[length];
+        if (next == 'D' || next == 'd')
+            text[length] = 'e';
+        else if ((next == '+' || next == '-') && word.size() == length + 4)
+            text.insert(length, 1, 'e');
+        else
+            return "";
+        return text;
     }
 
     static constexpr std::size_t longest_line = 65536;

@@ -33,10 +33,10 @@ Banner read_banner(Lines& lines) {
     if (format != "coordinate" && format != "array") lines.fail(fmt::format("unknown format '{}'", printable(format)));
     if (field == "complex") lines.fail("the matrix is complex; only real, integer and pattern ones can be solved with");
     const bool pattern = field == "pattern";
-    if (field != "real" && field != "integer" && field != "double" && !pattern)
+    if (field != "real" && field != "integer" && field != "unsigned-integer" && field != "double" && !pattern)
         lines.fail(fmt::format("unknown field '{}'", printable(field)));
     if (pattern && format == "array") lines.fail("an array has values; its field cannot be pattern");
-    const bool coordinate = format == "coordinate", integer = field == "integer";
+    const bool coordinate = format == "coordinate", integer = field == "integer" || field == "unsigned-integer";
     if (symmetry == "general") return {true, coordinate, {Symmetry::general, pattern, integer}};
     if (symmetry == "symmetric") return {true, coordinate, {Symmetry::symmetric, pattern, integer}};
     if (symmetry != "skew-symmetric")

@@ -13,30 +13,11 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "io/foreign_file.hpp"
 #include "io/gzip.hpp"
 
 namespace hyperplane {
 namespace {
-
-/// Kinds of files that hold matrices elsewhere, by their first bytes, and what to do with them.
-struct OtherKind {
-    std::string_view head;
-    const char *what, *remedy;
-};
-constexpr const char* written_anew = "write its matrix as Matrix Market, as scipy.io.mmwrite does";
-constexpr const char* expanded = "expand it; gzip alone is expanded here";
-constexpr OtherKind other_kinds[] = {
-    {"\x89HDF\r\n\x1a\n", "an HDF5 file, such as MATLAB writes since version 7.3", written_anew},
-    {"MATLAB 5.0 MAT-file", "a MAT-file of MATLAB", written_anew},
-    {"PK\x03\x04", "a zip archive, such as SciPy's .npz files", written_anew},
-    {"\x93NUMPY", "a file of NumPy", written_anew},
-    {"BZh", "compressed by bzip2", expanded},
-    {std::string_view("\xfd"
-                      "7zXZ\0",
-                      6),
-     "compressed by xz", expanded},
-    {"\x28\xb5\x2f\xfd", "compressed by zstd", expanded},
-};
 
 /// Checks a text file while it is being read, so that a file that is not text is refused before it fills the memory.
 class TextCheck {
@@ -46,10 +27,8 @@ public:
 
     void operator()(std::string_view piece) {
         if (may_be_binary_ && line_ == 1 && length_ == 0)
-            for (const OtherKind& kind : other_kinds)
-                if (piece.starts_with(kind.head))
-                    throw FileError(fmt::format("{} is {}, not Matrix Market or a binary file of PETSc; {}", path_,
-                                                kind.what, kind.remedy));
+            if (const std::string kind = foreign_kind(piece); !kind.empty())
+                throw FileError(fmt::format("{} is {}", path_, kind));
         if (piece.find('\0') == piece.npos && lines_are_short(piece)) {
             line_ += std::size_t(std::count(piece.begin(), piece.end(), '\n'));
             const std::size_t last = piece.rfind('\n');

@@ -2,8 +2,10 @@
 """Files of general matrices and their right-hand sides: formats, block sizes, and what is refused."""
 
 import gzip
+import io
 import json
 import struct
+import tarfile
 import unittest
 
 from matrices import DECK, MatrixTest, coordinate, tridiagonal
@@ -100,7 +102,8 @@ class MatrixFiles(MatrixTest):
                            "no end of line": (head + entries)[:-1], "tabs": head + entries.replace(" ", "\t"),
                            "comments": head + "%\n\n" + entries.replace("\n", "\n% a remark\n  \n"),
                            "any order": head + "2 2 3\n2 2 4\n2 1 -1\n1 1 5\n", "zeros": head + "2 2 3\n1 1 5\n1 2 0\n2 2 4\n",
-                           "Fortran": head + "2 2 2\n1 1 5.0D0\n2 2 4.d+00\n", "one": head + "1 1 1\n1 1 3.5\n",
+                           "Fortran": head + "2 2 2\n1 1 5.0D0\n2 2 4.d+00\n", "Fortran's long exponents": head + "2 2 2\n1 1 0.5+001\n2 2 -4-001\n",
+                           "unsigned": head.replace("real", "unsigned-integer") + "2 2 2\n1 1 5\n2 2 4\n", "one": head + "1 1 1\n1 1 3.5\n",
                            "integers": head.replace("real", "integer") + entries,
                            "pattern": head.replace("real general", "pattern symmetric") + "2 2 2\n1 1\n2 2\n"}.items():
             with self.subTest(name):
@@ -116,13 +119,25 @@ class MatrixFiles(MatrixTest):
                            (head + entries.replace("-1", "NaN"), "a.mtx:4: expected a finite number, got 'NaN'"),
                            (head + "2 2 2\n1 1 5\n2 2 1e999\n", "a.mtx:4: expected a finite number, got '1e999'")):
             self.refused(7, text, says)
+        harwell_boeing = "A title".ljust(72) + "KEY\n" + "4 1 1 2".rjust(56) + "\nRUA".ljust(15) + "2 2 4 0".rjust(56) + "\n"
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add(self.folder / "a.mtx", "a/a.mtx")
+        tar = packed.getvalue()
         for data, says in ((b"\x89HDF\r\n\x1a\n....", "is an HDF5 file, such as MATLAB writes since version 7.3"),
                            (b"MATLAB 5.0 MAT-file, Platform", "is a MAT-file of MATLAB"), (b"PK\x03\x04..", "is a zip archive"),
                            (b"\x93NUMPY\x01", "is a file of NumPy"), (b"BZh91AY", "is compressed by bzip2"),
+                           (b"MATLAB 7.3 MAT-file, Platform".ljust(512) + b"\x89HDF", "is a MAT-file of MATLAB"),
+                           (harwell_boeing.encode(), "is a Harwell-Boeing or Rutherford-Boeing file"),
+                           (tar, "is a tar archive"), (gzip.compress(tar), "is a tar archive"),
+                           ((head + entries).encode("utf-16"), "is text in UTF-16"), ((head + entries).encode("utf-16-be"), "is text in UTF-16"),
+                           (struct.pack("<4i", 1211216, 2, 2, 4), "is a file of PETSc with little-endian numbers"),
                            (b"\xfd7zXZ\x00..", "is compressed by xz"), (b"\x28\xb5\x2f\xfd..", "is compressed by zstd")):
             (self.folder / "a.mtx").write_bytes(data)
             self.write("a.ini", DECK.format(file="a.mtx"))
-            remedy = "expand it" if "compressed" in says else "write its matrix as Matrix Market"
+            remedy = next((what for word, what in (("compressed", "expand it"), ("tar archive", "tar xf FILE"), ("UTF-16", "iconv"),
+                                                   ("little-endian", "with its own viewer")) if word in says),
+                          "write its matrix as Matrix Market")
             for words in (("run",), ("check",), ("check", "--header"), ("compare", "--auto"), ("export",)):
                 self.expect(7, words[0], "a.ini", *words[1:], says=["a.ini:", "a.mtx " + says, remedy])
 

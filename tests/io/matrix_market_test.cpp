@@ -340,6 +340,9 @@ TEST(MatrixMarket, WrongEntries) {
     EXPECT_EQ(entry("2 2 1.0D"), "a.mtx:4: expected a finite number, got '1.0D'");
     EXPECT_EQ(entry("2 2 1.0D+999"), "a.mtx:4: expected a finite number, got '1.0D+999'");
     EXPECT_EQ(entry("2 2 1.0Q+3"), "a.mtx:4: expected a finite number, got '1.0Q+3'");
+    EXPECT_EQ(entry("2 2 1.0D+100-100"), "a.mtx:4: expected a finite number, got '1.0D+100-100'");
+    EXPECT_EQ(entry("2 2 1e5-100"), "a.mtx:4: expected a finite number, got '1e5-100'");
+    EXPECT_EQ(entry("2 2 1.0+x00"), "a.mtx:4: expected a finite number, got '1.0+x00'");
     EXPECT_EQ(entry("2 2 1.0+3"), "a.mtx:4: expected a finite number, got '1.0+3'");
     EXPECT_EQ(entry("2 2 +-1"), "a.mtx:4: expected a finite number, got '+-1'");
     EXPECT_EQ(entry("2 2 1\x1b[m"), "a.mtx:4: expected a finite number, got '1?[m'");
