@@ -21,8 +21,10 @@ struct PivotError : SetupError {
 };
 
 /// Throws PivotError where another policy or preconditioner may help, else SetupError: "`name`: the pivot at ..." and
-/// `remark`. `a` is the matrix whose factorisation failed; all ranks that have parts of it must call it.
+/// `remark`; and `of_signs` unless the pivot and A's diagonal are zero there, or not finite. `a` is the matrix whose
+/// factorisation failed; all ranks that have parts of it must call it.
 [[noreturn]] void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotInverter& inverter,
-                                const PivotRules& rules, const std::string& remark = "");
+                                const PivotRules& rules, const std::string& remark = "",
+                                const std::string& of_signs = "");
 
 }  // namespace hyperplane

@@ -22,14 +22,17 @@ struct PivotRule {
 
     HYPERPLANE_HD static bool is_number(double x) { return fabs(x) <= 1.7976931348623157e308; }
 
+    /// Whether 1 / x is a number, too.
+    HYPERPLANE_HD static bool has_inverse(double x) { return fabs(x) > 0x1p-1024; }
+
     HYPERPLANE_HD bool wrong_sign(double pivot, double own) const { return definite && pivot * own < 0.0; }
     /// Whether a pivot can be used as it is. `least`: tolerance times scale.
     HYPERPLANE_HD bool accepts(double pivot, double own, double least) const {
-        return fabs(pivot) > least && is_number(pivot) && !wrong_sign(pivot, own);
+        return fabs(pivot) > least && has_inverse(pivot) && is_number(pivot) && !wrong_sign(pivot, own);
     }
     /// Whether a pivot that cannot be used is boosted.
     HYPERPLANE_HD bool boosts(double pivot, double scale) const {
-        return boost > 0.0 && is_number(pivot) && is_number(scale) && scale > 0.0;
+        return is_number(pivot) && is_number(scale) && has_inverse(boost * scale);
     }
     HYPERPLANE_HD double boosted(double pivot, double own, double scale) const {
         return copysign(boost * scale, wrong_sign(pivot, own) || pivot == 0.0 ? own : pivot);

@@ -57,10 +57,11 @@ PivotRemedies remedies_of(const SystemMatrix& a, const PivotInverter& inverter) 
     inverter.add_failures_to(report);
     const auto& [cell, component, value] = report.modified.back();
     const std::vector<double> block = diagonal_block(a, cell);
-    PivotRemedies remedies{value != 0.0, value != 0.0 || component > 0};
+    const auto has_inverse = PivotRule::has_inverse;
+    PivotRemedies remedies{has_inverse(value), has_inverse(value) || component > 0};
     if (!block.empty()) {
-        remedies.shift = remedies.shift || block[std::size_t(component * a.dof() + component)] != 0.0;
-        remedies.boost = remedies.boost || largest_entry(block.data(), int(block.size())) > 0.0;
+        remedies.shift = remedies.shift || has_inverse(block[std::size_t(component * a.dof() + component)]);
+        remedies.boost = remedies.boost || has_inverse(largest_entry(block.data(), int(block.size())));
     }
     if (!a.space().is_part()) return remedies;
     // One rank has the row of a general matrix; on a grid none looks.
@@ -164,16 +165,23 @@ bool PivotInverter::not_finite() const {
     return failures_ > 0 && !std::isfinite(first_failure_.value);
 }
 
+bool PivotInverter::is_zero() const {
+    return failures_ > 0 && first_failure_.value == 0.0;
+}
+
 std::string PivotInverter::explain() const {
     const auto& [cell, component, value] = first_failure_;
+    const bool overflows = value != 0.0 && !PivotRule::has_inverse(value);
     const char* kind = not_finite()     ? "not a finite number"
                        : value == 0.0   ? "zero"
+                       : overflows      ? "so small that double precision cannot hold its inverse"
                        : rule_.definite ? "not positive enough for incomplete Cholesky"
                                         : "too small";
     const char* cause =
         not_finite()
             ? " The matrix holds a NaN or an infinity, or values so large or small that the factors grew beyond double "
               "precision, which no pivot_policy can repair; check the coefficients and their units."
+        : overflows         ? " Multiply both the matrix and b by a power of ten."
         : rule_.boost > 0.0 ? " Its whole block is zero, so there is no scale to boost it to; give it a diagonal entry."
                             : "";
     const std::string place = grid_.plain_rows
@@ -185,10 +193,18 @@ std::string PivotInverter::explain() const {
 }
 
 void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotInverter& inverter,
-                   const PivotRules& rules, const std::string& remark) {
-    const std::string message = fmt::format("{}: {}{}", name, inverter.explain(), remark);
-    if (inverter.not_finite() || rules.policy == PivotPolicy::boost) throw SetupError(message);
-    throw PivotError(message, remedies_of(a, inverter));
+                   const PivotRules& rules, const std::string& remark, const std::string& of_signs) {
+    std::string message = fmt::format("{}: {}{}", name, inverter.explain(), remark);
+    if (inverter.not_finite()) throw SetupError(message);
+    const PivotRemedies remedies = remedies_of(a, inverter);
+    if (remedies.shift)
+        message += of_signs;
+    else if (!a.space().has_grid() && a.dof() == 1 && inverter.is_zero())
+        message +=
+            " Its row has no diagonal coefficient, or a zero: number such rows last, or permute the rows of the "
+            "system so that large coefficients lie on the diagonal.";
+    if (rules.policy == PivotPolicy::boost) throw SetupError(message);
+    throw PivotError(message, remedies);
 }
 
 void PivotInverter::add_failures_to(SetupReport& report) const {
@@ -277,7 +293,8 @@ Grid places_of(const SystemMatrix& a) {
 }
 
 SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, double shift, const std::string& name,
-                               const std::function<void(double, PivotInverter&)>& build, const std::string& remark) {
+                               const std::function<void(double, PivotInverter&)>& build, const std::string& remark,
+                               const std::string& of_signs) {
     constexpr double first_shift = 1e-3, last_shift = 10.0;
     SetupReport report;
     for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
@@ -298,7 +315,7 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
         const bool mendable = rules.policy == PivotPolicy::shift && !inverter.not_finite();
         if (!mendable || alpha > last_shift)
             refuse_pivots(name, a, inverter, rules,
-                          remark + (mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""));
+                          remark + (mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""), of_signs);
         if (report.pivots_modified == 0) inverter.add_failures_to(report);
     }
 }

@@ -83,6 +83,8 @@ public:
     }
     /// Whether the first failure is a NaN or an infinity, for which no policy is a remedy.
     bool not_finite() const;
+    /// Whether it is zero.
+    bool is_zero() const;
     /// "the pivot at cell (1,2,3), component 0, is 0, ...": the first failure in natural order.
     std::string explain() const;
     /// Adds to a report the failures because of which the matrix is shifted: their number and the place of the first.
@@ -132,10 +134,10 @@ std::shared_ptr<const RowOrder> order_of(const SystemMatrix& a);
 
 /// Factors A + alpha diag(A) by calling build(alpha, inverter) with alpha = shift. While pivots cannot be used and the
 /// policy is `shift`, alpha grows and the factorisation is repeated. Throws SetupError if pivots still cannot be used;
-/// its message has `name`, the place of the first such pivot and `remark`. The caller fills in factor_bytes of the
-/// report.
+/// its message has `name`, the place of the first such pivot and `remark`; and `of_signs`, advice about pivots of the
+/// wrong sign, unless that pivot and A's diagonal are zero there. The caller fills in factor_bytes of the report.
 SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, double shift, const std::string& name,
                                const std::function<void(double alpha, PivotInverter& inverter)>& build,
-                               const std::string& remark = "");
+                               const std::string& remark = "", const std::string& of_signs = "");
 
 }  // namespace hyperplane

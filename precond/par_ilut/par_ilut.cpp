@@ -163,11 +163,11 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, "par_ilut",
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
-        (options_.sweeps > 0 ? fmt::format(" It was found after {} sweeps, which may not converge for this matrix; "
-                                           "preconditioner.sweeps = 0 factors exactly.",
-                                           options_.sweeps)
-                             : "") +
-            advice_if_indefinite(a.symmetric(), options_.pivots.rules, "par_ilut"));
+        options_.sweeps > 0 ? fmt::format(" It was found after {} sweeps, which may not converge for this matrix; "
+                                          "preconditioner.sweeps = 0 factors exactly.",
+                                          options_.sweeps)
+                            : "",
+        advice_if_indefinite(a.symmetric(), options_.pivots.rules, "par_ilut"));
     if (options_.jacobi) {
         factors();
         on_gpu_.reset();

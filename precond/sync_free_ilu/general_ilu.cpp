@@ -35,8 +35,8 @@ SetupReport GeneralIlu::compute(const BsrMatrix& a) {
     prepare(a);
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, options_.name,
-        [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
-        remark_on_pivots(options_, a.symmetric()));
+        [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); }, remark_on_pivots(options_),
+        advice_if_indefinite(a.symmetric(), options_.pivots.rules, options_.name));
     if (is_reduced(options_.storage)) judge_rounding(round(a), a, options_, report);
     hand_on();
     return report;

@@ -31,9 +31,8 @@ struct SyncFreeOptions {
 };
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);
-/// Returns what the message about a pivot adds: that the factors come from sweeps, and what to do about an indefinite
-/// matrix.
-std::string remark_on_pivots(const SyncFreeOptions& options, bool symmetric);
+/// Returns what the message about a pivot adds where the factors come from sweeps; empty where they do not.
+std::string remark_on_pivots(const SyncFreeOptions& options);
 /// Enters in the report what was met when the factors of `a` were rounded. Throws SetupError, with the row, if a value
 /// did not fit.
 void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptions& options, SetupReport& report);

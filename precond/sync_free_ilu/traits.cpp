@@ -15,15 +15,11 @@ void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptio
              report);
 }
 
-std::string remark_on_pivots(const SyncFreeOptions& options, bool symmetric) {
-    const std::string sweeps =
-        options.fixed_point_sweeps > 0
-            ? fmt::format(
-                  " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu "
-                  "factors exactly.",
-                  options.fixed_point_sweeps)
-            : "";
-    return sweeps + advice_if_indefinite(symmetric, options.pivots.rules, options.name);
+std::string remark_on_pivots(const SyncFreeOptions& options) {
+    if (options.fixed_point_sweeps == 0) return "";
+    return fmt::format(
+        " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu factors exactly.",
+        options.fixed_point_sweeps);
 }
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool matrix_is_symmetric) {

@@ -263,9 +263,11 @@ class Solve(ProgramTest):
                 self.assertEqual(says in done.stderr, warned, done.stderr)
 
     def test_factors_beyond_double_precision_are_told_from_a_nan(self):
-        self.write("a.mtx", chain([2e-310] * 5, off=-1e-310))
+        self.write("a.mtx", chain([1e-300, 1.0, 1.0], off=1e100))
         self.write("a.ini", "[problem]\nname = matrix\nfile = a.mtx\n[preconditioner]\nname = sync_free_ilu\n")
         self.expect(5, "run", "a.ini", says="values so large or small that the factors grew beyond double precision")
+        self.write("a.mtx", chain([2e-310] * 5, off=-1e-310))
+        self.expect(5, "run", "a.ini", says="the pivot at row 1 is 2e-310, so small that double precision cannot hold its inverse")
 
     def test_b_of_zero_is_solved(self):
         deck = self.write("a.ini", POISSON.format(cells=8))

@@ -62,6 +62,13 @@ TEST_P(PivotsOnDevice, Tiny) {
     EXPECT_GT(expect_equal(data, "shift").report.shift, 0.0);
 }
 
+TEST_P(PivotsOnDevice, InverseOverflows) {
+    for (const auto& [bad, policy] : {std::pair(5e-324, "fail"), {5e-324, "shift"}, {0x1p-1024, "fail"}}) {
+        const std::string message = expect_equal(with_block(stencil, diagonal_block(dof, bad)), policy).message;
+        EXPECT_NE(message.find("(3,2,1)"), std::string::npos) << message;
+    }
+}
+
 TEST_P(PivotsOnDevice, SmallButOfUse) {
     const StencilMatrix data = with_pair(stencil, dof, 1.0, 1.0 + 1e-6);
     expect_equal(data);

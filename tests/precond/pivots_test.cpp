@@ -105,6 +105,15 @@ TEST_P(Pivots, NoPolicyAcceptsNanOrInfinity) {
             expect_refusal(with_block(stencil, diagonal_block(dof, bad)), policy);
 }
 
+TEST_P(Pivots, OneWhoseInverseOverflowsNamesItsCell) {
+    for (const char* policy : {"fail", "shift"})
+        expect_refusal(with_block(stencil, diagonal_block(dof, 5e-324)), policy);
+    for (double bad : {0x1p-1024, -0x1p-1024}) expect_refusal(with_block(stencil, diagonal_block(dof, bad)), "fail");
+    if (dof > 1) return;  // in a block with entries of 1 those that follow are too small
+    expect_mended(with_block(stencil, diagonal_block(dof, 0x1p-1024)), "shift", 1);
+    expect_mended(with_block(stencil, diagonal_block(dof, 0x1.1p-1024)), "fail", 0);
+}
+
 TEST_P(Pivots, BoostReplacesAZero) {
     const StencilMatrix data = with_block(stencil, diagonal_block(dof, 0.0));
     if (dof == 1)
