@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -315,14 +316,15 @@ Deck read_deck(const std::string& path, const std::function<void()>& waiting) {
     const std::string source = DeckFile(path).read_up_to(max_deck_bytes + 1, waiting);
     if (source.find('\0') != source.npos && !source.starts_with("\xff\xfe") && !source.starts_with("\xfe\xff"))
         throw UsageError(path + ": a binary file and no deck; a deck is text (hyperplane new poisson prints one)");
-    if (source.size() > max_deck_bytes)
-        throw FileError(fmt::format("{}: larger than {} bytes, so this is no deck", path, max_deck_bytes));
-    constexpr std::string_view banner = "%%MatrixMarket";
-    if (source.starts_with(banner))
+    constexpr std::string_view banner = "%%matrixmarket";
+    const auto in_any_case = [](char a, char b) { return a == std::tolower((unsigned char)b); };
+    if (source.size() > banner.size() && std::equal(banner.begin(), banner.end(), source.begin(), in_any_case))
         throw UsageError(
             fmt::format("{0}: a matrix in Matrix Market format and no deck; a deck names it as file = {0} in [problem] "
                         "with name = matrix (hyperplane new matrix)",
                         path));
+    if (source.size() > max_deck_bytes)
+        throw FileError(fmt::format("{}: larger than {} bytes, so this is no deck", path, max_deck_bytes));
     return parse_deck(source, path);
 }
 

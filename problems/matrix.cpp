@@ -50,11 +50,12 @@ class FileMatrix final : public Problem {
 public:
     /// `made` lies in the host's memory, `b`, dof fastest, is in the given order; none for A 1.
     FileMatrix(const Context& context, std::unique_ptr<BsrMatrix> made, bool symmetric, std::string unsymmetric_entry,
-               std::vector<double> b, std::vector<Preparation> preparation)
+               std::vector<double> b, std::vector<Preparation> preparation, std::vector<std::string> warnings)
         : context_(context),
           shape_(shape_of(*made, symmetric, std::move(unsymmetric_entry))),
           solution_is_one_(b.empty()),
-          preparation_(std::move(preparation)) {
+          preparation_(std::move(preparation)),
+          warnings_(std::move(warnings)) {
         const int dof = made->dof();
         b_ = Vector(context, IndexSpace::plain(made->pattern()->rows()), dof, "right-hand side of the file");
         if (solution_is_one_) {
@@ -62,7 +63,7 @@ public:
                 product(context.host(), b_.space(), dof, matrix_label);
             fill(one, 1.0);
             made->apply(one, product);
-            one_solves_zero_ = adds_up_to_nothing(*made, product);
+            if (adds_up_to_nothing(*made, product)) warnings_.push_back(zero_product_warning());
             transfer(product, b_);
         } else {
             from_natural(b, b_);
@@ -74,8 +75,8 @@ public:
         : context_(other.context_),
           shape_(other.shape_),
           solution_is_one_(other.solution_is_one_),
-          one_solves_zero_(other.one_solves_zero_),
-          preparation_(other.preparation_) {
+          preparation_(other.preparation_),
+          warnings_(other.warnings_) {
         const auto begin = std::chrono::steady_clock::now();
         std::unique_ptr<BsrMatrix> copy;
         auto made = hyperplane::in_order(on_host(*other.matrix_, copy), order, matrix_label);
@@ -91,7 +92,8 @@ public:
         : context_(context),
           shape_(other.shape_),
           solution_is_one_(other.solution_is_one_),
-          preparation_(other.preparation_) {
+          preparation_(other.preparation_),
+          warnings_(other.warnings_) {
         const BlockPattern& whole = *other.shape_.pattern;
         const Index first = part->slab()->first, size = Index(shape_.dof) * shape_.dof;
         shape_.pattern = part;
@@ -132,10 +134,7 @@ public:
         return std::make_unique<FileMatrix>(*this, context, part);
     }
     std::vector<Preparation> preparation() const override { return preparation_; }
-    std::vector<std::string> warnings() const override {
-        if (!one_solves_zero_) return {};
-        return {zero_product_warning()};
-    }
+    std::vector<std::string> warnings() const override { return warnings_; }
 
 private:
     /// The values of all rows in the host's memory: the cuts of GPUs are others than those that the host's sums follow.
@@ -166,8 +165,9 @@ private:
     SystemShape shape_;
     std::unique_ptr<BsrMatrix> matrix_;
     Vector b_;
-    bool solution_is_one_, one_solves_zero_ = false;
+    bool solution_is_one_;
     std::vector<Preparation> preparation_;
+    std::vector<std::string> warnings_;
 };
 
 /// The vector of a file. Where that is not to be had, a name without dot and slash was meant as one of those above.
@@ -269,9 +269,12 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
     auto made = in_blocks(context.host(), input.csr, dof ? *dof : found_block_size(input.csr),
                           parameters.where("problem", "file"), matrix_label);
     const bool symmetric = equals_transpose(*made);
+    std::vector<std::string> warnings;
+    if (std::string text = zeros_warning(input.csr); !text.empty()) warnings.push_back(std::move(text));
     took("blocks");
     return std::make_unique<FileMatrix>(context, std::move(made), symmetric,
-                                        symmetric ? "" : unsymmetric_text(input.csr), b, std::move(preparation));
+                                        symmetric ? "" : unsymmetric_text(input.csr), b, std::move(preparation),
+                                        std::move(warnings));
 }
 
 }  // namespace hyperplane

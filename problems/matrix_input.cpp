@@ -72,6 +72,23 @@ std::vector<double> read_input_vector(const Parameters& parameters, const InputF
     return values;
 }
 
+std::string zeros_warning(const CsrMatrix& csr) {
+    std::vector<char> rows(std::size_t(csr.rows), 0), columns(std::size_t(csr.rows), 0);
+    for (Index row = 0; row < csr.rows; ++row)
+        for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at)
+            if (csr.value[at] != 0.0) rows[row] = columns[csr.column[at]] = 1;
+    for (const auto& [name, met] : {std::pair("row", &rows), std::pair("column", &columns)}) {
+        const Index zeros = std::count(met->begin(), met->end(), 0);
+        if (zeros == 0) continue;
+        const Index first = std::find(met->begin(), met->end(), 0) - met->begin();
+        return fmt::format(
+            "{} {}{} has no coefficient other than zero, so the matrix is singular: most right-hand sides have no "
+            "solution, the others many",
+            name, first + 1, zeros > 1 ? fmt::format(" (one of {} such {}s)", zeros, name) : "");
+    }
+    return "";
+}
+
 std::string zero_product_warning() {
     return "b = A 1 is zero but for rounding, since the entries of each row of the matrix add up to zero but for "
            "rounding: the matrix is singular or nearly so, and x = 0 solves the system about as well as x = 1 does; "

@@ -30,6 +30,9 @@ std::optional<EntryPlace> first_unsymmetric(const CsrMatrix& csr);
 std::string unsymmetric_text(const CsrMatrix& csr);
 /// What is said of a matrix for which b = A 1 is zero.
 std::string zero_product_warning();
+/// The warning about a row or a column without a coefficient other than zero, which makes a matrix singular; empty if
+/// there is none.
+std::string zeros_warning(const CsrMatrix& csr);
 
 /// The values of the file that problem.right_hand_side names. Throws FileError, which begins with the key's place in
 /// the deck, and UsageError unless there are `rows` of them.
