@@ -45,16 +45,26 @@ public:
     explicit Adviser(const Case& a_case, Index predicted = 0)
         : case_(a_case),
           preconditioner_(find_preconditioner(a_case.name("preconditioner"))),
+          foundation_(foundation_of(a_case)),
           no_more_(a_case, predicted) {}
 
     std::vector<Advice> found() { return std::move(found_); }
 
-    /// Adds an advice if it changes anything and the deck accepts it.
-    bool suggest(std::vector<std::string> overrides) {
+    /// Adds an advice if it changes anything and the deck accepts it. `plans`: whether another run must be planned to
+    /// find out; `unplanned`: whether an advice stands whose plan there is no memory for, since the run itself will say
+    /// whether that suffices.
+    bool suggest(std::vector<std::string> overrides, bool plans = true, bool unplanned = false) {
         const bool changes = std::any_of(overrides.begin(), overrides.end(), [&](const std::string& override) {
             return override != fmt::format("{}={}", name_of(override), text_of(name_of(override)));
         });
-        if (!changes || !built_with(overrides)) return false;
+        if (!changes) return false;
+        try {
+            plans ? void(build_with(overrides)) : void(resolve_with(all_with(overrides)));
+        } catch (const OutOfMemory&) {
+            if (!unplanned) return false;
+        } catch (const Error&) {
+            return false;
+        }
         found_.push_back({std::move(overrides)});
         return true;
     }
@@ -64,19 +74,20 @@ public:
         if (needed > patience * double(std::max<Index>(iterations, 1))) return;
         const double unit = std::pow(10.0, std::floor(std::log10(std::max(needed, 1.0))) - 1.0);
         const Index enough = Index(std::ceil(1.2 * needed / std::max(unit, 1.0)) * std::max(unit, 1.0));
-        suggest({fmt::format("solver.max_iterations={}", std::max(enough, iterations + 1))});
+        suggest({fmt::format("solver.max_iterations={}", std::max(enough, iterations + 1))}, false);
     }
     void suggest_longer_cycle(Index iterations) {
         const Parameters& p = case_.parameters;
         if (!p.has("solver", "restart") || iterations <= p.integer("solver", "restart")) return;
-        suggest({fmt::format("solver.restart={}", 2 * p.integer("solver", "restart"))});
+        suggest({fmt::format("solver.restart={}", 2 * p.integer("solver", "restart"))}, false);
     }
 
     /// More fill, smoothing or sweeps; or the exact factorisation of such a matrix.
     void suggest_stronger() {
         const Parameters& p = case_.parameters;
         if (p.has("preconditioner", "fill_level")) {
-            suggest({fmt::format("preconditioner.fill_level={}", p.integer("preconditioner", "fill_level") + 1)});
+            suggest({fmt::format("preconditioner.fill_level={}", p.integer("preconditioner", "fill_level") + 1)}, true,
+                    true);
             return;
         }
         if (preconditioner_.name == "multigrid") {
@@ -131,18 +142,29 @@ private:
         const std::string section = name.substr(0, dot), key = name.substr(dot + 1);
         return case_.parameters.has(section, key) ? case_.parameters.text(section, key) : "";
     }
-    /// The case with other values, as --set would make it; nothing where the deck does not accept them.
-    std::optional<Case> built_with(const std::vector<std::string>& changes) const {
+    /// What the command line would set with these changes.
+    std::vector<std::string> all_with(const std::vector<std::string>& changes) const {
         std::vector<std::string> overrides = case_.overrides;
         for (const std::string& change : changes) {
             std::erase_if(overrides, [&](const std::string& old) { return name_of(old) == name_of(change); });
             overrides.push_back(change);
         }
+        return overrides;
+    }
+    Parameters resolve_with(const std::vector<std::string>& overrides) const {
+        std::vector<DeckEntry> entries;
+        for (const std::string& text : overrides) entries.push_back(parse_override(text));
+        return resolve(case_.deck, entries, deck_schema());
+    }
+    /// The case with other values, as --set would make it. Throws what the deck does not accept, OutOfMemory.
+    Case build_with(const std::vector<std::string>& changes) const {
+        const std::vector<std::string> overrides = all_with(changes);
+        return build_case(case_.deck, overrides, resolve_with(overrides), foundation_);
+    }
+    /// The same; nothing where it cannot be made.
+    std::optional<Case> built_with(const std::vector<std::string>& changes) const {
         try {
-            std::vector<DeckEntry> entries;
-            for (const std::string& text : overrides) entries.push_back(parse_override(text));
-            return build_case(case_.deck, overrides, resolve(case_.deck, entries, deck_schema()),
-                              {case_.context, case_.problem});
+            return build_with(changes);
         } catch (const Error&) {
             return std::nullopt;
         }
@@ -150,6 +172,7 @@ private:
 
     const Case& case_;
     const PreconditionerRow& preconditioner_;
+    const Foundation foundation_;
     NoMoreThanPeak no_more_;
     std::vector<Advice> found_;
 };
@@ -205,6 +228,8 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
         default: break;
     }
     if (report.reason == StopReason::diverged || report.reason == StopReason::breakdown) adviser.suggest_stronger();
+    // The factors of an indefinite matrix, or of one far from symmetric, may be singular although no pivot is zero.
+    if (report.reason == StopReason::breakdown) adviser.suggest({"preconditioner.name=none"});
     return adviser.found();
 }
 

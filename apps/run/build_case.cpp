@@ -205,13 +205,18 @@ std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& pr
     return problem->in_order(make_order(*problem->shape().pattern, parameters));
 }
 
-/// The problem in the form and order that the deck asks for, made once for all cases that agree about them.
-std::shared_ptr<const Problem> in_form(const Foundation& foundation, const Parameters& parameters) {
+/// The keys of a deck that decide about form and order, with their values.
+std::string form_key(const Parameters& parameters) {
     std::string key;
     for (const Parameters::Value& value : parameters.all())
         if (value.spec.section == "matrix" || value.spec.section == "ordering")
             key += value.spec.name() + '=' + value.text + '\n';
-    std::shared_ptr<const Problem>& made = (*foundation.forms)[key];
+    return key;
+}
+
+/// The problem in the form and order that the deck asks for, made once for all cases that agree about them.
+std::shared_ptr<const Problem> in_form(const Foundation& foundation, const Parameters& parameters) {
+    std::shared_ptr<const Problem>& made = (*foundation.forms)[form_key(parameters)];
     if (made) return made;
     const Context& context = foundation.context;
     if (!context.ranks())
@@ -371,6 +376,13 @@ Foundation build_foundation(const Deck& deck, const Parameters& parameters, cons
     Foundation made = make_foundation(deck, parameters, context);
     if (ranks) align_cuts(made, deck, cases, ranks);
     return made;
+}
+
+Foundation foundation_of(const Case& a_case) {
+    Foundation foundation{a_case.context, a_case.problem,
+                          a_case.context.ranks() && has_general_matrix(a_case.parameters)};
+    (*foundation.forms)[form_key(a_case.parameters)] = a_case.problem;
+    return foundation;
 }
 
 Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,

@@ -46,6 +46,9 @@ struct Foundation {
 Foundation build_foundation(const Deck& deck, const Parameters& parameters,
                             const std::shared_ptr<Communicator>& ranks = nullptr,
                             const std::vector<const Parameters*>& cases = {});
+/// The foundation of a case, for others that differ from it in solver and preconditioner alone: they share the problem
+/// in its form and order, on several ranks each rank its own rows.
+Foundation foundation_of(const Case& a_case);
 /// Makes the case of resolved parameters for a problem that has been constructed. Throws one UsageError that lists
 /// every contradiction between problem, solver and preconditioner.
 Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters parameters,

@@ -204,6 +204,20 @@ class RanksOfGeneralMatrices(ProgramTest):
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertIn("on each of 2 ranks", done.stderr)
 
+    def test_advice_is_that_of_one_rank(self):
+        rows = 3000
+        entries = [(i, j, 4 if i == j else -1) for i in range(1, rows + 1) for j in (i - 1, i, i + 1) if 0 < j <= rows and 700 not in (i, j)]
+        lines = "".join(f"{i} {j} {v}\n" for i, j, v in entries + [(700, 700, 0)])
+        self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n{rows} {rows} {len(entries) + 1}\n{lines}")
+        for name in ("sync_free_ilu", "par_ilut", "jacobi"):
+            told = []
+            for ranks in (1, 2):
+                done = self.run_ranks(self.write("deck.ini", FILE + f"[preconditioner]\nname = {name}\n"), ranks, f"{ranks}.h5")
+                self.assertEqual(done.returncode, 5, done.stderr)
+                told.append(done.stderr[done.stderr.index("the pivot at row 700"):])
+            self.assertIn("Try preconditioner.name = none.", told[0])
+            self.assertEqual(told[0], told[1])
+
     def test_preempted_run_goes_on_with_another_number_of_ranks(self):
         deck = self.write("deck.ini", TRANSPORT.format(steps=3) + "[preconditioner]\nname = sync_free_ilu\n[ordering]\nname = rcm\n")
         self.assertEqual(self.run_ranks(deck, 1, "whole.h5").returncode, 0)
