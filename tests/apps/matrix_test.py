@@ -5,10 +5,12 @@ import importlib.util
 import json
 import os
 import pathlib
+import resource
+import subprocess
 import unittest
 
 from matrices import DECK, MatrixTest, coordinate, tridiagonal
-from program import INPUTS, TRANSPORT
+from program import INPUTS, PROGRAM, TRANSPORT
 
 DATA = pathlib.Path(os.environ.get("HYPERPLANE_SHARED_DATA", ""))
 # Systems on a grid whose ILU on the stencil's pattern is that of the grid's graph.
@@ -126,6 +128,24 @@ class Matrix(MatrixTest):
         self.refused(3, coordinate(30, tridiagonal(30)), "or preconditioner.name = sync_free_ilu",
                      "preconditioner.name=none", "solver.max_iterations=5")
 
+    def test_advice_names_more_iterations_in_any_order(self):
+        for settings in ((), ("ordering.name=rcm",), ("preconditioner.fill_level=1",)):
+            self.refused(3, (INPUTS / "data" / "transport.mtx").read_text(encoding="utf-8"),
+                         ["try solver.max_iterations = ", f"or preconditioner.fill_level = {2 if 'fill' in str(settings) else 1}"],
+                         "solver.max_iterations=3", "solver.rtol=1e-8", *settings)
+
+    def test_rows_and_columns_of_zeros_are_warned_about(self):
+        for entries, says in (([(1, 1, 2), (2, 1, 1), (3, 3, 1), (3, 2, 0)], "column 2 has no coefficient other than zero, so"),
+                              ([(1, 1, 2), (2, 1, 1), (3, 1, 1)], r"column 2 \(one of 2 such columns\) has no"),
+                              ([(1, 1, 2), (1, 2, 1), (2, 2, 0), (3, 3, 1)], "row 2 has no coefficient other than zero")):
+            self.write("a.mtx", coordinate(3, entries))
+            deck = self.write("a.ini", DECK.format(file="a.mtx"))
+            for settings in ((), ("--set", "ordering.name=random")):
+                done = self.run_program("run", deck, "--fresh", "--backend", "cpu", "--set", "preconditioner.name=none", *settings)
+                self.assertRegex(done.stderr, "warning.*" + says)
+        self.solve(INPUTS / "data" / "transport.mtx")
+        self.assertNotIn("singular", self.expect(0, "run", "a.ini", "--fresh").stderr)
+
     def test_what_is_not_symmetric_is_named(self):
         entries = [(i, j, -1.5 if (i, j) == (3, 4) else v) for i, j, v in tridiagonal(6)]
         says = ("cg needs a symmetric matrix, and that of matrix (row 3, column 4 is -1.5, row 4, column 3 is ")
@@ -152,6 +172,17 @@ class Matrix(MatrixTest):
                      solver="cg")
         singular = [(i, j, 0.0 if i == j == 1 else v) for i, j, v in entries]
         self.refused(5, coordinate(60, singular), "the pivot at row 1 is zero", "preconditioner.indefinite=true")
+        for name in ("sync_free_ilu", "par_ilut", "jacobi"):  # L D L^T needs a pivot, too
+            done = self.run_program("run", "a.ini", "--fresh", "--backend", "cpu", "--set", f"preconditioner.name={name}")
+            self.assertIn("Its row has no diagonal coefficient, or a zero: number such rows last, or permute", done.stderr)
+            self.assertNotIn("indefinite", done.stderr)
+
+    def test_pivots_whose_inverse_overflows_are_named(self):
+        entries = [(1, 1, 4), (2, 2, "5e-324"), (3, 3, 4)]
+        for name in ("sync_free_ilu", "par_ilut", "par_ilu", "jacobi", "subdomain_ildu0"):
+            self.refused(5, coordinate(3, entries), ["the pivot at row 2 is 4.94066e-324, so small that double precision cannot hold its "
+                                                     "inverse (1 such pivot in all). Multiply both the matrix and b by a power of ten."],
+                         f"preconditioner.name={name}")
 
     def test_advice_on_pivots_names_policies_that_can_help(self):
         """The same for every preconditioner that has policies: they scale what A or the pivot's block has, so that a zero that
@@ -198,6 +229,22 @@ class Matrix(MatrixTest):
             answer = self.run_json(3, "run", deck, "--set", f"ordering.name={order}", "--set", "solver.max_iterations=2",
                                    "--set", "device.threads=1", "--set", "solver.restart=2")
             self.assertLess(answer["memory"]["peak"] / answer["memory"]["predicted"], 1.02, order)
+
+    def test_fill_that_no_memory_holds_is_refused(self):
+        """A dense row and column fill the whole matrix at level 1."""
+        rows = 20000
+        arrow = [(i, i, 4) for i in range(1, rows + 1)] + [e for i in range(2, rows + 1) for e in ((1, i, 0.001), (i, 1, 0.001))]
+        self.write("a.mtx", coordinate(rows, arrow))
+        deck = self.write("a.ini", DECK.format(file="a.mtx"))
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
+
+        for verb in ("check", "run"):
+            done = subprocess.run([PROGRAM, verb, deck, "--backend", "cpu", "--threads", "1", "--set", "preconditioner.fill_level=1"],
+                                  cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit)
+            self.assertEqual(done.returncode, 6, done.stderr)
+            self.assertIn("use a lower fill_level, or preconditioner.name = par_ilut", done.stderr)
 
     def test_a_grid_in_general_form_takes_as_many_iterations(self):
         for name, problem in ON_A_GRID.items():

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/general/pattern/fill.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <new>
 #include <numeric>
 
+#include "core/error.hpp"
 #include "core/graph/graph.hpp"
 
 namespace hyperplane {
@@ -48,21 +54,58 @@ private:
     std::vector<int> ring_, next_;  ///< vertices smaller than i at the same distance from it
 };
 
-/// The part above the diagonal of every row.
+/// Counts the entries that the threads of a search find, and stops them where no machine like this one could hold the
+/// factors: a row with entries in most columns fills the whole matrix at level 1, and the search for that would use up
+/// the memory of the machine, and minutes, before anything is allocated for the factors.
+class Room {
+public:
+    /// Whether the search goes on after `found` more entries.
+    bool has(Index found) { return !full_ && (count_ += found) <= most_; }
+    void close() { full_ = true; }
+    /// Throws OutOfMemory if the search was stopped.
+    void check(int k, Index rows) const {
+        if (!full_ && count_ <= most_) return;
+        throw OutOfMemory(fmt::format(
+            "out of memory: with fill level {} the factors of {} rows have so many entries that the search for them "
+            "ended after {} above the diagonal, as rows or columns with very many entries cause; use a lower "
+            "fill_level, "
+            "or preconditioner.name = par_ilut, whose fill_limit bounds them",
+            k, rows, Index(count_)));
+    }
+
+private:
+    /// Of an entry above the diagonal and its mirror image the pattern has 8 bytes and the factors 16.
+    const Index most_ = Index(sysconf(_SC_PHYS_PAGES)) * Index(sysconf(_SC_PAGESIZE)) / 24;
+    std::atomic<Index> count_ = 0;
+    std::atomic<bool> full_ = false;
+};
+
+/// The part above the diagonal of every row. Throws OutOfMemory.
 Lists upper_fill(const BlockPattern& graph, int k) {
     const Index rows = graph.rows();
+    Room room;
     const int parts = graph.context().threads_for(graph.blocks());
     std::vector<std::vector<int>> found(std::size_t(parts), std::vector<int>{});
     Lists lists{std::vector<Index>(std::size_t(rows) + 1, 0), {}};
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
     for (int part = 0; part < parts; ++part) {
-        Search search(graph, k);
-        for (Index i = graph.first_row(part, parts); i < graph.first_row(part + 1, parts); ++i) {
-            const std::size_t before = found[part].size();
-            search.row(int(i), found[part]);
-            lists.begin[i + 1] = Index(found[part].size() - before);
+        try {
+            Search search(graph, k);
+            constexpr Index often = 65536;
+            Index fresh = 0;
+            for (Index i = graph.first_row(part, parts); i < graph.first_row(part + 1, parts); ++i) {
+                const std::size_t before = found[part].size();
+                search.row(int(i), found[part]);
+                fresh += lists.begin[i + 1] = Index(found[part].size() - before);
+                if (fresh < often) continue;
+                if (!room.has(fresh)) break;
+                fresh = 0;
+            }
+        } catch (const std::bad_alloc&) {
+            room.close();
         }
     }
+    room.check(k, rows);
     std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
     lists.column.reserve(std::size_t(lists.begin.back()));
     for (std::vector<int>& part : found) {
