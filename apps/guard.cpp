@@ -48,7 +48,8 @@ int guarded(bool json, const std::function<int()>& body) {
     } catch (const Error& error) {
         return fail(error.code(), error.what(), json);
     } catch (const std::bad_alloc&) {
-        return fail(ExitCode::out_of_memory, "out of memory (hyperplane check DECK predicts what a deck needs)", json);
+        return fail(ExitCode::out_of_memory,
+                    "out of memory: take a smaller grid or matrix, or a machine with more memory", json);
     } catch (const std::filesystem::filesystem_error& error) {
         return fail(ExitCode::file, fmt::format("{}: {}", error.path1().string(), error.code().message()), json);
     } catch (const std::system_error& error) {

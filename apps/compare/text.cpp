@@ -210,6 +210,19 @@ nlohmann::json row_json(const ComparisonRow& row) {
     return json;
 }
 
+/// What to try where no pair converged, from how they ended.
+std::string when_none_converged(const ComparisonData& c) {
+    const auto any = [&](const char* outcome) {
+        return std::any_of(c.rows.begin(), c.rows.end(),
+                           [&](const ComparisonRow& row) { return row.outcome == outcome; });
+    };
+    if (any("out_of_range")) return "multiply b, or the matrix and b, by a power of ten that brings ||b|| near 1";
+    std::string text = any("max_iterations") ? "raise solver.max_iterations or " : "";
+    text += "try --preconditioners with parameters";
+    if (any("setup_failed")) text += "; the lines 'failed' say what would mend the set-ups";
+    return text;
+}
+
 }  // namespace
 
 std::optional<Index> solves_to_pay_off(const ComparisonData& c, std::size_t at) {
@@ -275,9 +288,8 @@ nlohmann::json comparison_json(const ComparisonData& c) {
 std::string recommend(const ComparisonData& c) {
     const auto converged = std::count_if(c.rows.begin(), c.rows.end(), [](auto& row) { return row.converged(); });
     if (converged == 0)
-        return item("recommended", fmt::format("none: none of the {} pairs tried converged; raise "
-                                               "solver.max_iterations or try --preconditioners with parameters",
-                                               c.rows.size()));
+        return item("recommended", fmt::format("none: none of the {} pair{} tried converged; {}", c.rows.size(),
+                                               c.rows.size() == 1 ? "" : "s", when_none_converged(c)));
     const ComparisonRow& best = c.rows.front();
     std::string text =
         item("recommended", fmt::format("solver {}, preconditioner {}", best.solver, best.preconditioner));

@@ -52,6 +52,17 @@ private:
 };
 
 /// The files of a deck, whose names are relative to the deck's folder.
+/// Throws OutOfMemory if the memory left cannot hold a file of so many numbers and what is made of them.
+void check_room_for(const std::string& path, Index count) {
+    const Index needed = 2 * count * Index(sizeof(double)), left = available_memory();
+    if (needed <= left) return;
+    throw OutOfMemory(
+        fmt::format("{}: to read its {} numbers takes {}, and {} are left on this machine; take a smaller grid.cells "
+                    "with a file of "
+                    "as many values, or a machine with more memory",
+                    path, count, in_mib(needed), in_mib(left)));
+}
+
 InputFiles files_of(const Deck& deck, const Context& context) {
     const std::filesystem::path folder = folder_of(deck);
     const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
@@ -62,7 +73,11 @@ InputFiles files_of(const Deck& deck, const Context& context) {
                 return read_matrix(resolve(path), symmetry, context.threads());
             },
         .vector = [resolve](const std::string& path) { return read_vector(resolve(path)); },
-        .doubles = [resolve](const std::string& path, Index count) { return read_doubles(resolve(path), count); },
+        .doubles =
+            [resolve](const std::string& path, Index count) {
+                check_room_for(resolve(path), count);
+                return read_doubles(resolve(path), count);
+            },
     };
 }
 

@@ -134,8 +134,7 @@ void* Context::allocate(const std::string& label, Index bytes) const {
     if (!memory)
         throw OutOfMemory(
             fmt::format("out of {}memory: {} for {} could not be allocated. Held so far:\n{}"
-                        "Use a smaller grid, a lower fill_level or a shorter restart "
-                        "(hyperplane check predicts what a deck needs).",
+                        "Use a smaller grid, a lower fill_level or a shorter restart.",
                         backend_ == Backend::cuda ? "device " : "", in_mib(bytes), label, ledger().table()));
     ledger().add(label, bytes);
     return memory;

@@ -42,6 +42,24 @@ class Files(ProgramTest):
         self.expect(7, "check", "a.ini", "--header", "--backend", "cpu",
                     says=f"error: a.ini:3: problem.file: none.mtx: {missing}")
 
+    def test_a_field_larger_than_the_memory(self):
+        """check reads it, too, and does not name itself as what to do."""
+        cells = 1250
+        deck = self.write("e.ini", "[problem]\nname = poisson\ncoefficient = file\ncoefficient_file = e.bin\ndiscretisation = cell\n"
+                                   f"[grid]\ncells = {cells} {cells} {cells}\n[device]\nbackend = cpu\n")
+        self.write("e.bin", "")
+        os.truncate(self.folder / "e.bin", 24 * cells**3)  # a file without data on the disk
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+        for verb in ("check", "run"):
+            done = subprocess.run([PROGRAM, verb, deck], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  preexec_fn=limit)
+            self.assertEqual(done.returncode, 6, done.stderr)
+            self.assertIn("smaller grid", done.stderr)
+            self.assertNotIn("hyperplane check", done.stderr)
+
     def test_truncated_matrix(self):
         self.write("a.mtx", chain([4.0] * 5)[:-20])
         deck = self.write("a.ini", MATRIX.format(matrix="a.mtx", cells="5 1 1", solver="gmres"))

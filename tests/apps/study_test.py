@@ -129,6 +129,8 @@ class Run(StudyTest):
 
     def test_collect(self):
         study = self.study()
+        self.expect(7, "study", "collect", study, says=["s.ini: none of its 6 cases has a result", "hyperplane study run s.ini"])
+        self.assertFalse((self.folder / "s.h5").exists() or (self.folder / "s.csv").exists())
         self.expect(0, "study", "run", study)
         self.file_of(SIX[1]).unlink()
         done = self.expect(0, "study", "collect", study)
@@ -252,8 +254,8 @@ class Run(StudyTest):
         for verb in ("run", "resume", "submit"):
             self.expect(2, "study", verb, study, says=["6 of its cases", "solver.rtol is 1e-6, was 1e-8", "--edited"])
         self.expect(2, "run", study, "--case", SIX[0], says="earlier version of the study")
-        self.expect(0, "study", "collect", study)
-        self.assertEqual({row["iterations"] for row in self.rows()}, {""})
+        self.expect(7, "study", "collect", study, says="none of its 6 cases has a result, so nothing is written")
+        self.assertFalse((self.folder / "s.csv").exists())
         self.write(study, text.replace("8, 12", "8, 12, 10"))  # with more values the existing results stay valid
         self.assertEqual(sorted(self.status(study).values()), ["done"] * 6 + ["waiting"] * 3)
         self.write(study, text.replace("name = cg", "name = cg\nrtol = 1e-6"))
