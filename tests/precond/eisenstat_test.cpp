@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The steps of Eisenstat's form of struct_ilu against their definitions, with products and solves of a sparse matrix in
-// natural order.
-#include "core/interfaces/eisenstat.hpp"
-
-#include <array>
+// The steps of Eisenstat's form of struct_ilu against their definitions.
+#include "precond/eisenstat_system.hpp"
 
 #include "on_device.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
-#include "precond/support.hpp"
 #include "several_threads.hpp"
 
 namespace hyperplane {
@@ -15,129 +11,9 @@ namespace {
 
 using namespace testing_support;
 using reference::Box;
-using reference::StencilMatrix;
 
-using Values = std::vector<double>;
-using Sums = std::array<double, eisenstat_sums>;
-
-constexpr Sums some_sums{2.5, 2.0, 4.0, 1.25};
 constexpr EisenstatBounds bounds{1.0, 3.0};
-
 constexpr double tolerance = 1e-13;
-
-/// The vectors of an iteration and its sums; `next` is the s of the step that follows.
-struct EisenstatOutcome {
-    Values s, p, y, u, next;
-    Sums sums{};
-
-    friend bool operator==(const EisenstatOutcome&, const EisenstatOutcome&) = default;
-};
-
-/// What is done to the random matrix, whose diagonal is otherwise that of (D + L) D^-1 (D + L^T).
-struct Change {
-    double shift = 0.0;  ///< A + shift diag(A) is factored
-    bool signs = false;  ///< every fifth coefficient on the diagonal is negative, and so is its pivot
-};
-
-/// A system of one unknown a point, with the pivots of its incomplete factorisation.
-struct EisenstatSystem {
-    StencilMatrix data;
-    std::string stencil;
-    double shift;
-    reference::BlockMatrix a;
-    Values pivot;
-
-    EisenstatSystem(const Box& box, const std::string& name, int seed, const Change& change = {})
-        : data(changed(reference::random_spd_matrix(box, reference::stencil_named(name).offsets, 1, seed), change)),
-          stencil(name),
-          shift(change.shift),
-          a(reference::assembled(data)) {
-        reference::BlockMatrix factored = a;
-        for (int i = 0; i < int(a.rows.size()); ++i) factored.rows[i][i](0, 0) *= 1.0 + shift;
-        const auto ic = reference::block_ic(factored, reference::stencil_pattern(box, data.offsets));
-        for (const auto& inverse : ic.diagonal_inverse) pivot.push_back(1.0 / inverse(0, 0));
-    }
-    static StencilMatrix changed(StencilMatrix data, const Change& change) {
-        if (change.signs)
-            for (std::size_t i = 1; i < data.blocks.size(); i += 5) data.blocks[i][{0, 0, 0}](0, 0) *= -1.0;
-        return data;
-    }
-    int points() const { return int(pivot.size()); }
-
-    /// x with (D + L) x = c, or, if `upper`, (D + L^T) x = c.
-    Values solve(bool upper, const Values& c) const {
-        Values x(c);
-        for (int step = 0; step < points(); ++step) {
-            const int i = upper ? points() - 1 - step : step;
-            for (const auto& [j, value] : a.rows[i])
-                if (upper ? j > i : j < i) x[i] -= value(0, 0) * x[j];
-            x[i] /= pivot[i];
-        }
-        return x;
-    }
-    Values times_pivots(Values x) const {
-        for (int i = 0; i < points(); ++i) x[i] *= pivot[i];
-        return x;
-    }
-    /// |D|^(1/2) x, or |D|^(-1/2) x.
-    Values times_roots(Values x, bool divide) const {
-        for (int i = 0; i < int(x.size()); ++i) {
-            const double root = std::sqrt(std::abs(pivot[i]));
-            x[i] = divide ? x[i] / root : x[i] * root;
-        }
-        return x;
-    }
-    Values over_pivots(Values x) const {
-        for (int i = 0; i < points(); ++i) x[i] /= pivot[i];
-        return x;
-    }
-
-    StructMatrix matrix(LayoutKind kind, const Context& context = Context::cpu(1)) const {
-        return reference::to_struct_matrix(context, layout_for(kind, data, stencil, 0), data, MatrixStorage::lower,
-                                           stencil);
-    }
-    /// Vectors before a step, and sums with which it has alpha = 1.25 and beta = 0.5.
-    EisenstatOutcome random(int seed) const {
-        reference::Random values(seed);
-        const auto next = [&] { return values.vector(points()); };
-        EisenstatOutcome v{next(), next(), next(), {}, {}, some_sums};
-        v.u = times_pivots(solve(true, v.p));  // the lower step relies on that
-        return v;
-    }
-
-    /// By definition, from the vectors before and with given coefficients.
-    EisenstatOutcome after_upper_step(EisenstatOutcome v, double alpha, double beta) const {
-        for (int i = 0; i < points(); ++i) {
-            v.y[i] += alpha * v.p[i];
-            v.p[i] = v.s[i] + beta * v.p[i];
-        }
-        const Values t = solve(true, v.p);
-        v.u = times_pivots(t);
-        v.sums[eisenstat_rho] = dot(v.s, over_pivots(v.s));
-        v.sums[eisenstat_tat] = dot(t, reference::multiply(a, t).value);
-        return v;
-    }
-    EisenstatOutcome after_lower_step(EisenstatOutcome v, double alpha) const {
-        const Values w = times_pivots(solve(false, reference::multiply(a, over_pivots(v.u)).value));
-        v.next = v.s;
-        for (int i = 0; i < points(); ++i) v.next[i] -= alpha * w[i];
-        const Values rhat = over_pivots(v.s);
-        Values r = v.s;
-        for (int i = 0; i < points(); ++i)
-            for (const auto& [j, value] : a.rows[i])
-                if (j < i) r[i] += value(0, 0) * rhat[j];
-        v.sums[eisenstat_rr] = dot(r, r);
-        v.sums[eisenstat_next] = dot(v.next, over_pivots(v.next));
-        return v;
-    }
-    /// Of the terms of a step's sums, for the rounding of those whose terms have both signs.
-    double magnitude(const EisenstatOutcome& v) const {
-        double sum = 0.0;
-        for (const Values* x : {&v.s, &v.p, &v.u, &v.next})
-            for (std::size_t i = 0; i < x->size(); ++i) sum += (*x)[i] * (*x)[i] / std::abs(pivot[i]);
-        return sum;
-    }
-};
 
 /// A system's matrix and vectors in a context: on a GPU each vector is divided by |D|^(1/2).
 struct Held {
@@ -258,7 +134,7 @@ TEST(Eisenstat, StepsAreWhatTheyStandFor) {
             const EisenstatSystem system(box, stencil, 3);
             expect_steps(system, system.matrix(LayoutKind::natural));
         }
-    for (const Change& change : {Change{.shift = 0.25}, Change{.signs = true}}) {
+    for (const EisenstatChange& change : {EisenstatChange{.shift = 0.25}, EisenstatChange{.signs = true}}) {
         const EisenstatSystem system({17, 9, 5}, "star7", 3, change);
         expect_steps(system, system.matrix(LayoutKind::natural));
     }
@@ -307,7 +183,7 @@ TEST(Eisenstat, AStepThatIsNotWantedLeavesY) {
 /// A sum of the next s that is not a number or has the wrong sign makes beta 0, and nothing else.
 TEST(Eisenstat, BetaIsZeroWhereItsSumIsOfNoUse) {
     for (const double value : {0.0, -1.0, double(NAN), double(INFINITY)}) {
-        Sums sums = some_sums;
+        EisenstatSums sums = some_sums;
         sums[eisenstat_next] = value;
         const EisenstatCoefficients with(sums.data(), bounds);
         EXPECT_EQ(with.alpha, 1.25);
@@ -380,7 +256,7 @@ TEST_F(EisenstatOnDevice, StepsAreWhatTheyStandFor) {
             const StructMatrix a = there(system);
             for (const StructIluTuning& tuning : tunings()) expect_steps(system, a, tuning);
         }
-    for (const Change& change : {Change{.shift = 0.25}, Change{.signs = true}}) {
+    for (const EisenstatChange& change : {EisenstatChange{.shift = 0.25}, EisenstatChange{.signs = true}}) {
         SCOPED_TRACE(change.signs ? "signs" : "shift");
         const EisenstatSystem system({33, 70, 9}, "star7", 3, change);
         const StructMatrix a = there(system);
