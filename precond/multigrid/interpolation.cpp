@@ -181,17 +181,6 @@ struct Prolongation {
     }
 };
 
-struct RoundedWeights {
-    const double* from;
-    float* to;
-    Index stride;
-    int places;
-
-    HYPERPLANE_HD void operator()(Int3, Index slot) const {
-        for (int place = 0; place < places; ++place) to[place * stride + slot] = float(from[place * stride + slot]);
-    }
-};
-
 }  // namespace
 
 Layout order_of_weights(const Coarsening& grids, const Layout& fine) {
@@ -270,9 +259,7 @@ void Interpolation::round() {
     singles_ = Buffer<float>(context_, "multigrid: interpolation", weights_.size());
     single_ones_ = Buffer<float>(context_, "multigrid: interpolation", ones_.size());
     if (on_host_) std::fill(single_ones_.begin(), single_ones_.end(), 1.0f);
-    const Layout in_memory = order_.is_part() ? order_.with_halo_as_own_grid() : order_;
-    for_each_point(context_, in_memory, "rounding of weights",
-                   RoundedWeights{weights_.data(), singles_.data(), stride_, places_.count});
+    narrow(context_, weights_.data(), singles_.data(), weights_.size());
     weights_ = {};
     ones_ = {};
 }
