@@ -211,11 +211,9 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
         }
         case StopReason::diverged:
         case StopReason::breakdown:
-        case StopReason::indefinite_operator: adviser.suggest_other_solver(); break;
-        case StopReason::indefinite_preconditioner:
-            adviser.suggest_pivot_policy({});
-            adviser.suggest_other_solver();
-            break;
+        case StopReason::indefinite_operator:
+        // No pivot has failed, or the set-up would have said so, so a policy for pivots would change nothing.
+        case StopReason::indefinite_preconditioner: adviser.suggest_other_solver(); break;
         case StopReason::false_convergence:
             if (const double rtol = reachable_rtol(report); rtol > criteria.rtol && rtol <= 0.1)
                 adviser.suggest({fmt::format("solver.rtol={:g}", rtol)});

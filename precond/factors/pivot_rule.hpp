@@ -25,7 +25,10 @@ struct PivotRule {
     /// Whether 1 / x is a number, too.
     HYPERPLANE_HD static bool has_inverse(double x) { return fabs(x) > 0x1p-1024; }
 
-    HYPERPLANE_HD bool wrong_sign(double pivot, double own) const { return definite && pivot * own < 0.0; }
+    /// The product of both could underflow.
+    HYPERPLANE_HD bool wrong_sign(double pivot, double own) const {
+        return definite && (own > 0.0 ? pivot < 0.0 : own < 0.0 && pivot > 0.0);
+    }
     /// Whether a pivot can be used as it is. `least`: tolerance times scale.
     HYPERPLANE_HD bool accepts(double pivot, double own, double least) const {
         return fabs(pivot) > least && has_inverse(pivot) && is_number(pivot) && !wrong_sign(pivot, own);

@@ -105,6 +105,15 @@ TEST_P(Pivots, NoPolicyAcceptsNanOrInfinity) {
             expect_refusal(with_block(stencil, diagonal_block(dof, bad)), policy);
 }
 
+TEST(PivotRule, SeesTheSignOfPivotsWhoseProductWouldUnderflow) {
+    const PivotRule rule{.tolerance = 0.0, .boost = 0.0, .definite = 1};
+    EXPECT_FALSE(rule.accepts(-5e-170, 3e-170, 0.0));
+    EXPECT_FALSE(rule.accepts(5e-170, -3e-170, 0.0));
+    EXPECT_EQ(rule.ratio(-5e-170, 3e-170), 0.0);
+    EXPECT_TRUE(rule.accepts(-5e-170, -3e-170, 0.0));
+    EXPECT_TRUE(rule.accepts(5e-170, 3e-170, 0.0));
+}
+
 TEST_P(Pivots, OneWhoseInverseOverflowsNamesItsCell) {
     for (const char* policy : {"fail", "shift"})
         expect_refusal(with_block(stencil, diagonal_block(dof, 5e-324)), policy);
