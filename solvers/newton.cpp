@@ -13,6 +13,7 @@ namespace {
 constexpr double sufficient_decrease = 1e-4;                                     // t
 constexpr double first_forcing = 0.3, most_forcing = 0.9, forcing_factor = 0.9;  // eta_0, the largest eta, g
 constexpr double grown_factor = 2.0, grown_offset = 5.0;
+constexpr double rounding = 1e-13;  // of ||u||: corrections that rounding errors in F lead to
 
 }  // namespace
 
@@ -85,6 +86,11 @@ double Newton::forcing_term() const {
     }
     const double target = std::max(options_.rtol * first_norm_, options_.atol);
     return std::clamp(std::max(eta, 0.5 * target / norm_), options_.linear_rtol, most_forcing);
+}
+
+/// F is linear along so short a correction, apart from rounding errors, and the linear solve lowers its norm.
+bool Newton::within_rounding(const Vector& u) const {
+    return norm2(du_) <= rounding * norm2(u);
 }
 
 bool Newton::refresh_due() const {
@@ -178,7 +184,9 @@ void Newton::follow(Vector& u, const TimeLevel& level, NewtonStep& done) {
         const double allowed = (1.0 - sufficient_decrease * done.row.length * (1.0 - done.row.forcing)) * norm_;
         if (std::isfinite(done.row.after) && (options_.line_search_halvings == 0 || done.row.after <= allowed)) break;
         if (done.row.halvings == options_.line_search_halvings) {
-            reason_ = std::isfinite(done.row.after) ? NewtonReason::line_search : NewtonReason::not_finite;
+            reason_ = !std::isfinite(done.row.after) ? NewtonReason::not_finite
+                      : within_rounding(u)           ? NewtonReason::converged_rounding
+                                                     : NewtonReason::line_search;
             done.row.length = 0.0;
             return;
         }
@@ -189,6 +197,9 @@ void Newton::follow(Vector& u, const TimeLevel& level, NewtonStep& done) {
     norm_ = done.row.after;
     forcing_before_ = done.row.forcing;
     judge();
+    const double half_promised = (1.0 - 0.5 * done.row.length * (1.0 - done.row.forcing)) * norm_before_;
+    if (reason_ == NewtonReason::max_iterations && norm_ > half_promised && within_rounding(u))
+        reason_ = NewtonReason::converged_rounding;
 }
 
 const Vector& Newton::uncut_state(const Vector& u) {

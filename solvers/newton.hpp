@@ -13,6 +13,12 @@
 // with g = 0.9 and eta_0 = 0.3. It is at least the fixed one, and at least 0.5 max(rtol ||f_0||, atol) / ||f||, so that
 // the last Newton step does not solve more exactly than the tolerance needs.
 //
+// Where no s lowers ||f|| enough although ||du|| <= 1e-13 ||u||, f is at the level of rounding, and the solve has
+// ended: along so short a correction F is linear, and exact arithmetic would lower ||f|| to eta ||f||. Such is the f_0
+// of a run in time that has come to rest, which no factor rtol lowers. The last step allowed is judged so, too, if it
+// lowers
+// ||f|| by less than half of what exact arithmetic would.
+//
 // A linear problem, or a linearised one, takes one step without a line search, and ||F|| does not decide about it.
 //
 // Sources: Eisenstat, Walker 1994 (line search) and 1996 (forcing terms); Kelley, Solving Nonlinear Equations with
@@ -119,6 +125,8 @@ private:
     void follow(Vector& u, const TimeLevel& level, NewtonStep& done);
     double evaluate(const Vector& u, const TimeLevel& level);
     void judge();
+    /// Whether the correction du is so short that what keeps ||F|| from falling along it is rounding.
+    bool within_rounding(const Vector& u) const;
 
     const Problem& problem_;
     NewtonOptions options_;

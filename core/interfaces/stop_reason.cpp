@@ -61,6 +61,7 @@ const char* to_string(NewtonReason reason) {
     switch (reason) {
         case NewtonReason::converged_rtol: return "converged_rtol";
         case NewtonReason::converged_atol: return "converged_atol";
+        case NewtonReason::converged_rounding: return "converged_rounding";
         case NewtonReason::step_taken: return "step_taken";
         case NewtonReason::max_iterations: return "max_iterations";
         case NewtonReason::line_search: return "line_search";
@@ -75,13 +76,18 @@ const char* explain(NewtonReason reason) {
     switch (reason) {
         case NewtonReason::converged_rtol: return "||F|| is at most newton.rtol times ||F|| of the first guess";
         case NewtonReason::converged_atol: return "||F|| is at most newton.atol";
+        case NewtonReason::converged_rounding:
+            return "||F|| is at the level of rounding: Newton's correction is at most 1e-13 ||u|| and lowers ||F|| no "
+                   "more";
         case NewtonReason::step_taken: return "the one Newton step asked for is taken";
         case NewtonReason::max_iterations:
-            return "the Newton steps allowed were not enough; raise newton.max_iterations, lower solver.rtol, or take "
-                   "shorter time steps";
+            return "the Newton steps allowed were not enough; raise newton.max_iterations, lower solver.rtol, take "
+                   "shorter "
+                   "time steps, or set newton.atol where ||F|| is small enough from the first guess on";
         case NewtonReason::line_search:
             return "no step along Newton's correction lowers ||F|| enough; lower solver.rtol, allow more "
-                   "newton.line_search_halvings, or take shorter time steps";
+                   "newton.line_search_halvings, take shorter time steps, or set newton.atol where ||F|| is small "
+                   "enough from the first guess on";
         case NewtonReason::linear_solve: return "the linear solve of a Newton step failed";
         case NewtonReason::not_finite:
             return "F is NaN or infinite along Newton's correction; take shorter time steps, or a better first guess";

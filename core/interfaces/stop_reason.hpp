@@ -34,6 +34,8 @@ ExitCode exit_code(StopReason reason);
 enum class NewtonReason {
     converged_rtol,  ///< ||F|| <= rtol ||F_0||
     converged_atol,  ///< ||F|| <= atol
+    /// ||F|| is at the level of rounding: Newton's correction is at most 1e-13 ||u||, and no step along it lowers ||F||
+    converged_rounding,
     step_taken,      ///< the single step of a linear or linearised problem was taken
     max_iterations,  ///< the Newton steps allowed are used up
     line_search,     ///< even the shortest step allowed along the correction does not lower ||F|| enough
@@ -46,7 +48,7 @@ const char* to_string(NewtonReason reason);
 const char* explain(NewtonReason reason);
 inline bool solved(NewtonReason reason) {
     return reason == NewtonReason::converged_rtol || reason == NewtonReason::converged_atol ||
-           reason == NewtonReason::step_taken;
+           reason == NewtonReason::converged_rounding || reason == NewtonReason::step_taken;
 }
 /// For NewtonReason::linear_solve use the exit code of the solve's StopReason instead.
 ExitCode exit_code(NewtonReason reason);

@@ -170,6 +170,16 @@ class March(ProgramTest):
         self.expect(4, "run", deck, says=["the estimated error", "(step_too_small)"])
         self.expect(2, "check", deck, "--set", "time.largest_step=1e-7", says="time.smallest_step: is above")
 
+    def test_a_run_that_comes_to_rest_goes_on(self):
+        deck = self.write("a.ini", DISTURBED.format(time="time_step = 1e-2\nsteps = 30").replace(
+            "initial_condition = random", "fields = one\nmean_u = 0.7\namplitude = 0.1").replace("1e-4", "1e-6") +
+                          "[preconditioner]\nname = struct_ilu\n")
+        for settings in ([], ["--set", "newton.line_search_halvings=0"], ["--set", "newton.rtol=1e-12"]):
+            with self.subTest(settings):
+                result = self.run_json(0, "run", deck, "--fresh", *settings)
+                self.assertEqual(len(result["steps"]), 30)
+                self.assertIn("converged_rounding", [step["newton_reason"] for step in result["steps"]])
+
     def test_linear_transport_by_bdf2_goes_on_too(self):
         deck = self.write("a.ini", TRANSPORT.format(cells=13, steps=12) +
                           "[output]\nfields = true\n[newton]\nrefresh = 100\n")

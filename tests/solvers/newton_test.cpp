@@ -114,6 +114,33 @@ TEST(Newton, EveryStopReason) {
     EXPECT_EQ(stopped.solve(), NewtonReason::interrupted);
 }
 
+/// From a state that is a root up to rounding, no step lowers ||F|| by the factor asked for. The state stays, and
+/// ||F|| is no larger than what moving each value of the root by a few units in the last place makes of it.
+TEST(Newton, WhatIsAtTheLevelOfRoundingHasConverged) {
+    const Bratu bratu(5.0);
+    for (const int halvings : {5, 0}) {
+        NewtonRun run(bratu, {.rtol = 0.0, .atol = 1e-300, .linear_rtol = 1e-8, .line_search_halvings = halvings});
+        EXPECT_EQ(run.solve(), NewtonReason::converged_rounding) << halvings;
+        Vector f(run.context, run.layout, 1, "F"), near(run.context, run.layout, 1, "near");
+        bratu.residual(run.u, {}, f);
+        EXPECT_EQ(norm2(f), run.newton.norm());
+        for (Index row = 0; row < run.u.size(); ++row)
+            near.data()[row] = run.u.data()[row] * (1.0 + (row % 2 ? 4e-15 : -4e-15));
+        Vector moved(run.context, run.layout, 1, "F of near");
+        bratu.residual(near, {}, moved);
+        EXPECT_LE(norm2(f), norm2(moved)) << halvings;
+        EXPECT_EQ(run.solve(), NewtonReason::converged_rounding) << "again, " << halvings;
+    }
+}
+
+/// ||F|| that does not fall along a correction of a millionth of u is not at the level of rounding: |u - 1| + 1e-6 has
+/// no root.
+TEST(Newton, AResidualThatDoesNotFallHasNotConverged) {
+    const Pointwise none([](double u) { return std::abs(u - 1) + 1e-6; }, [](double u) { return u < 1 ? -1.0 : 1.0; },
+                         1.0);
+    EXPECT_EQ(NewtonRun(none, {.rtol = 1e-10, .linear_rtol = 1e-8}).solve(), NewtonReason::line_search);
+}
+
 TEST(Newton, WhatFailsLeavesTheStateAsItWas) {
     const Pointwise none([](double u) { return u * u + 1; }, [](double u) { return 2 * u; }, 0.25);
     NewtonRun run(none, {.rtol = 1e-10, .linear_rtol = 1e-8});
