@@ -13,6 +13,8 @@ namespace {
 
 constexpr Index most_attempts = 10;
 constexpr double failure_factor = 0.25;
+constexpr double held_factor = 0.5;                                    // of the length that failed
+constexpr Index held_steps = 20;                                       // accepted steps that keep to it
 constexpr double safety = 0.9, least_factor = 0.2, most_factor = 2.0;  // BDF2 is stable for growth up to 2.41
 constexpr double least_advance = 1e-14;                                // shortest step relative to the time
 constexpr double end_tolerance = 1e-10;  // a step that ends this close to end_time, relatively, ends at end_time
@@ -55,6 +57,7 @@ double TimeStepper::length_from(const Vector& u) const {
     if (options_.regime == Regime::steady) return std::numeric_limits<double>::infinity();
     if (options_.pseudo()) return growth_ * problem_.time_step(u);
     double dt = options_.controlled() && proposed_ > 0.0 ? proposed_ : problem_.time_step(u);
+    if (held_left_ > 0) dt = std::min(dt, held_length_);
     if (options_.controlled()) dt = std::min(std::max(dt, least_length()), options_.largest_step);
     const double left = options_.end_time - time_;
     return dt >= left * (1.0 - end_tolerance) ? left : dt;
@@ -112,7 +115,8 @@ std::optional<double> TimeStepper::estimate(const Vector& u, Vector& work) const
     const std::vector<double> weights = extrapolation(ago, dt_);
     copy(u, work);
     for (int k = 0; k < states; ++k) axpy(-weights[k], before_[k], work);
-    return norm2(work) / (under_way(u)->rate[0] * (dt_ + ago.back())) / norm2(u);
+    const double error = norm2(work) / (under_way(u)->rate[0] * (dt_ + ago.back()));
+    return error == 0.0 ? 0.0 : error / norm2(u);  // also where u is 0
 }
 
 StepRow TimeStepper::row() const {
@@ -161,6 +165,7 @@ void TimeStepper::accept() {
         dt_before_ = {dt_, dt_before_[0]};
     }
     ++done_;
+    if (held_left_ > 0) --held_left_;
     attempt_ = 0;
     if (ended_) return;
     if (time_ >= options_.end_time)
@@ -186,13 +191,14 @@ bool TimeStepper::shorten(double factor, Vector& u, EndReason reason) {
 }
 
 bool TimeStepper::reject(Vector& u, EndReason reason) {
+    if (options_.controlled()) held_length_ = held_factor * dt_, held_left_ = held_steps;
     return shorten(failure_factor, u, reason);
 }
 
 void TimeStepper::save(StateStore& store) const {
-    store.put("time/scalars",
-              std::vector<double>{double(done_), double(attempt_), time_, dt_, proposed_, growth_, first_norm_,
-                                  dt_before_[0], dt_before_[1], run_time_, run_dt_, double(run_steps_)});
+    store.put("time/scalars", std::vector<double>{double(done_), double(attempt_), time_, dt_, proposed_, growth_,
+                                                  first_norm_, dt_before_[0], dt_before_[1], run_time_, run_dt_,
+                                                  double(run_steps_), held_length_, double(held_left_)});
     const Index held = attempt_ > 0 ? known() : std::min(done_, options_.vectors());
     for (Index at = 0; at < held; ++at) store.put("time/state" + std::to_string(at), before_[at]);
 }
@@ -216,6 +222,7 @@ void TimeStepper::resume(const StateStore& store) {
     run_time_ = s.at(9);
     run_dt_ = s.at(10);
     run_steps_ = Index(s.at(11));
+    if (s.size() > 12) held_length_ = s[12], held_left_ = Index(s.at(13));
     const Index held = attempt_ > 0 ? known() : std::min(done_, options_.vectors());
     for (Index at = 0; at < held; ++at) store.get("time/state" + std::to_string(at), before_[at]);
 }

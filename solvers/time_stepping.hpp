@@ -17,7 +17,8 @@
 //                              g_n = clip(||F_0|| / ||F_n||, g_n-1, 2 g_n-1), at most cfl_max / cfl
 //                          until ||F_n|| <= max(steady_rtol ||F_0||, steady_atol)
 //
-// With the last two, a step that fails is repeated with a quarter of its length; the run ends after 10 attempts.
+// With the last two, a step that fails is repeated with a quarter of its length; the run ends after 10 attempts. If
+// steps are error-controlled, the 20 accepted after a failed solve are at most half as long as what failed last.
 //
 // Sources: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.4, III.5; Radhakrishnan,
 // Hindmarsh 1993, Description and Use of LSODE, section 2.4 (estimates by extrapolation); Mulder, van Leer 1985;
@@ -124,6 +125,8 @@ private:
     double first_norm_ = 0.0;               ///< ||F_0||
     std::array<double, 2> dt_before_{};     ///< lengths of the last two accepted steps
     double run_time_ = 0.0, run_dt_ = 0.0;  ///< begin of the current series of equal steps, and their length
+    double held_length_ = 0.0;              ///< the longest step while held_left_ > 0, half of what failed last
+    Index held_left_ = 0;                   ///< accepted steps until it no longer holds
     Index run_steps_ = 0;                   ///< accepted steps in that series, so that times do not add up rounding
 };
 

@@ -27,6 +27,8 @@
 namespace hyperplane {
 namespace {
 
+constexpr Index most_warnings = 5;  // of steps that are repeated; the others are counted
+
 /// By what a state that is continued is known to have its rows at the same places.
 std::vector<double> order_mark(const RowOrder& order) {
     return {double(order.fingerprint() >> 12)};
@@ -96,6 +98,9 @@ Outcome Simulation::run() {
         end_other_ranks();
     }
     solves_.end_line();
+    if (repeated_ > most_warnings && is_first_rank(case_.context))
+        logging::warn("{} attempts at steps failed and were repeated with shorter ones, the first {} as said above",
+                      repeated_, most_warnings);
     keep_costs();
     outcome_.parts = record_.parts();
     return outcome_;
@@ -312,7 +317,7 @@ std::string Simulation::culprit(NewtonReason reason) {
 void Simulation::fail(const StepRow& row, EndReason reason, const std::string& why) {
     failure_ = case_.shape().regime == Regime::steady ? why : fmt::format("step {}: {}", row.step, why);
     if (!stepper_->reject(u_, reason)) return;
-    if (!is_first_rank(case_.context)) return;
+    if (++repeated_ > most_warnings || !is_first_rank(case_.context)) return;
     solves_.end_line();
     logging::warn("{}; repeated with a step a quarter as long", failure_);
 }

@@ -78,6 +78,7 @@ private:
     StopReason linear_reason_ = StopReason::converged_rtol;  ///< of the latest linear solve
     SolveReport linear_report_;
     std::string failure_;  ///< message of the latest attempt that failed
+    Index repeated_ = 0;   ///< attempts that failed and were repeated with a shorter step
     ExitCode failure_code_ = ExitCode::diverged;
 };
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Nonlinear and time-dependent runs: what stops them, what the record says, and that they go on to the same bits."""
 
+import json
 import re
 import unittest
 
@@ -179,6 +180,22 @@ class March(ProgramTest):
                 result = self.run_json(0, "run", deck, "--fresh", *settings)
                 self.assertEqual(len(result["steps"]), 30)
                 self.assertIn("converged_rounding", [step["newton_reason"] for step in result["steps"]])
+
+    def test_a_state_of_zero_has_no_estimated_error(self):
+        zero = TRANSPORT.format(cells=8, steps=9).replace("cfl = 5", "time_step = 0.1\ntolerance = 1e-3")
+        deck = self.write("a.ini", zero)
+        words = [word for key in ("initial_condition=zero", "right_hand_side=zero", "boundary_value=zero")
+                 for word in ("--set", "problem." + key)]
+        result = self.run_json(0, "run", deck, *words)
+        self.assertEqual([step["accepted"] for step in result["steps"]], [True] * 9)
+
+    def test_steps_that_fail_are_warned_about_a_few_times(self):
+        fails = TRANSPORT.format(cells=8, steps=400).replace("cfl = 5", "time_step = 0.3\ntolerance = 1e-3")
+        deck = self.write("a.ini", fails + "max_iterations = 1\n[preconditioner]\nname = struct_ilu\n")
+        done = self.expect(0, "run", deck, "--quiet", "--json", says="repeated with shorter ones, the first 5")
+        self.assertEqual(done.stderr.count("repeated with a step a quarter as long"), 5)
+        steps = json.loads(done.stdout)["steps"]
+        self.assertLess(sum(not step["accepted"] for step in steps), len(steps) // 10)
 
     def test_linear_transport_by_bdf2_goes_on_too(self):
         deck = self.write("a.ini", TRANSPORT.format(cells=13, steps=12) +

@@ -188,6 +188,41 @@ TEST(TimeStepping, StepsThatAreTooLongAreRepeated) {
         }
 }
 
+/// Where the state is and stays 0, the estimated error is 0, and steps grow.
+TEST(TimeStepping, AStateOfZeroHasNoError) {
+    const Pointwise decay([](double u) { return u; }, [](double) { return 1.0; }, 0.0, Regime::transient);
+    for (const TimeScheme scheme : {TimeScheme::implicit_euler, TimeScheme::bdf2}) {
+        March march(decay, {.scheme = scheme, .steps = 0, .end_time = 20.0, .tolerance = 1e-3});
+        EXPECT_EQ(march.march(), EndReason::end_time_reached);
+        EXPECT_EQ(march.last(&StepRow::error_estimate), 0.0);
+        EXPECT_EQ(march.rows.size(), std::size_t(march.stepper.steps_done()));
+    }
+}
+
+/// Where solves fail beyond a length, the steps after a failure keep to half of it, and few steps are rejected.
+TEST(TimeStepping, StepsKeepBelowALengthThatFailed) {
+    const Logistic logistic(1e-3);
+    March march(logistic, {.steps = 200, .tolerance = 0.5});
+    double failed = 0.0;
+    Index rejected = 0, since = 0;
+    while (!march.stepper.ended()) {
+        const TimeLevel level = march.stepper.next(march.run.u);
+        march.rows.push_back(march.stepper.row());
+        if (failed > 0.0 && since < 20) EXPECT_LE(level.dt, failed / 2) << level.step;
+        march.run.solve(level);
+        if (level.dt > 0.01) {
+            failed = level.dt, since = 0, ++rejected;
+            EXPECT_TRUE(march.stepper.reject(march.run.u, EndReason::step_not_solved));
+            continue;
+        }
+        march.finish();
+        since += march.rows.back().accepted;
+    }
+    EXPECT_EQ(march.stepper.steps_done(), 200);
+    EXPECT_GE(rejected, 2);
+    EXPECT_LE(rejected, 11);
+}
+
 TEST(TimeStepping, LargestStepIsALimit) {
     const Logistic logistic(1e-3);
     March march(logistic, {.steps = 0, .end_time = 2.0, .tolerance = 1e-2, .largest_step = 0.07});
