@@ -193,15 +193,12 @@ bool goes_to_gpu(const DenseSolve::Factors& factors, Backend backend) {
 
 }  // namespace
 
-std::optional<DenseSolve::Factors> DenseSolve::factor(const StructMatrix& a, [[maybe_unused]] Backend backend) {
+std::optional<DenseSolve::Factors> DenseSolve::factor(const StructMatrix& a, Backend backend) {
     if (!a.symmetric()) return {};
     const std::vector<Entry> entries = entries_of(a);
     std::vector<int> lacking = lacking_constants(entries, a.unknowns(), a.dof());
-    Factors all{band_of(entries, a.unknowns(), lacking), {}};
-    if (!all.inverse.factor()) return {};
-    all.lacking = std::move(lacking);
-    if constexpr (cuda_built)
-        if (goes_to_gpu(all, backend)) all.inverse.pack();
+    Factors all{band_of(entries, a.unknowns(), lacking), std::move(lacking)};
+    if (!all.inverse.factor(goes_to_gpu(all, backend) ? Backend::cuda : Backend::cpu)) return {};
     return all;
 }
 

@@ -21,7 +21,7 @@ using detail::store;
 PositiveInverse::PositiveInverse(Index rows, Index band)
     : n_(rows), band_(band), stride_(band + rows_together - 1), values_(std::size_t(rows * (band + 1)), 0.0) {}
 
-bool PositiveInverse::factor() {
+bool PositiveInverse::factor(Backend backend) {
     const Index width = band_ + 1;
     std::vector<double> left, column(std::size_t(n_ + width)), diagonal(std::size_t(n_), 0.0);
     left.swap(values_);
@@ -44,7 +44,22 @@ bool PositiveInverse::factor() {
             for (Index j = k + 1; j <= i; ++j) to[j] -= factor * from[j];
         }
     }
+    if (backend == Backend::cuda) pack();
     return true;
+}
+
+void PositiveInverse::pack() {
+    const Index n = n_, band = std::max<Index>(band_, 1);
+    packed_.assign(std::size_t(gpu_bytes(n_, band_)) / sizeof(double), 0.0);
+    double *const by_column = packed_.data(), *const by_row = by_column + n * band, *const pivots = by_row + n * band;
+    for (Index i = 0; i < n; ++i)
+        for (Index at = 0; at < band_ && i + at + 1 < n; ++at)
+            by_column[i * band + at] = by_row[(i + at + 1) * band + at] = lower(i)[at];
+    std::copy(inverse_pivots_.begin(), inverse_pivots_.end(), pivots);
+}
+
+Index PositiveInverse::gpu_bytes(Index rows, Index band) {
+    return rows * (2 * std::max<Index>(band, 1) + 1) * Index(sizeof(double));
 }
 
 void PositiveInverse::invert(const Context& context, double* inverse) const {

@@ -25,15 +25,14 @@ public:
     /// The value at (row, column), until factor(); row - column is in [0, band()].
     double& at(Index row, Index column) { return values_[std::size_t(row * (band_ + 1) + column - row + band_)]; }
 
-    /// Step 1. Returns false where a pivot is at most 1e-12 of its diagonal value, or not finite.
-    bool factor();
+    /// Step 1, for step 2 on a backend: a CPU, or a GPU where serves_gpu(). Returns false where a pivot is at most
+    /// 1e-12 of its diagonal value, or not finite.
+    bool factor(Backend backend);
 
     /// Step 2: writes rows() rows of as many values to the host's memory. The columns are shared out to threads.
     void invert(const Context& context, double* inverse) const;
-    /// Does the same in the memory of a GPU, where serves_gpu() and after pack().
+    /// Does the same in the memory of a GPU.
     void invert_on_gpu(const Context& context, double* inverse) const;
-    /// Puts the factors in the order in which a GPU reads them.
-    void pack();
     /// Whether a GPU holds the part of a column that a row couples to in the registers of a warp.
     static bool serves_gpu(Index band) { return band <= widest_on_gpu; }
     /// What invert_on_gpu() allocates meanwhile.
@@ -43,6 +42,8 @@ private:
     static constexpr Index rows_together = 4;  ///< of the columns of Z, on a CPU
     static constexpr Index widest_on_gpu = 32 * 7;
 
+    /// Puts the factors in the order in which a GPU reads them.
+    void pack();
     /// l_ki for k = i + 1 ... i + b, and some zeros after them: stride_ values.
     const double* lower(Index i) const { return lower_.data() + i * stride_; }
     /// The columns [first, first + 8) of Z, from row `first` on; `column` has room for eight times as many values as

@@ -112,18 +112,4 @@ void PositiveInverse::invert_on_gpu(const Context& context, double* inverse) con
     cuda::launched(context, "coarsest inverse");
 }
 
-void PositiveInverse::pack() {
-    const Index n = n_, band = std::max<Index>(band_, 1);
-    packed_.assign(std::size_t(gpu_bytes(n_, band_)) / sizeof(double), 0.0);
-    double *const by_column = packed_.data(), *const by_row = by_column + n * band, *const pivots = by_row + n * band;
-    for (Index i = 0; i < n; ++i)
-        for (Index at = 0; at < band_ && i + at + 1 < n; ++at)
-            by_column[i * band + at] = by_row[(i + at + 1) * band + at] = lower(i)[at];
-    std::copy(inverse_pivots_.begin(), inverse_pivots_.end(), pivots);
-}
-
-Index PositiveInverse::gpu_bytes(Index rows, Index band) {
-    return rows * (2 * std::max<Index>(band, 1) + 1) * Index(sizeof(double));
-}
-
 }  // namespace hyperplane::multigrid

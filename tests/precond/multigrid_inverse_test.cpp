@@ -86,7 +86,7 @@ multigrid::PositiveInverse band_of(const std::vector<double>& a, Index n, Index 
 
 std::vector<double> inverse_of(const Context& context, const std::vector<double>& a, Index n, Index band) {
     multigrid::PositiveInverse factors = band_of(a, n, band);
-    EXPECT_TRUE(factors.factor());
+    EXPECT_TRUE(factors.factor(Backend::cpu));
     std::vector<double> inverse(a.size(), NAN);
     factors.invert(context, inverse.data());
     return inverse;
@@ -130,12 +130,9 @@ TEST_F(MultigridInverseOnDevice, HasTheHostsBits) {
             const std::vector<double> a = positive_matrix(n, band), here = inverse_of(Context::cpu(1), a, n, band);
             multigrid::PositiveInverse factors = band_of(a, n, band);
             ASSERT_TRUE(multigrid::PositiveInverse::serves_gpu(factors.band()));
-            ASSERT_TRUE(factors.factor());
+            ASSERT_TRUE(factors.factor(Backend::cuda));
             Buffer<double> inverse = copied_to(gpu, "inverse", std::vector<double>(a.size(), NAN));
-            if constexpr (cuda_built) {
-                factors.pack();
-                factors.invert_on_gpu(gpu, inverse.data());
-            }
+            if constexpr (cuda_built) factors.invert_on_gpu(gpu, inverse.data());
             std::vector<double> there(a.size());
             gpu.stream().copy(inverse.data(), there.data(), inverse.size() * Index(sizeof(double)));
             EXPECT_EQ(std::memcmp(here.data(), there.data(), here.size() * sizeof(double)), 0);
@@ -145,11 +142,11 @@ TEST_F(MultigridInverseOnDevice, HasTheHostsBits) {
 TEST(MultigridInverse, RefusesAMatrixThatIsNotPositive) {
     for (const Index row : {0, 20, 39}) {
         std::vector<double> a = positive_matrix(40, 7, row);
-        EXPECT_FALSE(band_of(a, 40, 7).factor());
+        EXPECT_FALSE(band_of(a, 40, 7).factor(Backend::cpu));
         a[std::size_t(row * 40 + row)] = NAN;
-        EXPECT_FALSE(band_of(a, 40, 7).factor());
+        EXPECT_FALSE(band_of(a, 40, 7).factor(Backend::cpu));
     }
-    EXPECT_FALSE(band_of({1.0, -1.0, -1.0, 1.0}, 2, 1).factor());
+    EXPECT_FALSE(band_of({1.0, -1.0, -1.0, 1.0}, 2, 1).factor(Backend::cpu));
 }
 
 TEST(MultigridInverse, TellsWhereItStops) {
