@@ -53,7 +53,7 @@ Index most_bytes_of_sweeps(Index rows, Index blocks, int dof) {
     // At most one rank's own rows and those that they depend on have all entries, and all rows are in its memory.
     const Index kept = ParIlut::most_blocks(options, all), rows = all.rows();
     const SlicedSizes most = SlicedSizes::most(a.rows(), kept);
-    const Index records = 2 * rows * dof * Index(sizeof(RowRecord)) + 2 * (rows + 1) * Index(sizeof(int)) +
+    const Index records = 2 * rows * dof * Index(sizeof(EpochRecord)) + 2 * (rows + 1) * Index(sizeof(int)) +
                           2 * setting.context.ranks()->size() * rows * Index(sizeof(PlaceOfRow));
     plan.most_bytes = rows * Index(sizeof(Index)) + BlockPattern::bytes(rows, kept) + a.blocks() * Index(sizeof(int)) +
                       SlicedSolve::bytes(a.rows(), {most, most, {}}, dof) + records + kept * size;

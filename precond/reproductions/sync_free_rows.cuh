@@ -15,6 +15,7 @@
 // Definitions: LANES (threads of a row, a power of two), SEARCHES (whether Algorithm 4 is used), SYMMETRIC, DOF 1,
 // WARPS (of a thread block).
 
+#include "precond/general/factors/arguments.hpp"
 #include "precond/general/solves/waiting.cuh"
 
 namespace hyperplane {

@@ -15,6 +15,7 @@
 // Definitions: DOF, LANES (a power of two; 32 where DOF > 1), SYMMETRIC, WARPS (of a thread block), BATCH (of short
 // rows).
 
+#include "precond/general/factors/arguments.hpp"
 #include "precond/general/solves/waiting.cuh"
 
 namespace hyperplane {

@@ -15,9 +15,12 @@
 
 // What thread blocks wait for is passed on by PTX, which the host leaves out.
 namespace waiting_text::hyperplane {
-using ::hyperplane::RowRecord, ::hyperplane::TicketState;
+using ::hyperplane::EpochRecord, ::hyperplane::TicketState;
 inline long long __double_as_longlong(double value) {  // NOLINT(bugprone-reserved-identifier): CUDA's name
     return std::bit_cast<long long>(value);
+}
+inline double __longlong_as_double(long long bits) {  // NOLINT(bugprone-reserved-identifier): CUDA's name
+    return std::bit_cast<double>(bits);
 }
 inline unsigned atomicAdd(unsigned* at, unsigned value) {
     return emulated::replaced(*at, [&](unsigned before) { return before + value; });
@@ -32,9 +35,7 @@ namespace polled_text {
 namespace hyperplane {
 using ::hyperplane::PivotRatio, ::hyperplane::unfinished;
 using waiting_text::hyperplane::__double_as_longlong;  // NOLINT(bugprone-reserved-identifier): CUDA's name
-inline double __longlong_as_double(long long bits) {   // NOLINT(bugprone-reserved-identifier): CUDA's name
-    return std::bit_cast<double>(bits);
-}
+using waiting_text::hyperplane::__longlong_as_double;  // NOLINT(bugprone-reserved-identifier): CUDA's name
 }  // namespace hyperplane
 #include "precond/sync_free_ilu/polled.cuh"
 }  // namespace polled_text

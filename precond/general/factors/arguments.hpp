@@ -4,26 +4,14 @@
 // and what their thread blocks share.
 #pragma once
 
+#include "core/device/epochs.hpp"
 #include "precond/factors/pivot_log.hpp"
 
 namespace hyperplane {
 
-/// A component of a solution, and the epoch of the solve that it belongs to. Both are written and read by one
-/// instruction.
-struct alignas(16) RowRecord {
-    double value;
-    unsigned long long epoch;
-};
-
-/// Where the records of a row lie.
+/// Where the records of the components of a row's solution lie.
 struct PlaceOfRow {
-    RowRecord* first;  ///< of component 0
-};
-
-/// The state of all launches of one kernel.
-struct TicketState {
-    unsigned ticket, done;     ///< numbers of parts that have been taken, and that are complete
-    unsigned long long epoch;  ///< number of the launch, from 1
+    EpochRecord* first;  ///< of component 0
 };
 
 struct GeneralFactorArguments {
@@ -105,13 +93,13 @@ struct GeneralSolveArguments {
     const SolveSlice* slices;
     const int* column;
     const void* values;
-    const void* inverse;         // of the upper solve
-    const int* from;             // [position]: the row of `in`, or the record of `in_record`
-    const int* to;               // [position] of the upper solve: the row of `out`
-    const double* in;            // r; of the upper solve null
-    const RowRecord* in_record;  // the lower solve's result
-    RowRecord* records;          // [position][component]
-    double* out;                 // of the upper solve
+    const void* inverse;           // of the upper solve
+    const int* from;               // [position]: the row of `in`, or the record of `in_record`
+    const int* to;                 // [position] of the upper solve: the row of `out`
+    const double* in;              // r; of the upper solve null
+    const EpochRecord* in_record;  // the lower solve's result
+    EpochRecord* records;          // [position][component]
+    double* out;                   // of the upper solve
     TicketState* state;
     const int* sent_begin;      // [position]: where sent_to has the records of a row; on several ranks
     const PlaceOfRow* sent_to;  // in other ranks' memory
@@ -127,7 +115,7 @@ struct LevelSolveArguments {
     unsigned steps;
 };
 static_assert(sizeof(GeneralFactorArguments) == 160);
-static_assert(sizeof(RowRecord) == 16 && sizeof(TicketState) == 16 && sizeof(SolveSlice) == 24);
+static_assert(sizeof(SolveSlice) == 24);
 static_assert(sizeof(GeneralSolveArguments) == 128 && sizeof(SliceRow) == 16 && sizeof(SliceArguments) == 128);
 static_assert(sizeof(LevelSolveArguments) == 152);
 

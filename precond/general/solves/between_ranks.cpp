@@ -23,15 +23,15 @@ std::vector<int> RowsBetweenRanks::positions(const std::vector<int>& order) cons
     return position;
 }
 
-RowsBetweenRanks::Sent RowsBetweenRanks::sent(Side side, const std::vector<int>& positions, RowRecord* records,
+RowsBetweenRanks::Sent RowsBetweenRanks::sent(Side side, const std::vector<int>& positions, EpochRecord* records,
                                               const std::string& label) const {
     Communicator& ranks = *context_.ranks();
     const bool messages = cuda::by_messages(context_);
-    const Index record = dof_ * Index(sizeof(RowRecord));
+    const Index record = dof_ * Index(sizeof(EpochRecord));
     Sent made;
     for (const RowSlab::Neighbour& other : slab_->neighbours)
         if (is_before(other, side) && other.received > 0) {
-            RowRecord* const first = records + Index(positions[slab_->before + other.slot]) * dof_;
+            EpochRecord* const first = records + Index(positions[slab_->before + other.slot]) * dof_;
             if (messages)
                 made.received.push_back({other.rank, first, other.received * record});
             else
@@ -44,8 +44,8 @@ RowsBetweenRanks::Sent RowsBetweenRanks::sent(Side side, const std::vector<int>&
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<PlaceOfRow> to(static_cast<std::size_t>(begin.back()));
     std::vector<int> next(begin.begin(), begin.end() - 1);
-    if (messages) made.out = Buffer<RowRecord>(context_, label, begin.back() * Index(dof_));
-    RowRecord* out = made.out.data();
+    if (messages) made.out = Buffer<EpochRecord>(context_, label, begin.back() * Index(dof_));
+    EpochRecord* out = made.out.data();
     const auto place_for = [&](const RowSlab::Neighbour& other) {
         if (messages) {
             made.sent.push_back({other.rank, out, Index(other.sent.size()) * record});
@@ -53,11 +53,11 @@ RowsBetweenRanks::Sent RowsBetweenRanks::sent(Side side, const std::vector<int>&
         }
         std::vector<double> message(cuda::values_to_describe(context_, 1));
         ranks.receive(other.rank, message);
-        return static_cast<RowRecord*>(cuda::reached(context_, other.rank, message)[0]);
+        return static_cast<EpochRecord*>(cuda::reached(context_, other.rank, message)[0]);
     };
     for (const RowSlab::Neighbour& other : slab_->neighbours) {
         if (is_before(other, side) || other.sent.empty()) continue;
-        RowRecord* const theirs = place_for(other);
+        EpochRecord* const theirs = place_for(other);
         for (std::size_t at = 0; at < other.sent.size(); ++at)
             to[next[positions[slab_->before + other.sent[at]]]++] = {theirs + Index(at) * dof_};
     }

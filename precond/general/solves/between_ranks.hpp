@@ -24,7 +24,7 @@ public:
     struct Sent {
         Buffer<int> begin;
         Buffer<PlaceOfRow> to;
-        Buffer<RowRecord> out;                 ///< between hosts: where they are stored
+        Buffer<EpochRecord> out;               ///< between hosts: where they are stored
         std::vector<RankPart> sent, received;  ///< and what is exchanged then
     };
 
@@ -37,7 +37,7 @@ public:
     std::vector<int> positions(const std::vector<int>& order) const;
     /// `records`: of a solve, of which the halo's lie behind those of the own rows. All ranks must call it for the same
     /// side.
-    Sent sent(Side side, const std::vector<int>& positions, RowRecord* records, const std::string& label) const;
+    Sent sent(Side side, const std::vector<int>& positions, EpochRecord* records, const std::string& label) const;
 
     /// Before the first solve of an application: other ranks have read the records of the application before.
     void begin() const;

@@ -19,8 +19,10 @@ struct Components {
     typedef double Place;
     static constexpr bool ahead = true;
 
-    static __device__ __forceinline__ const double* places(const RowRecord* records) { return (const double*)records; }
-    static __device__ __forceinline__ double lower(const RowRecord* records, long long at) {
+    static __device__ __forceinline__ const double* places(const EpochRecord* records) {
+        return (const double*)records;
+    }
+    static __device__ __forceinline__ double lower(const EpochRecord* records, long long at) {
         return places(records)[at];
     }
     __device__ __forceinline__ void read(const double* const (&from)[batch], unsigned present,

@@ -21,25 +21,27 @@ namespace hyperplane {
 
 /// Records of this launch.
 struct Records {
-    typedef RowRecord Place;
+    typedef EpochRecord Place;
     static constexpr bool ahead = false;
     u64 epoch;
 
-    static __device__ __forceinline__ const RowRecord* places(const RowRecord* records) { return records; }
-    static __device__ __forceinline__ double lower(const RowRecord* records, long long at) { return records[at].value; }
-    __device__ __forceinline__ void read(const RowRecord* const (&from)[batch], unsigned left,
+    static __device__ __forceinline__ const EpochRecord* places(const EpochRecord* records) { return records; }
+    static __device__ __forceinline__ double lower(const EpochRecord* records, long long at) {
+        return records[at].value;
+    }
+    __device__ __forceinline__ void read(const EpochRecord* const (&from)[batch], unsigned left,
                                          double (&x)[loads]) const {
         while (left) {
             Record seen[loads] = {};  // all are loaded before the first is looked at
 #pragma unroll
             for (int q = 0; q < loads; ++q)
                 if (left >> q & 1)
-                    seen[q] = RANKS ? load_record_of_any(from[q / chunk] + q % chunk)
+                    seen[q] = RANKS ? load_record<Reach::all_gpus>(from[q / chunk] + q % chunk)
                                     : load_record(from[q / chunk] + q % chunk);
 #pragma unroll
             for (int q = 0; q < loads; ++q)
-                if (left >> q & 1 && u64(seen[q] >> 64) == epoch) {
-                    x[q] = __longlong_as_double((long long)seen[q]);
+                if (left >> q & 1 && epoch == epoch_of(seen[q])) {
+                    x[q] = value_of(seen[q]);
                     left &= ~(1u << q);
                 }
         }
@@ -48,7 +50,7 @@ struct Records {
         store_record(a.records + position * DOF + r, x, epoch);
         if (RANKS)
             for (int at = a.sent_begin[position]; at < a.sent_begin[position + 1]; ++at)
-                store_record_there(a.sent_to[at].first + r, x, epoch);
+                store_record<Reach::all_gpus>(a.sent_to[at].first + r, x, epoch);
     }
 };
 

@@ -49,8 +49,8 @@ Index bytes_of(Index rows, const SlicedSizes& sliced, int dof, FactorStorage sto
     const LevelCounts& by_level = sliced.by_level;
     const Index of_levels = by_level.levels > 0 ? (by_level.levels + by_level.steps + 2) * Index(sizeof(int)) : 0;
     return of_levels + sliced.slices * Index(sizeof(SolveSlice)) +
-           rows * Index(sizeof(int) + sizeof(SliceRow) + dof * sizeof(RowRecord)) + sliced.places * Index(sizeof(int)) +
-           StoredValues::bytes(storage, sliced.places * dof * dof, rows * dof);
+           rows * Index(sizeof(int) + sizeof(SliceRow) + dof * sizeof(EpochRecord)) +
+           sliced.places * Index(sizeof(int)) + StoredValues::bytes(storage, sliced.places * dof * dof, rows * dof);
 }
 
 }  // namespace
@@ -236,7 +236,7 @@ Index SlicedSolve::bytes(Index rows, const OrderSizes& sizes, int dof, FactorSto
 }
 
 Index SlicedSolve::bytes_between_ranks(const RowSlab& slab, int dof) {
-    return 2 * Index(slab.halo.size()) * dof * Index(sizeof(RowRecord)) + RowsBetweenRanks::bytes(slab);
+    return 2 * Index(slab.halo.size()) * dof * Index(sizeof(EpochRecord)) + RowsBetweenRanks::bytes(slab);
 }
 
 namespace {

@@ -58,7 +58,7 @@ private:
         Buffer<int> order, column;
         Buffer<SliceRow> rows;
         StoredValues values;  ///< exponents: [position][component]
-        mutable Buffer<RowRecord> records;
+        mutable Buffer<EpochRecord> records;
         RowsBetweenRanks::Sent sent;
         rtc::Kernel<SliceArguments> slice;
         rtc::Kernel<GeneralSolveArguments> solve;

@@ -3,15 +3,12 @@
 //
 // Thread blocks take parts of the order of rows by tickets. In this order each row comes after all that it depends on,
 // so whoever waits, waits for a part that a resident thread block has taken: there is no deadlock, however few are
-// resident. A launch has a number, its epoch, so nothing need be reset between launches.
+// resident.
 #pragma once
 
-#include "precond/general/factors/arguments.hpp"
+#include "core/device/epochs.cuh"
 
 namespace hyperplane {
-
-typedef unsigned long long u64;
-typedef unsigned __int128 Record;
 
 /// The part of this thread block; all threads must call it.
 __device__ __forceinline__ unsigned take_ticket(TicketState* state, u64& epoch) {
@@ -52,26 +49,6 @@ __device__ __forceinline__ void wait_for(const u64* finished, u64 epoch) {
 /// Called by one thread of a row after its threads have synchronised.
 __device__ __forceinline__ void publish(u64* finished, u64 epoch) {
     asm volatile("st.release.gpu.global.b64 [%0], %1;" ::"l"(finished), "l"(epoch) : "memory");
-}
-
-__device__ __forceinline__ void store_record(RowRecord* at, double value, u64 epoch) {
-    const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
-    asm volatile("st.relaxed.gpu.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
-}
-__device__ __forceinline__ Record load_record(const RowRecord* at) {
-    Record record;
-    asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
-    return record;
-}
-/// These two store and load a record that another GPU may read or may have written.
-__device__ __forceinline__ void store_record_there(RowRecord* at, double value, u64 epoch) {
-    const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
-    asm volatile("st.relaxed.sys.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
-}
-__device__ __forceinline__ Record load_record_of_any(const RowRecord* at) {
-    Record record;
-    asm volatile("ld.relaxed.sys.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
-    return record;
 }
 // NOLINTEND(misc-unused-parameters)
 

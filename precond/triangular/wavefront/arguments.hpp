@@ -3,23 +3,11 @@
 // share.
 #pragma once
 
+#include "core/device/epochs.hpp"
 #include "core/vector/eisenstat_coefficients.hpp"
 #include "precond/walks/tile.hpp"
 
 namespace hyperplane {
-
-/// A value that other tiles need, and the epoch of the solve that it belongs to. Both are written and read by one
-/// instruction.
-struct alignas(16) Edge {
-    double value;
-    unsigned long long epoch;
-};
-
-/// The state of all solves with one triangle.
-struct SolveState {
-    unsigned ticket, done;     ///< numbers of tiles that have been taken, and that are complete
-    unsigned long long epoch;  ///< number of the solve
-};
 
 /// The vectors of a step of conjugate gradients in Eisenstat's form, besides `in` and `out`, which are s and u in the
 /// upper step, u and the next s in the lower one.
@@ -39,10 +27,11 @@ struct SolveArguments {
     Real* out;
     const Tile* tiles;
     const int* tile_at;  // [K][J], -1 where a tile has no line
-    Edge* edges;         // [tile][i'][cell][component]
-    const Edge* before;  // [i'][plane][j][component]: from the rank that computes the grid's first planes, or null
-    Edge* after;         // the same in the memory of the rank that comes next, or null
-    SolveState* state;
+    EpochRecord* edges;  // [tile][i'][cell][component]
+    const EpochRecord*
+        before;          // [i'][plane][j][component]: from the rank that computes the grid's first planes, or null
+    EpochRecord* after;  // the same in the memory of the rank that comes next, or null
+    TicketState* state;
     double* partial;  // [sum][tile]
     double* dot;      // the sums
     int nx, ny, nz, tiles_j, tile_count, slots, triangle_stride;
@@ -51,7 +40,6 @@ struct SolveArguments {
     EisenstatArguments eisenstat;
     int shift[lower];  // slot of p + o minus slot of p, modulo the slots
 };
-static_assert(sizeof(Edge) == 16 && sizeof(SolveState) == 16);
 static_assert(sizeof(SolveArguments<const double, 3>) == 208);
 
 }  // namespace hyperplane

@@ -15,7 +15,7 @@ constexpr const char* label = "preconditioner: edges";
 
 EdgesBetweenRanks::EdgesBetweenRanks(const Context& context, const IluPattern& system)
     : context_(context),
-      received_{Buffer<Edge>(context, label, count(system)), Buffer<Edge>(context, label, count(system))},
+      received_{Buffer<EpochRecord>(context, label, count(system)), Buffer<EpochRecord>(context, label, count(system))},
       sent_(context, label, count(system)),
       by_messages_(cuda::by_messages(context)) {
     links_of(context).keep_to_host_if_shared();
@@ -28,7 +28,7 @@ EdgesBetweenRanks::EdgesBetweenRanks(const Context& context, const IluPattern& s
         if (const int to = rank_beside(upper); to >= 0) {
             std::vector<double> message(cuda::values_to_describe(context, 1));
             context.ranks()->receive(to, message);
-            there_[upper] = static_cast<Edge*>(cuda::reached(context, to, message)[0]);
+            there_[upper] = static_cast<EpochRecord*>(cuda::reached(context, to, message)[0]);
         }
     context.synchronize();
     meet_ranks(context, true);  // all memory is zero
@@ -39,12 +39,12 @@ int EdgesBetweenRanks::rank_beside(bool below) const {
     return rank < context_.ranks()->size() ? rank : -1;
 }
 
-void EdgesBetweenRanks::receive(int from, Buffer<Edge>& records) {
-    cuda::exchange_parts(context_, {}, {{from, records.data(), records.size() * Index(sizeof(Edge))}});
+void EdgesBetweenRanks::receive(int from, Buffer<EpochRecord>& records) {
+    cuda::exchange_parts(context_, {}, {{from, records.data(), records.size() * Index(sizeof(EpochRecord))}});
 }
 
 void EdgesBetweenRanks::send(int to) {
-    cuda::exchange_parts(context_, {{to, sent_.data(), sent_.size() * Index(sizeof(Edge))}}, {});
+    cuda::exchange_parts(context_, {{to, sent_.data(), sent_.size() * Index(sizeof(EpochRecord))}}, {});
 }
 
 }  // namespace hyperplane::wavefront_cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records {value, epoch} that wavefront solves of neighbouring ranks on GPUs exchange (Edge).
+// The records {value, epoch} that wavefront solves of neighbouring ranks on GPUs exchange (EpochRecord).
 //
 // Where a solve is recorded as a graph, the kernel of a rank stores records straight into the memory of the rank that
 // comes next, whose kernel runs at the same time and waits for them. In a solve that is queued once a rank copies all
@@ -23,7 +23,7 @@ public:
     template <class Launch>
     void solve(bool upper, const Launch& launch) {
         const int from = rank_beside(!upper), to = rank_beside(upper);
-        const Edge* const before = from >= 0 ? received_[upper].data() : nullptr;
+        const EpochRecord* const before = from >= 0 ? received_[upper].data() : nullptr;
         if (context_.stream().recording() && !by_messages_) return launch(before, to >= 0 ? there_[upper] : nullptr);
         if (from >= 0) receive(from, received_[upper]);
         launch(before, to >= 0 ? sent_.data() : nullptr);
@@ -31,19 +31,19 @@ public:
     }
 
     /// Device memory held.
-    static Index bytes(const IluPattern& system) { return 3 * count(system) * Index(sizeof(Edge)); }
+    static Index bytes(const IluPattern& system) { return 3 * count(system) * Index(sizeof(EpochRecord)); }
 
 private:
     static Index count(const IluPattern& system) { return system.halo * system.layout.slots_of_plane() * system.dof; }
     /// The rank below or above this one; -1 if there is none.
     int rank_beside(bool below) const;
-    void receive(int from, Buffer<Edge>& records);
+    void receive(int from, Buffer<EpochRecord>& records);
     void send(int to);
 
     Context context_;
-    Buffer<Edge> received_[2], sent_;  ///< received: in the lower solve and in the upper one
-    bool by_messages_;                 ///< the ranks are on several hosts
-    Edge* there_[2]{};                 ///< where the next rank receives
+    Buffer<EpochRecord> received_[2], sent_;  ///< received: in the lower solve and in the upper one
+    bool by_messages_;                        ///< the ranks are on several hosts
+    EpochRecord* there_[2]{};                 ///< where the next rank receives
 };
 
 }  // namespace hyperplane::wavefront_cuda

@@ -4,6 +4,7 @@
 // its GPU. Definitions: precond/triangular/wavefront/solve.cuh.
 #pragma once
 
+#include "core/device/epochs.cuh"
 #if HALO_PLANES > 0
 #include "core/ranks/waiting_cuda.cuh"
 #endif
@@ -20,34 +21,6 @@ constexpr int plane_records = edge_cells * DOF;  // records of one level
 constexpr int halo_share = HALO_THREADS > 0 ? (halo_records + HALO_THREADS - 1) / HALO_THREADS : 0;
 constexpr int halo_places = halo_share > 0 ? halo_share : 1;
 static_assert(HALO_PLANES == 0 || HALO_PLANES == HALO_K);
-
-/// A record as four registers. It is loaded as one value, so that the thread waits only where it uses the record.
-typedef unsigned __int128 Record;
-
-__device__ __forceinline__ void store_edge(Edge* at, double value, u64 epoch) {
-    const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
-    asm volatile("st.relaxed.gpu.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
-}
-
-__device__ __forceinline__ Record load_edge(const Edge* at) {
-    Record record;
-    asm volatile("ld.relaxed.gpu.global.b128 %0, [%1];" : "=q"(record) : "l"(at) : "memory");
-    return record;
-}
-#if HALO_PLANES > 0
-/// The same for a record in another rank's memory.
-__device__ __forceinline__ void store_edge_there(Edge* at, double value, u64 epoch) {
-    const Record record = (Record)epoch << 64 | (u64)__double_as_longlong(value);
-    asm volatile("st.relaxed.sys.global.b128 [%0], %1;" ::"l"(at), "q"(record) : "memory");
-}
-#endif
-
-__device__ __forceinline__ u64 epoch_of(Record record) {
-    return u64(record >> 64);
-}
-__device__ __forceinline__ double value_of(Record record) {
-    return __longlong_as_double((long long)record);
-}
 
 __device__ __forceinline__ int edge_cell_below(int tj, int tk) {
     return edge_j * TK + (tk - (TK - edge_k)) * TJ + tj;
@@ -69,8 +42,8 @@ __device__ __forceinline__ int records_between_ranks(const Arguments& a) {
 /// Waits for a record of this solve. One that comes from another rank is not waited for longer than 20 s: then the
 /// kernel ends with an error.
 template <class Pause>
-__device__ __forceinline__ Record wait_for_edge(const Edge* at, u64 epoch, const Pause& pause) {
-    Record record = load_edge(at);
+__device__ __forceinline__ Record wait_for_edge(const EpochRecord* at, u64 epoch, const Pause& pause) {
+    Record record = load_record(at);
 #if HALO_PLANES > 0
     if (epoch_of(record) == epoch) return record;
     constexpr u64 patience = 20'000'000'000ull;
@@ -81,7 +54,7 @@ __device__ __forceinline__ Record wait_for_edge(const Edge* at, u64 epoch, const
 #if HALO_PLANES > 0
         if (tries % 1024 == 0 && cuda::nanoseconds() - begin > patience) __trap();
 #endif
-        record = load_edge(at);
+        record = load_record(at);
     }
     return record;
 }
@@ -90,7 +63,7 @@ __device__ __forceinline__ Record wait_for_edge(const Edge* at, u64 epoch, const
 /// level. Each of LOOKAHEAD sets of HALO_THREADS has every LOOKAHEAD-th level and polls its records while other sets
 /// write theirs. A thread waits for all loads that it has issued, so it polls one level at a time.
 __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, int set, int lane) {
-    const Edge* at[halo_places];
+    const EpochRecord* at[halo_places];
     int start[halo_places], place[halo_places], of_level[halo_places];
     int column_slot[second_ring ? halo_places : 1];  // of the line's point in plane 0 of the layout
 #pragma unroll
@@ -131,7 +104,7 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
     if (first <= tile.first && earliest == first) {
         const unsigned candidates = __activemask();
         if (lane % 32 == __ffs(candidates) - 1) {
-            const Edge* from = at[0];
+            const EpochRecord* from = at[0];
             int step = of_level[0];
 #pragma unroll
             for (int h = 1; h < halo_share; ++h)
@@ -155,7 +128,7 @@ __device__ void receive_edges(const Arguments& a, const Tile& tile, u64 epoch, i
                     more[h] = a.eisenstat.s[slot];
                     if (a.eisenstat.diagonal) more[h] = with_sign_of(a.inverse[slot], more[h]);
                 }
-                const Edge* const from = at[h] + (long long)plane * of_level[h];
+                const EpochRecord* const from = at[h] + (long long)plane * of_level[h];
                 values[h] = value_of(wait_for_edge(from, epoch, [](int tries) {
                     if (tries > 32) __nanosleep(40);
                 }));

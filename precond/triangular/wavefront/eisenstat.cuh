@@ -123,9 +123,9 @@ __device__ __forceinline__ void eisenstat_levels(const Arguments& a, const Tile&
     for (int m = 0; m < (UPPER ? eisenstat_sums : eisenstat_upper_sums); ++m) known[m] = a.eisenstat.known[m];
     const EisenstatCoefficients with(known, a.eisenstat.bounds);
     const EisenstatPoint point{w, UPPER ? with.alpha : eisenstat_alpha(known), UPPER ? with.beta : 0.0, sums};
-    Edge* const edges = a.edges + (long long)index * a.nx * plane_records;
-    Edge* const below = w.exists && w.tk >= TK - edge_k ? edges + edge_cell_below(w.tj, w.tk) : nullptr;
-    Edge* const right = w.exists && w.tj >= TJ - edge_j ? edges + edge_cell_right(w.tj, w.tk) : nullptr;
+    EpochRecord* const edges = a.edges + (long long)index * a.nx * plane_records;
+    EpochRecord* const below = w.exists && w.tk >= TK - edge_k ? edges + edge_cell_below(w.tj, w.tk) : nullptr;
+    EpochRecord* const right = w.exists && w.tj >= TJ - edge_j ? edges + edge_cell_right(w.tj, w.tk) : nullptr;
     int plane = (begin % a.nx + a.nx) % a.nx;
     for (int level = begin; level <= tile.last; ++level) {
         const bool active = w.begin_level(level);
@@ -134,8 +134,8 @@ __device__ __forceinline__ void eisenstat_levels(const Arguments& a, const Tile&
         if (active) {
             const auto pass = [&](double value) {
                 ring_at(level, 0, w.tk + HALO_K, w.tj + HALO_J) = value;
-                if (below) store_edge(below + (long long)plane * plane_records, value, epoch);
-                if (right) store_edge(right + (long long)plane * plane_records, value, epoch);
+                if (below) store_record(below + (long long)plane * plane_records, value, epoch);
+                if (right) store_record(right + (long long)plane * plane_records, value, epoch);
             };
             if constexpr (UPPER)
                 point.upper(level, pass);

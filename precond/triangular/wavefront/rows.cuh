@@ -203,9 +203,9 @@ __device__ double finish_rows(const Arguments& a, const Tile& tile, int index, u
     all_begin();
     double dot = 0.0;
     if (first == never) return dot;
-    Edge* const edges = a.edges + (long long)index * a.nx * plane_records;
-    Edge* const below = r.line.valid && w.tk >= TK - edge_k ? edges + edge_cell_below(w.tj, w.tk) : nullptr;
-    Edge* const right = r.line.valid && w.tj >= TJ - edge_j ? edges + edge_cell_right(w.tj, w.tk) : nullptr;
+    EpochRecord* const edges = a.edges + (long long)index * a.nx * plane_records;
+    EpochRecord* const below = r.line.valid && w.tk >= TK - edge_k ? edges + edge_cell_below(w.tj, w.tk) : nullptr;
+    EpochRecord* const right = r.line.valid && w.tj >= TJ - edge_j ? edges + edge_cell_right(w.tj, w.tk) : nullptr;
     Real* const out = kept(a.out);
     int slot = r.line.slot(a, first), plane = first % a.nx;
     r.slot_ahead = slot;
@@ -247,8 +247,8 @@ __device__ double finish_rows(const Arguments& a, const Tile& tile, int index, u
         __syncwarp();
         if (lane == 0) store_progress(progress_here, level);
         if (active) {
-            if (below) store_edge(below + plane * plane_records, y, epoch);
-            if (right) store_edge(right + plane * plane_records, y, epoch);
+            if (below) store_record(below + plane * plane_records, y, epoch);
+            if (right) store_record(right + plane * plane_records, y, epoch);
             out[slot] = Real(y);
         }
         before.allow(seen);
@@ -272,7 +272,7 @@ __device__ void receive_rows(const Arguments& a, const Tile& tile, u64 epoch, in
     const int skewed = tile.j + column - HALO_J, k = tile.k + row - HALO_K;
     const Line line(a, skewed, k);
     int next = never, stop = never;
-    const Edge* records = a.edges;
+    const EpochRecord* records = a.edges;
     if (known && line.valid && skewed >= 0 && k >= 0 && (top || row >= HALO_K || has_corners())) {
         const int from = a.tile_at[tile_row_of(k) * a.tiles_j + skewed / TJ];
         const int tj = skewed % TJ, tk = k % TK;
@@ -309,7 +309,7 @@ __device__ void receive_rows(const Arguments& a, const Tile& tile, u64 epoch, in
         for (int q = 0; q < ROWS; ++q) {
             int there = plane + q;
             if (there >= a.nx) there -= a.nx;
-            found[q] = q < loaded ? load_edge(records + (long long)there * plane_records) : 0;
+            found[q] = q < loaded ? load_record(records + (long long)there * plane_records) : 0;
         }
         int room = never;
 #pragma unroll

@@ -116,12 +116,12 @@ __device__ double sum_ahead(const Arguments& a, const Tile& tile, int thread) {
 __device__ double finish_levels(const Arguments& a, const Tile& tile, int index, u64 epoch, int thread) {
     const int begin = tile.first - MAX_LEVEL;
     Consumer<0> w(a, tile, thread, begin);
-    Edge* const edges = a.edges + (long long)index * a.nx * plane_records + w.row;
-    Edge* const below = w.exists && w.tk >= TK - edge_k ? edges + edge_cell_below(w.tj, w.tk) * DOF : nullptr;
-    Edge* const right = w.exists && w.tj >= TJ - edge_j ? edges + edge_cell_right(w.tj, w.tk) * DOF : nullptr;
+    EpochRecord* const edges = a.edges + (long long)index * a.nx * plane_records + w.row;
+    EpochRecord* const below = w.exists && w.tk >= TK - edge_k ? edges + edge_cell_below(w.tj, w.tk) * DOF : nullptr;
+    EpochRecord* const right = w.exists && w.tj >= TJ - edge_j ? edges + edge_cell_right(w.tj, w.tk) * DOF : nullptr;
     const int first_after = a.nz - 2 * HALO_PLANES;     // the first plane of which the next rank needs values,
     const int level_of_after = C * first_after % a.nx;  // which is its plane 0
-    Edge* after = nullptr;
+    EpochRecord* after = nullptr;
     if (HALO_PLANES > 0 && a.after && w.exists && w.line.k >= first_after)
         after = edge_between_ranks(a, a.after, w.line.k - first_after, w.line.j) + w.row;
     double* const exchange = shared + ring_size + thread;
@@ -150,12 +150,12 @@ __device__ double finish_levels(const Arguments& a, const Tile& tile, int index,
         if (active) {
             const double passed = w.passed(y);
             ring_at(level, w.row, w.tk + HALO_K, w.tj + HALO_J) = passed;
-            if (below) store_edge(below + (long long)plane * plane_records, passed, epoch);
-            if (right) store_edge(right + (long long)plane * plane_records, passed, epoch);
+            if (below) store_record(below + (long long)plane * plane_records, passed, epoch);
+            if (right) store_record(right + (long long)plane * plane_records, passed, epoch);
 #if HALO_PLANES > 0
             if (after) {
                 const int there = plane - level_of_after + (plane < level_of_after ? a.nx : 0);
-                store_edge_there(after + (long long)there * records_between_ranks(a), passed, epoch);
+                store_record<Reach::all_gpus>(after + (long long)there * records_between_ranks(a), passed, epoch);
             }
 #endif
             a.out[(long long)w.row * a.distance + w.slot] = Real(y);

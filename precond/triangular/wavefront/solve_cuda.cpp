@@ -87,7 +87,7 @@ Solves::Solves(const Context& context, const IluPattern& system, const Geometry&
       device_tiles_(context, tiles_),
       edges_(context, "preconditioner: edges",
              tiles_.count() * system.layout.grid().nx * shape_.edge_records(g, system.dof)),
-      state_(copied_to(context, "preconditioner: tiles", std::vector<SolveState>{{0, 0, 1}})),
+      state_(copied_to(context, "preconditioner: tiles", std::vector<TicketState>{{0, 0, 1}})),
       partial_(context, "preconditioner: tiles", tiles_.count() * sums_of(eisenstat)) {
     const auto loaded = [&](const SolveShape& shape, bool upper, Kind kind) {
         return load(shape, definitions(system, g, shape, upper, kind, tuning));
@@ -184,7 +184,7 @@ void Solves::launch(const Kernel& kernel, const SolveShape& shape, bool upper, c
     for (int m = 0; m < system_.stencil.lower_size(); ++m)
         offsets.push_back(upper ? -system_.stencil[m] : system_.stencil[m]);
     slot_deltas(system_.layout, offsets, arguments.shift);
-    const auto queue = [&](const Edge* before, Edge* after) {
+    const auto queue = [&](const EpochRecord* before, EpochRecord* after) {
         arguments.before = before;
         arguments.after = after;
         kernel.launch({unsigned(tiles_.count())}, unsigned(shape.threads()), shape.shared, arguments);
@@ -199,8 +199,9 @@ Index Solves::bytes(const IluPattern& system, const Geometry& g, const StructIlu
     const SolveShape shape(system, g, with_tiles(system, tuning, eisenstat));
     const Tiles tiles(system.layout, g.skew, shape.tile, system.halo);
     const Index edges = system.layout.grid().nx * shape.edge_records(g, system.dof);
-    return tiles.bytes() + tiles.count() * (edges * Index(sizeof(Edge)) + sums_of(eisenstat) * Index(sizeof(double))) +
-           Index(sizeof(SolveState)) + EdgesBetweenRanks::bytes(system);
+    return tiles.bytes() +
+           tiles.count() * (edges * Index(sizeof(EpochRecord)) + sums_of(eisenstat) * Index(sizeof(double))) +
+           Index(sizeof(TicketState)) + EdgesBetweenRanks::bytes(system);
 }
 
 rtc::Programs Solves::programs(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,

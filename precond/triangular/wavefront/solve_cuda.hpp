@@ -80,8 +80,8 @@ private:
     SolveShape shape_, step_shape_;  ///< of solves, and of steps of Eisenstat's form
     Tiles tiles_;
     DeviceTiles device_tiles_;
-    Buffer<Edge> edges_;
-    Buffer<SolveState> state_;
+    Buffer<EpochRecord> edges_;
+    Buffer<TicketState> state_;
     Buffer<double> partial_;
     Kernel lower_, upper_, dotting_;                    ///< `dotting_`: the solve that also computes the dot product
     Kernel lower_single_, upper_single_;                ///< of vectors in single precision

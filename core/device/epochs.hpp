@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the thread blocks of one launch tell each other by its epoch: the number of the launch, which nothing of an
+// earlier launch has, so nothing need be reset between launches (core/device/epochs.cuh).
+#pragma once
+
+namespace hyperplane {
+
+/// A value, and the epoch of the launch that has stored it. Both are stored and loaded by one instruction.
+struct alignas(16) EpochRecord {
+    double value;
+    unsigned long long epoch;
+};
+
+/// The state of all launches of a kernel whose thread blocks take parts of the work by tickets.
+struct TicketState {
+    unsigned ticket, done;     ///< numbers of parts that have been taken, and that are complete
+    unsigned long long epoch;  ///< of the launch, from 1
+};
+
+static_assert(sizeof(EpochRecord) == 16 && sizeof(TicketState) == 16);
+
+}  // namespace hyperplane
