@@ -30,6 +30,9 @@ class Overwrite(ProgramTest):
     def writers(self, pictures):
         """{name: (the file that it would replace, its command)}"""
         run = ("run", self.deck, "--quiet")
+        # Its results stay where `clear` removes those of self.study.
+        computed = self.write("kept.ini", POISSON.format(cells=4) + SWEEP)
+        self.expect(0, "study", "run", computed, "--quiet", "--force")
         compare = ("compare", self.deck, "--preconditioners", "jacobi", "--reps", "1", "--quiet")
         found = {
             "record": ("out.h5", (*run, "--set", "output.file=out.h5")),
@@ -44,8 +47,8 @@ class Overwrite(ProgramTest):
             "matrix": ("e/A.mtx", ("export", self.deck, "-o", "e", "--quiet")),
             "right-hand side": ("e/b.mtx", ("export", self.deck, "-o", "e", "--quiet")),
             "solution": ("e/x.mtx", ("export", self.deck, "-o", "e", "--quiet")),
-            "collected study": ("out.h5", ("study", "collect", self.study, "-o", "out")),
-            "table of a study": ("out.csv", ("study", "collect", self.study, "-o", "out")),
+            "collected study": ("out.h5", ("study", "collect", computed, "-o", "out")),
+            "table of a study": ("out.csv", ("study", "collect", computed, "-o", "out")),
             "case": ("s/cells=6.h5", ("run", self.study, "--case", "0", "--fresh", "--quiet")),
             "log of a case": ("s/cells=6.log", ("study", "run", self.study, "--quiet")),
             "lock of a case": ("s/cells=6.lock", ("run", self.study, "--case", "0", "--quiet")),
