@@ -12,6 +12,7 @@
 #include "apps/run/head_prediction.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/ranks.hpp"
+#include "core/counted.hpp"
 #include "core/graph/orderings.hpp"
 #include "core/ranks/aligned.hpp"
 #include "core/ranks/all_cuts.hpp"

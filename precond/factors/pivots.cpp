@@ -48,7 +48,7 @@ std::vector<double> diagonal_block(const SystemMatrix& a, Int3 cell) {
     for (int row = 0; row < dof; ++row)
         for (int col = 0; col < dof; ++col)
             copy_between(a.context(), &values.at(on_grid.stencil().diagonal(), row, col, slot), host,
-                         &block[std::size_t(row * dof + col)], Index(sizeof(double)));
+                         &block[std::size_t(row) * dof + col], Index(sizeof(double)));
     return block;
 }
 
@@ -60,7 +60,7 @@ PivotRemedies remedies_of(const SystemMatrix& a, const PivotInverter& inverter) 
     const auto has_inverse = PivotRule::has_inverse;
     PivotRemedies remedies{has_inverse(value), has_inverse(value) || component > 0};
     if (!block.empty()) {
-        remedies.shift = remedies.shift || has_inverse(block[std::size_t(component * a.dof() + component)]);
+        remedies.shift = remedies.shift || has_inverse(block[std::size_t(component) * a.dof() + component]);
         remedies.boost = remedies.boost || has_inverse(largest_entry(block.data(), int(block.size())));
     }
     if (!a.space().is_part()) return remedies;

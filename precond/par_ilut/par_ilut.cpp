@@ -76,13 +76,12 @@ Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const P
 void add_sweeps(PreconditionerPlan& plan, const BlockCounts& least, Index most, Index least_beside, Index most_beside,
                 Index long_rows) {
     const auto bytes = [&](Index blocks) { return SweptFactors::bytes(least.rows, blocks, least.dof); };
-    const Index tried = 2 * least.rows * least.dof * Index(sizeof(double));  // sweeps are tried with two vectors
     const Index peak = plan.bytes + plan.setup_bytes,
                 most_peak = std::max(plan.most_bytes, plan.bytes) + plan.setup_bytes;
     plan.bytes = least_beside + bytes(least.blocks);
-    plan.setup_bytes = std::max(peak, plan.bytes + tried) - plan.bytes;
+    plan.setup_bytes = std::max(peak, plan.bytes) - plan.bytes;
     const Index held = most_beside + bytes(most) + long_rows;
-    plan.most_bytes = std::max({held, held + tried - plan.setup_bytes, most_peak - plan.setup_bytes});
+    plan.most_bytes = std::max(held, most_peak - plan.setup_bytes);
 }
 
 }  // namespace
