@@ -26,7 +26,7 @@ void for_each_thread(int count, const Body& body) {
     try {
         for (; i + 1 < count; ++i) others.emplace_back([&body, i] { body(i); });
     } catch (const std::system_error&) {
-        // What is left is done here.
+        // This thread does what is left.
     }
     for (; i < count; ++i) body(i);
     for (std::thread& other : others) other.join();

@@ -210,7 +210,7 @@ nlohmann::json row_json(const ComparisonRow& row) {
     return json;
 }
 
-/// What to try where no pair converged, from how they ended.
+/// Says what a user can try where no pair converged, by the reasons for which the pairs ended.
 std::string when_none_converged(const ComparisonData& c) {
     const auto any = [&](const char* outcome) {
         return std::any_of(c.rows.begin(), c.rows.end(),

@@ -142,7 +142,7 @@ private:
         const std::string section = name.substr(0, dot), key = name.substr(dot + 1);
         return case_.parameters.has(section, key) ? case_.parameters.text(section, key) : "";
     }
-    /// What the command line would set with these changes.
+    /// Returns the overrides of the command line with these changes in place of those of the same keys.
     std::vector<std::string> all_with(const std::vector<std::string>& changes) const {
         std::vector<std::string> overrides = case_.overrides;
         for (const std::string& change : changes) {
@@ -161,7 +161,7 @@ private:
         const std::vector<std::string> overrides = all_with(changes);
         return build_case(case_.deck, overrides, resolve_with(overrides), foundation_);
     }
-    /// The same; nothing where it cannot be made.
+    /// Returns the case that build_with makes, or nothing where it throws an error.
     std::optional<Case> built_with(const std::vector<std::string>& changes) const {
         try {
             return build_with(changes);

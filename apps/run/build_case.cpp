@@ -52,18 +52,17 @@ private:
     std::string text_;
 };
 
-/// The files of a deck, whose names are relative to the deck's folder.
 /// Throws OutOfMemory if the memory left cannot hold a file of so many numbers and what is made of them.
 void check_room_for(const std::string& path, Index count) {
     const Index needed = 2 * count * Index(sizeof(double)), left = available_memory();
     if (needed <= left) return;
     throw OutOfMemory(
         fmt::format("{}: to read its {} numbers takes {}, and {} are left on this machine; take a smaller grid.cells "
-                    "with a file of "
-                    "as many values, or a machine with more memory",
+                    "with a file of as many values, or a machine with more memory",
                     path, count, in_mib(needed), in_mib(left)));
 }
 
+/// The files of a deck, whose names are relative to the deck's folder.
 InputFiles files_of(const Deck& deck, const Context& context) {
     const std::filesystem::path folder = folder_of(deck);
     const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };

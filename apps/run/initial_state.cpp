@@ -41,7 +41,7 @@ std::string text_of(const Grid& g) {
     return fmt::format("{} x {} x {}", g.nx, g.ny, g.nz);
 }
 
-/// What the record's deck says of a key in [problem]; empty where it has no such key.
+/// Returns the value that the record's deck gives a key of [problem]; it is empty where that deck has no such key.
 std::string of_problem(const RecordData& record, const std::string& key) {
     for (const DeckEntry& entry : parse_deck(record.deck_resolved, record.path).entries)
         if (entry.name() == "problem." + key) return entry.value;

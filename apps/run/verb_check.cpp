@@ -52,7 +52,8 @@ struct Needs {
     int ranks;
     int sharing;        ///< ranks that share a memory: those on one GPU, or all of them
     MemoryPlan memory;  ///< of each rank
-    /// Of those that share it; nothing if the GPU is not here and device.memory_limit is not given.
+    /// The bytes that the sharing ranks together can still hold; nothing if the GPU is not here and device.memory_limit
+    /// is not given.
     std::optional<Index> memory_left;
     std::optional<FieldsOnDisk> disk;  ///< if output.fields_every asks for files
     Index disk_left = 0;
