@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the thread blocks of one launch tell each other by its epoch: the number of the launch, which nothing of an
-// earlier launch has, so nothing need be reset between launches (core/device/epochs.cuh).
+// Records by which the thread blocks of one launch of a kernel tell each other values. A record carries the launch's
+// epoch, its number: no record of an earlier launch has it, so nothing need be reset between launches
+// (core/device/epochs.cuh).
 #pragma once
 
 namespace hyperplane {

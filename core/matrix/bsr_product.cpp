@@ -102,8 +102,8 @@ void multiply_small(const BlockPattern& pattern, const double* values, const dou
     }
 }
 
-/// The same for more sums than registers hold. Code for a known number of unknowns is no faster, and of 8, 12 and 16
-/// slower.
+/// Multiplies a row of blocks that have more sums than registers hold. Code for a known number of unknowns is no
+/// faster, and of 8, 12 and 16 slower.
 void multiply_large(const BlockPattern& pattern, int m, const double* values, const double* x, double* y, Index first,
                     Index last) {
     std::array<double, std::size_t(max_dof) * max_dof> sum;
