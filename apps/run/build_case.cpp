@@ -11,8 +11,8 @@
 #include "apps/run/announcements.hpp"
 #include "apps/run/head_prediction.hpp"
 #include "apps/run/initial_state.hpp"
+#include "apps/run/input_files.hpp"
 #include "apps/run/ranks.hpp"
-#include "core/counted.hpp"
 #include "core/graph/orderings.hpp"
 #include "core/ranks/aligned.hpp"
 #include "core/ranks/all_cuts.hpp"
@@ -51,35 +51,6 @@ public:
 private:
     std::string text_;
 };
-
-/// Throws OutOfMemory if the memory left cannot hold a file of so many numbers and what is made of them.
-void check_room_for(const std::string& path, Index count) {
-    const Index needed = 2 * count * Index(sizeof(double)), left = available_memory();
-    if (needed <= left) return;
-    throw OutOfMemory(
-        fmt::format("{}: to read its {} numbers takes {}, and {} are left on this machine; take a smaller grid.cells "
-                    "with a file of as many values, or a machine with more memory",
-                    path, count, in_mib(needed), in_mib(left)));
-}
-
-/// The files of a deck, whose names are relative to the deck's folder.
-InputFiles files_of(const Deck& deck, const Context& context) {
-    const std::filesystem::path folder = folder_of(deck);
-    const auto resolve = [folder](const std::string& path) { return (folder / path).string(); };
-    return {
-        .matrix =
-            [resolve, context](const std::string& path, FileSymmetry symmetry) {
-                announce_reading(context, resolve(path));
-                return read_matrix(resolve(path), symmetry, context.threads());
-            },
-        .vector = [resolve](const std::string& path) { return read_vector(resolve(path)); },
-        .doubles =
-            [resolve](const std::string& path, Index count) {
-                check_room_for(resolve(path), count);
-                return read_doubles(resolve(path), count);
-            },
-    };
-}
 
 IndexSpace choose_space(const Parameters& parameters, const PreconditionerPlan& plan) {
     const std::string& asked = parameters.text("device", "layout");
