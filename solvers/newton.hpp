@@ -16,8 +16,7 @@
 // Where no s lowers ||f|| enough although ||du|| <= 1e-13 ||u||, f is at the level of rounding, and the solve has
 // ended: along so short a correction F is linear, and exact arithmetic would lower ||f|| to eta ||f||. Such is the f_0
 // of a run in time that has come to rest, which no factor rtol lowers. The last step allowed is judged so, too, if it
-// lowers
-// ||f|| by less than half of what exact arithmetic would.
+// lowers ||f|| by less than half of what exact arithmetic would.
 //
 // A linear problem, or a linearised one, takes one step without a line search, and ||F|| does not decide about it.
 //

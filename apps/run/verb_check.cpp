@@ -86,11 +86,13 @@ Needs needs_of(const Case& a_case) {
         needs.disk = fields_on_disk(a_case);
         needs.disk_left = room_for_fields(a_case);
     }
-    if (!is_of_planned_gpu(a_case.context) && needs.fit_in_memory().value() && needs.ranks == 1) try {
+    if (!is_of_planned_gpu(a_case.context) && needs.fit_in_memory().value() && needs.ranks == 1) {
+        try {
             needs.time = estimate(a_case);
         } catch (const OutOfMemory&) {
             // The problem's own data and what the estimate copies exceed the limit, within which the run fits.
         }
+    }
     return needs;
 }
 

@@ -82,8 +82,7 @@ const char* explain(NewtonReason reason) {
         case NewtonReason::step_taken: return "the one Newton step asked for is taken";
         case NewtonReason::max_iterations:
             return "the Newton steps allowed were not enough; raise newton.max_iterations, lower solver.rtol, take "
-                   "shorter "
-                   "time steps, or set newton.atol where ||F|| is small enough from the first guess on";
+                   "shorter time steps, or set newton.atol where ||F|| is small enough from the first guess on";
         case NewtonReason::line_search:
             return "no step along Newton's correction lowers ||F|| enough; lower solver.rtol, allow more "
                    "newton.line_search_halvings, take shorter time steps, or set newton.atol where ||F|| is small "

@@ -125,20 +125,19 @@ void run_ranks(int ranks, const std::function<void(const std::shared_ptr<Communi
         }
     };
     std::vector<std::thread> threads;
-    bool started = true;
-    for (int rank = 1; rank < ranks && started; ++rank) try {
-            threads.emplace_back(run, rank);
-        } catch (const std::system_error& error) {
-            const std::string reason = fmt::format(
-                "out of memory: the system starts no thread for rank {} of {} ({}); ask for fewer ranks, or allow more "
-                "threads (ulimit -u, the control group's pids.max) and memory for their stacks",
-                rank, ranks, error.code().message());
-            exchange->abort(ExitCode::out_of_memory, reason);
-            const std::lock_guard lock(mutex);
-            first = std::make_exception_ptr(OutOfMemory(reason));
-            started = false;
-        }
-    if (started) run(0);
+    int rank = 1;
+    try {
+        for (; rank < ranks; ++rank) threads.emplace_back(run, rank);
+        run(0);
+    } catch (const std::system_error& error) {
+        const std::string reason = fmt::format(
+            "out of memory: the system starts no thread for rank {} of {} ({}); ask for fewer ranks, or allow more "
+            "threads (ulimit -u, the control group's pids.max) and memory for their stacks",
+            rank, ranks, error.code().message());
+        exchange->abort(ExitCode::out_of_memory, reason);
+        const std::lock_guard lock(mutex);
+        first = std::make_exception_ptr(OutOfMemory(reason));
+    }
     for (std::thread& thread : threads) thread.join();
     if (first) std::rethrow_exception(first);
 }
