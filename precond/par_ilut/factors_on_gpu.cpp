@@ -17,19 +17,21 @@ FactorsOnGpu::FactorsOnGpu(const Context& context, std::unique_ptr<const GpuPatt
                            Orders orders, int dof)
     : pattern(std::move(of_factors)), values(std::move(made)) {
     solve = std::make_unique<SlicedSolve>(context, *pattern, *std::move(orders.lower), *std::move(orders.upper), dof);
-    solve->take({values.data()});
+    solve->copy({values.data()});
     context.synchronize();
 }
 
 FactorsOnGpu::FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
                            const std::shared_ptr<const RowSlab>& slab)
     : pattern(std::make_unique<GpuPattern>(context, a, factors.filled, gpu_label)) {
-    const RankOrders orders = orders_of_rank(context.host(), factors.filled, slab->rows, a.dof(), gpu_label);
-    solve = std::make_unique<SlicedSolve>(context, *pattern, copied_to_gpu(context, orders.lower, gpu_label),
-                                          copied_to_gpu(context, orders.upper, gpu_label), a.dof(),
-                                          FactorStorage::double_precision, slab);
+    Orders orders = copied_to_gpu(
+        context,
+        orders_of_rank(context.host(), factors.filled, slab->rows, {.dof = a.dof(), .slices = true}, gpu_label),
+        gpu_label);
+    solve = std::make_unique<SlicedSolve>(context, *pattern, *std::move(orders.lower), *std::move(orders.upper),
+                                          a.dof(), FactorStorage::double_precision, slab);
     const Buffer<double> copy = copy_on(context, gpu_label, factors.values);
-    solve->take({copy.data()});
+    solve->copy({copy.data()});
     context.synchronize();  // the copy has been read
 }
 

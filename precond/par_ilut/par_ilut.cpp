@@ -14,10 +14,10 @@
 #include "precond/checks/general_applications.hpp"
 #include "precond/general/factors/check.hpp"
 #include "precond/general/factors/exported.hpp"
+#include "precond/general/solves/host_solve.hpp"
 #include "precond/general/sweeps/swept.hpp"
 #include "precond/par_ilut/candidates.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
-#include "precond/par_ilut/rank_par_ilut.hpp"
 #include "precond/par_ilut/rounds_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
@@ -129,10 +129,9 @@ void ParIlut::make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inv
 }
 
 void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
+    solve_.reset();
     lower_ = {};
-    upper_ = {};
     on_gpu_.reset();
-    swept_.reset();
     factors_ = {};
     factors_.dof = a.dof();
     factors_.symmetric = a.symmetric();
@@ -152,13 +151,17 @@ void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
     const Index work = RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const bool by_level = options_.way == SolveWay::levels;
     lower_ = RowWalk(host, factors_.pattern(), Side::lower, work, label, by_level);
-    upper_ = RowWalk(host, factors_.pattern(), Side::upper, work, label, by_level);
+    if (!options_.jacobi)
+        solve_ = std::make_unique<HostSolve>(host, factors_, lower_,
+                                             RowWalk(host, factors_.pattern(), Side::upper, work, label, by_level),
+                                             FactorStorage::double_precision);
     if (options_.sweeps == 0) general_cpu::factorise(a, alpha, lower_, factors_, inverter);
 }
 
 SetupReport ParIlut::setup(const SystemMatrix& matrix) {
     const auto begin = std::chrono::steady_clock::now();
     const BsrMatrix& a = general(matrix);
+    if (a.pattern()->slab()) return setup_on_ranks(a);
     SetupReport report = factor_with_policy(
         a, options_.pivots.rules, options_.pivots.shift, "par_ilut",
         [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); },
@@ -170,8 +173,8 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
     if (options_.jacobi) {
         factors();
         on_gpu_.reset();
-        swept_ = std::make_unique<SweptFactors>(context_, factors_, *options_.jacobi);
-        swept_->take(factors_, "par_ilut");
+        solve_ = std::make_unique<SweptFactors>(context_, factors_, *options_.jacobi);
+        solve_->take(factors_, "par_ilut");
     }
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes =
@@ -181,12 +184,10 @@ SetupReport ParIlut::setup(const SystemMatrix& matrix) {
     return report;
 }
 
-void ParIlut::apply(const Vector& r, Vector& z) const {
-    if (swept_) return swept_->apply(r, z);
+const GeneralSolve& ParIlut::solve() const {
     if constexpr (cuda_built)
-        if (on_gpu_) return on_gpu_->solve->solve(r, z);
-    general_cpu::lower_solve(factors_, lower_, r.data(), z.data());
-    general_cpu::upper_solve(factors_, upper_, z.data());
+        if (on_gpu_) return *on_gpu_->solve;
+    return *solve_;
 }
 
 const GeneralFactors& ParIlut::factors() const {
@@ -214,21 +215,11 @@ bool ParIlut::has_the_pattern_of_a() const {
 }
 
 SweepCounts ParIlut::sweeps() const {
-    return sweep_counts(options_, {rows(), rows() > 0 ? blocks() : 0, factors_.dof});
-}
-
-std::string ParIlut::solve_way() const {
-    if (rows() == 0 || options_.jacobi) return "";
-    if constexpr (cuda_built)
-        if (on_gpu_) return name_of(on_gpu_->solve->way());
-    return lower_.goes_by_level() || upper_.goes_by_level() ? name_of(SolveWay::levels) : "natural_order";
-}
-
-SweepCounts ParIlut::sweep_counts(const ParIlutOptions& options, const BlockCounts& factors) {
+    const BlockCounts factors{rows(), rows() > 0 ? blocks() : 0, factors_.dof};
     SweepCounts counts;
-    if (options.jacobi) counts.apply = options.jacobi->lower + options.jacobi->upper;
-    if (options.sweeps > 0) {
-        counts.setup = options.sweeps;
+    if (options_.jacobi) counts.apply = options_.jacobi->lower + options_.jacobi->upper;
+    if (options_.sweeps > 0) {
+        counts.setup = options_.sweeps;
         counts.bytes_of_setup_sweep = 2 * factors.value_bytes() + BlockPattern::bytes(factors.rows, factors.blocks);
     }
     return counts;
@@ -239,13 +230,9 @@ PreconditionerTraits ParIlut::traits_of(const ParIlutOptions& options, bool symm
     return {.fixed = true, .symmetric = symmetric};
 }
 
-Index ParIlut::bytes_per_apply() const {
-    if (swept_) return swept_->bytes_per_apply();
-    return general_cpu::bytes_per_apply(rows(), blocks(), factors_.dof);
-}
-
-ApplicationCheck ParIlut::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
-                                            const MakeInDouble& /*in_double*/) const {
+ApplicationCheck ParIlut::check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
+                                            const MakeInDouble& in_double) const {
+    if (slab_) return Preconditioner::check_application(a, r, z, in_double);
     if (options_.jacobi) return check_sweeps(ldu(), factors_.dof, *options_.jacobi, r, z);
     return {error_of_solves(factors(), factors().filled.diagonal, r, z), bound_of_double(), ""};
 }
@@ -261,6 +248,7 @@ Index ParIlut::most_blocks(const ParIlutOptions& options, const BlockPattern& a)
 
 PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
+    if (a.pattern()->slab()) return plan_of_rank(options, setting);
     const Context host = setting.context.host();
     const FilledPattern own = filled_pattern(host, a.pattern(), 0, label);
     const par_ilut::FillLimits limits = limits_of(own, options.fill_limit);
@@ -310,20 +298,22 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
 std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const ParIlutOptions& options,
                                         [[maybe_unused]] const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
-        const MatrixShape& a = setting.matrix;
-        return {
-            {"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-             Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision, [options, a] {
-                 const par_ilut::FillLimits limits = limits_of(*a.pattern(), options);
-                 rtc::Programs programs = options.jacobi
-                                              ? SweptFactors::programs(double(limits.lower) / double(a.block_rows()),
-                                                                       double(limits.upper) / double(a.block_rows()),
-                                                                       a.dof(), *options.jacobi)
-                                              : SlicedSolve::programs(a.dof(), options.way);
-                 std::ranges::move(par_ilut::RoundsOnGpu::programs(limits, a), std::back_inserter(programs));
-                 std::ranges::move(level_programs(), std::back_inserter(programs));
-                 return programs;
-             }}};
+        return kernels_named(
+            "par_ilut", setting.matrix, FactorStorage::double_precision, [options, a = setting.matrix] {
+                const bool on_ranks = a.pattern()->slab() != nullptr;
+                const BlockPattern& all = on_ranks ? *a.pattern()->whole() : *a.pattern();
+                const par_ilut::FillLimits limits = limits_of(all, options);
+                const double rows = double(all.rows());
+                rtc::Programs programs =
+                    options.jacobi ? SweptFactors::programs(double(limits.lower) / rows, double(limits.upper) / rows,
+                                                            a.dof(), *options.jacobi)
+                    : on_ranks     ? SlicedSolve::programs_of_ranks(a.dof())
+                                   : SlicedSolve::programs(a.dof(), options.way);
+                if (on_ranks) return programs;
+                std::ranges::move(par_ilut::RoundsOnGpu::programs(limits, a), std::back_inserter(programs));
+                std::ranges::move(level_programs(), std::back_inserter(programs));
+                return programs;
+            });
     }
     return {};
 }

@@ -16,6 +16,11 @@
 // On a GPU, kernels do the same in the same order where a row has one unknown (precond/par_ilut/rounds_cuda.hpp); the
 // host finds factors of blocks. The solves are those of sync_free_ilu (precond/general/orders/slices.hpp), or Jacobi
 // sweeps on a copy (precond/general/sweeps/swept.hpp), beside which a GPU keeps no factors: the host has them.
+//
+// Which blocks are kept depends on all rows. So where ranks share the rows, every rank gathers the matrix, its host
+// finds the factors as one rank does, with the same bits, and it keeps its own rows of them. Exact solves then go stage
+// by stage on CPUs (precond/general/solves/rank_solve.hpp), row by row on GPUs
+// (precond/general/solves/between_ranks.hpp).
 #pragma once
 
 #include <memory>
@@ -25,6 +30,8 @@
 #include "precond/counted.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/general/factors/cpu.hpp"
+#include "precond/general/solves/general_solve.hpp"
+#include "precond/general/solves/rank_stages.hpp"
 #include "precond/general/solves/solve_way.hpp"
 #include "precond/par_ilut/selection.hpp"
 #include "precond/row.hpp"
@@ -33,7 +40,6 @@
 
 namespace hyperplane {
 
-class SweptFactors;
 struct FactorsOnGpu;
 
 struct ParIlutOptions {
@@ -54,33 +60,36 @@ public:
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
-    void apply(const Vector& r, Vector& z) const override;
+    void apply(const Vector& r, Vector& z) const override { solve().apply(r, z); }
     PreconditionerTraits traits() const override { return traits_of(options_, factors_.symmetric); }
     SweepCounts sweeps() const override;
     void set_setup_sweeps(int count) override {
         if (options_.sweeps > 0) options_.sweeps = count;
     }
-    Index bytes_per_apply() const override;
+    Index bytes_per_apply() const override { return solve().bytes_per_apply(); }
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
 
     /// In the host's memory; those of a GPU are copied there at the first call after a set-up.
     const GeneralFactors& factors() const;
+    /// A rank that shares rows with others has not all factors.
+    bool has_ldu() const override { return !slab_; }
     LduFactors ldu() const override;
-    std::string solve_way() const override;
+    std::string solve_way() const override { return solve_ || on_gpu_ ? solve().way() : ""; }
     /// The number of rounds of the last set-up.
     int rounds() const { return rounds_; }
 
     /// The most blocks that factors of a matrix with the pattern can have, which the host can read.
     static Index most_blocks(const ParIlutOptions& options, const BlockPattern& a);
-    static PreconditionerTraits traits_of(const ParIlutOptions& options, bool symmetric);
-    /// The sweeps of an application, and of a set-up that has found factors of this size.
-    static SweepCounts sweep_counts(const ParIlutOptions& options, const BlockCounts& factors);
     static PreconditionerPlan plan(const ParIlutOptions& options, const PreconditionerSetting& setting);
     /// What NVRTC compiles on a GPU.
     static std::vector<KernelSet> kernels(const ParIlutOptions& options, const PreconditionerSetting& setting);
 
 private:
+    static PreconditionerTraits traits_of(const ParIlutOptions& options, bool symmetric);
+    static PreconditionerPlan plan_of_rank(const ParIlutOptions& options, const PreconditionerSetting& setting);
+    SetupReport setup_on_ranks(const BsrMatrix& a);
+    const GeneralSolve& solve() const;
     /// The factors of a matrix, where it is, and what solves with them.
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
     /// Those of the factors, wherever they are; rows() is 0 before the first set-up.
@@ -93,9 +102,11 @@ private:
     Context context_;
     ParIlutOptions options_;
     mutable GeneralFactors factors_;  ///< in the host's memory; if a GPU finds them, empty until they are asked for
-    RowWalk lower_, upper_;           ///< of a CPU
+    std::shared_ptr<const RowSlab> slab_;   ///< of the factors, where ranks share the rows
+    RowWalk lower_;                         ///< of an elimination on a CPU
+    RankStages stages_;                     ///< of exact solves on CPUs where ranks share the rows
+    std::unique_ptr<GeneralSolve> solve_;   ///< unless on_gpu_ solves
     std::unique_ptr<FactorsOnGpu> on_gpu_;  ///< what solves exactly on a GPU
-    std::unique_ptr<SweptFactors> swept_;   ///< of options_.jacobi
     int rounds_ = 0;
 };
 

@@ -15,10 +15,6 @@ namespace {
 
 constexpr const char* rounds_label = "factor";
 
-FixedPointShape swept_shape(const SyncFreeShape& shape) {
-    return {shape.dof, shape.symmetric, shape.lanes};
-}
-
 Index size_of_block(int dof) {
     return Index(dof) * dof * Index(sizeof(double));
 }
@@ -98,12 +94,12 @@ std::unique_ptr<FactorsOnGpu> RoundsOnGpu::factors(double alpha, PivotInverter& 
     Buffer<double> inverse(gpu, rounds_label, rows * a_.dof() * a_.dof(), Initially::anything);
     const auto sweep = [&] {
         const ProfileScope scope(gpu, "sweep");
-        FixedPointCuda one(gpu, *x.pattern, swept_shape(shape));
+        FixedPointCuda one(gpu, *x.pattern, shape.swept());
         Buffer<double> made(gpu, rounds_label, x.values.size(), Initially::anything);
         one.sweep(a_, alpha, rules, x.values, inverse, made);
         std::swap(x.values, made);
     };
-    FixedPointCuda(gpu, *x.pattern, swept_shape(shape)).begin(a_, alpha, rules, inverse, x.values);
+    FixedPointCuda(gpu, *x.pattern, shape.swept()).begin(a_, alpha, rules, inverse, x.values);
     const Index limit = options_.rounds > 0 ? most_found(options_, *a_.pattern(), a_.symmetric()) : 0;
     double before = 0.0;
     for (rounds = 0; rounds < options_.rounds; ++rounds) {
@@ -126,7 +122,7 @@ std::unique_ptr<FactorsOnGpu> RoundsOnGpu::factors(double alpha, PivotInverter& 
     if (options_.sweeps > 0) {
         general_cpu::FixedPointScratch scratch{Buffer<double>(gpu, rounds_label, x.values.size(), Initially::anything),
                                                std::move(inverse)};
-        FixedPointCuda(gpu, *x.pattern, swept_shape(shape))
+        FixedPointCuda(gpu, *x.pattern, shape.swept())
             .sweep_to_factors(a_, alpha, options_.sweeps, rules, scratch, x.values, inverter);
     }
     inverse = {};
@@ -150,7 +146,7 @@ SyncFreeShape RoundsOnGpu::shape_of(const FillLimits& limits, Index rows, int do
 
 rtc::Programs RoundsOnGpu::programs(const FillLimits& limits, const MatrixShape& a) {
     const SyncFreeShape shape = shape_of(limits, a.block_rows(), a.dof(), a.symmetric());
-    rtc::Programs programs = FixedPointCuda::programs(swept_shape(shape));
+    rtc::Programs programs = FixedPointCuda::programs(shape.swept());
     std::ranges::move(SyncFreeCuda::programs(shape), std::back_inserter(programs));
     return programs;
 }
@@ -166,7 +162,7 @@ void RoundsOnGpu::plan(const ParIlutOptions& options, const PreconditionerSettin
     counts.rows = rows;
     const auto last = [&](Index of_blocks, Index x, const OrderSizes& orders) {
         // Fixed-point sweeps, an elimination, or the copies for solves.
-        const Index values = of_blocks * sizes.block(), records = FixedPointCuda::bytes(counts, swept_shape(shape));
+        const Index values = of_blocks * sizes.block(), records = FixedPointCuda::bytes(counts, shape.swept());
         const Index slices = (orders.lower->slices + orders.upper->slices) * Index(sizeof(SolveSlice)) + positions;
         const Index eliminating = slices + SyncFreeCuda::bytes(own, orders, shape);
         return std::max({x + sizes.inverse() + records, options.sweeps > 0 ? x + values + sizes.inverse() + records : 0,

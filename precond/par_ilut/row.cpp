@@ -4,7 +4,6 @@
 
 #include "core/error.hpp"
 #include "precond/par_ilut/par_ilut.hpp"
-#include "precond/par_ilut/rank_par_ilut.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 
 namespace hyperplane {
@@ -88,16 +87,12 @@ PreconditionerRow par_ilut_row() {
         row.parameters.push_back(std::move(spec));
     }
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        if (setting.matrix.pattern()->slab())
-            return std::unique_ptr<Preconditioner>(new RankParIlut(setting.context, options_of(parameters, setting)));
         return std::unique_ptr<Preconditioner>(new ParIlut(setting.context, options_of(parameters, setting)));
     };
     row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        return setting.matrix.pattern()->slab() ? RankParIlut::kernels(options_of(parameters, setting), setting)
-                                                : ParIlut::kernels(options_of(parameters, setting), setting);
+        return ParIlut::kernels(options_of(parameters, setting), setting);
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
-        if (setting.matrix.pattern()->slab()) return RankParIlut::plan(options_of(parameters, setting), setting);
         return ParIlut::plan(options_of(parameters, setting), setting);
     };
     return row;

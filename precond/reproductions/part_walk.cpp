@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "precond/general/pattern/on_gpu.hpp"
+#include "precond/general/factors/cpu.hpp"
 
 namespace hyperplane {
 namespace {
@@ -48,15 +48,20 @@ struct StoredRows {
 
 }  // namespace
 
-PartWalkCuda::PartWalkCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
+PartWalkCuda::PartWalkCuda(const GpuPattern& pattern, const GeneralFactors& factors, const GraphParts& parts,
                            SubdomainVariant variant)
-    : dof_(factors.dof),
+    : pattern_(pattern),
+      dof_(factors.dof),
       parts_(parts.count()),
       shared_(parts.largest() *
               (factors.dof * Index(sizeof(double)) + (variant == SubdomainVariant::spin ? Index(sizeof(int)) : 0))),
-      values_(context, walk_label, factors.value_count()),
-      pack_kernel_(context, sync_free_source(walk_text), definitions(factors.dof, variant), "pack_rows"),
-      walk_kernel_(context, sync_free_source(walk_text), definitions(factors.dof, variant), "part_walk") {
+      values_(pattern.diagonal.context(), walk_label, factors.value_count()) {
+    const Context& context = values_.context();
+    const auto kernel = [&](const char* name) {
+        return Kernel(context, sync_free_source(walk_text), definitions(factors.dof, variant), name);
+    };
+    pack_kernel_ = kernel("pack_rows");
+    walk_kernel_ = kernel("part_walk");
     const StoredRows stored(factors.filled, parts);
     part_rows_ = copied_to(context, walk_label, std::vector<int>(parts.begin.begin(), parts.begin.end()));
     rows_ = copied_to(context, walk_label, std::vector<int>(parts.vertices.begin(), parts.vertices.end()));
@@ -74,17 +79,21 @@ PartWalkCuda::PartWalkCuda(const Context& context, const GeneralFactors& factors
     arguments_.count = parts.vertices.size();
     walk_kernel_.allow_shared(shared_);
     if (graph_.size() == 0 || parts_ == 0) return;
-    const Kernel find(context, sync_free_source(walk_text), definitions(factors.dof, variant), "part_graph");
+    const Kernel find = kernel("part_graph");
     const Index scratch = 2 * parts.largest() * Index(sizeof(int));
     find.allow_shared(scratch);
     find.launch({unsigned(parts_)}, walk_threads, scratch, arguments_);
 }
 
-void PartWalkCuda::take(const StoredView& factors, const Index* row_begin, const Index* diagonal) {
+Index PartWalkCuda::bytes_per_apply() const {
+    return general_cpu::bytes_per_apply(pattern_.pattern->rows(), pattern_.pattern->blocks(), dof_);
+}
+
+void PartWalkCuda::take(const GeneralFactors& factors, const std::string& /*name*/) {
     PartWalkArguments arguments = arguments_;
-    arguments.row_begin = as_pointers(row_begin);
-    arguments.diagonal = as_pointers(diagonal);
-    arguments.factors = static_cast<const double*>(factors.values);
+    arguments.row_begin = as_pointers(pattern_.pattern->row_begin());
+    arguments.diagonal = as_pointers(pattern_.diagonal.data());
+    arguments.factors = factors.values.data();
     if (arguments.count == 0) return;
     pack_kernel_.launch({unsigned((arguments.count * dof_ + walk_threads - 1) / walk_threads)}, walk_threads, 0,
                         arguments);

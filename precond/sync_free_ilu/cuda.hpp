@@ -8,11 +8,8 @@
 #include <vector>
 
 #include "core/device/rtc.hpp"
-#include "precond/factors/pivot_record.hpp"
-#include "precond/general/factors/arguments.hpp"
-#include "precond/general/factors/factors.hpp"
+#include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/general/orders/orders_cuda.hpp"
-#include "precond/general/pattern/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/block_factor.hpp"
 #include "precond/sync_free_ilu/table_factor.hpp"
 
@@ -35,8 +32,9 @@ struct SyncFreeShape {
     /// `sliced`: whether there will be slices of the lower triangle.
     static SyncFreeShape of(const RowCounts& counts, int dof, bool symmetric, FactorVariant variant,
                             bool sliced = false);
-    int warps() const { return dof > 16 ? 2 : 4; }       ///< of a thread block
-    Index rows() const { return 32 * warps() / lanes; }  ///< of a thread block
+    FixedPointShape swept() const { return {dof, symmetric, lanes}; }  ///< of fixed-point sweeps in its place
+    int warps() const { return dof > 16 ? 2 : 4; }                     ///< of a thread block
+    Index rows() const { return 32 * warps() / lanes; }                ///< of a thread block
 };
 
 /// The tables of one pattern, and the kernels.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all preconditioners of this family have in common, on one rank or on several, on a CPU or on a GPU: a symbolic
-// part, which is kept as long as matrices have the same pattern, and a numeric part, which is repeated if the pivot
-// policy says so.
+// What the preconditioners of this family have in common: a symbolic part, which is kept as long as matrices have the
+// same pattern, and a numeric part, which is repeated if the pivot policy says so.
 #pragma once
 
 #include <memory>
@@ -71,8 +70,12 @@ private:
 
 /// The symbolic part for `a`, a matrix or its shape.
 template <class Matrix>
-SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a, AcrossRanks ranks = AcrossRanks::none) {
+SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a, AcrossRanks ranks) {
     return {a.pattern(), a.dof(), options.fill_level, options.parts, a.symmetric(), ranks};
+}
+template <class Matrix>
+SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a) {
+    return key_of(options, a, options.couples_ranks ? AcrossRanks::by_row : AcrossRanks::none);
 }
 
 /// The kernels for a matrix of this shape.

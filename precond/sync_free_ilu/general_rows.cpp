@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <type_traits>
+
 #include "core/error.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
-#include "precond/sync_free_ilu/rank_ilu.hpp"
-#include "precond/sync_free_ilu/rank_ilu_cuda.hpp"
 #include "precond/sync_free_ilu/rank_parts_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
@@ -144,11 +144,6 @@ bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& se
 
 namespace {
 
-/// Whether a rank's GPU solves whole parts.
-[[maybe_unused]] bool solves_parts(const SyncFreeOptions& options) {
-    return options.parts && !options.sweeps;
-}
-
 /// Refuses reduced storage of those variants of parts whose kernels, of a GPU, read factors in double alone.
 void check_storage(const SyncFreeOptions& options, const Parameters& parameters, Backend backend) {
     if (!is_reduced(options.storage) || backend != Backend::cuda) return;
@@ -159,32 +154,18 @@ void check_storage(const SyncFreeOptions& options, const Parameters& parameters,
                         parameters.where("preconditioner", "storage"), options.name, name_of(options.part_variant)));
 }
 
-/// One of the family's classes.
-struct OfFamily {
-    std::unique_ptr<Preconditioner> (*create)(const Context&, const SyncFreeOptions&);
-    PreconditionerPlan (*plan)(const SyncFreeOptions&, const PreconditionerSetting&);
-    std::vector<KernelSet> (*kernels)(const SyncFreeOptions&, const PreconditionerSetting&);
-};
-template <class Ilu>
-OfFamily of_family() {
-    OfFamily made{[](const Context& context, const SyncFreeOptions& options) -> std::unique_ptr<Preconditioner> {
-                      return std::make_unique<Ilu>(context, options);
-                  },
-                  Ilu::plan, [](const auto&, const auto&) { return std::vector<KernelSet>{}; }};
-    if constexpr (requires { Ilu::kernels; }) made.kernels = Ilu::kernels;
-    return made;
-}
-
-/// The class with these options on a backend; of several ranks, with the couplings that the deck's scope, if it has
-/// one, asks for.
-OfFamily chosen(const SyncFreeOptions& options, const Parameters& parameters, const PreconditionerSetting& setting,
-                Backend backend) {
+/// Calls body(Class(), options) with the options for a matrix on a backend and the class that serves them: on several
+/// ranks a GPU solves whole parts.
+template <class Body>
+auto with_class(ReadOptions read, const Parameters& parameters, const PreconditionerSetting& setting, Backend backend,
+                const Body& body) {
+    SyncFreeOptions options = read(parameters, setting);
+    options.couples_ranks = couples_ranks(parameters, setting);
     check_storage(options, parameters, backend);
-    if (!couples_ranks(parameters, setting)) return of_family<SyncFreeIlu>();
     if constexpr (cuda_built)
-        if (backend == Backend::cuda)
-            return solves_parts(options) ? of_family<RankPartsCuda>() : of_family<RankIluCuda>();
-    return of_family<RankIlu>();
+        if (backend == Backend::cuda && options.couples_ranks && options.parts && !options.sweeps)
+            return body(std::type_identity<RankPartsCuda>(), options);
+    return body(std::type_identity<SyncFreeIlu>(), options);
 }
 
 }  // namespace
@@ -197,18 +178,24 @@ PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
     };
     row.create = [=, on_grid = row.create](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (!general(setting)) return on_grid(parameters, setting);
-        const SyncFreeOptions options = read(parameters, setting);
-        return chosen(options, parameters, setting, setting.context.backend()).create(setting.context, options);
+        return with_class(read, parameters, setting, setting.context.backend(),
+                          [&]<class Ilu>(std::type_identity<Ilu>, const SyncFreeOptions& options) {
+                              return std::unique_ptr<Preconditioner>(new Ilu(setting.context, options));
+                          });
     };
     row.plan = [=, on_grid = row.plan](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (!general(setting)) return on_grid(parameters, setting);
-        const SyncFreeOptions options = read(parameters, setting);
-        return chosen(options, parameters, setting, setting.context.backend()).plan(options, setting);
+        return with_class(read, parameters, setting, setting.context.backend(),
+                          [&]<class Ilu>(std::type_identity<Ilu>, const SyncFreeOptions& options) {
+                              return Ilu::plan(options, setting);
+                          });
     };
     row.kernels = [=, on_grid = row.kernels](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (!general(setting)) return on_grid ? on_grid(parameters, setting) : std::vector<KernelSet>{};
-        const SyncFreeOptions options = read(parameters, setting);
-        return chosen(options, parameters, setting, Backend::cuda).kernels(options, setting);
+        return with_class(read, parameters, setting, Backend::cuda,
+                          [&]<class Ilu>(std::type_identity<Ilu>, const SyncFreeOptions& options) {
+                              return Ilu::kernels(options, setting);
+                          });
     };
     return row;
 }

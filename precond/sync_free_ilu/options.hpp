@@ -28,6 +28,7 @@ struct SyncFreeOptions {
     int fixed_point_sweeps = 0;                               ///< in place of the elimination; 0: the elimination
     std::optional<PartOptions> parts;                         ///< couplings between parts of the rows are left out
     SubdomainVariant part_variant = SubdomainVariant::level;  ///< how a GPU solves the parts
+    bool couples_ranks = false;                               ///< rows depend on rows of other ranks
 };
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);

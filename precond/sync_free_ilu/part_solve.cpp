@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/sync_free_ilu/part_solve.hpp"
 
-#include "core/error.hpp"
+#include "precond/general/factors/cpu.hpp"
+#include "precond/general/factors/reduced_rows_cuda.hpp"
 #include "precond/general/factors/stored_on_host.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
 #include "precond/kernel_set.hpp"
@@ -25,35 +26,35 @@ rtc::Definitions definitions(int dof, FactorStorage storage, bool fused) {
 
 }  // namespace
 
-std::unique_ptr<PartSolve> PartSolve::make(SubdomainVariant variant, const Context& context,
-                                           const GeneralFactors& factors, FactorStorage storage,
-                                           const GraphParts& parts, std::optional<PartTables> known) {
-    if (!goes_by_steps(variant)) return std::make_unique<PartWalkCuda>(context, factors, parts, variant);
-    return std::make_unique<PartSolveCuda>(context, factors, parts, storage, std::move(known),
+std::unique_ptr<GeneralSolve> part_solve::make(SubdomainVariant variant, const GpuPattern& pattern,
+                                               const GeneralFactors& factors, FactorStorage storage,
+                                               const GraphParts& parts, std::optional<PartTables> known) {
+    if (!goes_by_steps(variant)) return std::make_unique<PartWalkCuda>(pattern, factors, parts, variant);
+    return std::make_unique<PartSolveCuda>(pattern, factors, parts, storage, std::move(known),
                                            variant == SubdomainVariant::level);
 }
 
-Index PartSolve::bytes(SubdomainVariant variant, Symbolic& symbolic, int dof, FactorStorage storage) {
+Index part_solve::bytes(SubdomainVariant variant, Symbolic& symbolic, int dof, FactorStorage storage) {
     if (!goes_by_steps(variant)) return PartWalkCuda::bytes(symbolic.filled, symbolic.parts, dof, variant);
     return PartSolveCuda::bytes(symbolic, dof, storage);
 }
 
-GeneralFactors PartSolve::widened(const GeneralFactors&, const Buffer<Index>&) const {
-    throw Error(ExitCode::internal, "factors in reduced precision were asked of a variant that has none");
-}
-
-rtc::Programs PartSolve::programs(SubdomainVariant variant, int dof, FactorStorage storage) {
+rtc::Programs part_solve::programs(SubdomainVariant variant, int dof, FactorStorage storage) {
     if (!goes_by_steps(variant)) return PartWalkCuda::programs(dof, variant);
     return PartSolveCuda::programs(dof, storage, variant == SubdomainVariant::level);
 }
 
-PartSolveCuda::PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts,
+PartSolveCuda::PartSolveCuda(const GpuPattern& pattern, const GeneralFactors& factors, const GraphParts& parts,
                              FactorStorage storage, std::optional<PartTables> known, bool fused)
-    : dof_(factors.dof),
+    : pattern_(pattern),
+      dof_(factors.dof),
       parts_(parts.count()),
       most_rows_(parts.largest()),
-      inverse_(context, storage, factors.pattern().rows() * dof_ * dof_, factors.pattern().rows() * dof_, parts_label),
-      pack_kernel_(context, sync_free_source(parts_text), definitions(dof_, storage, fused), "pack_parts") {
+      inverse_(pattern.diagonal.context(), storage, factors.pattern().rows() * dof_ * dof_,
+               factors.pattern().rows() * dof_, parts_label),
+      pack_kernel_(pattern.diagonal.context(), sync_free_source(parts_text), definitions(dof_, storage, fused),
+                   "pack_parts") {
+    const Context& context = pattern.diagonal.context();
     const PartTables tables = known ? *std::move(known) : part_tables(factors.filled, parts, dof_);
     part_rows_ = copied_to(context, parts_label, tables.part_rows);
     rows_ = copied_to(context, parts_label, std::vector<int>(parts.vertices.begin(), parts.vertices.end()));
@@ -95,10 +96,17 @@ PartSide PartSolveCuda::Packed::arguments() {
             .slice_count = int(slices.size())};
 }
 
-void PartSolveCuda::take(const StoredView& factors, const Index* row_begin, const Index* diagonal) {
+Rounding PartSolveCuda::round(const GeneralFactors& factors, const BsrMatrix& a) {
+    RoundedFactors rounded(pattern_, inverse_.storage(), dof_, parts_label);
+    const Rounding met = rounded.round(pattern_, factors.values.data(), a);
+    pack(rounded.stored());
+    return met;
+}
+
+void PartSolveCuda::pack(const StoredView& factors) {
     PartArguments arguments = arguments_;
-    arguments.row_begin = as_pointers(row_begin);
-    arguments.diagonal = as_pointers(diagonal);
+    arguments.row_begin = as_pointers(pattern_.pattern->row_begin());
+    arguments.diagonal = as_pointers(pattern_.diagonal.data());
     arguments.factors = factors.values;
     arguments.exponents = factors.exponents;
     const Index slices = lower_.slices.size() + upper_.slices.size(), each = part_threads / 32;
@@ -117,8 +125,12 @@ void PartSolveCuda::solve(const Kernel& kernel, const Vector& in, Vector& out) c
     kernel.launch({unsigned(parts_)}, part_threads, most_rows_ * dof_ * Index(sizeof(double)), arguments);
 }
 
-GeneralFactors PartSolveCuda::widened(const GeneralFactors& shape, const Buffer<Index>& diagonal) const {
-    UnitFactorsOnHost wide(shape, diagonal);
+Index PartSolveCuda::bytes_per_apply() const {
+    return general_cpu::bytes_per_apply(pattern_.pattern->rows(), pattern_.pattern->blocks(), dof_, inverse_.storage());
+}
+
+GeneralFactors PartSolveCuda::widened(const GeneralFactors& shape) const {
+    UnitFactorsOnHost wide(shape, pattern_.diagonal);
     const HostValues<int> numbered(numbered_);
     const StoredOnHost inverse(inverse_);
     for (const Side side : {Side::lower, Side::upper}) {

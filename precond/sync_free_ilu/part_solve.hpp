@@ -7,53 +7,46 @@
 #include <optional>
 
 #include "core/device/rtc.hpp"
-#include "precond/general/factors/factors.hpp"
-#include "precond/general/factors/reduced_rows_cuda.hpp"
+#include "precond/general/pattern/gpu_pattern.hpp"
+#include "precond/general/solves/general_solve.hpp"
 #include "precond/subdomain_variant.hpp"
 #include "precond/sync_free_ilu/part_arguments.hpp"
 #include "precond/sync_free_ilu/symbolic.hpp"
 
 namespace hyperplane {
 
-/// Both solves with the parts of general factors.
-class PartSolve {
-public:
-    virtual ~PartSolve() = default;
-    /// Packs the factors, whose pattern on the GPU begins at `row_begin` and `diagonal`.
-    virtual void take(const StoredView& factors, const Index* row_begin, const Index* diagonal) = 0;
-    /// z = M^-1 r.
-    virtual void apply(const Vector& r, Vector& z) const = 0;
+namespace part_solve {
 
-    /// With the symbolic part. `factors` has its pattern in the host's memory, and no row depends on one of another
-    /// part. `known` are the tables of the parts if there are some already.
-    static std::unique_ptr<PartSolve> make(SubdomainVariant variant, const Context& context,
-                                           const GeneralFactors& factors, FactorStorage storage,
-                                           const GraphParts& parts, std::optional<PartTables> known);
-    /// Bytes that it holds. `symbolic` receives the tables of the parts, if the variant needs them.
-    static Index bytes(SubdomainVariant variant, Symbolic& symbolic, int dof, FactorStorage storage);
-    /// What NVRTC compiles.
-    static rtc::Programs programs(SubdomainVariant variant, int dof, FactorStorage storage);
-    /// The numbers that solves compute with, as factors with unit triangles in the host's memory: of reduced storage,
-    /// where `shape` are factors with the same pattern that may be without values, and `diagonal` their diagonal
-    /// blocks.
-    virtual GeneralFactors widened(const GeneralFactors& shape, const Buffer<Index>& diagonal) const;
-};
+/// The solves of a variant, with the symbolic part. `factors` has its pattern in the host's memory, `pattern` is the
+/// same on the GPU, and no row depends on one of another part. Both must exist as long as the result. `known` are the
+/// tables of the parts if there are some already.
+std::unique_ptr<GeneralSolve> make(SubdomainVariant variant, const GpuPattern& pattern, const GeneralFactors& factors,
+                                   FactorStorage storage, const GraphParts& parts, std::optional<PartTables> known);
+/// Bytes that they hold. `symbolic` receives the tables of the parts, if the variant needs them.
+Index bytes(SubdomainVariant variant, Symbolic& symbolic, int dof, FactorStorage storage);
+/// What NVRTC compiles.
+rtc::Programs programs(SubdomainVariant variant, int dof, FactorStorage storage);
+
+}  // namespace part_solve
 
 /// By levels, both solves in one kernel or in two.
-class PartSolveCuda final : public PartSolve {
+class PartSolveCuda final : public GeneralSolve {
 public:
-    PartSolveCuda(const Context& context, const GeneralFactors& factors, const GraphParts& parts, FactorStorage storage,
-                  std::optional<PartTables> known, bool fused);
+    PartSolveCuda(const GpuPattern& pattern, const GeneralFactors& factors, const GraphParts& parts,
+                  FactorStorage storage, std::optional<PartTables> known, bool fused);
 
-    void take(const StoredView& factors, const Index* row_begin, const Index* diagonal) override;
+    void take(const GeneralFactors& factors, const std::string& /*name*/) override { pack({factors.values.data()}); }
+    Rounding round(const GeneralFactors& factors, const BsrMatrix& a) override;
     void apply(const Vector& r, Vector& z) const override;
-    GeneralFactors widened(const GeneralFactors& shape, const Buffer<Index>& diagonal) const override;
+    Index bytes_per_apply() const override;
+    GeneralFactors widened(const GeneralFactors& shape) const override;
 
     static Index bytes(Symbolic& symbolic, int dof, FactorStorage storage);
     static rtc::Programs programs(int dof, FactorStorage storage, bool fused);
 
 private:
     using Kernel = rtc::Kernel<PartArguments>;
+    void pack(const StoredView& factors);
     void solve(const Kernel& kernel, const Vector& in, Vector& out) const;
 
     struct Packed {
@@ -65,6 +58,7 @@ private:
         PartSide arguments();
     };
 
+    const GpuPattern& pattern_;
     int dof_;
     Index parts_, most_rows_;
     Buffer<int> part_rows_, rows_, numbered_;

@@ -16,6 +16,7 @@ constexpr const char* parts_of_rank_label = "factor";
 /// The options for the solved rows, whose parts are known.
 SyncFreeOptions with_known_parts(SyncFreeOptions options, const SolvedParts& parts) {
     options.parts->given = parts.part;
+    options.couples_ranks = false;
     return options;
 }
 

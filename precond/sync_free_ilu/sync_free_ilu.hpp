@@ -14,6 +14,14 @@
 // On a CPU the rows of a level are shared by the threads (precond/general/solves/row_walk.hpp). On a GPU rows are
 // handed out in the order of their levels, and wait for each other (precond/general/solves/waiting.cuh); the solves
 // read a copy of the factors in that order (precond/general/orders/slices.hpp).
+//
+// On several ranks, each of which has some rows, all couplings between them are kept, also those of fill, so that
+// factors and solves have the bits of one rank. A rank's factors lie in the order of the slots in memory
+// (precond/general/pattern/rank_pattern.hpp): of earlier ranks' rows that its own rows depend on, it has a copy of the
+// diagonal block and of what is above the diagonal in its columns; then come its own rows. So the loops and kernels of
+// one rank compute them. On CPUs an elimination and exact solves go stage by stage
+// (precond/general/solves/rank_stages.hpp). On GPUs ranks factor one after the other, and in exact solves they work at
+// the same time (precond/general/solves/between_ranks.hpp). Sweeps exchange between them what the next one reads.
 #pragma once
 
 #include <memory>
@@ -21,20 +29,17 @@
 
 #include "precond/counted.hpp"
 #include "precond/factors/ldu.hpp"
-#include "precond/factors/stored_values.hpp"
-#include "precond/general/solves/row_walk.hpp"
+#include "precond/general/solves/general_solve.hpp"
+#include "precond/general/solves/rank_stages.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/general_ilu.hpp"
 #include "precond/tells_solve_way.hpp"
 
 namespace hyperplane {
 
+class FactorRowsCuda;
 class FixedPointCuda;
 struct GpuPattern;
-class PartSolve;
-class RoundedFactors;
-class SlicedSolve;
-class SweptFactors;
 class SyncFreeCuda;
 
 class SyncFreeIlu final : public GeneralIlu, public HasLduFactors, public TellsSolveWay {
@@ -42,18 +47,21 @@ public:
     SyncFreeIlu(const Context& context, const SyncFreeOptions& options);
     ~SyncFreeIlu() override;
 
-    void apply(const Vector& r, Vector& z) const override;
-    Index bytes_per_apply() const override;
+    void apply(const Vector& r, Vector& z) const override { solve_->apply(r, z); }
+    Index bytes_per_apply() const override { return solve_->bytes_per_apply(); }
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
     /// The numeric part alone.
     NumericSetup numeric_setup(const SystemMatrix& matrix) override;
+    /// A rank that shares rows with others has not all factors.
+    bool has_ldu() const override { return !options_.couples_ranks; }
     LduFactors ldu() const override;
-    std::string solve_way() const override;
+    std::string solve_way() const override { return solve_ ? solve_->way() : ""; }
     /// Steps of a set-up, for those who decide about pivots.
     void prepare(const BsrMatrix& a) override;
     void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) override;
     void hand_on() override;
+    Index factor_bytes() const override;
 
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
     /// What NVRTC compiles on a GPU.
@@ -62,26 +70,26 @@ public:
 private:
     void forget() override;
     void find_pattern(const BsrMatrix& a) override;
-    Rounding rounded(const BsrMatrix& a) override;
+    Rounding rounded(const BsrMatrix& a) override { return solve_->round(factors_, a); }
     /// The places of the factors' diagonal blocks, in their memory.
     const Buffer<Index>& diagonals() const;
     /// The pattern of the factors; on a GPU gpu_pattern_, too.
     Symbolic analysed_pattern(const BsrMatrix& a);
-    /// Null in double.
-    const StoredValues* reduced() const { return is_reduced(options_.storage) ? &reduced_ : nullptr; }
-    /// The factors in reduced precision that solves compute with, as factors with unit triangles.
-    GeneralFactors widened() const;
+    /// What computes the factors, and what solves with them.
+    void make_for_gpu(const BsrMatrix& a, Symbolic& symbolic);
+    void make_for_host(const BsrMatrix& a);
+    /// Brings rows of other ranks up to date between fixed-point sweeps, if there are such.
+    general_cpu::ShareRows share_rows();
 
     GraphParts parts_;                         ///< of options_.parts
-    RowWalk lower_, upper_;                    ///< on a CPU
-    StoredValues reduced_;                     ///< on a CPU in reduced precision, in place of the factors' values
-    std::unique_ptr<RoundedFactors> rounded_;  ///< on a GPU, until the solves have taken them over
-    std::unique_ptr<SweptFactors> swept_;
+    std::shared_ptr<const RowSlab> slab_;      ///< of the factors, where ranks are coupled
+    RowWalk lower_;                            ///< of an elimination on a CPU
+    RankStages stages_;                        ///< in its place, where ranks are coupled
     std::unique_ptr<GpuPattern> gpu_pattern_;  ///< on a GPU
+    std::unique_ptr<FactorRowsCuda> between_;  ///< on a GPU, where ranks are coupled
     std::unique_ptr<SyncFreeCuda> cuda_;  ///< on a GPU, unless fixed-point sweeps take the place of the elimination
     std::unique_ptr<FixedPointCuda> fixed_point_;  ///< on a GPU, in its place
-    std::unique_ptr<SlicedSolve> sliced_;          ///< on a GPU, unless sweeps or parts take the place of the solves
-    std::unique_ptr<PartSolve> part_solve_;        ///< on a GPU, of options_.parts, unless there are sweeps
+    std::unique_ptr<GeneralSolve> solve_;
 };
 
 PreconditionerRow sync_free_ilu_row();

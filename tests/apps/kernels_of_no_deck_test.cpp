@@ -267,7 +267,7 @@ TEST(GeneralAsyncSweeps, CompileAlmostWithoutSpills) {
 
 void expect_parts_almost_without_spills(SubdomainVariant variant, int dof, const std::string& architecture,
                                         FactorStorage storage = FactorStorage::double_precision) {
-    for (const auto& row : rtc::compile(PartSolve::programs(variant, dof, storage), architecture)) {
+    for (const auto& row : rtc::compile(part_solve::programs(variant, dof, storage), architecture)) {
         EXPECT_GT(row.registers, 0) << row.name;
         if (dof <= 8) {
             EXPECT_LE(row.spill_bytes, 16) << row.name << " of " << dof << ", " << architecture;

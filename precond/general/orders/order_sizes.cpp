@@ -43,13 +43,8 @@ Orders orders_where_possible(const Context& gpu, const FilledPattern& filled, co
 
 OrderSizes sizes_of_orders(const Context& gpu, const FilledPattern& filled, const OrderNeeds& needs,
                            const std::string& label) {
-    OrderSizes sizes;
-    if (!needs.slices && !needs.table) return sizes;
-    const Orders orders = orders_where_possible(gpu, filled, needs, label);
-    if (orders.lower) sizes.lower = orders.lower->sizes();
-    if (orders.upper) sizes.upper = orders.upper->sizes();
-    if (orders.table) sizes.table = orders.table->sizes;
-    return sizes;
+    if (!needs.slices && !needs.table) return {};
+    return sizes_of(orders_where_possible(gpu, filled, needs, label));
 }
 
 }  // namespace hyperplane

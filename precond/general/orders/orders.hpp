@@ -34,6 +34,14 @@ struct OrderSizes {
     std::optional<TableSizes> table;
 };
 
+inline OrderSizes sizes_of(const Orders& orders) {
+    OrderSizes sizes;
+    if (orders.lower) sizes.lower = orders.lower->sizes();
+    if (orders.upper) sizes.upper = orders.upper->sizes();
+    if (orders.table) sizes.table = orders.table->sizes;
+    return sizes;
+}
+
 struct PlannedOrders {
     OrderNeeds needs;
     OrderSizes sizes;

@@ -31,17 +31,31 @@ RowLevels levels_of_own_rows(const Context& host, const FilledPattern& filled, I
 
 }  // namespace
 
-RankOrders orders_of_rank(const Context& host, const FilledPattern& filled, Index rows, int dof,
-                          const std::string& label) {
+Orders orders_of_rank(const Context& host, const FilledPattern& filled, Index rows, const OrderNeeds& needs,
+                      const std::string& label) {
+    Orders made;
+    const auto sliced = [&](const RowLevels& levels, Side side) {
+        SlicedOrder order = sliced_order(host, filled, levels, side, needs.dof, label);
+        order.level_begin = {};
+        return order;
+    };
     RowLevels lower = levels_of_own_rows(host, filled, rows, Side::lower, label);
-    const RowLevels upper = levels_of_own_rows(host, filled, rows, Side::upper, label);
-    SlicedOrder of_lower = sliced_order(host, filled, lower, Side::lower, dof, label);
-    SlicedOrder of_upper = sliced_order(host, filled, upper, Side::upper, dof, label);
-    return {std::move(lower), std::move(of_lower), std::move(of_upper)};
+    if (needs.slices) {
+        made.lower = sliced(lower, Side::lower);
+        made.upper = sliced(levels_of_own_rows(host, filled, rows, Side::upper, label), Side::upper);
+    }
+    if (needs.by_level) made.by_level = std::move(lower.rows);
+    return made;
 }
 
-SlicedOrder copied_to_gpu(const Context& gpu, const SlicedOrder& order, const std::string& label) {
-    return {copy_on(gpu, label, order.row), copy_on(gpu, label, order.slices), order.places, order.levels, {}};
+Orders copied_to_gpu(const Context& gpu, const Orders& orders, const std::string& label) {
+    const auto sliced = [&](const std::optional<SlicedOrder>& order) -> std::optional<SlicedOrder> {
+        if (!order) return std::nullopt;
+        return SlicedOrder{copy_on(gpu, label, order->row), copy_on(gpu, label, order->slices), order->places,
+                           order->levels, order->level_begin};
+    };
+    return {sliced(orders.lower), sliced(orders.upper), std::nullopt,
+            orders.by_level.size() > 0 ? copy_on(gpu, label, orders.by_level) : Buffer<int>()};
 }
 
 }  // namespace hyperplane

@@ -3,15 +3,14 @@
 
 namespace hyperplane {
 
-RowCounts row_counts(const FilledPattern& filled, bool symmetric) {
-    const Index rows = filled.pattern->rows();
+RowCounts row_counts(const FilledPattern& filled, bool symmetric, Index rows) {
     const TableRule rule{symmetric};
     RowCounts counts;
 #pragma omp parallel num_threads(filled.pattern->context().threads_for(rows))
     {
         RowCounts own;
 #pragma omp for schedule(static)
-        for (Index row = 0; row < rows; ++row) own.add(entries_of(filled, row), rule);
+        for (Index row = 0; row < rows; ++row) own.add(entries_of(filled, filled.first + row), rule);
 #pragma omp critical
         counts.add(own);
     }

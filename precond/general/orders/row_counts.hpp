@@ -49,6 +49,10 @@ inline RowEntries entries_of(const FilledPattern& filled, Index row) {
     const Index* const begin = filled.pattern->row_begin() + row;
     return {int(filled.diagonal[row] - begin[0]), int(begin[1] - filled.diagonal[row])};
 }
-RowCounts row_counts(const FilledPattern& filled, bool symmetric);
+/// Of the `rows` rows from filled.first on, by default of all.
+RowCounts row_counts(const FilledPattern& filled, bool symmetric, Index rows);
+inline RowCounts row_counts(const FilledPattern& filled, bool symmetric) {
+    return row_counts(filled, symmetric, filled.pattern->rows());
+}
 
 }  // namespace hyperplane

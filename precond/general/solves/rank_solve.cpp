@@ -10,39 +10,38 @@
 namespace hyperplane {
 namespace {
 
-/// The blocks of the own rows, and those of them below the diagonal.
-struct OwnBlocks {
-    Index all, lower = 0;
+/// Rows of a vector as messages.
+struct VectorRows {
+    double* values;  ///< of the first row in memory
+    Index dof;
 
-    OwnBlocks(const FilledPattern& filled, const RowSlab& slab) {
-        const Index* const begin = filled.pattern->row_begin() + filled.first;
-        all = begin[slab.rows] - begin[0];
-        for (Index row = 0; row < slab.rows; ++row) lower += filled.diagonal[filled.first + row] - begin[row];
+    Index size(const RankStages::Exchange& /*from*/, Index /*at*/) const { return dof; }
+    void take(const RankStages::Exchange& from, Index at, const double* message) const {
+        std::copy_n(message, dof, values + Index(from.rows[at]) * dof);
+    }
+    void give(const RankStages::Exchange& to, Index at, std::vector<double>& message) const {
+        const double* const first = values + Index(to.rows[at]) * dof;
+        message.insert(message.end(), first, first + dof);
     }
 };
 
 }  // namespace
 
 RankSolve::RankSolve(const Context& context, const GeneralFactors& factors, std::shared_ptr<const RowSlab> slab,
-                     const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, const std::string& label,
+                     const RowSlab& of_vectors, const RankStages& lower, const std::string& label,
                      FactorStorage storage)
     : context_(context),
       slab_(std::move(slab)),
       dof_(factors.dof),
-      bytes_per_apply_(bytes_per_apply(factors.filled, *slab_, sweeps, dof_, storage)),
-      lower_(context, factors.pattern(), *slab_, Side::lower, label) {
-    if (sweeps) {
-        swept_ = std::make_unique<RankSweeps>(context, factors, slab_, of_vectors, *sweeps, label);
-    } else {
-        upper_ = RankStages(context, factors.pattern(), *slab_, Side::upper, label);
-        l_ = StagedTriangle(context, factors, lower_.rows(), Side::lower, storage, label);
-        u_ = StagedTriangle(context, factors, upper_.rows(), Side::upper, storage, label);
-        if (slab_.get() != &of_vectors) z_ = Vector(context, IndexSpace::plain(slab_), dof_, label);
-    }
+      bytes_per_apply_(general_cpu::bytes_per_apply(slab_->rows, factors.pattern().blocks(), dof_, storage)),
+      lower_(lower),
+      upper_(context, factors.pattern(), *slab_, Side::upper, label),
+      l_(context, factors, lower_.rows(), Side::lower, storage, label),
+      u_(context, factors, upper_.rows(), Side::upper, storage, label) {
+    if (slab_.get() != &of_vectors) z_ = Vector(context, IndexSpace::plain(slab_), dof_, label);
 }
 
-void RankSolve::take(const GeneralFactors& factors, const std::string& name) {
-    if (swept_) return swept_->take(factors, name);
+void RankSolve::take(const GeneralFactors& factors, const std::string& /*name*/) {
     l_.take(factors);
     u_.take(factors);
 }
@@ -56,7 +55,6 @@ Rounding RankSolve::round(const GeneralFactors& factors, const BsrMatrix& a) {
 }
 
 void RankSolve::apply(const Vector& r, Vector& z) const {
-    if (swept_) return swept_->apply(r, z);
     if (z_.size() == 0) return solve(r.data(), z.data());
     std::copy_n(r.data(), r.size(), z_.data());
     solve(z_.data(), z_.data());
@@ -65,45 +63,27 @@ void RankSolve::apply(const Vector& r, Vector& z) const {
 
 /// Right-hand side and solution are given at the first own row, which the halo of the solution precedes.
 void RankSolve::solve(const double* r, double* z) const {
-    const int dof = dof_;
-    const Index before = slab_->before * dof;
+    const Index before = slab_->before * dof_;
     const double* const from_r = r - before;
     double* const values = z - before;
-    const auto size_of = [dof](const RankStages::Exchange&, Index) { return Index(dof); };
-    const auto take = [&](const RankStages::Exchange& from, Index at, const double* message) {
-        std::copy_n(message, dof, values + Index(from.rows[at]) * dof);
-    };
-    const auto give = [&](const RankStages::Exchange& to, Index at, std::vector<double>& message) {
-        const double* const first = values + Index(to.rows[at]) * dof;
-        message.insert(message.end(), first, first + dof);
-    };
+    const VectorRows messages{values, dof_};
     {
         const ProfileScope scope(context_, "lower", bytes_per_apply() / 2);
         const auto rows = [&](const RowRange& range) { l_.solve(range.first, range.last, from_r, values); };
-        lower_.for_each(*context_.ranks(), size_of, take, rows, give);
+        lower_.for_each(*context_.ranks(), messages, rows);
     }
     const ProfileScope scope(context_, "upper", bytes_per_apply() / 2);
     const auto rows = [&](const RowRange& range) { u_.solve(range.first, range.last, values, values); };
-    upper_.for_each(*context_.ranks(), size_of, take, rows, give);
+    upper_.for_each(*context_.ranks(), messages, rows);
 }
 
 Index RankSolve::bytes(const FilledPattern& filled, const std::shared_ptr<const RowSlab>& slab,
-                       const RowSlab& of_vectors, const std::optional<SweepOptions>& sweeps, int dof,
-                       FactorStorage storage) {
-    const OwnBlocks own(filled, *slab);
-    const Index stages = RankStages::bytes(*slab);
-    if (sweeps) return stages + RankSweeps::bytes(filled, slab, of_vectors, dof, Backend::cpu);
+                       const RowSlab& of_vectors, int dof, FactorStorage storage) {
+    const Index* const begin = filled.pattern->row_begin() + filled.first;
     const Index vector = IndexSpace::plain(slab).slots_in_memory() * dof * Index(sizeof(double));
     const Index apart = slab.get() == &of_vectors ? 0 : vector;
-    return 2 * stages + StagedTriangle::bytes(slab->rows, own.all, dof, storage) + BlockPattern::bytes(slab->rows, 0) +
-           apart;
-}
-
-Index RankSolve::bytes_per_apply(const FilledPattern& filled, const RowSlab& slab,
-                                 const std::optional<SweepOptions>& sweeps, int dof, FactorStorage storage) {
-    if (!sweeps) return general_cpu::bytes_per_apply(slab.rows, filled.pattern->blocks(), dof, storage);
-    const OwnBlocks own(filled, slab);
-    return SweptFactors::bytes_per_apply(slab.rows, own.lower, own.all - slab.rows - own.lower, dof, *sweeps);
+    return RankStages::bytes(*slab) + StagedTriangle::bytes(slab->rows, begin[slab->rows] - begin[0], dof, storage) +
+           BlockPattern::bytes(slab->rows, 0) + apart;
 }
 
 }  // namespace hyperplane

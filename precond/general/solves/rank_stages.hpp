@@ -38,50 +38,49 @@ public:
     std::span<const int> rows() const { return {rows_.data(), std::size_t(rows_.size())}; }
     static Index bytes(const RowSlab& slab) { return slab.rows * Index(sizeof(int)); }
 
-    /// Stage by stage: message_size(exchange, at) values are received for each row of an exchange and given to
-    /// take(exchange, at, values), rows(RowRange) computes, and give(exchange, at, message) appends what is sent.
-    template <class MessageSize, class Take, class Rows, class Give>
-    void for_each(Communicator& ranks, const MessageSize& message_size, const Take& take, const Rows& rows,
-                  const Give& give) const {
+    /// Stage by stage: messages.size(exchange, at) values are received for each row of an exchange and given to
+    /// messages.take(exchange, at, values), rows(RowRange) computes, and messages.give(exchange, at, message) appends
+    /// what is sent.
+    template <class Messages, class Rows>
+    void for_each(Communicator& ranks, const Messages& messages, const Rows& rows) const {
         std::vector<double> message;
         for (std::size_t stage = 0; stage + 1 < begin_.size(); ++stage) {
             for (const Exchange& from : from_)
-                receive(ranks, from, from.begin[stage], from.begin[stage + 1], message_size, take, message);
+                receive(ranks, from, from.begin[stage], from.begin[stage + 1], messages, message);
             rows(RowRange{rows_.data(), begin_[stage], begin_[stage + 1], side_});
             for (const Exchange& to : to_) {
                 message.clear();
-                for (Index at = to.begin[stage]; at < to.begin[stage + 1]; ++at) give(to, at, message);
+                for (Index at = to.begin[stage]; at < to.begin[stage + 1]; ++at) messages.give(to, at, message);
                 if (!message.empty()) ranks.send(to.with->rank, message);
             }
         }
     }
 
     /// The same for all rows at once, where none depends on another one: everything is sent before it is received.
-    template <class MessageSize, class Take, class Give>
-    void exchange(Communicator& ranks, const MessageSize& message_size, const Take& take, const Give& give) const {
+    template <class Messages>
+    void exchange(Communicator& ranks, const Messages& messages) const {
         std::vector<double> message;
         for (const Exchange& to : to_) {
             message.clear();
-            for (Index at = 0; at < Index(to.rows.size()); ++at) give(to, at, message);
+            for (Index at = 0; at < Index(to.rows.size()); ++at) messages.give(to, at, message);
             ranks.send(to.with->rank, message);
         }
-        for (const Exchange& from : from_)
-            receive(ranks, from, 0, Index(from.rows.size()), message_size, take, message);
+        for (const Exchange& from : from_) receive(ranks, from, 0, Index(from.rows.size()), messages, message);
     }
 
 private:
-    template <class MessageSize, class Take>
-    static void receive(Communicator& ranks, const Exchange& from, Index first, Index last,
-                        const MessageSize& message_size, const Take& take, std::vector<double>& message) {
+    template <class Messages>
+    static void receive(Communicator& ranks, const Exchange& from, Index first, Index last, const Messages& messages,
+                        std::vector<double>& message) {
         Index size = 0;
-        for (Index at = first; at < last; ++at) size += message_size(from, at);
+        for (Index at = first; at < last; ++at) size += messages.size(from, at);
         if (size == 0) return;
         message.resize(std::size_t(size));
         ranks.receive(from.with->rank, message);
         const double* values = message.data();
         for (Index at = first; at < last; ++at) {
-            take(from, at, values);
-            values += message_size(from, at);
+            messages.take(from, at, values);
+            values += messages.size(from, at);
         }
     }
 

@@ -73,6 +73,9 @@ public:
     bool goes_by_level() const {
         return levels_.levels() > 0;
     }
+    bool goes_by_part() const {
+        return parts_ != nullptr;
+    }
 
     /// The bytes that the walks of both triangles hold, at least and at most. `by_level`: as above.
     static Index least_bytes_of_both(Index rows, bool by_level) {

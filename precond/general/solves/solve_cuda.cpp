@@ -8,6 +8,7 @@
 #include "precond/general/factors/cpu.hpp"
 #include "precond/general/factors/stored_on_host.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
+#include "precond/general/solves/solve_way.hpp"
 #include "precond/kernel_set.hpp"
 
 namespace hyperplane {
@@ -85,13 +86,8 @@ SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side
 }
 
 SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper,
-                         int dof, FactorStorage storage)
-    : SlicedSolve(context, pattern, std::move(lower), std::move(upper), dof, storage, nullptr) {}
-
-SlicedSolve::SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper,
                          int dof, FactorStorage storage, const std::shared_ptr<const RowSlab>& slab)
-    : pattern_(*pattern.pattern),
-      diagonal_(pattern.diagonal),
+    : pattern_(pattern),
       ranks_(slab ? std::make_unique<const RowsBetweenRanks>(context, slab, dof) : nullptr),
       rows_(lower.row.size()),
       dof_(dof),
@@ -113,7 +109,7 @@ Buffer<int> SlicedSolve::positions(const Context& context, Triangle& triangle, S
 
 void SlicedSolve::launch(const Context& context, Side side, const GeneralSolveArguments& arguments) const {
     const bool upper = side == Side::upper;
-    const Index bytes = general_cpu::bytes_per_apply(rows_, pattern_.blocks(), dof_, storage_) / 2;
+    const Index bytes = bytes_per_apply() / 2;
     const ProfileScope scope(context, upper ? "upper" : "lower", bytes);
     const Triangle& triangle = upper ? upper_ : lower_;
     if (triangle.level_solve)
@@ -126,14 +122,14 @@ void SlicedSolve::launch(const Context& context, Side side, const GeneralSolveAr
     ranks_ ? ranks_->solve(side, triangle.sent, queue) : queue();
 }
 
-void SlicedSolve::take(Triangle& triangle, const StoredView& factors, const int* position) {
+void SlicedSolve::copy(Triangle& triangle, const StoredView& factors, const int* position) {
     const SliceArguments arguments{.slices = triangle.slices.data(),
                                    .rows = triangle.rows.data(),
                                    .order = triangle.order.data(),
                                    .position = position,
-                                   .row_begin = as_pointers(pattern_.row_begin()),
-                                   .column = pattern_.column(),
-                                   .diagonal = as_pointers(diagonal_.data()),
+                                   .row_begin = as_pointers(pattern_.pattern->row_begin()),
+                                   .column = pattern_.pattern->column(),
+                                   .diagonal = as_pointers(pattern_.diagonal.data()),
                                    .values = factors.values,
                                    .sliced_column = triangle.column.data(),
                                    .sliced = triangle.values.data(),
@@ -141,20 +137,36 @@ void SlicedSolve::take(Triangle& triangle, const StoredView& factors, const int*
                                    .exponents = factors.exponents,
                                    .sliced_exponents = triangle.values.exponents(),
                                    .inverse_exponents = inverse_.exponents(),
-                                   .rows_of_pattern = pattern_.rows(),
+                                   .rows_of_pattern = pattern_.pattern->rows(),
                                    .count = triangle.count};
     triangle.slice.launch({unsigned(slices::blocks_for(triangle.count))}, slices::threads, 0, arguments);
 }
 
-void SlicedSolve::take(const StoredView& factors) {
+void SlicedSolve::copy(const StoredView& factors) {
     if (rows_ == 0) return;
-    take(lower_, factors, lower_position_.data());
-    take(upper_, factors, upper_position_.data());
+    copy(lower_, factors, lower_position_.data());
+    copy(upper_, factors, upper_position_.data());
     lower_position_ = {};
     upper_position_ = {};
 }
 
-void SlicedSolve::solve(const Vector& r, Vector& z) const {
+Rounding SlicedSolve::round(const GeneralFactors& factors, const BsrMatrix& a) {
+    RoundedFactors rounded(pattern_, storage_, dof_, slices_label);
+    const Rounding met = rounded.round(pattern_, factors.values.data(), a, ranks_ ? ranks_->slab().before : 0);
+    copy(rounded.stored());
+    return met;
+}
+
+Index SlicedSolve::bytes_per_apply() const {
+    return general_cpu::bytes_per_apply(rows_, pattern_.pattern->blocks(), dof_, storage_);
+}
+
+std::string SlicedSolve::way() const {
+    if (ranks_ || rows_ == 0) return "";
+    return name_of(lower_.level_solve ? SolveWay::levels : SolveWay::sync_free);
+}
+
+void SlicedSolve::apply(const Vector& r, Vector& z) const {
     if (rows_ == 0) return;
     // Orders count a rank's rows from the first one in memory.
     const Index before = ranks_ ? ranks_->slab().before * r.dof() : 0;
@@ -196,7 +208,7 @@ void SlicedSolve::solve(const Vector& r, Vector& z) const {
 }
 
 GeneralFactors SlicedSolve::widened(const GeneralFactors& shape) const {
-    UnitFactorsOnHost wide(shape, diagonal_);
+    UnitFactorsOnHost wide(shape, pattern_.diagonal);
     const HostValues<int> lower_order(lower_.order), upper_order(upper_.order);
     const StoredOnHost lower(lower_.values), upper(upper_.values), inverse(inverse_);
     for (const Side side : {Side::lower, Side::upper}) {

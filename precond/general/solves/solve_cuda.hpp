@@ -6,38 +6,33 @@
 #include <string>
 
 #include "core/device/rtc.hpp"
-#include "core/vector/vector.hpp"
-#include "precond/general/factors/factors.hpp"
 #include "precond/general/factors/reduced_rows_cuda.hpp"
 #include "precond/general/orders/orders_cuda.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
 #include "precond/general/solves/between_ranks.hpp"
+#include "precond/general/solves/general_solve.hpp"
 
 namespace hyperplane {
 
 /// The slices of both triangles, with a copy of the factors in their order, and the kernels.
-class SlicedSolve {
+class SlicedSolve final : public GeneralSolve {
 public:
     /// All in the context's memory; `pattern` must exist as long as this object. The orders of its triangles are taken
-    /// over; where they tell where levels begin, solves go by levels.
+    /// over; where they tell where levels begin, solves go by levels. `slab`: on several ranks that keep the couplings
+    /// between them; the pattern has a rank's rows in memory, and the orders have its own ones. All ranks must call it.
     SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof,
-                FactorStorage storage = FactorStorage::double_precision);
-    /// The same on several ranks that keep the couplings between them. The pattern has a rank's rows in memory, and the
-    /// orders have its own ones.
-    SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof,
-                FactorStorage storage, const std::shared_ptr<const RowSlab>& slab);
+                FactorStorage storage = FactorStorage::double_precision,
+                const std::shared_ptr<const RowSlab>& slab = nullptr);
 
-    /// sync_free or levels.
-    SolveWay way() const { return lower_.level_solve ? SolveWay::levels : SolveWay::sync_free; }
+    void take(const GeneralFactors& factors, const std::string& /*name*/) override { copy({factors.values.data()}); }
+    Rounding round(const GeneralFactors& factors, const BsrMatrix& a) override;
+    void apply(const Vector& r, Vector& z) const override;
+    Index bytes_per_apply() const override;
+    std::string way() const override;
+    GeneralFactors widened(const GeneralFactors& shape) const override;
 
     /// Copies factors, which are in this storage, to the slices; after each factorisation.
-    void take(const StoredView& factors);
-    /// z = U^-1 L^-1 r.
-    void solve(const Vector& r, Vector& z) const;
-
-    /// The numbers that solves compute with, as factors with unit triangles in the host's memory: of reduced storage,
-    /// where `shape` are factors with the same pattern that may be without values.
-    GeneralFactors widened(const GeneralFactors& shape) const;
+    void copy(const StoredView& factors);
 
     /// Bytes that it holds for so many rows.
     static Index bytes(Index rows, const OrderSizes& sizes, int dof,
@@ -66,12 +61,11 @@ private:
         Buffer<int> level_begin, step;                 ///< as in LevelSolveArguments
         unsigned threads, blocks;                      ///< of a launch
     };
-    void take(Triangle& triangle, const StoredView& factors, const int* position);
+    void copy(Triangle& triangle, const StoredView& factors, const int* position);
     Buffer<int> positions(const Context& context, Triangle& triangle, Side side) const;
     void launch(const Context& context, Side side, const GeneralSolveArguments& arguments) const;
 
-    const BlockPattern& pattern_;
-    const Buffer<Index>& diagonal_;
+    const GpuPattern& pattern_;
     std::unique_ptr<const RowsBetweenRanks> ranks_;  ///< on several ranks that keep the couplings between them
     Index rows_;
     int dof_;

@@ -9,6 +9,7 @@
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/random.hpp"
 #include "core/ranks/cuts.hpp"
+#include "core/ranks/rows_cuda.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/general/orders/row_counts.hpp"
 #include "precond/general/pattern/diagonal_pattern.hpp"
@@ -18,6 +19,15 @@ namespace hyperplane {
 namespace {
 
 constexpr const char* swept_label = "sweeps";
+
+Index bytes_of_vector(const std::shared_ptr<const RowSlab>& slab, int dof) {
+    return IndexSpace::plain(slab).slots_in_memory() * dof * Index(sizeof(double));
+}
+
+/// Between vectors with other halos.
+void copy_own_rows(const Vector& from, Vector& to) {
+    copy_between(from.context(), from.data(), to.context(), to.data(), from.size() * Index(sizeof(double)));
+}
 
 /// The part of a filled pattern below or above the diagonal; of several ranks, of the own rows, and all must call it.
 std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, bool lower,
@@ -69,8 +79,16 @@ Index bytes_of_application(const SweepOptions& options, Index lower, Index upper
 }  // namespace
 
 SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options,
-                           const std::shared_ptr<const RowSlab>& slab)
+                           std::shared_ptr<const RowSlab> slab, const RowSlab* of_vectors)
     : context_(context), options_(options) {
+    constexpr const char* rank_label = "factor";
+    const bool apart = slab.get() != of_vectors;
+    if constexpr (cuda_built)
+        if (slab && context.backend() == Backend::cuda && !slab->on_gpu) {
+            auto made = std::make_shared<RowSlab>(*slab);
+            made->on_gpu = cuda::rows_on_gpu(context, *made, factors.dof, rank_label);
+            slab = std::move(made);
+        }
     const auto make = [&](std::shared_ptr<const BlockPattern> pattern) {
         return std::make_unique<BsrMatrix>(context, std::move(pattern), factors.dof, false, swept_label);
     };
@@ -82,6 +100,8 @@ SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors
         blocks_of_w_.emplace(*w_, Direction::lower, options.order);
         blocks_of_g_.emplace(*g_, Direction::upper, options.order);
     }
+    if (!apart) return;
+    for (Vector* vector : {&r_, &z_}) *vector = Vector(context, IndexSpace::plain(slab), factors.dof, rank_label);
 }
 
 void SweptFactors::take(const GeneralFactors& factors, const std::string& name) {
@@ -137,6 +157,13 @@ void SweptFactors::sweep_by_blocks(Direction direction, int sweeps, const Vector
 }
 
 void SweptFactors::apply(const Vector& r, Vector& z) const {
+    if (z_.memory().size() == 0) return sweep_both(r, z);
+    copy_own_rows(r, r_);
+    sweep_both(r_, z_);
+    copy_own_rows(z_, z);
+}
+
+void SweptFactors::sweep_both(const Vector& r, Vector& z) const {
     if (options_.mode == SweepMode::block_async) {
         sweep_by_blocks(Direction::lower, options_.lower, r, z);
         inverse_->apply(z, scaled_);
@@ -209,9 +236,29 @@ Index SweptFactors::most_bytes_of_long_rows([[maybe_unused]] Index blocks, [[may
     return 0;
 }
 
-Index SweptFactors::bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options) {
-    const Index rows = filled.pattern->rows();
-    return bytes_per_apply(rows, filled.lower, filled.pattern->blocks() - rows - filled.lower, dof, options);
+Index SweptFactors::bytes_of_rank(const FilledPattern& filled, const std::shared_ptr<const RowSlab>& slab,
+                                  const RowSlab& of_vectors, int dof, Backend backend) {
+    const Index* const begin = filled.pattern->row_begin() + filled.first;
+    const Index value = dof * Index(sizeof(double)), halo = bytes_of_vector(slab, dof) - slab->rows * value;
+    Index held = bytes(slab->rows, begin[slab->rows] - begin[0], dof) + 2 * halo;
+    if (slab.get() != &of_vectors) held += 2 * bytes_of_vector(slab, dof);
+    if (backend == Backend::cpu) return held;
+    held += bytes_of_long_rows(filled, slab->rows, dof);
+    if (!slab->on_gpu)
+        for (const RowSlab::Neighbour& other : slab->neighbours)
+            held += Index(other.sent.size()) * (value + Index(sizeof(int)));
+    return held;
+}
+
+Index SweptFactors::setup_bytes_of_rank(const std::shared_ptr<const RowSlab>& slab, int dof) {
+    return 2 * bytes_of_vector(slab, dof);
+}
+
+Index SweptFactors::bytes_per_apply(const FilledPattern& filled, Index rows, int dof, const SweepOptions& options) {
+    const Index* const begin = filled.pattern->row_begin() + filled.first;
+    Index lower = 0;
+    for (Index row = 0; row < rows; ++row) lower += filled.diagonal[filled.first + row] - begin[row];
+    return bytes_per_apply(rows, lower, begin[rows] - begin[0] - rows - lower, dof, options);
 }
 
 Index SweptFactors::bytes_per_apply(Index rows, Index lower, Index upper, int dof, const SweepOptions& options) {

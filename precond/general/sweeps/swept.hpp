@@ -6,6 +6,9 @@
 // W and G are matrices without diagonal, so a synchronous sweep is a product and an addition: it runs wherever products
 // do. An asynchronous one computes blocks of 128 block rows in place, from the values that others have at the time
 // (precond/triangular/jacobi/sweeps.hpp): on a GPU by a kernel of its own, on a CPU with a thread for each block.
+//
+// On several ranks each sweep but the first exchanges the halo that the factors have, which may be another one than
+// that of the vectors.
 #pragma once
 
 #include <memory>
@@ -14,26 +17,24 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/bsr_matrix.hpp"
-#include "precond/general/factors/factors.hpp"
+#include "precond/general/solves/general_solve.hpp"
 #include "precond/general/sweeps/block_sweeps.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {
 
-class SweptFactors {
+class SweptFactors final : public GeneralSolve {
 public:
-    /// For factors of this pattern; their values lie in the memory of the context or of its host. `slab`: the rows of
-    /// one of several ranks.
+    /// For factors of this pattern; their values lie in the memory of the context or of its host. Of one of several
+    /// ranks, `slab` has the rows of the factors and `of_vectors` those of the vectors; if these are two, sweeps have
+    /// vectors of their own. All ranks must call it.
     SweptFactors(const Context& context, const GeneralFactors& factors, const SweepOptions& options,
-                 const std::shared_ptr<const RowSlab>& slab = nullptr);
+                 std::shared_ptr<const RowSlab> slab = nullptr, const RowSlab* of_vectors = nullptr);
 
-    /// Takes over new values of the factors. Throws SetupError if the sweeps diverge; `name` is the preconditioner's
-    /// name in its message.
-    void take(const GeneralFactors& factors, const std::string& name);
-    /// z = M^-1 r
-    void apply(const Vector& r, Vector& z) const;
-
-    Index bytes_per_apply() const;
+    /// Throws SetupError if the sweeps diverge.
+    void take(const GeneralFactors& factors, const std::string& name) override;
+    void apply(const Vector& r, Vector& z) const override;
+    Index bytes_per_apply() const override;
     /// Bytes that it holds for factors of so many block rows and blocks; and what a GPU holds in addition for the
     /// products of long rows, of which there are `rows` from filled.first on.
     static Index bytes(Index rows, Index blocks, int dof);
@@ -42,8 +43,14 @@ public:
     static Index most_bytes_of_long_rows(Index blocks, int dof);
     /// Bytes that asynchronous sweeps hold in addition.
     static Index bytes_of_turns(const SweepOptions& options, Backend backend);
-    /// Bytes that one application moves.
-    static Index bytes_per_apply(const FilledPattern& filled, int dof, const SweepOptions& options);
+    /// What one of several ranks holds, and what a set-up needs besides: sweeps are tried with two vectors before they
+    /// are used.
+    static Index bytes_of_rank(const FilledPattern& filled, const std::shared_ptr<const RowSlab>& slab,
+                               const RowSlab& of_vectors, int dof, Backend backend);
+    static Index setup_bytes_of_rank(const std::shared_ptr<const RowSlab>& slab, int dof);
+    /// Bytes that one application moves, with `rows` rows from filled.first on.
+    static Index bytes_per_apply(const FilledPattern& filled, Index rows, int dof, const SweepOptions& options);
+    /// The same with so many blocks of both triangles.
     static Index bytes_per_apply(Index rows, Index lower, Index upper, int dof, const SweepOptions& options);
 
     /// What NVRTC compiles for the sweeps on a GPU.
@@ -52,6 +59,7 @@ public:
     static rtc::Programs programs(double lower, double upper, int dof, const SweepOptions& options);
 
 private:
+    void sweep_both(const Vector& r, Vector& z) const;
     /// x = b - T x from x = 0, `sweeps` times.
     void sweep(const BsrMatrix& triangle, int sweeps, const Vector& b, Vector& x) const;
     void sweep_by_blocks(Direction direction, int sweeps, const Vector& b, Vector& x) const;
@@ -62,6 +70,7 @@ private:
     std::unique_ptr<BsrMatrix> w_, g_, inverse_;
     std::optional<BlockSweeps> blocks_of_w_, blocks_of_g_;  ///< of asynchronous sweeps
     mutable Vector product_, scaled_;
+    mutable Vector r_, z_;  ///< where the factors' halo is not that of the vectors
 };
 
 }  // namespace hyperplane

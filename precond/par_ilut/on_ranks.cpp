@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "precond/par_ilut/rank_par_ilut.hpp"
+// par_ilut where several ranks share the rows of a matrix.
 
 #include <algorithm>
 #include <chrono>
@@ -7,8 +7,10 @@
 #include "core/timer.hpp"
 #include "precond/general/orders/rank_orders.hpp"
 #include "precond/general/pattern/rank_pattern.hpp"
+#include "precond/general/solves/rank_solve.hpp"
 #include "precond/general/sweeps/swept.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
+#include "precond/par_ilut/par_ilut.hpp"
 
 namespace hyperplane {
 namespace {
@@ -29,21 +31,22 @@ Index most_bytes_of_sweeps(Index rows, Index blocks, int dof) {
     const int dof = shape.dof();
     const Index size = dof * dof * Index(sizeof(double)), in_memory = least.filled.pattern->rows();
     if (options.jacobi) {
-        plan.bytes = RankSweeps::bytes(least.filled, least.slab, *a.slab(), dof, Backend::cuda) +
+        plan.bytes = SweptFactors::bytes_of_rank(least.filled, least.slab, *a.slab(), dof, Backend::cuda) +
                      SweptFactors::bytes_of_turns(*options.jacobi, Backend::cuda);
-        plan.setup_bytes = RankSweeps::setup_bytes(least.slab, dof);
+        plan.setup_bytes = SweptFactors::setup_bytes_of_rank(least.slab, dof);
         const Index sent = 2 * setting.context.ranks()->size() * all.rows() * (dof * Index(sizeof(double)) + 4);
         plan.most_bytes = options.rounds == 0
                               ? plan.bytes
                               : most_bytes_of_sweeps(all.rows(), ParIlut::most_blocks(options, all), dof) + sent;
         return;
     }
-    const RankOrders orders = orders_of_rank(setting.context.host(), least.filled, a.rows(), dof, rank_label);
+    const Orders orders =
+        orders_of_rank(setting.context.host(), least.filled, a.rows(), {.dof = dof, .slices = true}, rank_label);
     const Index* const begin = least.filled.pattern->row_begin() + least.filled.first;
     Index lower = 0;
     for (Index row = 0; row < a.rows(); ++row) lower += least.filled.diagonal[least.filled.first + row] - begin[row];
     const Index upper = begin[a.rows()] - begin[0] - a.rows() - lower;
-    const OrderSizes exact{orders.lower.sizes(), orders.upper.sizes(), {}};
+    const OrderSizes exact = sizes_of(orders);
     const OrderSizes fewest{SlicedSizes::least(a.rows(), lower, dof), SlicedSizes::least(a.rows(), upper, dof), {}};
     plan.bytes = GpuPattern::bytes(least.filled, a.blocks(), false) +
                  SlicedSolve::bytes(a.rows(), options.rounds == 0 ? exact : fewest, dof) +
@@ -61,46 +64,13 @@ Index most_bytes_of_sweeps(Index rows, Index blocks, int dof) {
 
 }  // namespace
 
-RankParIlut::RankParIlut(const Context& context, const ParIlutOptions& options)
-    : context_(context), options_(options) {}
-RankParIlut::~RankParIlut() = default;
-
-void RankParIlut::take(const GeneralFactors& whole, const BsrMatrix& a) {
-    const Context host = context_.host();
-    FactorPattern mine = cut_to_rank(host, *a.pattern(), whole.pattern(), a.dof(), rank_label);
-    slab_ = std::move(mine.slab);
-    const RowSlab& slab = *slab_;
-    factors_.dof = a.dof();
-    factors_.symmetric = a.symmetric();
-    factors_.filled = std::move(mine.filled);
-    factors_.values = Buffer<double>(host, rank_label, factors_.value_count());
-    const Index size = Index(a.dof()) * a.dof(), first = factors_.filled.first;
-    const Index* const rows = whole.pattern().row_begin() + slab.first;
-    std::copy(whole.values.data() + rows[0] * size, whole.values.data() + rows[slab.rows] * size,
-              factors_.values.data() + factors_.pattern().row_begin()[first] * size);
-    if constexpr (cuda_built)
-        if (context_.backend() == Backend::cuda) {
-            if (options_.jacobi) {
-                swept_ = std::make_unique<RankSweeps>(context_, factors_, slab_, *a.pattern()->slab(), *options_.jacobi,
-                                                      rank_label);
-                swept_->take(factors_, "par_ilut");
-            } else {
-                on_gpu_ = std::make_unique<FactorsOnGpu>(context_, a, factors_, slab_);
-            }
-            return;
-        }
-    solve_ = std::make_unique<RankSolve>(context_, factors_, slab_, *a.pattern()->slab(), options_.jacobi, rank_label);
-    solve_->take(factors_, "par_ilut");
-}
-
-SetupReport RankParIlut::setup(const SystemMatrix& matrix) {
+SetupReport ParIlut::setup_on_ranks(const BsrMatrix& a) {
     const auto begin = std::chrono::steady_clock::now();
-    const BsrMatrix& a = general(matrix);
     solve_.reset();
     on_gpu_.reset();
-    swept_.reset();
+    stages_ = {};
     factors_ = {};
-    const Context alone = context_.host().alone();
+    const Context host = context_.host(), alone = host.alone();
     ParIlutOptions of_all = options_;
     of_all.jacobi.reset();  // the sweeps are those of the own rows
     ParIlut whole(alone, of_all);
@@ -112,29 +82,33 @@ SetupReport RankParIlut::setup(const SystemMatrix& matrix) {
                                      {all.values(), std::size_t(all.nonzeros())});
         report = whole.setup(all);
     }
-    take(whole.factors(), a);
+    const GeneralFactors& found = whole.factors();
+    FactorPattern mine = cut_to_rank(host, *a.pattern(), found.pattern(), a.dof(), rank_label);
+    slab_ = std::move(mine.slab);
+    factors_.dof = a.dof();
+    factors_.symmetric = a.symmetric();
+    factors_.filled = std::move(mine.filled);
+    factors_.values = Buffer<double>(host, rank_label, factors_.value_count());
+    const Index size = Index(a.dof()) * a.dof(), first = factors_.filled.first;
+    const Index* const rows = found.pattern().row_begin() + slab_->first;
+    std::copy(found.values.data() + rows[0] * size, found.values.data() + rows[slab_->rows] * size,
+              factors_.values.data() + factors_.pattern().row_begin()[first] * size);
+    const RowSlab& of_vectors = *a.pattern()->slab();
+    if (options_.jacobi) {
+        solve_ = std::make_unique<SweptFactors>(context_, factors_, *options_.jacobi, slab_, &of_vectors);
+    } else if (context_.backend() == Backend::cpu) {
+        stages_ = RankStages(context_, factors_.pattern(), *slab_, Side::lower, rank_label);
+        solve_ = std::make_unique<RankSolve>(context_, factors_, slab_, of_vectors, stages_, rank_label);
+    }
+    if (solve_) solve_->take(factors_, "par_ilut");
+    if constexpr (cuda_built)
+        if (!solve_) on_gpu_ = std::make_unique<FactorsOnGpu>(context_, a, factors_, slab_);
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes = factors_.values.size() * Index(sizeof(double)) + factors_.filled.bytes();
     return report;
 }
 
-void RankParIlut::apply(const Vector& r, Vector& z) const {
-    if constexpr (cuda_built)
-        if (on_gpu_) return on_gpu_->solve->solve(r, z);
-    if (swept_) return swept_->apply(r, z);
-    solve_->apply(r, z);
-}
-
-SweepCounts RankParIlut::sweeps() const {
-    if (!factors_.filled.pattern) return ParIlut::sweep_counts(options_, {});
-    return ParIlut::sweep_counts(options_, {factors_.pattern().rows(), factors_.pattern().blocks(), factors_.dof});
-}
-
-Index RankParIlut::bytes_per_apply() const {
-    return RankSolve::bytes_per_apply(factors_.filled, *slab_, options_.jacobi, factors_.dof);
-}
-
-PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const PreconditionerSetting& setting) {
+PreconditionerPlan ParIlut::plan_of_rank(const ParIlutOptions& options, const PreconditionerSetting& setting) {
     const BlockPattern& a = *setting.matrix.pattern();
     const std::shared_ptr<const BlockPattern>& all = a.whole();
     const int dof = setting.matrix.dof();
@@ -152,19 +126,22 @@ PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const Precon
     // The least is held if the factors have the pattern of A.
     const FilledPattern own = filled_pattern(host, all, 0, rank_label);
     const FactorPattern least = cut_to_rank(host, a, *own.pattern, dof, rank_label);
-    plan.bytes_per_apply = RankSolve::bytes_per_apply(least.filled, *least.slab, options.jacobi, dof);
+    plan.bytes_per_apply = options.jacobi ? SweptFactors::bytes_per_apply(least.filled, a.rows(), dof, *options.jacobi)
+                                          : general_cpu::bytes_per_apply(a.rows(), least.filled.pattern->blocks(), dof);
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
             plan_of_gpu_rank(options, setting, least, plan);
             return plan;
         }
     const Index least_blocks = least.filled.pattern->blocks();
-    plan.bytes = least.filled.bytes() + least_blocks * size +
-                 RankSolve::bytes(least.filled, least.slab, *a.slab(), options.jacobi, dof);
+    plan.bytes =
+        least.filled.bytes() + least_blocks * size +
+        (options.jacobi ? SweptFactors::bytes_of_rank(least.filled, least.slab, *a.slab(), dof, Backend::cpu)
+                        : RankStages::bytes(*least.slab) + RankSolve::bytes(least.filled, least.slab, *a.slab(), dof));
     // The factors of all rows are found beside the gathered matrix, and released when the own rows have been taken.
     const Index gathered = all->blocks() * size;
     const Index finding = gathered + whole.bytes + whole.setup_bytes;
-    const Index tried = options.jacobi ? RankSweeps::setup_bytes(least.slab, dof) : 0;
+    const Index tried = options.jacobi ? SweptFactors::setup_bytes_of_rank(least.slab, dof) : 0;
     const Index taking = whole.bytes + std::max(plan.bytes + tried, least.peak);
     plan.setup_bytes = std::max({Index(0), finding - plan.bytes, taking - plan.bytes});
     if (options.rounds == 0) {
@@ -180,24 +157,6 @@ PreconditionerPlan RankParIlut::plan(const ParIlutOptions& options, const Precon
     const Index most = gathered + whole.most_bytes + whole.setup_bytes + most_held + BlockPattern::bytes(rows, kept);
     plan.most_bytes = std::max(plan.bytes, most - plan.setup_bytes);
     return plan;
-}
-
-std::vector<KernelSet> RankParIlut::kernels([[maybe_unused]] const ParIlutOptions& options,
-                                            [[maybe_unused]] const PreconditionerSetting& setting) {
-    if constexpr (cuda_built) {
-        const MatrixShape& a = setting.matrix;
-        return {{"par_ilut", Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}),
-                 Stencil("general", {{0, 0, 0}}), a.dof(), a.symmetric(), FactorStorage::double_precision,
-                 [dof = a.dof(), options, a] {
-                     if (!options.jacobi) return SlicedSolve::programs_of_ranks(dof);
-                     const double mean = (double(ParIlut::most_blocks(options, *a.pattern()->whole())) /
-                                              double(a.pattern()->whole()->rows()) -
-                                          1.0) /
-                                         2.0;
-                     return SweptFactors::programs(mean, mean, dof, *options.jacobi);
-                 }}};
-    }
-    return {};
 }
 
 }  // namespace hyperplane
