@@ -17,10 +17,10 @@ namespace {
 
 constexpr const char* rank_label = "factor";
 
-/// The most that Jacobi sweeps hold and are tried with, of factors with so many blocks whose rows are all in memory.
-Index most_bytes_of_sweeps(Index rows, Index blocks, int dof) {
-    const Index vector = rows * dof * Index(sizeof(double));
-    return SweptFactors::bytes(rows, blocks, dof) + 4 * vector + SweptFactors::most_bytes_of_long_rows(blocks, dof);
+/// The most that Jacobi sweeps of a rank hold, of factors whose rows are all in memory: they may have two vectors of
+/// their own.
+Index most_bytes_of_sweeps(const BlockCounts& factors, const SweepOptions& options, Backend backend) {
+    return SweptFactors::most_bytes(factors, options, backend) + 2 * factors.rows * factors.dof * Index(sizeof(double));
 }
 
 /// On a GPU, beside `least`, a rank's part of A's pattern with all diagonal blocks. What the host holds is not counted.
@@ -31,13 +31,13 @@ Index most_bytes_of_sweeps(Index rows, Index blocks, int dof) {
     const int dof = shape.dof();
     const Index size = dof * dof * Index(sizeof(double)), in_memory = least.filled.pattern->rows();
     if (options.jacobi) {
-        plan.bytes = SweptFactors::bytes_of_rank(least.filled, least.slab, *a.slab(), dof, Backend::cuda) +
-                     SweptFactors::bytes_of_turns(*options.jacobi, Backend::cuda);
-        plan.setup_bytes = SweptFactors::setup_bytes_of_rank(least.slab, dof);
+        plan.bytes = SweptFactors::bytes(least.filled, dof, *options.jacobi, Backend::cuda, least.slab, a.slab().get());
         const Index sent = 2 * setting.context.ranks()->size() * all.rows() * (dof * Index(sizeof(double)) + 4);
         plan.most_bytes = options.rounds == 0
                               ? plan.bytes
-                              : most_bytes_of_sweeps(all.rows(), ParIlut::most_blocks(options, all), dof) + sent;
+                              : most_bytes_of_sweeps({all.rows(), ParIlut::most_blocks(options, all), dof},
+                                                     *options.jacobi, Backend::cuda) +
+                                    sent;
         return;
     }
     const Orders orders =
@@ -136,13 +136,13 @@ PreconditionerPlan ParIlut::plan_of_rank(const ParIlutOptions& options, const Pr
     const Index least_blocks = least.filled.pattern->blocks();
     plan.bytes =
         least.filled.bytes() + least_blocks * size +
-        (options.jacobi ? SweptFactors::bytes_of_rank(least.filled, least.slab, *a.slab(), dof, Backend::cpu)
-                        : RankStages::bytes(*least.slab) + RankSolve::bytes(least.filled, least.slab, *a.slab(), dof));
+        (options.jacobi
+             ? SweptFactors::bytes(least.filled, dof, *options.jacobi, Backend::cpu, least.slab, a.slab().get())
+             : RankStages::bytes(*least.slab) + RankSolve::bytes(least.filled, least.slab, *a.slab(), dof));
     // The factors of all rows are found beside the gathered matrix, and released when the own rows have been taken.
     const Index gathered = all->blocks() * size;
     const Index finding = gathered + whole.bytes + whole.setup_bytes;
-    const Index tried = options.jacobi ? SweptFactors::setup_bytes_of_rank(least.slab, dof) : 0;
-    const Index taking = whole.bytes + std::max(plan.bytes + tried, least.peak);
+    const Index taking = whole.bytes + std::max(plan.bytes, least.peak);
     plan.setup_bytes = std::max({Index(0), finding - plan.bytes, taking - plan.bytes});
     if (options.rounds == 0) {
         plan.most_bytes = plan.bytes + whole.most_bytes - whole.bytes;
@@ -150,10 +150,11 @@ PreconditionerPlan ParIlut::plan_of_rank(const ParIlutOptions& options, const Pr
     }
     // At most one rank's own rows and those that they depend on have all entries, and all rows are in its memory.
     const Index most_pattern = BlockPattern::bytes(rows, kept) + rows * Index(sizeof(Index));
-    const Index most_held = most_pattern + (a.blocks() + kept) * Index(sizeof(int)) + kept * size +
-                            2 * RankStages::bytes(*a.slab()) + StagedTriangle::bytes(rows, kept, dof) +
-                            BlockPattern::bytes(rows, 0) + (rows + 2) * dof * Index(sizeof(double)) +
-                            (options.jacobi ? most_bytes_of_sweeps(rows, kept, dof) : 0);
+    const Index most_held =
+        most_pattern + (a.blocks() + kept) * Index(sizeof(int)) + kept * size + 2 * RankStages::bytes(*a.slab()) +
+        StagedTriangle::bytes(rows, kept, dof) + BlockPattern::bytes(rows, 0) +
+        (rows + 2) * dof * Index(sizeof(double)) +
+        (options.jacobi ? most_bytes_of_sweeps({rows, kept, dof}, *options.jacobi, Backend::cpu) : 0);
     const Index most = gathered + whole.most_bytes + whole.setup_bytes + most_held + BlockPattern::bytes(rows, kept);
     plan.most_bytes = std::max(plan.bytes, most - plan.setup_bytes);
     return plan;

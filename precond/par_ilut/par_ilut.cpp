@@ -70,18 +70,14 @@ Index peak_of(const Context& host, const BlockCounts& a, bool symmetric, const P
     return inverse + std::max({searching, joining, sweeping, selecting, bytes_of(a, kept) + spare});
 }
 
-/// Adds to a plan what Jacobi sweeps take, of factors with `least` to `most` blocks, that are made when `least_beside`
-/// to `most_beside` bytes are held: of the set-up before they need what the plan says. `long_rows`: the most that a GPU
-/// holds for them in addition.
-void add_sweeps(PreconditionerPlan& plan, const BlockCounts& least, Index most, Index least_beside, Index most_beside,
-                Index long_rows) {
-    const auto bytes = [&](Index blocks) { return SweptFactors::bytes(least.rows, blocks, least.dof); };
+/// Adds Jacobi sweeps to a plan: from `least` to `most` bytes are held with them. Of the set-up before they need what
+/// the plan says.
+void add_sweeps(PreconditionerPlan& plan, Index least, Index most) {
     const Index peak = plan.bytes + plan.setup_bytes,
                 most_peak = std::max(plan.most_bytes, plan.bytes) + plan.setup_bytes;
-    plan.bytes = least_beside + bytes(least.blocks);
-    plan.setup_bytes = std::max(peak, plan.bytes) - plan.bytes;
-    const Index held = most_beside + bytes(most) + long_rows;
-    plan.most_bytes = std::max(held, most_peak - plan.setup_bytes);
+    plan.bytes = least;
+    plan.setup_bytes = std::max(peak, least) - least;
+    plan.most_bytes = std::max(most, most_peak - plan.setup_bytes);
 }
 
 }  // namespace
@@ -259,20 +255,22 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     plan.most_when = "all that fill_limit and candidates allow is found";
     plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), kept, a.dof());
     plan.traits = traits_of(options, a.symmetric());
-    const BlockCounts of_least{a.block_rows(), least, a.dof()};
-    if (options.jacobi)
+    Index least_sweeps = 0, most_sweeps = 0;
+    if (options.jacobi) {
+        const Backend backend = setting.context.backend();
         plan.bytes_per_apply =
             SweptFactors::bytes_per_apply(a.block_rows(), limits.lower, limits.upper, a.dof(), *options.jacobi);
+        if (options.rounds == 0) {  // the factors have the pattern `own`
+            least_sweeps = most_sweeps = SweptFactors::bytes(own, a.dof(), *options.jacobi, backend);
+        } else {
+            least_sweeps = SweptFactors::least_bytes({a.block_rows(), least, a.dof()}, *options.jacobi, backend);
+            most_sweeps = SweptFactors::most_bytes({a.block_rows(), kept, a.dof()}, *options.jacobi, backend);
+        }
+    }
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
             par_ilut::RoundsOnGpu::plan(options, setting, own, limits, plan);
-            if (!options.jacobi) return plan;
-            // Without rounds the factors have the pattern `own`.
-            const bool known = options.rounds == 0;
-            const Index beside = SweptFactors::bytes_of_turns(*options.jacobi, Backend::cuda) +
-                                 (known ? SweptFactors::bytes_of_long_rows(own, a.block_rows(), a.dof()) : 0);
-            add_sweeps(plan, of_least, known ? least : kept, beside, beside,
-                       known ? 0 : SweptFactors::most_bytes_of_long_rows(kept, a.dof()));
+            if (options.jacobi) add_sweeps(plan, least_sweeps, most_sweeps);
             return plan;
         }
     const Index first = own.bytes() + least * a.dof() * a.dof() * Index(sizeof(double));
@@ -290,8 +288,7 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     const Index most_peak = options.rounds == 0 ? least_peak : peak(most_held, kept, more);
     plan.setup_bytes = least_peak - plan.bytes + least_walks;
     plan.most_bytes = plan.bytes + std::max(most_held - plan.bytes, most_peak - least_peak) + walks;
-    if (options.jacobi)
-        add_sweeps(plan, of_least, options.rounds == 0 ? least : kept, plan.bytes, most_held + walks, 0);
+    if (options.jacobi) add_sweeps(plan, plan.bytes + least_sweeps, most_held + walks + most_sweeps);
     return plan;
 }
 
@@ -340,8 +337,8 @@ CountedPlan par_ilut_by_counts(const Parameters& parameters, const Context& cont
     plan.most_bytes = std::max(held, peak_of(host, a, true, options, held, kept, more)) +
                       RowWalk::most_bytes_of_both(host, rows, kept, a.dof);
     if (options.jacobi) {
-        plan.bytes += SweptFactors::bytes(rows, a.blocks, a.dof);
-        plan.most_bytes += SweptFactors::bytes(rows, kept, a.dof) + 2 * rows * a.dof * Index(sizeof(double));
+        plan.bytes += SweptFactors::least_bytes(a, *options.jacobi, Backend::cpu);
+        plan.most_bytes += SweptFactors::most_bytes({rows, kept, a.dof}, *options.jacobi, Backend::cpu);
     }
     return plan;
 }

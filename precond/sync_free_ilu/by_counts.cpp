@@ -26,14 +26,11 @@ ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& fa
     return {in_double, 0};
 }
 
-Index bytes_of_sweeps(const SyncFreeOptions& options, const BlockCounts& factors) {
-    return options.sweeps ? SweptFactors::bytes(factors.rows, factors.blocks, factors.dof) : 0;
-}
-
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a) {
     const Index diagonal = a.rows * Index(sizeof(Index));
     const auto bytes = [&](const BlockCounts& factors) {
-        return diagonal + bytes_of_values(options, factors, Backend::cpu).held + bytes_of_sweeps(options, factors);
+        return diagonal + bytes_of_values(options, factors, Backend::cpu).held +
+               (options.sweeps ? SweptFactors::least_bytes(factors, *options.sweeps, Backend::cpu) : 0);
     };
     const auto in_setup = [&](const BlockCounts& factors) {
         return bytes_of_values(options, factors, context.backend()).in_setup;

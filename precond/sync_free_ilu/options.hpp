@@ -50,8 +50,6 @@ struct ValueBytes {
     Index held, in_setup;
 };
 ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors, Backend backend);
-/// The memory of sweeps in place of solves; none if there are no such.
-Index bytes_of_sweeps(const SyncFreeOptions& options, const BlockCounts& factors);
 /// The factors alone, once each.
 Index bytes_of_factors(FactorStorage storage, const BlockCounts& factors);
 /// The memory of factors (precond/counted.hpp).

@@ -57,8 +57,8 @@ Index own_rows(const Symbolic& symbolic) {
 void plan_on_host(const SyncFreeOptions& options, const PreconditionerSetting& setting, const Symbolic& symbolic,
                   const ValueBytes& values, PreconditionerPlan& plan) {
     const FilledPattern& filled = symbolic.filled;
-    plan.bytes = filled.bytes() + values.held + (options.parts ? symbolic.parts.bytes() : 0) +
-                 bytes_of_walks(setting.context, options, *filled.pattern, setting.matrix.dof());
+    plan.bytes += filled.bytes() + values.held + (options.parts ? symbolic.parts.bytes() : 0) +
+                  bytes_of_walks(setting.context, options, *filled.pattern, setting.matrix.dof());
     plan.setup_bytes = values.in_setup;
 }
 
@@ -66,19 +66,17 @@ void plan_on_host(const SyncFreeOptions& options, const PreconditionerSetting& s
 void plan_on_rank(const SyncFreeOptions& options, const PreconditionerSetting& setting, const Symbolic& symbolic,
                   PreconditionerPlan& plan) {
     const std::shared_ptr<const RowSlab>& slab = symbolic.slab;
-    const RowSlab& of_vectors = *setting.matrix.pattern()->slab();
     const int dof = setting.matrix.dof();
     const BlockCounts factors{symbolic.filled.pattern->rows(), symbolic.filled.pattern->blocks(), dof};
     const bool released = is_reduced(options.storage);
     SyncFreeOptions in_double = options;
     in_double.storage = FactorStorage::double_precision;
     const Index values = bytes_of_values(in_double, factors, Backend::cpu).held;
-    plan.bytes = symbolic.filled.bytes() + (released ? 0 : values) + RankStages::bytes(*slab) +
-                 (options.sweeps ? SweptFactors::bytes_of_rank(symbolic.filled, slab, of_vectors, dof, Backend::cpu)
-                                 : RankSolve::bytes(symbolic.filled, slab, of_vectors, dof, options.storage));
-    const Index tried = options.sweeps ? SweptFactors::setup_bytes_of_rank(slab, dof) : 0;
+    plan.bytes += symbolic.filled.bytes() + (released ? 0 : values) + RankStages::bytes(*slab);
+    if (!options.sweeps)
+        plan.bytes += RankSolve::bytes(symbolic.filled, slab, *setting.matrix.pattern()->slab(), dof, options.storage);
     plan.setup_bytes =
-        std::max({tried, symbolic.peak - plan.bytes, released ? values + Index(sizeof(RoundingLog)) : 0});
+        std::max({Index(0), symbolic.peak - plan.bytes, released ? values + Index(sizeof(RoundingLog)) : 0});
 }
 
 [[maybe_unused]] void plan_on_gpu(const SyncFreeOptions& options, const PreconditionerSetting& setting,
@@ -94,19 +92,13 @@ void plan_on_rank(const SyncFreeOptions& options, const PreconditionerSetting& s
         const OrderSizes sizes = planned_sizes(setting.context, symbolic, needs_of(options, shape));
         const bool sweeps_to_factors = options.fixed_point_sweeps > 0;
         plan.setup_bytes = values.in_setup;
-        plan.bytes = values.held + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
-                     (sweeps_to_factors ? FixedPointCuda::bytes(counts, shape.swept())
-                                        : SyncFreeCuda::bytes(filled, sizes, shape));
+        plan.bytes += values.held + GpuPattern::bytes(filled, a.pattern()->blocks(), shape.needs_a_diagonal()) +
+                      (sweeps_to_factors ? FixedPointCuda::bytes(counts, shape.swept())
+                                         : SyncFreeCuda::bytes(filled, sizes, shape));
         if (slab) plan.bytes += FactorRowsCuda::bytes(setting.context, *slab, dof, sweeps_to_factors);
-        if (options.sweeps && slab) {
-            plan.bytes += SweptFactors::bytes_of_rank(filled, symbolic.slab, *a.pattern()->slab(), dof, Backend::cuda);
-            plan.setup_bytes = SweptFactors::setup_bytes_of_rank(symbolic.slab, dof);
-        } else if (options.sweeps) {
-            plan.bytes += SweptFactors::bytes_of_long_rows(filled, own, dof) +
-                          SweptFactors::bytes_of_turns(*options.sweeps, Backend::cuda);
-        } else if (options.parts) {
+        if (options.parts) {
             plan.bytes += part_solve::bytes(options.part_variant, symbolic, dof, options.storage);
-        } else {
+        } else if (!options.sweeps) {
             plan.bytes += SlicedSolve::bytes(own, sizes, dof, options.storage) +
                           (slab ? SlicedSolve::bytes_between_ranks(*slab, dof) : 0);
             plan.setup_bytes += 2 * in_memory * Index(sizeof(int));
@@ -130,8 +122,10 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     plan.bytes_per_apply = options.sweeps ? SweptFactors::bytes_per_apply(filled, rows, a.dof(), *options.sweeps)
                                           : general_cpu::bytes_per_apply(rows, blocks, a.dof(), options.storage);
     const BlockCounts factors{filled.pattern->rows(), blocks, a.dof()};
-    ValueBytes values = bytes_of_values(options, factors, backend);
-    if (!ranks) values.held += bytes_of_sweeps(options, factors);
+    const ValueBytes values = bytes_of_values(options, factors, backend);
+    if (options.sweeps)
+        plan.bytes = SweptFactors::bytes(filled, a.dof(), *options.sweeps, backend, kept->symbolic->slab,
+                                         a.pattern()->slab().get());
     if (backend == Backend::cuda)
         plan_on_gpu(options, setting, *kept->symbolic, values, plan);
     else if (ranks)

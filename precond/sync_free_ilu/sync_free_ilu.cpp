@@ -71,8 +71,7 @@ void SyncFreeIlu::find_pattern(const BsrMatrix& a) {
     gpu_pattern_ ? make_for_gpu(a, symbolic) : make_for_host(a);
     prepare(a);
     if (options_.sweeps)
-        solve_ = std::make_unique<SweptFactors>(context_, factors_, *options_.sweeps, slab_,
-                                                slab_ ? a.pattern()->slab().get() : nullptr);
+        solve_ = std::make_unique<SweptFactors>(context_, factors_, *options_.sweeps, slab_, a.pattern()->slab().get());
 }
 
 void SyncFreeIlu::make_for_gpu([[maybe_unused]] const BsrMatrix& a, [[maybe_unused]] Symbolic& symbolic) {

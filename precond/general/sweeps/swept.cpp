@@ -20,10 +20,6 @@ namespace {
 
 constexpr const char* swept_label = "sweeps";
 
-Index bytes_of_vector(const std::shared_ptr<const RowSlab>& slab, int dof) {
-    return IndexSpace::plain(slab).slots_in_memory() * dof * Index(sizeof(double));
-}
-
 /// Between vectors with other halos.
 void copy_own_rows(const Vector& from, Vector& to) {
     copy_between(from.context(), from.data(), to.context(), to.data(), from.size() * Index(sizeof(double)));
@@ -82,7 +78,7 @@ SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors
                            std::shared_ptr<const RowSlab> slab, const RowSlab* of_vectors)
     : context_(context), options_(options) {
     constexpr const char* rank_label = "factor";
-    const bool apart = slab.get() != of_vectors;
+    const bool apart = slab && slab.get() != of_vectors;
     if constexpr (cuda_built)
         if (slab && context.backend() == Backend::cuda && !slab->on_gpu) {
             auto made = std::make_shared<RowSlab>(*slab);
@@ -207,51 +203,45 @@ Index SweptFactors::bytes_per_apply() const {
                                 inverse_->unknowns() * Index(sizeof(double)));
 }
 
-Index SweptFactors::bytes_of_turns(const SweepOptions& options, Backend backend) {
-    if constexpr (cuda_built)
-        if (backend == Backend::cuda && options.mode == SweepMode::block_async) return 2 * AsyncSweepCuda::bytes();
-    return 0;
-}
-
-Index SweptFactors::bytes(Index rows, Index blocks, int dof) {
+Index SweptFactors::least_bytes(const BlockCounts& factors, const SweepOptions& options, Backend backend) {
     // Three patterns, which share the blocks of the factors, their values, and two vectors.
-    const Index patterns = 2 * BlockPattern::bytes(rows, 0) + BlockPattern::bytes(rows, blocks);
-    return patterns + blocks * dof * dof * Index(sizeof(double)) + 2 * rows * dof * Index(sizeof(double));
-}
-
-Index SweptFactors::bytes_of_long_rows([[maybe_unused]] const FilledPattern& filled, [[maybe_unused]] Index rows,
-                                       [[maybe_unused]] int dof) {
-    Index bytes = 0;
+    const auto [rows, blocks, dof] = factors;
+    Index held = 2 * BlockPattern::bytes(rows, 0) + BlockPattern::bytes(rows, blocks) + factors.value_bytes() +
+                 2 * rows * dof * Index(sizeof(double));
     if constexpr (cuda_built)
-        for (Index row = filled.first; row < filled.first + rows; ++row) {
-            const RowEntries entries = entries_of(filled, row);
-            bytes +=
-                BsrProductCuda::bytes_of_row(entries.below, dof) + BsrProductCuda::bytes_of_row(entries.from - 1, dof);
-        }
-    return bytes;
-}
-
-Index SweptFactors::most_bytes_of_long_rows([[maybe_unused]] Index blocks, [[maybe_unused]] int dof) {
-    if constexpr (cuda_built) return BsrProductCuda::most_bytes_of_rows(blocks, dof);
-    return 0;
-}
-
-Index SweptFactors::bytes_of_rank(const FilledPattern& filled, const std::shared_ptr<const RowSlab>& slab,
-                                  const RowSlab& of_vectors, int dof, Backend backend) {
-    const Index* const begin = filled.pattern->row_begin() + filled.first;
-    const Index value = dof * Index(sizeof(double)), halo = bytes_of_vector(slab, dof) - slab->rows * value;
-    Index held = bytes(slab->rows, begin[slab->rows] - begin[0], dof) + 2 * halo;
-    if (slab.get() != &of_vectors) held += 2 * bytes_of_vector(slab, dof);
-    if (backend == Backend::cpu) return held;
-    held += bytes_of_long_rows(filled, slab->rows, dof);
-    if (!slab->on_gpu)
-        for (const RowSlab::Neighbour& other : slab->neighbours)
-            held += Index(other.sent.size()) * (value + Index(sizeof(int)));
+        if (backend == Backend::cuda && options.mode == SweepMode::block_async) held += 2 * AsyncSweepCuda::bytes();
     return held;
 }
 
-Index SweptFactors::setup_bytes_of_rank(const std::shared_ptr<const RowSlab>& slab, int dof) {
-    return 2 * bytes_of_vector(slab, dof);
+Index SweptFactors::most_bytes(const BlockCounts& factors, const SweepOptions& options, Backend backend) {
+    Index held = least_bytes(factors, options, backend);
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda) held += BsrProductCuda::most_bytes_of_rows(factors.blocks, factors.dof);
+    return held;
+}
+
+Index SweptFactors::bytes(const FilledPattern& filled, int dof, const SweepOptions& options, Backend backend,
+                          const std::shared_ptr<const RowSlab>& slab, const RowSlab* of_vectors) {
+    const Index* const begin = filled.pattern->row_begin() + filled.first;
+    const Index rows = slab ? slab->rows : filled.pattern->rows(), value = dof * Index(sizeof(double));
+    Index held = least_bytes({rows, begin[rows] - begin[0], dof}, options, backend);
+    if (slab) {
+        const Index in_memory = IndexSpace::plain(slab).slots_in_memory();
+        held += 2 * (in_memory - rows) * value;
+        if (slab.get() != of_vectors) held += 2 * in_memory * value;
+    }
+    if constexpr (cuda_built)
+        if (backend == Backend::cuda) {
+            for (Index row = filled.first; row < filled.first + rows; ++row) {
+                const RowEntries entries = entries_of(filled, row);
+                for (const Index length : {entries.below, entries.from - 1})
+                    held += BsrProductCuda::bytes_of_row(length, dof);
+            }
+            if (slab && !slab->on_gpu)
+                for (const RowSlab::Neighbour& other : slab->neighbours)
+                    held += Index(other.sent.size()) * (value + Index(sizeof(int)));
+        }
+    return held;
 }
 
 Index SweptFactors::bytes_per_apply(const FilledPattern& filled, Index rows, int dof, const SweepOptions& options) {

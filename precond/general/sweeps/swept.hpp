@@ -17,6 +17,7 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/bsr_matrix.hpp"
+#include "precond/counted.hpp"
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/general/sweeps/block_sweeps.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
@@ -35,19 +36,12 @@ public:
     void take(const GeneralFactors& factors, const std::string& name) override;
     void apply(const Vector& r, Vector& z) const override;
     Index bytes_per_apply() const override;
-    /// Bytes that it holds for factors of so many block rows and blocks; and what a GPU holds in addition for the
-    /// products of long rows, of which there are `rows` from filled.first on.
-    static Index bytes(Index rows, Index blocks, int dof);
-    static Index bytes_of_long_rows(const FilledPattern& filled, Index rows, int dof);
-    /// The most that long rows of factors with so many blocks can take.
-    static Index most_bytes_of_long_rows(Index blocks, int dof);
-    /// Bytes that asynchronous sweeps hold in addition.
-    static Index bytes_of_turns(const SweepOptions& options, Backend backend);
-    /// What one of several ranks holds, and what a set-up needs besides: sweeps are tried with two vectors before they
-    /// are used.
-    static Index bytes_of_rank(const FilledPattern& filled, const std::shared_ptr<const RowSlab>& slab,
-                               const RowSlab& of_vectors, int dof, Backend backend);
-    static Index setup_bytes_of_rank(const std::shared_ptr<const RowSlab>& slab, int dof);
+    /// Bytes that it holds for factors of this pattern on a backend; the ranks' rows as in the constructor.
+    static Index bytes(const FilledPattern& filled, int dof, const SweepOptions& options, Backend backend,
+                       const std::shared_ptr<const RowSlab>& slab = nullptr, const RowSlab* of_vectors = nullptr);
+    /// What it holds at least and at most for factors of so many rows and blocks on one rank.
+    static Index least_bytes(const BlockCounts& factors, const SweepOptions& options, Backend backend);
+    static Index most_bytes(const BlockCounts& factors, const SweepOptions& options, Backend backend);
     /// Bytes that one application moves, with `rows` rows from filled.first on.
     static Index bytes_per_apply(const FilledPattern& filled, Index rows, int dof, const SweepOptions& options);
     /// The same with so many blocks of both triangles.
