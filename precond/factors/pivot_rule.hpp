@@ -22,8 +22,9 @@ struct PivotRule {
 
     HYPERPLANE_HD static bool is_number(double x) { return fabs(x) <= 1.7976931348623157e308; }
 
+    static constexpr double without_inverse = 0x1p-1024;  ///< the largest number whose inverse is none
     /// Whether 1 / x is a number, too.
-    HYPERPLANE_HD static bool has_inverse(double x) { return fabs(x) > 0x1p-1024; }
+    HYPERPLANE_HD static bool has_inverse(double x) { return fabs(x) > without_inverse; }
 
     /// The product of both could underflow.
     HYPERPLANE_HD bool wrong_sign(double pivot, double own) const {
@@ -31,7 +32,9 @@ struct PivotRule {
     }
     /// Whether a pivot can be used as it is. `least`: tolerance times scale.
     HYPERPLANE_HD bool accepts(double pivot, double own, double least) const {
-        return fabs(pivot) > least && has_inverse(pivot) && is_number(pivot) && !wrong_sign(pivot, own);
+        // Both bounds by one comparison take 6 registers of 80 less than two. None holds where `least` is no number.
+        return fabs(pivot) > (least <= without_inverse ? without_inverse : least) && is_number(pivot) &&
+               !wrong_sign(pivot, own);
     }
     /// Whether a pivot that cannot be used is boosted.
     HYPERPLANE_HD bool boosts(double pivot, double scale) const {
