@@ -21,7 +21,7 @@ void Convergence::begin(Vector& r) {
     history_.start();
     set_target();
     if (b_norm_ == 0.0) set_zero(x_);
-    norm_ = residual(x_, r);
+    norm_ = first_residual(r);
     limit_ = criteria_.divergence_tolerance * std::max(b_norm_, norm_);
     report_.recurrence_residual = norm_;
     history_.add(0, relative(norm_));
@@ -92,6 +92,15 @@ SolveReport Convergence::report(Vector& r) {
     report_.reason = *reason_;
     report_.b_norm = b_norm_;
     return report_;
+}
+
+/// Nearly all solves begin with x = 0. To find that out takes one vector, and b - A x as many as a row has couplings,
+/// with sums in twice the precision.
+double Convergence::first_residual(Vector& r) const {
+    complete_x_();
+    if (norm2(x_) != 0.0) return residual(x_, r);
+    copy(b_, r);
+    return b_norm_;
 }
 
 double Convergence::residual(const Vector& y, Vector& r) const {

@@ -34,7 +34,8 @@ public:
         const StopCriteria& criteria, const LinearOperator& a, const Vector& b, Vector& x, History& history,
         std::function<void()> complete_x = [] {});
 
-    /// Computes r = b - A x and adds entry 0 of the history. If b = 0, x is set to 0, the solution.
+    /// Computes r = b - A x, which is b where x = 0, and adds entry 0 of the history. If b = 0, x is set to 0, the
+    /// solution.
     void begin(Vector& r);
     bool going() const { return !reason_; }
     bool interrupted() const { return reason_ == StopReason::interrupted; }
@@ -84,6 +85,7 @@ public:
 private:
     void set_target();
     double residual(const Vector& y, Vector& r) const;
+    double first_residual(Vector& r) const;
     void decide(double truth);
     bool reached_limit() const;
     void check_limits(double r_norm);

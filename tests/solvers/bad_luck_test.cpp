@@ -27,15 +27,18 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(Solvers, BadLuck, ::testing::ValuesIn(testing_support::solver_names()), solver_name);
 
-/// The first product belongs to the first residual.
+/// The first product belongs to the first residual, unless x is zero.
 TEST_P(BadLuck, NanInTheOperatorAtAnyIteration) {
-    for (int call = 1; call <= 9; ++call) {
-        const auto outcome = solve(*solver(), nan_from(a, call), m, b);
-        EXPECT_EQ(outcome.reason(), StopReason::not_finite) << call;
-        EXPECT_TRUE(outcome.finite()) << call;
-        EXPECT_EQ(outcome.report.iterations, iterations(std::max(0, call - 2))) << call;
-        if (call > 3) {
-            EXPECT_LT(residual_norm(a, b, outcome.x), norm2(b)) << "x holds what was reached, " << call;
+    for (const double guess : {0.0, 1e-9}) {
+        const int before = guess == 0.0 ? 1 : 2;  // the number of the first iteration's product
+        for (int call = 1; call < 8 + before; ++call) {
+            const auto outcome = solve(*solver(), nan_from(a, call), m, b, std::vector<double>(30, guess));
+            EXPECT_EQ(outcome.reason(), StopReason::not_finite) << call;
+            EXPECT_TRUE(outcome.finite()) << call;
+            EXPECT_EQ(outcome.report.iterations, iterations(std::max(0, call - before))) << call;
+            if (call > 3) {
+                EXPECT_LT(residual_norm(a, b, outcome.x), norm2(b)) << "x holds what was reached, " << call;
+            }
         }
     }
 }

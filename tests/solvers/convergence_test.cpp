@@ -165,6 +165,23 @@ TEST_P(Convergence, NoIterationsAllowed) {
     EXPECT_EQ(outcome.history.size(), 1u);
 }
 
+TEST_P(Convergence, TheResidualOfZeroTakesNoProduct) {
+    int products = 0;
+    const FunctionOperator counted([&](const Vector& x, Vector& y) { ++products, a.apply(x, y); });
+    const auto of = [&](const std::vector<double>& guess) {
+        products = 0;
+        return solve(*solver({{"max_iterations", "0"}}), counted, m, b, guess);
+    };
+    const auto from_zero = of(std::vector<double>(20));
+    EXPECT_EQ(products, 0);
+    EXPECT_EQ(from_zero.report.true_residual, from_zero.report.b_norm);
+    EXPECT_EQ(from_zero.history[0].truth, 1.0);
+    std::vector<double> tiny(20);
+    tiny[7] = 1e-300;  // its square is 0
+    of(tiny);
+    EXPECT_EQ(products, 1);
+}
+
 TEST_P(Convergence, OneIterationAllowed) {
     const auto outcome = solve(*solver({{"max_iterations", "1"}}), a, m, b);
     EXPECT_EQ(outcome.reason(), StopReason::max_iterations);
