@@ -8,10 +8,10 @@
 //   look   reads the step's scalars and decides; it returns false to leave run()
 //
 // On a CPU the three are called in turn. On a GPU a step is queued directly the first time, so that operators can
-// allocate what they need, is recorded as a CUDA graph the second time, and is replayed from then on. Unless steps are
-// long and few, the host reads a step's scalars while the next step runs already, so when `look` returns false, one
-// more step may have run (`ahead`). Methods are written so that this does no harm: x is updated a step late, and only
-// with scalars that satisfy the method's conditions (Ratio).
+// allocate what they need, is recorded as a CUDA graph before the second time, while the GPU is at work on the step
+// before it, and is replayed from then on. Unless steps are long and few, the host reads a step's scalars while the
+// next step runs already, so when `look` returns false, one more step may have run (`ahead`). Methods are written so
+// that this does no harm: x is updated a step late, and only with scalars that satisfy the method's conditions (Ratio).
 #pragma once
 
 #include <functional>

@@ -11,6 +11,7 @@
 
 #include "core/device/cuda.hpp"
 #include "core/device/marks.hpp"
+#include "core/device/pinned_cuda.hpp"
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/links_cuda.hpp"
@@ -23,10 +24,7 @@ class Iteration::Graphs {
 public:
     Graphs(const Context& context, Index slots, Index scalars) : context_(context), scalars_(scalars), replays_(slots) {
         cuda::stream(context);
-        void* memory = nullptr;
-        cuda::check(cudaHostAlloc(&memory, std::size_t(2 * scalars) * sizeof(double), cudaHostAllocDefault),
-                    "cudaHostAlloc");
-        on_host_ = static_cast<double*>(memory);
+        on_host_ = cuda::Pinned(2 * scalars);
         for (cudaEvent_t& event : known_)
             cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
     }
@@ -38,19 +36,13 @@ public:
         }
         for (cudaEvent_t event : known_)
             if (event) cudaEventDestroy(event);
-        cudaFreeHost(on_host_);
     }
     Graphs(const Graphs&) = delete;
     Graphs& operator=(const Graphs&) = delete;
 
     /// Queues a step and the copy of its scalars; `from` is their address on the device.
     void launch(Index slot, const double* from, const std::function<void(Index)>& step) {
-        const auto give = [&] {
-            step(slot);
-            cuda::check(cudaMemcpyAsync(row(slot), from, std::size_t(scalars_) * sizeof(double), cudaMemcpyDeviceToHost,
-                                        cuda::stream(context_)),
-                        "cudaMemcpyAsync");
-        };
+        const auto give = [&] { queue(slot, from, step); };
         Replay& replay = replays_[slot];
         if (!replay.ran_before || !records()) {
             if (Profile* profile = context_.profile())
@@ -69,6 +61,15 @@ public:
         }
         cuda::check(cudaEventRecord(known_[slot % 2], cuda::stream(context_)), "cudaEventRecord");
         if (waited_ >= 0 && waited_ != slot) read_marks(replays_[waited_]);  // while the GPU works on the next step
+    }
+
+    /// Records a step that may follow, if launch() would, while the GPU works on the one before: the host takes as long
+    /// for that as the GPU for an iteration of a small grid. Ranks record when they launch, since they must do so
+    /// together.
+    void prepare(Index slot, const double* from, const std::function<void(Index)>& step) {
+        Replay& replay = replays_[slot];
+        if (!replay.ran_before || replay.recording || context_.ranks() || context_.profile()) return;
+        replay.recording = record([&] { queue(slot, from, step); });
     }
 
     /// A decision that depends on time.
@@ -103,6 +104,13 @@ private:
         Index count = 0;
         bool unread = false;  ///< whether marks of a replay have not been read
     };
+
+    void queue(Index slot, const double* from, const std::function<void(Index)>& step) {
+        step(slot);
+        cuda::check(cudaMemcpyAsync(row(slot), from, std::size_t(scalars_) * sizeof(double), cudaMemcpyDeviceToHost,
+                                    cuda::stream(context_)),
+                    "cudaMemcpyAsync");
+    }
 
     /// Whether steps become graphs. Ranks that share a GPU may have to exchange through the host.
     bool records() const { return !context_.links() || context_.links()->records(); }
@@ -144,14 +152,14 @@ private:
         work();
     }
 
-    double* row(Index slot) const { return on_host_ + slot % 2 * scalars_; }
+    double* row(Index slot) const { return on_host_.data() + slot % 2 * scalars_; }
 
     Context context_;
     Index scalars_, waits_ = 0;
     Index waited_ = -1;       ///< the slot that was last waited for
     double last_step_ = 0.0;  ///< seconds
     std::chrono::steady_clock::time_point last_wait_ = std::chrono::steady_clock::now();
-    double* on_host_ = nullptr;
+    cuda::Pinned on_host_;
     std::array<cudaEvent_t, 2> known_{};
     std::vector<Replay> replays_;
 };
@@ -170,7 +178,10 @@ void Iteration::run_ahead(Index first, const Method& method) {
         const Index next = (slot + 1) % slots_;
         const bool more = method.more(slot);
         ahead_ = more && graphs_->of_first_rank(graphs_->should_run_ahead());
-        if (ahead_) graphs_->launch(next, scalars(next), method.step);
+        if (ahead_)
+            graphs_->launch(next, scalars(next), method.step);
+        else if (more)
+            graphs_->prepare(next, scalars(next), method.step);
         if (!method.look(slot, graphs_->wait(slot)) || !more) return;
         if (!ahead_) graphs_->launch(next, scalars(next), method.step);
         slot = next;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/device/cuda.hpp"
+#include "core/device/pinned_cuda.hpp"
 #include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
@@ -77,35 +78,18 @@ struct RankMessages::Beside {
 
 /// An exchange through pinned memory of the host, which the GPU's copies need not wait for.
 struct RankMessages::ThroughHosts {
-    struct Pinned {
-        double* memory = nullptr;
-        Index bytes = 0;
-
-        Pinned() = default;
-        Pinned(const Pinned&) = delete;
-        Pinned& operator=(const Pinned&) = delete;
-        ~Pinned() { cudaFreeHost(memory); }
-        void make(Index wanted) {
-            cudaFreeHost(memory);
-            memory = nullptr;
-            bytes = 0;
-            void* made = nullptr;
-            check(cudaHostAlloc(&made, std::size_t(wanted), cudaHostAllocDefault), "cudaHostAlloc");
-            memory = static_cast<double*>(made);
-            bytes = wanted;
-        }
-    };
     Pinned out, in;
     Event read, placed;  ///< what is sent has been copied; what was received before as well
     std::vector<RankPart> sent, received;
 
     void begin(const Context& context) {
         for (const auto& [pinned, parts] : {std::pair{&out, &sent}, std::pair{&in, &received}})
-            if (bytes_of(*parts) > pinned->bytes) {
+            if (const Index values = bytes_of(*parts) / Index(sizeof(double)); values > pinned->count()) {
                 context.synchronize();
-                pinned->make(bytes_of(*parts));
+                *pinned = {};
+                *pinned = Pinned(values);
             }
-        double* next = out.memory;
+        double* next = out.data();
         for (const RankPart& part : sent) {
             copy(context, part.address, next, part.bytes);
             next += part.bytes / Index(sizeof(double));
@@ -115,7 +99,7 @@ struct RankMessages::ThroughHosts {
     void end(const Context& context) {
         Communicator& ranks = *context.ranks();
         read.wait();
-        double* next = out.memory;
+        double* next = out.data();
         const auto next_message = [&](std::span<const RankPart> parts) {
             const std::span message(next, std::size_t(bytes_of(parts)) / sizeof(double));
             next += message.size();
@@ -123,10 +107,10 @@ struct RankMessages::ThroughHosts {
         };
         for_each_rank(sent, [&](int rank, std::span<const RankPart> parts) { ranks.send(rank, next_message(parts)); });
         placed.wait();
-        next = in.memory;
+        next = in.data();
         for_each_rank(received,
                       [&](int rank, std::span<const RankPart> parts) { ranks.receive(rank, next_message(parts)); });
-        next = in.memory;
+        next = in.data();
         for (const RankPart& part : received) {
             copy(context, next, part.address, part.bytes);
             next += part.bytes / Index(sizeof(double));
