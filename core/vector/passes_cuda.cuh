@@ -16,7 +16,8 @@ template <int arrays_, int sums_, unsigned read_, unsigned written_>
 struct Operation {
     static constexpr int arrays = arrays_, sums = sums_;
     static constexpr unsigned read = read_, written = written_;
-    static constexpr int widest = 2;  ///< neighbouring values that one instruction may load
+    static constexpr int widest = 2;      ///< neighbouring values that one instruction may load
+    static constexpr int converted = -1;  ///< the array whose values come from Op::convert, if any; it is not read
 
     const double* array[arrays];
     double* result[sums + 1];
@@ -32,6 +33,8 @@ template <int width, bool aligned = true, class Op>
 __device__ void load(const Op& op, Index at, Values<width> (&values)[Op::arrays]) {
 #pragma unroll
     for (int k = 0; k < Op::arrays; ++k) {
+        if constexpr (Op::converted >= 0)
+            if (k == Op::converted) values[k] = op.template convert<width, aligned>(at);
         if (!(Op::read >> k & 1)) continue;
         if (aligned) {
             values[k] = reinterpret_cast<const Values<width>*>(op.array[k])[op.place(at)];

@@ -20,7 +20,8 @@ struct Conversion {
         const double scale = scale_of_square(*square);
         return by_scale ? scale : 1.0 / scale;
     }
-    HYPERPLANE_HD void operator()(Index at, double factor) const { to[at] = To(factor * double(from[at])); }
+    HYPERPLANE_HD From load(Index at) const { return from[at]; }
+    HYPERPLANE_HD void store(Index at, double factor, From value) const { to[at] = To(factor * double(value)); }
 };
 
 struct Scaling {
@@ -28,7 +29,8 @@ struct Scaling {
     float* x;
 
     HYPERPLANE_HD double factor() const { return a; }
-    HYPERPLANE_HD void operator()(Index at, double factor) const { x[at] = float(factor * double(x[at])); }
+    HYPERPLANE_HD float load(Index at) const { return x[at]; }
+    HYPERPLANE_HD void store(Index at, double factor, float value) const { x[at] = float(factor * double(value)); }
 };
 
 struct Addition {
@@ -36,9 +38,13 @@ struct Addition {
     const float* x;
     float* y;
 
+    struct Pair {
+        float x, y;
+    };
     HYPERPLANE_HD double factor() const { return a; }
-    HYPERPLANE_HD void operator()(Index at, double factor) const {
-        y[at] = float(std::fma(factor, double(x[at]), double(y[at])));
+    HYPERPLANE_HD Pair load(Index at) const { return {x[at], y[at]}; }
+    HYPERPLANE_HD void store(Index at, double factor, Pair value) const {
+        y[at] = float(std::fma(factor, double(value.x), double(value.y)));
     }
 };
 
@@ -47,12 +53,20 @@ struct Difference {
     const double* y;
     float* z;
 
+    struct Pair {
+        float x;
+        double y;
+    };
     HYPERPLANE_HD double factor() const { return 1.0; }
-    HYPERPLANE_HD void operator()(Index at, double) const { z[at] = float(double(x[at]) - y[at]); }
+    HYPERPLANE_HD Pair load(Index at) const { return {x[at], y[at]}; }
+    HYPERPLANE_HD void store(Index at, double, Pair value) const { z[at] = float(double(value.x) - value.y); }
 };
 
-/// Calls update(at, update.factor()) for all `at` in [0, size).
+/// Calls update.store(at, update.factor(), update.load(at)) for all `at` in [0, size).
 template <class Update>
 void on_gpu(const Context& context, Index size, const Update& update);
+
+/// y = s x on a GPU, where s is the scale of *square, and *product = r^T y with the bits of dot(r, y).
+void widen_dot_on_gpu(const SingleVector& x, const double* square, const Vector& r, Vector& y, double* product);
 
 }  // namespace hyperplane::single_updates

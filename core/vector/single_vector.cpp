@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/vector/single_vector.hpp"
 
+#include "core/vector/blas1.hpp"
 #include "core/vector/single_updates.hpp"
 
 namespace hyperplane {
@@ -15,7 +16,7 @@ void update(const Context& context, Index size, const Update& body) {
         if (context.backend() == Backend::cuda) return single_updates::on_gpu(context, size, body);
     const double factor = body.factor();
 #pragma omp parallel for simd schedule(static) num_threads(context.threads_for(size))
-    for (Index at = 0; at < size; ++at) body(at, factor);
+    for (Index at = 0; at < size; ++at) body.store(at, factor, body.load(at));
 }
 
 }  // namespace
@@ -38,6 +39,13 @@ void narrow_scaled(const Vector& x, const double* square, SingleVector& y) {
 
 void widen_scaled(const SingleVector& x, const double* square, Vector& y) {
     update(x.context(), x.size(), Conversion<float, double>{x.data(), y.data(), square, true});
+}
+
+void widen_scaled_dot(const SingleVector& x, const double* square, const Vector& r, Vector& y, double* product) {
+    if constexpr (cuda_built)
+        if (x.backend() == Backend::cuda) return widen_dot_on_gpu(x, square, r, y, product);
+    widen_scaled(x, square, y);
+    dot(r, y, product);
 }
 
 void set_zero(SingleVector& x) {

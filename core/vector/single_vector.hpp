@@ -54,6 +54,9 @@ void widen(const SingleVector& x, Vector& y);
 void narrow_scaled(const Vector& x, const double* square, SingleVector& y);
 void widen_scaled(const SingleVector& x, const double* square, Vector& y);
 
+/// y = s x and *product = r^T y, on a GPU in one pass; the bits are those of both one after the other.
+void widen_scaled_dot(const SingleVector& x, const double* square, const Vector& r, Vector& y, double* product);
+
 void set_zero(SingleVector& x);
 /// x = a x
 void scale(double a, SingleVector& x);

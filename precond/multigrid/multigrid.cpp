@@ -52,15 +52,20 @@ SetupReport Multigrid::setup(const SystemMatrix& matrix) {
     }
 }
 
-void Multigrid::apply(const Vector& r, Vector& z) const {
-    if (!hierarchy_.gathers_finest()) return cycle(0, r, z, options_.cycle, true);
+void Multigrid::apply_to(const Vector& r, Vector& z, double* rz) const {
+    if (!hierarchy_.gathers_finest()) return cycle(0, r, z, options_.cycle, true, rz);
     hierarchy_.gather_finest(r);
     cycle(0, hierarchy_[0].b, hierarchy_[0].x, options_.cycle, true);
     hierarchy_.to_part(z);
+    if (rz) dot(r, z, rz);
 }
 
-void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero) const {
-    if (!hierarchy_.single(grid)) return cycle_of(grid, b, x, kind, from_zero);
+void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero, double* bx) const {
+    if (!hierarchy_.single(grid)) {
+        cycle_of(grid, b, x, kind, from_zero);
+        if (bx) dot(b, x, bx);
+        return;
+    }
     multigrid::SingleParts& single = hierarchy_[grid].single;
     double* const square = hierarchy_.scalar();
     {
@@ -71,7 +76,7 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
     }
     cycle_of(grid, single.b, single.x, kind, from_zero);
     const ProfileScope scope(b.context(), "from single precision", b.size() * Index(sizeof(double)));
-    widen_scaled(single.x, square, x);
+    bx ? widen_scaled_dot(single.x, square, b, x, bx) : widen_scaled(single.x, square, x);
 }
 
 namespace {

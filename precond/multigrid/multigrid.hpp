@@ -41,7 +41,9 @@ public:
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.smoothing.suggested_shift = alpha; }
-    void apply(const Vector& r, Vector& z) const override;
+    void apply(const Vector& r, Vector& z) const override { apply_to(r, z, nullptr); }
+    void apply_dot(const Vector& r, Vector& z, double* rz) const override { apply_to(r, z, rz); }
+    int vectors_of_dot() const override { return options_.coarsening.single(0) ? 1 : 2; }
     PreconditionerTraits traits() const override { return traits_; }
     Index bytes_per_apply() const override;
     /// By the same cycle in slow loops over points; the smoothers' applications are checked by their own checks.
@@ -61,7 +63,10 @@ public:
                                        const std::vector<PreconditionerTraits>& smoothers, bool symmetric);
 
 private:
-    void cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero) const;
+    /// z = M^-1 r and, unless that is null, *rz = r^T z.
+    void apply_to(const Vector& r, Vector& z, double* rz) const;
+    /// A cycle from x, or from zero, and b^T x, unless that is null.
+    void cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool from_zero, double* bx = nullptr) const;
     void cycle(int grid, const SingleVector& b, SingleVector& x, CycleKind kind, bool from_zero) const {
         cycle_of(grid, b, x, kind, from_zero);
     }
