@@ -17,4 +17,14 @@ struct SpmvArguments {
 };
 static_assert(sizeof(SpmvArguments<7>) == 104);
 
+/// Of a product with the sums of x'y over pieces of planes (core/vector/sum_order.hpp).
+template <int entries>
+struct SpmvDotArguments {
+    SpmvArguments<entries> product;
+    double* partial;            // [piece]
+    int plane, pieces, length;  // slots of a plane, its pieces, and slots of a piece; the last one may have fewer
+    int odd;                    // 1 where slot 0 has an odd number in the whole grid
+};
+static_assert(sizeof(SpmvDotArguments<7>) == 128);
+
 }  // namespace hyperplane

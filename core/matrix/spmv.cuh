@@ -16,7 +16,7 @@
 //
 // Definitions, besides those of core/grid/grid_point.cuh: PLANES, WIDTH, ONCE, AT_ONCE, DOF, ENTRIES, STORED (entries
 // held: all, or those up to the diagonal), ROWS, PERIODIC, EXACT (the residual), REAL (double or float: the type of
-// coefficients and vectors; sums are in double precision).
+// coefficients and vectors; sums are in double precision), DOT (whether there is a kernel that sums up x'y, too).
 
 #include "core/grid/grid_point.cuh"
 #include "core/matrix/arguments.hpp"
@@ -67,6 +67,29 @@ __device__ __forceinline__ REAL coefficient(const REAL* at) {
     return ONCE ? __ldcs(at) : __ldg(at);
 }
 
+/// Adds the products of ROWS rows of a slot, from first_row on.
+__device__ __forceinline__ void add_products(const Arguments& a, int slot, int first_row, Sum (&sum)[ROWS]) {
+#pragma unroll(unroll_entries)
+    for (int e = 0; e < ENTRIES; ++e) {
+        const int there = neighbour(a, slot, e);
+        if (PERIODIC && there < 0) continue;
+        const bool mirrored = e >= STORED;
+        const REAL* block =
+            a.a + (long long)(mirrored ? ENTRIES - 1 - e : e) * DOF * DOF * a.stride + (mirrored ? there : slot);
+#pragma unroll(DOF <= 8 ? DOF : 4)
+        for (int c = 0; c < DOF; ++c) {
+            const double x = __ldg(a.x + (long long)c * a.slots + there);
+#pragma unroll
+            for (int r = 0; r < ROWS; ++r) {
+                const int row = first_row + r;
+                if (row < DOF)
+                    sum[r].add_product(
+                        coefficient(block + (long long)(mirrored ? c * DOF + row : row * DOF + c) * a.stride), x);
+            }
+        }
+    }
+}
+
 extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
     const int slot = slot_of_thread(a), first_row = blockIdx.y * ROWS;
     if (slot < 0) return;
@@ -92,25 +115,7 @@ extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
     for (int r = 0; r < ROWS; ++r)
         if (first_row + r < DOF) sum[r].add(a.b[(long long)(first_row + r) * a.slots + slot]);
 #endif
-#pragma unroll(unroll_entries)
-    for (int e = 0; e < ENTRIES; ++e) {
-        const int there = neighbour(a, slot, e);
-        if (PERIODIC && there < 0) continue;
-        const bool mirrored = e >= STORED;
-        const REAL* block =
-            a.a + (long long)(mirrored ? ENTRIES - 1 - e : e) * DOF * DOF * a.stride + (mirrored ? there : slot);
-#pragma unroll(DOF <= 8 ? DOF : 4)
-        for (int c = 0; c < DOF; ++c) {
-            const double x = __ldg(a.x + (long long)c * a.slots + there);
-#pragma unroll
-            for (int r = 0; r < ROWS; ++r) {
-                const int row = first_row + r;
-                if (row < DOF)
-                    sum[r].add_product(
-                        coefficient(block + (long long)(mirrored ? c * DOF + row : row * DOF + c) * a.stride), x);
-            }
-        }
-    }
+    add_products(a, slot, first_row, sum);
 #pragma unroll
     for (int r = 0; r < ROWS; ++r)
         if (first_row + r < DOF) {
@@ -120,3 +125,7 @@ extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
 }
 
 }  // namespace hyperplane
+
+#if DOT
+#include "core/matrix/spmv_dot.cuh"
+#endif

@@ -11,6 +11,7 @@
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/halo_halves.hpp"
+#include "core/ranks/messages_cuda.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/plane_sums.hpp"
 #include "core/vector/run_kernel.hpp"
@@ -163,8 +164,18 @@ void StructMatrix::subtract_product(const Vector& b, const Vector& x, Vector& r)
     xpby(b, -1.0, r);
 }
 
+bool StructMatrix::sums_products() const {
+    if (backend() == Backend::cpu) return is_flat();
+    if constexpr (cuda_built)
+        return StructMatrixCuda::has_dot(layout(), dof()) && layout().grid().points() >= fewest_summed &&
+               !(layout().is_part() && cuda::by_messages(context()));
+    return false;
+}
+
 void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const {
-    if (!is_flat() || backend() == Backend::cuda) return LinearOperator::apply_dot(x, y, product);
+    if (!sums_products()) return LinearOperator::apply_dot(x, y, product);
+    if constexpr (cuda_built)
+        if (backend() == Backend::cuda) return cuda().apply_dot(*this, x, y, product);
     const PlaneSums order(space(), 1);
     std::vector<double> partial(std::size_t(order.blocks()));
     apply_flat(x, y, [&](Index at, Index first, int count) {

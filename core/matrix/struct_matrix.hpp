@@ -125,7 +125,10 @@ public:
 
     void apply(const Vector& x, Vector& y) const override;
     void apply_dot(const Vector& x, Vector& y, double* product) const override;
-    int vectors_of_dot() const override { return is_flat() && backend() == Backend::cpu ? 0 : 2; }
+    int vectors_of_dot() const override { return sums_products() ? 0 : 2; }
+    /// The fewest points of a grid whose product and its sum are one pass on a GPU: with fewer, thread blocks are too
+    /// few.
+    static constexpr Index fewest_summed = 1'000'000;
     /// r = b - A x in plain arithmetic, which is enough where r is smoothed or preconditioned.
     void subtract_product(const Vector& b, const Vector& x, Vector& r) const;
     /// r = b - A x, as accurate as if it were computed in twice the working precision and then rounded. Near
@@ -154,6 +157,7 @@ private:
     /// y = A x as apply_flat computes it, line by line; of equal lines of coefficients one is read.
     template <class Done>
     void apply_lines(const EqualLines& lines, const Vector& x, Vector& y, const Done& done) const;
+    bool sums_products() const;
     bool is_flat() const { return layout().kind() == LayoutKind::natural && !grid().any_periodic(); }
     /// y = A x in any layout, without the wrapped couplings.
     void apply_runs(const Vector& x, Vector& y) const;

@@ -10,6 +10,7 @@
 #include "core/grid/grid_point.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/messages_cuda.hpp"
+#include "core/vector/sums_cuda.hpp"
 
 namespace hyperplane {
 namespace {
@@ -68,15 +69,16 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
                 {"ONCE", n(shape.once)},
                 {"AT_ONCE", n(!exact && loads_at_once(layout, stencil, dof))},
                 {"EXACT", n(exact)},
+                {"DOT", n(!exact && real == std::string("double") && StructMatrixCuda::has_dot(layout, dof))},
                 {"REAL", real}});
     return all;
 }
 
-/// Launches the kernel of a matrix of a whole grid or of a rank's part, and of vectors, all given by their memory, for
-/// the slots [first, end).
+/// Of a matrix of a whole grid or of a rank's part, and of vectors, all given by their memory, for the slots
+/// [first, end).
 template <class Matrix, class Real>
-void launch_product(const rtc::Kernel<SpmvArguments<rtc::most_entries, Real>>& kernel, const Matrix& a,
-                    const Real* values, const Real* b, const Real* x, Real* y, Index first, Index end) {
+SpmvArguments<rtc::most_entries, Real> arguments_of(const Matrix& a, const Real* values, const Real* b, const Real* x,
+                                                    Real* y, Index first, Index end) {
     const Layout& layout = a.layout();
     const Grid& g = layout.grid();
     const int halo = int(layout.halo_slots());
@@ -96,10 +98,18 @@ void launch_product(const rtc::Kernel<SpmvArguments<rtc::most_entries, Real>>& k
                                                      .end = halo + int(end),
                                                      .delta = {}};
     slot_deltas(layout, a.stencil().offsets(), arguments.delta);
+    return arguments;
+}
+
+/// Launches the kernel with these arguments.
+template <class Matrix, class Real>
+void launch_product(const rtc::Kernel<SpmvArguments<rtc::most_entries, Real>>& kernel, const Matrix& a,
+                    const Real* values, const Real* b, const Real* x, Real* y, Index first, Index end) {
+    const Layout& layout = a.layout();
     const int rows = rows_of(a.dof());
     const ProductShape shape(layout, a.stencil(), a.dof(), a.storage());
     kernel.launch({shape.blocks(layout, first, end), unsigned((a.dof() + rows - 1) / rows)}, shape.threads(), 0,
-                  arguments);
+                  arguments_of(a, values, b, x, y, first, end));
 }
 
 }  // namespace
@@ -113,6 +123,29 @@ StructMatrixCuda::StructMatrixCuda(const StructMatrix& a)
 
 void StructMatrixCuda::apply(const StructMatrix& a, const Vector& x, Vector& y) const {
     launch(apply_, a, nullptr, x, y);
+}
+
+bool StructMatrixCuda::has_dot(const Layout& layout, int dof) {
+    return dof == 1 && layout.kind() == LayoutKind::natural && !layout.grid().any_periodic();
+}
+
+void StructMatrixCuda::apply_dot(const StructMatrix& a, const Vector& x, Vector& y, double* product) const {
+    const Context& context = a.context();
+    const Layout& l = a.layout();
+    if (!apply_dot_)
+        apply_dot_ = rtc::Kernel<DotArguments>(context, spmv_source(),
+                                               definitions(l, a.stencil(), a.dof(), a.storage(), false), "spmv_dot");
+    if (l.is_part()) exchange_halo(x);
+    const cuda::SumOrder order(x.space(), 1);
+    apply_dot_.launch({unsigned(order.blocks())}, 256, 0,
+                      {.product = arguments_of(a, a.values(0) - l.halo_slots(), static_cast<const double*>(nullptr),
+                                               x.memory().data(), y.memory().data(), 0, l.slots()),
+                       .partial = cuda::pieces(context),
+                       .plane = int(order.plane),
+                       .pieces = order.pieces,
+                       .length = int(order.length),
+                       .odd = int(order.first_plane * order.plane % 2)});
+    cuda::add_pieces(context, order, product);
 }
 
 void StructMatrixCuda::subtract_product(const StructMatrix& a, const Vector& b, const Vector& x, Vector& y) const {

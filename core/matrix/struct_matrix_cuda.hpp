@@ -22,6 +22,10 @@ public:
     void apply(const StructMatrix& a, const Vector& x, Vector& y) const;
     /// y = b - A x
     void subtract_product(const StructMatrix& a, const Vector& b, const Vector& x, Vector& y) const;
+    /// y = A x and *product = x'y on the GPU, with the bits of apply and dot, in one pass. Only where has_dot. Its
+    /// kernel is loaded at the first call.
+    void apply_dot(const StructMatrix& a, const Vector& x, Vector& y, double* product) const;
+    static bool has_dot(const Layout& layout, int dof);
     /// r = b - A x, in twice the working precision. Its kernel is loaded at the first call.
     void residual(const StructMatrix& a, const Vector& b, const Vector& x, Vector& r) const;
 
@@ -30,11 +34,13 @@ public:
 
 private:
     using Arguments = SpmvArguments<rtc::most_entries>;
+    using DotArguments = SpmvDotArguments<rtc::most_entries>;
     using Kernel = rtc::Kernel<Arguments>;
     void launch(const Kernel& kernel, const StructMatrix& a, const Vector* b, const Vector& x, Vector& y) const;
 
     Kernel apply_;
     mutable Kernel residual_;
+    mutable rtc::Kernel<DotArguments> apply_dot_;
 };
 
 /// The kernel of a SingleMatrix.

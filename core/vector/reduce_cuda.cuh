@@ -5,34 +5,16 @@
 #include "core/device/cuda.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/waiting_cuda.cuh"
+#include "core/vector/block_sum.cuh"
 #include "core/vector/sum_order.hpp"
 
 namespace hyperplane::cuda {
-
-inline constexpr int block_threads = 256, block_warps = block_threads / 32;
 
 /// `width` neighbouring values that one instruction loads or stores.
 template <int width>
 struct alignas(8 * width) Values {
     double at[width];
 };
-
-/// Sum over the lanes of a warp; valid in lane 0.
-__device__ inline double warp_sum(double value) {
-    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffffu, value, distance);
-    return value;
-}
-
-/// Sum over the threads of a block; valid in thread 0.
-__device__ inline double block_sum(double value) {
-    __shared__ double of_warp[block_warps];
-    value = warp_sum(value);
-    __syncthreads();  // all threads have read the previous sum
-    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = threadIdx.x < block_warps ? of_warp[threadIdx.x] : 0.0;
-    return threadIdx.x < 32 ? warp_sum(value) : 0.0;
-}
 
 /// True in the thread block that is the last to call it; that block sees all that the others wrote before their calls.
 /// Resets `arrived` for the next launch.

@@ -4,6 +4,7 @@
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/messages_cuda.hpp"
 #include "core/vector/reduce_cuda.cuh"
+#include "core/vector/sums_cuda.hpp"
 
 namespace hyperplane::cuda {
 namespace {
@@ -11,6 +12,10 @@ namespace {
 __global__ void __launch_bounds__(block_threads)
     add_all_planes(const double* sums, int planes, int columns, const __grid_constant__ Results results) {
     add_planes(planes, columns, results, [&](int at) { return sums[at]; });
+}
+
+__global__ void __launch_bounds__(block_threads) add_all_pieces(const __grid_constant__ SumTail tail) {
+    finish_sums(tail, 1);
 }
 
 }  // namespace
@@ -43,6 +48,19 @@ void complete_sums(const Context& context, const SumTail& tail, int columns) {
     }
     add_all_planes<<<1, block_threads, 0, stream(context)>>>(sums, order.all_planes, columns, tail.results);
     launched(context, "sums of all planes");
+}
+
+double* pieces(const Context& context) {
+    return context.stream().scratch().partial;
+}
+
+void add_pieces(const Context& context, const SumOrder& order, double* sum) {
+    Results results;
+    results.separate[0] = sum;
+    const SumTail tail = tail_of(context, order, results);
+    add_all_pieces<<<1, block_threads, 0, stream(context)>>>(tail);
+    launched(context, "sums of pieces");
+    complete_sums(context, tail, 1);
 }
 
 }  // namespace hyperplane::cuda

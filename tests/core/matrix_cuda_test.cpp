@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Products and residuals of a StructMatrix on a GPU, compared with the reference, and on large grids with the CPU.
+#include <functional>
+
 #include "core/epsilon.hpp"
+#include "core/matrix/struct_matrix_cuda.hpp"
+#include "core/vector/blas1.hpp"
+#include "core/vector/scalars.hpp"
 #include "on_device.hpp"
 
 namespace hyperplane {
@@ -146,6 +151,55 @@ TEST_P(MatrixOnDevice, TwentyProductsHaveTheSameBits) {
         const std::vector<double> again = from_vector(y);
         if (first.empty()) first = again;
         ASSERT_EQ(again, first) << "repeat " << repeat;
+    }
+}
+
+/// Checks y = A x and x'y of one pass against two passes, twice over.
+void expect_one_pass_to_equal_two(const StructMatrix& a,
+                                  const std::function<void(const Vector&, Vector&, double*)>& one) {
+    const Context& gpu = a.context();
+    const Vector x = to_vector(gpu, a.layout(), 1, reference::Random(10).vector(int(a.unknowns())));
+    Vector y = poisoned(gpu, a.layout(), 1);
+    Scalars sums(gpu, "sums", 3);
+    a.apply(x, y);
+    dot(x, y, sums.data());
+    const std::vector<double> expected = from_vector(y);
+    for (int repeat = 1; repeat <= 2; ++repeat) {
+        Vector again = poisoned(gpu, a.layout(), 1);
+        one(x, again, sums.data() + repeat);
+        ASSERT_EQ(from_vector(again), expected);
+    }
+    const std::vector<double> found = sums.get(0, 3);
+    EXPECT_EQ(found[1], found[0]);
+    EXPECT_EQ(found[2], found[0]);
+}
+
+TEST_P(MatrixOnDevice, SumsOfProductsInOnePassHaveTheBitsOfTwo) {
+    const Context gpu = Context::cuda();
+    std::vector<Box> boxes = boxes_for(GetParam());
+    for (const Box& box : large_boxes_for(GetParam())) boxes.push_back(box);
+    for (const Box& box : boxes) {
+        SCOPED_TRACE(reference::name_of(box));
+        const Layout layout = this->layout(box);
+        if (!StructMatrixCuda::has_dot(layout, dof)) continue;
+        const StructMatrix a = in_context(gpu, random_struct_matrix(layout, stencil, dof, GetParam().storage, 9));
+        const StructMatrixCuda kernels(a);
+        expect_one_pass_to_equal_two(a,
+                                     [&](const Vector& x, Vector& y, double* sum) { kernels.apply_dot(a, x, y, sum); });
+    }
+}
+
+class ProductsOfLargeGridsOnDevice : public DeviceTest {};
+
+TEST_F(ProductsOfLargeGridsOnDevice, SumUpInOnePassWithTheSameBits) {
+    const Context gpu = Context::cuda();
+    for (const Box& box : {Box{129, 101, 83}, Box{1025, 1023, 1}, Box{1048577, 1, 1}, Box{7, 11, 16411}}) {
+        SCOPED_TRACE(reference::name_of(box));
+        const Layout layout(LayoutKind::natural, reference::to_grid(box), {});
+        const StructMatrix a =
+            in_context(gpu, random_struct_matrix(layout, Stencil::star7(), 1, MatrixStorage::lower, 9));
+        EXPECT_EQ(a.vectors_of_dot(), 0);
+        expect_one_pass_to_equal_two(a, [&](const Vector& x, Vector& y, double* sum) { a.apply_dot(x, y, sum); });
     }
 }
 

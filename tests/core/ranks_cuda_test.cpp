@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/matrix/struct_matrix.hpp"
+#include "core/matrix/struct_matrix_cuda.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/slab_ends.hpp"
 #include "core/vector/blas1.hpp"
@@ -64,10 +64,13 @@ std::vector<double> products_and_sums(const Context& context, const RankCase& of
     Vector x = part_of_random(context, layout, of.dof, 1), y(context, layout, of.dof, "y"),
            r(context, layout, of.dof, "r");
     const Vector b = part_of_random(context, layout, of.dof, 2);
+    const bool in_one_pass = StructMatrixCuda::has_dot(layout, of.dof);  // which a larger grid has
+    const StructMatrixCuda kernels(a);
     Scalars scalars(context, "scalars", 8);
     double* const s = scalars.data();
     run_and_replay(context, 5, [&] {
         a.apply_dot(x, y, s);
+        if (in_one_pass) kernels.apply_dot(a, x, y, s + 6);
         axpy_norm2_dot(1.0 / 8, y, x, b, s + 1, s + 2);
         dot_norm2(x, b, s + 3, s + 4);
         sum(x, of.dof - 1, s + 5);
@@ -75,6 +78,9 @@ std::vector<double> products_and_sums(const Context& context, const RankCase& of
     });
     a.residual(b, x, r);
     std::vector<double> all = to_natural(r);
+    if (in_one_pass) {
+        EXPECT_EQ(scalars.get(6, 1), scalars.get(0, 1));
+    }
     const std::vector<double> sums = scalars.get(0, 6), last = to_natural(y);
     all.insert(all.end(), last.begin(), last.end());
     all.insert(all.end(), sums.begin(), sums.end());
