@@ -20,10 +20,10 @@ static_assert(sizeof(SpmvArguments<7>) == 104);
 /// Of a product with the sums of x'y over pieces of planes (core/vector/sum_order.hpp).
 template <int entries>
 struct SpmvDotArguments {
-    SpmvArguments<entries> product;
-    double* partial;            // [piece]
-    int plane, pieces, length;  // slots of a plane, its pieces, and slots of a piece; the last one may have fewer
-    int odd;                    // 1 where slot 0 has an odd number in the whole grid
+    double* partial;                 // [piece]
+    int plane, pieces, length;       // slots of a plane, its pieces, and slots of a piece; the last one may have fewer
+    int odd;                         // 1 where slot 0 has an odd number in the whole grid
+    SpmvArguments<entries> product;  // the last member, since a kernel knows fewer entries than the host's type
 };
 static_assert(sizeof(SpmvDotArguments<7>) == 128);
 

@@ -10,7 +10,9 @@
 // bsr_staged forms the same sums with the same bits (sm_90 and later). The blocks of consecutive rows follow each other
 // in memory. One thread of a thread block asks for all of them at once, by a bulk copy to shared memory, so many more
 // bytes are on their way than where each row waits for its own; then a team of threads a row, each with several of the
-// LANES lanes, forms the lanes' sums and adds them in the same pairs. bsr_short does so for a few entries a row.
+// LANES lanes, forms the lanes' sums and adds them in the same pairs. bsr_short does so for a few entries a row. Where
+// LANES is 32 and blocks have five unknowns or more, bsr_rows gives a warp a block row (bsr_warps.cuh), with the same
+// bits again.
 //
 // Definitions: DOF, LANES (a power of two, DOF <= LANES <= 32), EXACT (the residual).
 
@@ -127,23 +129,41 @@ __device__ __forceinline__ void add_piece(const BsrProductArguments& a, long lon
     if (lane == 0) a.arrived[mine.row] = 0;  // for the next product
 }
 
+}  // namespace hyperplane
+
+#include "core/matrix/bsr_warps.cuh"
+
+namespace hyperplane {
+
+constexpr int threads_of_rows = rows_threads(LANES, DOF, EXACT);
+
 __device__ __forceinline__ void add_rows(const BsrProductArguments& a, long long thread_block) {
     const int lane = threadIdx.x % LANES;
-    const long long row = thread_block * (256 / LANES) + threadIdx.x / LANES;
-    long long begin = 0, end = 0;
-    if (row < a.rows) begin = a.row_begin[row], end = a.row_begin[row + 1];
-    const bool mine = row < a.rows && end - begin <= a.longest;
-    const Sum sum = sum_of<LANES>(a, begin, mine ? end : begin, lane);
-    if (mine && lane < DOF) store(a, row, lane, sum);
+    const long long row = thread_block * (threads_of_rows / LANES) + threadIdx.x / LANES;
+    if constexpr (rows_have_warps(LANES, DOF, EXACT)) {
+        add_row_by_warp(a, row);
+    } else {
+        long long begin = 0, end = 0;
+        if (row < a.rows) begin = a.row_begin[row], end = a.row_begin[row + 1];
+        const bool mine = row < a.rows && end - begin <= a.longest;
+        const Sum sum = sum_of<LANES>(a, begin, mine ? end : begin, lane);
+        if (mine && lane < DOF) store(a, row, lane, sum);
+    }
 }
 
-extern "C" __global__ void __launch_bounds__(256) bsr_rows(const __grid_constant__ BsrProductArguments a) {
+// For a row of a warp the compiler takes registers for all loads of a block only where it is told that one thread block
+// a multiprocessor is enough; 0 says nothing.
+constexpr int least_groups = rows_have_warps(LANES, DOF, EXACT) ? 1 : 0;
+
+extern "C" __global__ void __launch_bounds__(threads_of_rows, least_groups)
+    bsr_rows(const __grid_constant__ BsrProductArguments a) {
     add_rows(a, blockIdx.x);
 }
 
-extern "C" __global__ void __launch_bounds__(256) bsr_rows_long(const __grid_constant__ BsrProductArguments a) {
+extern "C" __global__ void __launch_bounds__(threads_of_rows, least_groups)
+    bsr_rows_long(const __grid_constant__ BsrProductArguments a) {
     if (blockIdx.x < a.piece_groups)
-        add_piece(a, blockIdx.x * 8LL + threadIdx.x / 32);
+        add_piece(a, (long long)blockIdx.x * (threads_of_rows / 32) + threadIdx.x / 32);
     else
         add_rows(a, blockIdx.x - a.piece_groups);
 }
@@ -213,10 +233,13 @@ __device__ __forceinline__ int last_within(const long long* begins, int first, i
     return first;
 }
 
-/// All threads ask for the blocks [from, from + count); from is a multiple of 4, so that addresses are multiples of 16.
-__device__ __forceinline__ void request(const BsrProductArguments& a, long long from, int count, double* values,
-                                        int* column, unsigned barrier) {
+/// All threads ask for the blocks [start, from + count); block `from`, a multiple of staged_line(LANES, DOF), has the
+/// first place in shared memory. What is copied begins with a multiple of 4, so that addresses are multiples of 16.
+__device__ __forceinline__ void request(const BsrProductArguments& a, long long start, long long from, int count,
+                                        double* values, int* column, unsigned barrier) {
     constexpr int size = DOF * DOF;
+    const int skipped = staged_line(LANES, DOF) > 4 ? int(start - from) & ~3 : 0;
+    from += skipped, count -= skipped, values += skipped * size, column += skipped;
     // Of the last blocks of the matrix, those beyond a multiple of 4 are copied one by one.
     const int whole = int(min((long long)(count + 3) / 4 * 4, (a.blocks - from) / 4 * 4));
     if (threadIdx.x == 0) {
@@ -233,7 +256,7 @@ __device__ __forceinline__ void request(const BsrProductArguments& a, long long 
 }
 
 __device__ __forceinline__ void add_staged_rows(const BsrProductArguments& a, long long thread_block) {
-    extern __shared__ __align__(16) double staged_values[];
+    extern __shared__ __align__(128) double staged_values[];
     __shared__ u64 arrived;
     int* const column = reinterpret_cast<int*>(staged_values + a.capacity * DOF * DOF);
     constexpr int most_rows = staged_rows(LANES, DOF);
@@ -245,7 +268,7 @@ __device__ __forceinline__ void add_staged_rows(const BsrProductArguments& a, lo
     const long long stop = __ldg(begins + rows);
     int parity = 0;
     for (int first = 0; first < rows;) {  // more than once where shared memory does not hold all rows
-        const long long start = __ldg(begins + first), from = start & ~3LL;
+        const long long start = __ldg(begins + first), from = start & ~(staged_line(LANES, DOF) - 1LL);
         int past = rows;
         long long all = stop;
         if (stop > from + a.capacity) {
@@ -262,7 +285,7 @@ __device__ __forceinline__ void add_staged_rows(const BsrProductArguments& a, lo
             ++first;
             continue;
         }
-        request(a, from, int(all - from), staged_values, column, barrier);
+        request(a, start, from, int(all - from), staged_values, column, barrier);
         const int row = first + threadIdx.x / team;
         const bool there = row < past;
         const long long begin = there ? __ldg(begins + row) : from, end = there ? __ldg(begins + row + 1) : from;

@@ -14,7 +14,6 @@ namespace {
 
 /// Blocks of a row beyond which it is cut into pieces, and the blocks of a piece.
 constexpr Index longest = 512, piece_length = 512;
-constexpr unsigned rows_threads = 256;
 
 struct LongRows {
     std::vector<BlockRange> pieces, rows;
@@ -58,12 +57,17 @@ bool reads_nearby(const BlockPattern& pattern) {
     return 2 * far <= seen;
 }
 
+/// Room for so many blocks, whole lines of them, and for those before them in a line, which are not copied.
+Index with_skipped(Index blocks, int line) {
+    return (blocks / 4 * 4 + (line - 4) + line - 1) / line * line;
+}
+
 /// Blocks that bsr_staged's shared memory has room for: those of a thread block's rows and a tenth more, so that most
 /// thread blocks copy all of their rows at once.
 Index capacity_for(double mean, int lanes, int dof) {
     constexpr double most_bytes = 40.0 * 1024.0;  // with what is declared below 48 KiB, which need not be asked for
     const double wanted = 1.1 * std::max(mean, 1.0) * staged_rows(lanes, dof) + 8.0;
-    return Index(std::min(wanted, most_bytes / (8.0 * dof * dof + 4.0))) / 4 * 4;
+    return with_skipped(Index(std::min(wanted, most_bytes / (8.0 * dof * dof + 4.0))), staged_line(lanes, dof));
 }
 
 /// Whether rows are so long that a row's lanes read enough at a time by themselves, and bsr_rows is the faster one.
@@ -73,7 +77,7 @@ bool fills_lanes(double mean, int dof) {
 
 /// Entries that a warp of bsr_short needs room for: those of its rows and a twentieth more.
 Index short_capacity(double mean) {
-    return Index(1.05 * std::max(mean, 1.0) * 32 + 8.0) / 4 * 4;
+    return with_skipped(Index(1.05 * std::max(mean, 1.0) * 32 + 8.0), line_blocks);
 }
 
 Index shared_bytes(Index capacity, int dof) {
@@ -154,7 +158,7 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
     const BlockPattern& pattern = a.here();
     if (pattern.rows() == 0) return;
     const bool staged = stages(kernels, a), few = staged && kernels.few && few_groups_ > 0;
-    const unsigned threads = staged ? unsigned(staged_threads(a.dof())) : rows_threads;
+    const unsigned threads = staged ? unsigned(staged_threads(a.dof())) : unsigned(rows_threads(lanes_, a.dof(), b));
     const unsigned piece_groups = blocks_for(pieces_.size(), threads / 32);
     const BsrProductArguments arguments{.row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
                                         .column = pattern.column(),
@@ -176,7 +180,7 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
         return kernels.few.launch({std::min(few_groups_, blocks_for(pattern.rows(), short_threads))}, short_threads,
                                   2 * short_threads / 32 * shared_bytes(few_capacity_, 1), arguments);
     const unsigned groups =
-        blocks_for(pattern.rows(), staged ? staged_rows(lanes_, a.dof()) : rows_threads / lanes_) + piece_groups;
+        blocks_for(pattern.rows(), staged ? staged_rows(lanes_, a.dof()) : int(threads) / lanes_) + piece_groups;
     if (staged)
         (piece_groups > 0 ? kernels.staged_long : kernels.staged)
             .launch({groups}, threads, shared_bytes(capacity_, a.dof()), arguments);

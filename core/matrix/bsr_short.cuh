@@ -30,9 +30,10 @@ __device__ __forceinline__ RowRange row_range(const BsrProductArguments& a, long
     return {begin, row < a.rows ? __ldg(a.row_begin + row + 1) : begin};
 }
 
-/// The first entry that is copied for a warp's rows, and how many there are, or more than `most` if there are.
+/// The entry that has the first place in shared memory, of a warp's rows, and how many there are from it on, or more
+/// than `most` if there are.
 __device__ __forceinline__ long long first_entry(const RowRange& rows) {
-    return __shfl_sync(0xffffffffu, rows.begin, 0) & ~3LL;
+    return __shfl_sync(0xffffffffu, rows.begin, 0) & ~(line_blocks - 1LL);
 }
 __device__ __forceinline__ int entries_of(const RowRange& rows, long long from, int most) {
     return int(min(__shfl_sync(0xffffffffu, rows.end, 31) - from, most + 1LL));
@@ -44,16 +45,17 @@ __device__ __forceinline__ void request_rows(const BsrProductArguments& a, const
     const long long from = first_entry(rows);
     const int count = entries_of(rows, from, shared.capacity);
     if (count > shared.capacity) return;
-    // The last entries of the matrix, beyond a multiple of 4, are copied one by one.
+    // Copies begin with a multiple of 4; the last entries of the matrix, beyond one, are copied one by one.
+    const int skipped = int(__shfl_sync(0xffffffffu, rows.begin, 0) - from) & ~3;
     const int whole = int(min((long long)(count + 3) / 4 * 4, (a.blocks - from) / 4 * 4));
     if (shared.lane == 0) {
         fence_barriers();
-        arrive_expecting(shared.barrier_of(half), whole * 12);
-        if (whole > 0) {
-            copy_bulk_once_async(shared_address(shared.columns_of(half)), a.column + from, whole * 4,
-                                 shared.barrier_of(half));
-            copy_bulk_once_async(shared_address(shared.values_of(half)), a.values + from, whole * 8,
-                                 shared.barrier_of(half));
+        arrive_expecting(shared.barrier_of(half), (whole - skipped) * 12);
+        if (whole > skipped) {
+            copy_bulk_once_async(shared_address(shared.columns_of(half) + skipped), a.column + from + skipped,
+                                 (whole - skipped) * 4, shared.barrier_of(half));
+            copy_bulk_once_async(shared_address(shared.values_of(half) + skipped), a.values + from + skipped,
+                                 (whole - skipped) * 8, shared.barrier_of(half));
         }
     }
     for (int at = whole + shared.lane; at < count; at += 32) {
@@ -63,7 +65,7 @@ __device__ __forceinline__ void request_rows(const BsrProductArguments& a, const
 }
 
 extern "C" __global__ void __launch_bounds__(short_threads) bsr_short(const __grid_constant__ BsrProductArguments a) {
-    extern __shared__ __align__(16) double short_entries[];
+    extern __shared__ __align__(128) double short_entries[];
     constexpr int warps = short_threads / 32;
     __shared__ u64 arrived[2 * warps];
     const int warp = threadIdx.x / 32, capacity = int(a.capacity);

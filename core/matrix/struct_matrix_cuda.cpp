@@ -138,13 +138,13 @@ void StructMatrixCuda::apply_dot(const StructMatrix& a, const Vector& x, Vector&
     if (l.is_part()) exchange_halo(x);
     const cuda::SumOrder order(x.space(), 1);
     apply_dot_.launch({unsigned(order.blocks())}, 256, 0,
-                      {.product = arguments_of(a, a.values(0) - l.halo_slots(), static_cast<const double*>(nullptr),
-                                               x.memory().data(), y.memory().data(), 0, l.slots()),
-                       .partial = cuda::pieces(context),
+                      {.partial = cuda::pieces(context),
                        .plane = int(order.plane),
                        .pieces = order.pieces,
                        .length = int(order.length),
-                       .odd = int(order.first_plane * order.plane % 2)});
+                       .odd = int(order.first_plane * order.plane % 2),
+                       .product = arguments_of(a, a.values(0) - l.halo_slots(), static_cast<const double*>(nullptr),
+                                               x.memory().data(), y.memory().data(), 0, l.slots())});
     cuda::add_pieces(context, order, product);
 }
 

@@ -106,10 +106,23 @@ void expect_products_without_spills(std::initializer_list<std::pair<double, int>
 
 /// Products of general matrices: each width of a row, and blocks of 1 to 32 unknowns.
 TEST(GeneralProducts, CompileWithoutSpills) {
-    expect_products_without_spills({{5.0, 1}, {80.0, 1}, {7.0, 3}, {7.0, 8}});
+    expect_products_without_spills({{5.0, 1}, {80.0, 1}, {7.0, 3}, {27.0, 3}, {7.0, 8}});
 }
 TEST(OtherGeneralProducts, CompileWithoutSpills) {
-    expect_products_without_spills({{7.0, 32}});
+    expect_products_without_spills({{27.0, 2}, {7.0, 5}, {7.0, 7}, {7.0, 32}});
+}
+
+/// A warp that has a block row to itself has the loads of one of its blocks under way at once, which takes two
+/// registers for each row of the block and two for its sum, and does without local memory for any number of unknowns.
+TEST(GeneralProducts, OfWarpsHoldABlock) {
+    for (const int dof : {9, 10, 12, 17, 24}) {
+        const rtc::Programs programs = BsrProductCuda::programs(7.0, dof);
+        for (const auto& row : rtc::compile({programs.front()}, "sm_90")) {
+            EXPECT_GE(row.registers, 4 * dof) << row.name << " of " << dof;
+            EXPECT_LE(row.registers, 128) << row.name << " of " << dof;
+            EXPECT_EQ(row.spill_bytes, 0) << row.name << " of " << dof;
+        }
+    }
 }
 
 /// `shapes`: dof, lanes and batch of a SyncFreeShape.

@@ -32,6 +32,16 @@ std::vector<ProductCase> product_cases() {
     list.push_back({"dense", 1100, 1});      // all rows are cut into pieces
     list.push_back({"dense", 530, 3});
     for (const int dof : {2, 4, 5, 6, 7, 8, 17}) list.push_back({"arrow", 1030, dof});
+    // A warp a block row: rows of less than one group of blocks, of more than 32, and none; a last thread block of one
+    // warp, and long rows beside the others.
+    for (const int dof : {3, 5, 7, 9, 10, 12, 16, 17, 24, 32}) {
+        for (const int rows : {33, 35}) list.push_back({"random", rows, dof});
+        list.push_back({"empty_rows", 37, dof});
+        list.push_back({"dense", 67, dof});
+        if (dof > 8) list.push_back({"arrow", 521, dof});
+    }
+    for (const int dof : {2, 3, 4, 5, 6, 8}) list.push_back({"dense", 97, dof});
+    for (const int dof : {3, 5, 7}) list.push_back({"band", 2003, dof});  // first blocks at each place in a line
     for (const int rows : {1, 31, 33, 129}) list.push_back({"band", rows, 1});
     list.push_back({"band", 400007, 1});  // more rows than threads are resident
     return list;
