@@ -147,7 +147,10 @@ NewtonStep Newton::step(Vector& u, const TimeLevel& level, const SolveLinear& so
         if (!options_.judged) assemble_right_hand_side(problem_, u, level, system_);
         context_.synchronize();
     }
-    if (!std::exchange(setup_decided_, false) && refresh_due()) refresh(u, level, done);
+    if (std::exchange(setup_decided_, false))
+        done.row.refreshed = setup_.solves == 0;  // the interrupted solve was the first with this set-up
+    else if (refresh_due())
+        refresh(u, level, done);
     done.linear = solve_linear(done, solve);
     const bool failed = !converged(done.linear.reason) && done.linear.reason != StopReason::interrupted;
     if (failed && !done.row.refreshed) {  // perhaps because the set-up is old

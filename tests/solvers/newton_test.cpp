@@ -208,6 +208,7 @@ TEST(Newton, GoesOnBitForBit) {
             ASSERT_EQ(whole.solve(), NewtonReason::converged_rtol);
             SolverState state;
             std::vector<double> u;
+            std::vector<bool> refreshed;  // of the steps that no interrupt ended
             int stops = 0;
             for (bool first = true;; first = false) {
                 NewtonRun run(bratu, options);
@@ -221,7 +222,13 @@ TEST(Newton, GoesOnBitForBit) {
                     for (const auto& [name, values] : state.items())
                         if (!name.starts_with("newton/")) run.krylov.put_saved(name, values);
                 }
-                if (run.go_on({}) != NewtonReason::interrupted) {
+                const NewtonReason reason = run.go_on({});
+                for (const NewtonStep& step : run.steps)
+                    if (step.linear.reason != StopReason::interrupted) refreshed.push_back(step.row.refreshed);
+                if (reason != NewtonReason::interrupted) {
+                    ASSERT_EQ(refreshed.size(), whole.steps.size());
+                    for (std::size_t k = 0; k < refreshed.size(); ++k)
+                        EXPECT_EQ(refreshed[k], whole.steps[k].row.refreshed) << k;
                     EXPECT_EQ(values_of(run.u), values_of(whole.u));
                     EXPECT_EQ(run.newton.norm(), whole.newton.norm());
                     EXPECT_EQ(run.newton.taken(), whole.newton.taken());
@@ -234,6 +241,27 @@ TEST(Newton, GoesOnBitForBit) {
             }
             EXPECT_GT(stops, 5);
         }
+}
+
+/// A solve that fails with the set-up made for it is not repeated, also if it was interrupted and went on.
+TEST(Newton, GoesOnWithAFailingSolveOnce) {
+    const Bratu bratu(5.0);
+    const NewtonOptions options{.linear_rtol = 1e-12, .refresh = {.every = 3}};
+    NewtonRun part(bratu, options);
+    part.solver = make_solver("gmres", {{"max_iterations", "4"}});
+    int looks = 0;
+    part.interrupt = [&] { return ++looks >= 3; };
+    ASSERT_EQ(part.solve(), NewtonReason::interrupted);
+    SolverState state = part.krylov;
+    part.newton.save(state);
+
+    NewtonRun rest(bratu, options);
+    rest.solver = make_solver("gmres", {{"max_iterations", "4"}});
+    rest.newton.resume(state, rest.u, {}, true);
+    for (const auto& [name, values] : state.items())
+        if (!name.starts_with("newton/")) rest.krylov.put_saved(name, values);
+    EXPECT_EQ(rest.go_on({}), NewtonReason::linear_solve);
+    EXPECT_EQ(rest.m.setups, 1);  // the one that the interrupted solve had
 }
 
 TEST(Newton, PredictsTheVectorsItHolds) {
