@@ -157,6 +157,7 @@ NewtonOptions newton_options(const Parameters& p, const SystemShape& shape) {
     NewtonOptions options;
     options.linear_rtol = p.real("solver", "rtol");
     options.refresh = refresh_rule(p);
+    options.reaches_back_twice = p.text("time", "scheme") == "bdf2";
     const std::string problem = p.text("problem", "name");
     if (shape.linear) {
         options.judged = false;

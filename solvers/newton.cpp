@@ -21,7 +21,11 @@ Newton::Vectors Newton::vectors(const SystemShape& shape, const NewtonOptions& o
     Vectors held;
     const bool reused = options.refresh.grown || options.refresh.every != 1;
     if (!shape.linear && options.judged) held.trial = 1;
-    if (!shape.linear && reused) held.setup = options.judged && shape.regime != Regime::steady ? 2 : 1;
+    if (!shape.linear && reused) {
+        held.setup = 1;
+        if (shape.regime != Regime::steady)
+            held.setup += (options.judged ? 1 : 0) + (options.reaches_back_twice ? 1 : 0);
+    }
     return held;
 }
 
@@ -40,7 +44,10 @@ Newton::Newton(const Problem& problem, const NewtonOptions& options, Preconditio
     du_ = make("correction");
     if (held.trial > 0) trial_ = make("trial state");
     if (held.setup > 0) setup_.u = make("state of the set-up");
-    if (held.setup > 1) setup_.old = make("state of the set-up");
+    if (const Index before = held.setup - 1; before > 0) {
+        if (options_.judged) setup_.old = make("state of the set-up");
+        if (options_.reaches_back_twice) setup_.older = make("state of the set-up");
+    }
 }
 
 double Newton::evaluate(const Vector& u, const TimeLevel& level) {
@@ -120,6 +127,7 @@ void Newton::refresh(const Vector& u, const TimeLevel& level, NewtonStep& done) 
     set_up(u, level);
     if (setup_.u.size() > 0) copy(u, setup_.u);
     if (setup_.old.size() > 0) copy(*level.old, setup_.old);
+    if (setup_.older.size() > 0 && level.older) copy(*level.older, setup_.older);
     done.row.refreshed = true;
 }
 
@@ -219,6 +227,7 @@ void Newton::save(StateStore& store) const {
                                   at.rate[1], at.rate[2], at.pseudo ? 1.0 : 0.0, solving_ ? 1.0 : 0.0});
     if (setup_.u.size() > 0) store.put("newton/setup_u", setup_.u);
     if (setup_.old.size() > 0) store.put("newton/setup_old", setup_.old);
+    if (setup_.older.size() > 0 && at.rate[2] != 0.0) store.put("newton/setup_older", setup_.older);
 }
 
 void Newton::resume(const StateStore& store, const Vector& u, const TimeLevel& level, bool within) {
@@ -236,6 +245,10 @@ void Newton::resume(const StateStore& store, const Vector& u, const TimeLevel& l
                      .pseudo = setup.at(10) != 0.0};
         const Vector& state = setup_.u.size() > 0 ? setup_.u : u;
         if (at.dt != std::numeric_limits<double>::infinity()) at.old = setup_.old.size() > 0 ? &setup_.old : &state;
+        if (setup_.older.size() > 0 && at.rate[2] != 0.0) {
+            store.get("newton/setup_older", setup_.older);
+            at.older = &setup_.older;
+        }
         if (!system_.p) assemble_operator(problem_, state, at, system_);
         set_up(state, at);
         setup_.solves = Index(setup.at(1));

@@ -50,6 +50,7 @@ struct NewtonOptions {
     double linear_rtol = 1e-2;     ///< the fixed eta, and the lower bound of other ones
     int line_search_halvings = 5;  ///< 0: the longest admissible step is taken
     RefreshRule refresh = {};
+    bool reaches_back_twice = false;  ///< whether TimeLevel::older is given in some steps, as bdf2 does
 };
 
 /// The result of a Newton step: its row of the record, without the number of the time step, and its linear solve.
@@ -72,7 +73,7 @@ public:
     };
     using SolveLinear = std::function<SolveReport(const LinearTask&)>;
 
-    /// Numbers of vectors held in addition to the system: du, the trial state, and the state of the last set-up.
+    /// Numbers of vectors held in addition to the system: du, the trial state, and the states of the last set-up.
     struct Vectors {
         Index correction = 1, trial = 0, setup = 0;
         Index count() const { return correction + trial + setup; }
@@ -139,9 +140,9 @@ private:
     Index taken_ = 0;
     double first_norm_ = 0.0, norm_ = 0.0, norm_before_ = 0.0, forcing_before_ = 0.0;
 
-    /// The set-up in use. u and old are kept if a continued run must repeat the set-up.
+    /// The set-up in use. u, old and older are kept if a continued run must repeat the set-up.
     struct SetupState {
-        Vector u, old;
+        Vector u, old, older;
         TimeLevel level;
         SetupReport report;
         bool done = false;

@@ -142,6 +142,16 @@ class Checkpoint(ProgramTest):
         self.expect_same_end(whole, "--set", "output.checkpoint_minutes=1e6",
                              says="is a checkpoint: going on from step 1, iteration")
 
+    def test_set_up_of_an_earlier_step(self):
+        """The matrix of stabilised elements depends on both states before a step of BDF2."""
+        self.deck = self.write("a.ini", "[problem]\nname = navier_stokes\nregime = transient\n[grid]\ncells = 6\n"
+                               "[time]\nsteps = 5\nscheme = bdf2\n[newton]\nrefresh = 3\n")
+        self.expect(0, "run", self.deck, "--set", "output.file=whole.h5")
+        for looks in (40, 56, 64):
+            self.expect(75, "run", self.deck, "--fresh", stop_at=looks)
+            self.expect(0, "run", self.deck, "--restart")
+            self.expect(0, "diff", "whole.h5", "a.h5", "--tolerance", "0")
+
     def test_steps_of_a_steady_problem_cannot_be_counted(self):
         deck = self.write("b.ini", POISSON.format(cells=8) + "[output]\ncheckpoint_every = 2\n")
         self.expect(2, "run", deck, says=["b.ini:9", "poisson is steady", "checkpoint_minutes"])

@@ -243,6 +243,41 @@ TEST(Newton, GoesOnBitForBit) {
         }
 }
 
+/// The matrix depends on the state two steps back, as that of stabilised elements does in steps of BDF2.
+class ReachesBackTwice : public Bratu {
+public:
+    ReachesBackTwice() : Bratu(5.0, 5, Regime::transient) {}
+
+protected:
+    double slope(Int3 p, double u, const TimeLevel& level) const override {
+        return Bratu::slope(p, u, level) + 0.1 * (level.older ? (*level.older)(p) : 0.0);
+    }
+};
+
+/// A set-up that an earlier step has made is made again from the states of that step, all three of them.
+TEST(Newton, GoesOnWithASetUpOfBdf2) {
+    const ReachesBackTwice problem;
+    const NewtonOptions options{.rtol = 1e-10, .refresh = {.every = 100}, .reaches_back_twice = true};
+    NewtonRun whole(problem, options), rest(problem, options);
+    Vector old(whole.context, whole.layout, 1, "old"), older(whole.context, whole.layout, 1, "older");
+    fill(old, 0.5);
+    fill(older, 3.0);
+    whole.newton.begin(whole.u, bdf2(2, 0.2, 0.1, 0.1, old, older));
+    ASSERT_EQ(whole.go_on(bdf2(2, 0.2, 0.1, 0.1, old, older)), NewtonReason::converged_rtol);
+    SolverState state;
+    whole.newton.save(state);
+    copy(whole.u, rest.u);
+    fill(older, 0.0);  // as later steps overwrite it
+    const TimeLevel next = bdf2(3, 0.3, 0.1, 0.1, rest.u, old);
+    rest.newton.resume(state, rest.u, next, false);
+    Vector ones(whole.context, whole.layout, 1, "ones"), expected(whole.context, whole.layout, 1, "M^-1 1"),
+        found(whole.context, whole.layout, 1, "M^-1 1");
+    fill(ones, 1.0);
+    whole.m.apply(ones, expected);
+    rest.m.apply(ones, found);
+    EXPECT_EQ(values_of(found), values_of(expected));
+}
+
 /// A solve that fails with the set-up made for it is not repeated, also if it was interrupted and went on.
 TEST(Newton, GoesOnWithAFailingSolveOnce) {
     const Bratu bratu(5.0);
@@ -267,9 +302,9 @@ TEST(Newton, GoesOnWithAFailingSolveOnce) {
 TEST(Newton, PredictsTheVectorsItHolds) {
     for (const Regime regime : {Regime::steady, Regime::transient})
         for (const bool judged : {true, false})
-            for (const Index every : {1, 3}) {
+            for (const auto& [every, twice] : {std::pair<Index, bool>{1, false}, {3, false}, {3, true}}) {
                 const Bratu bratu(5.0, 5, regime);
-                const NewtonOptions options{.judged = judged, .refresh = {.every = every}};
+                const NewtonOptions options{.judged = judged, .refresh = {.every = every}, .reaches_back_twice = twice};
                 const Context context = Context::cpu(1);
                 CountingDiagonal m;
                 TimerTree timers;
