@@ -20,6 +20,13 @@ bool has_control(const std::string& text) {
     return std::any_of(text.begin(), text.end(), is_control);
 }
 
+/// Whether a word means itself without quotes, in bash and for sbatch.
+bool is_plain(const std::string& word) {
+    return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_-+.,:/=@%", c);
+    });
+}
+
 }  // namespace
 
 std::string shell_word(const std::string& word) {
@@ -46,10 +53,7 @@ std::string sbatch_word(const std::string& word, const std::string& what) {
     if (word.find_first_of("\n\r") != word.npos)
         throw UsageError(
             fmt::format("{}: '{}' has a line break, and sbatch reads its options line by line", what, one_line(word)));
-    const auto plain = [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_-+.,:/=@%", c);
-    };
-    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+    if (is_plain(word)) return word;
     std::string text = "\"";
     for (char c : word) text += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
     return text + '"';
@@ -63,6 +67,11 @@ std::string one_line(const std::string& text) {
 
 std::string as_argument(const std::string& path) {
     return !path.empty() && path[0] == '-' ? "./" + path : path;
+}
+
+std::string shown_argument(const std::string& path) {
+    const std::string word = as_argument(path);
+    return is_plain(word) ? word : shell_word(word);
 }
 
 }  // namespace hyperplane

@@ -21,4 +21,8 @@ std::string one_line(const std::string& text);
 /// A file's name as an argument that cannot be taken for an option: "./-x" for "-x".
 std::string as_argument(const std::string& path);
 
+/// A file's name in a command that a message shows: as it is if bash reads it as one word, else as shell_word writes
+/// it.
+std::string shown_argument(const std::string& path);
+
 }  // namespace hyperplane

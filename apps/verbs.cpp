@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/quoting.hpp"
 #include "core/error.hpp"
 #include "io/deck.hpp"
 
@@ -286,7 +287,8 @@ const Verb& find_verb(const std::string& name) {
     }
     std::error_code ignored;
     if (std::filesystem::is_regular_file(name, ignored))
-        throw UsageError(fmt::format("'{}' is a file, not a verb; did you mean hyperplane run {}?", name, name));
+        throw UsageError(
+            fmt::format("'{}' is a file, not a verb; did you mean hyperplane run {}?", name, shown_argument(name)));
     const std::string near = nearest(name, known);
     throw UsageError(fmt::format("no verb is called '{}'{} (hyperplane --help)", name,
                                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));

@@ -8,6 +8,7 @@
 
 #include "apps/deck/named_deck.hpp"
 #include "apps/deck/schema.hpp"
+#include "apps/quoting.hpp"
 #include "apps/run/announcements.hpp"
 #include "apps/run/head_prediction.hpp"
 #include "apps/run/initial_state.hpp"
@@ -289,9 +290,9 @@ Deck read_deck_of_case(const Invocation& invocation) {
     for (const DeckLine& section : deck.sections)
         if (section.text == "sweep")
             throw UsageError(
-                fmt::format("{0}:{1}: with a section [sweep] this is a study: hyperplane study run {0} runs "
-                            "its cases, hyperplane run {0} --case NAME one of them",
-                            deck.file, section.line));
+                fmt::format("{0}:{1}: with a section [sweep] this is a study: hyperplane study run {2} runs "
+                            "its cases, hyperplane run {2} --case NAME one of them",
+                            deck.file, section.line, shown_argument(deck.file)));
     return deck;
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "apps/build_info.hpp"
+#include "apps/quoting.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/study/case_state.hpp"
@@ -287,9 +288,9 @@ int study_collect(const Study& study, const Invocation& invocation) {
     for (const Row& row : table.rows) results += row.state.has_result();
     if (results == 0)
         throw FileError(fmt::format(
-            "{0}: none of its {1} case{2} has a result, so nothing is written; hyperplane study run {0} computes them, "
-            "hyperplane study status {0} says what became of each",
-            study.file, table.rows.size(), table.rows.size() == 1 ? "" : "s"));
+            "{0}: none of its {1} case{2} has a result, so nothing is written; hyperplane study run {3} computes them, "
+            "hyperplane study status {3} says what became of each",
+            study.file, table.rows.size(), table.rows.size() == 1 ? "" : "s", shown_argument(study.file)));
     const std::vector<char> image = hdf5_image(study, table, image_path);
     write_sealed(image_path, image, {FileKind::study}, overwrite);
     write_atomically(csv_path, to_csv(table), FileKind::csv, overwrite);

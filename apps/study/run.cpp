@@ -198,7 +198,7 @@ int study_run(const Study& study, const Invocation& invocation, bool retry) {
     CaseRunner runner(study, pending, jobs, invocation);
     runner.run();
     if (runner.stopped()) {
-        logging::warn("{}: hyperplane study resume {} goes on", study.file, study.file);
+        logging::warn("{}: hyperplane study resume {} goes on", study.file, shown_argument(study.file));
         return int(ExitCode::checkpointed);
     }
     // The states are read again, since cases that other processes were computing may have ended.
@@ -206,7 +206,7 @@ int study_run(const Study& study, const Invocation& invocation, bool retry) {
         return look_at(a_case).status != CaseStatus::done;
     });
     fmt::print("{}: {} of {} cases done; hyperplane study collect {} makes one file of them\n", study.file,
-               study.cases.size() - not_done, study.cases.size(), study.file);
+               study.cases.size() - not_done, study.cases.size(), shown_argument(study.file));
     return int(not_done == 0 ? ExitCode::ok : ExitCode::expectation);
 }
 

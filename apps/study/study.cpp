@@ -9,6 +9,7 @@
 
 #include "apps/deck/named_deck.hpp"
 #include "apps/deck/schema.hpp"
+#include "apps/quoting.hpp"
 #include "apps/study/slurm.hpp"
 #include "core/error.hpp"
 
@@ -145,14 +146,14 @@ const StudyCase& Study::find(const std::string& word) const {
     const std::string near = nearest(word, names);
     throw UsageError(
         fmt::format("{} has no case '{}'{}; hyperplane study plan {} lists its cases, which change when it is edited",
-                    file, word, near.empty() ? "" : fmt::format("; did you mean {}?", near), file));
+                    file, word, near.empty() ? "" : fmt::format("; did you mean {}?", near), shown_argument(file)));
 }
 
 Study read_study(const std::string& file) {
     const Deck deck = read_deck_or_stop(file);
     if (!is_study(deck))
-        throw UsageError(
-            fmt::format("{} has no section [sweep], so it is no study; hyperplane run {} runs it", file, file));
+        throw UsageError(fmt::format("{} has no section [sweep], so it is no study; hyperplane run {} runs it", file,
+                                     shown_argument(file)));
     check_output(deck);
     Study study{file, std::filesystem::path(file).stem().string(), "", read_sweep(deck), slurm_keys(deck), {}};
     study.folder = study.sweep.folder.empty() ? study.name : study.sweep.folder;

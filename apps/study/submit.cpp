@@ -62,7 +62,7 @@ int study_submit(const Study& study, const Invocation& invocation) {
         throw FileError(fmt::format("sbatch {} ended with status {}: {}{}", path, status, printed,
                                     status == 127 ? "; is this a machine of the cluster?" : ""));
     fmt::print("job {}: {} cases of {}, as in {}; hyperplane study status {} shows how far they are\n", printed,
-               pending.cases.size(), study.file, path, study.file);
+               pending.cases.size(), study.file, path, shown_argument(study.file));
     return int(ExitCode::ok);
 }
 

@@ -158,6 +158,14 @@ class Run(StudyTest):
             name = rows[0]["name"]
             self.assertEqual(file["records"][name]["solves/iterations"][0], file["cases/iterations"][0])
 
+    def test_commands_in_messages_name_the_study_as_one_word(self):
+        study = self.study(name="it's two words.ini")
+        word = "'it'\\''s two words.ini'"
+        self.expect(7, "study", "collect", study, says=[f"hyperplane study run {word} computes", f"status {word} says"])
+        self.expect(2, "run", study, says=[f"hyperplane study run {word} runs", f"run {word} --case"])
+        done = self.expect(0, "study", "run", study)
+        self.assertIn(f"hyperplane study collect {word} makes", done.stdout)
+
     def test_collect_of_general_matrices(self):
         """Patterns and the times before iterations, in columns that studies of grids alone do not have."""
         plain = POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n"
