@@ -281,6 +281,10 @@ RecordData read_record(const std::string& path) {
         const hdf5::Group root = hdf5::Group::root(file, hdf5::Mode::read, path);
         if (root.has_group("candidates"))
             throw FileError(path + ": holds a comparison, not the record of a run (hyperplane info shows it)");
+        if (root.has_attribute("study_schema_version"))
+            throw FileError(path +
+                            ": holds the collected cases of a study, not the record of a run (hyperplane info "
+                            "shows them); name the record of one of its cases");
         transfer_record(root, record);
         if (!sealed) {  // only what a child process has read before is safe to read
             record.state.u = record.state.u.all();

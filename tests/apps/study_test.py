@@ -145,6 +145,8 @@ class Run(StudyTest):
                 self.assertEqual(int(row["iterations"]), record["solves"][0]["iterations"])
                 self.assertEqual(float(row["error_max"]), record["errors"]["max"])
         self.assertEqual(rows[1]["iterations"], "")
+        for words in (("diff", "s.h5", "s.h5"), ("export", "s.h5"), ("run", "s.h5")):
+            self.expect(7, *words, says="s.h5: holds the collected cases of a study, not the record of a run")
         try:
             import h5py
         except ImportError:
