@@ -3,6 +3,7 @@
 #include "core/ranks/threads.hpp"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <chrono>
@@ -102,6 +103,65 @@ TEST(RanksAsThreads, WhatWasSentBeforeAFailureIsStillReceived) {
 
 Layout whole_layout(const reference::Box& box) {
     return Layout(LayoutKind::natural, reference::to_grid(box), {1, 1});
+}
+
+TEST(RanksAsThreads, GathersAfterOneAnotherKeepTheirParts) {
+    // Parts of 0 to 900 values: some are kept for the next gather but one, others freed.
+    run_ranks(5, [](const Ranks& ranks) {
+        for (int turn = 0; turn < 200; ++turn) {
+            const auto part = [&](int rank) { return RankValues(std::size_t((turn + rank) % 4 * 300), turn + rank); };
+            RankValues expected;
+            for (int rank = 0; rank < ranks->size(); ++rank) {
+                const RankValues of_rank = part(rank);
+                expected.insert(expected.end(), of_rank.begin(), of_rank.end());
+            }
+            RankValues all(expected.size());
+            ranks->all_gather(part(ranks->rank()), all);
+            ASSERT_EQ(all, expected) << turn;
+        }
+    });
+}
+
+TEST(RanksAsThreads, APartThatNeverComesEndsTheGather) {
+    std::atomic<int> ended = 0;
+    const auto body = [&](const Ranks& ranks) {
+        if (ranks->rank() == 2) throw SetupError("a pivot is zero");
+        RankValues all(4);
+        try {
+            ranks->all_gather(RankValues{1.0}, all);
+            ADD_FAILURE() << "gathered something that was never sent";
+        } catch (const RanksAborted&) {
+            ++ended;
+            throw;
+        }
+    };
+    EXPECT_THROW(run_ranks(4, body), SetupError);
+    EXPECT_EQ(ended, 3);
+}
+
+TEST(RanksAsThreads, MemoryDoesNotGrowWithTheNumberOfPairs) {
+#if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
+    GTEST_SKIP() << "the allocator does not say how much is held";
+#else
+    const auto held = [] {
+        const struct mallinfo2 info = mallinfo2();
+        return double(info.uordblks) + double(info.hblkhd);
+    };
+    const double before = held();
+    double during = 0.0;
+    run_ranks(400, [&](const Ranks& ranks) {
+        const int rank = ranks->rank(), size = ranks->size();
+        double value = rank;
+        ranks->send((rank + 1) % size, {&value, 1});
+        ranks->receive((rank + size - 1) % size, {&value, 1});
+        EXPECT_EQ(value, double((rank + size - 1) % size));
+        RankValues all(static_cast<std::size_t>(size));
+        for (int turn = 0; turn < 2; ++turn) ranks->all_gather({&value, 1}, all);
+        if (rank == 0) during = held();
+        ranks->all_gather({&value, 1}, all);
+    });
+    EXPECT_LT(during - before, 400 * 16e3) << "bytes; a queue for each pair took 110 MB";
+#endif
 }
 
 TEST(PartsOfRanks, HaveAllPlanesOnceAndEvenly) {
