@@ -193,14 +193,21 @@ class ProductsOfLargeGridsOnDevice : public DeviceTest {};
 
 TEST_F(ProductsOfLargeGridsOnDevice, SumUpInOnePassWithTheSameBits) {
     const Context gpu = Context::cuda();
+    const auto matrix = [&](const Box& box) {
+        const Layout layout(LayoutKind::natural, reference::to_grid(box), {});
+        return in_context(gpu, random_struct_matrix(layout, Stencil::star7(), 1, MatrixStorage::lower, 9));
+    };
     for (const Box& box : {Box{129, 101, 83}, Box{1025, 1023, 1}, Box{1048577, 1, 1}, Box{7, 11, 16411}}) {
         SCOPED_TRACE(reference::name_of(box));
-        const Layout layout(LayoutKind::natural, reference::to_grid(box), {});
-        const StructMatrix a =
-            in_context(gpu, random_struct_matrix(layout, Stencil::star7(), 1, MatrixStorage::lower, 9));
-        EXPECT_EQ(a.vectors_of_dot(), 0);
-        expect_one_pass_to_equal_two(a, [&](const Vector& x, Vector& y, double* sum) { a.apply_dot(x, y, sum); });
+        const StructMatrix a = matrix(box);
+        EXPECT_EQ(a.vectors_of_dot(), 2) << "the grid is small";
+        const StructMatrixCuda kernels(a);
+        expect_one_pass_to_equal_two(a,
+                                     [&](const Vector& x, Vector& y, double* sum) { kernels.apply_dot(a, x, y, sum); });
     }
+    const StructMatrix a = matrix({257, 251, 127});
+    EXPECT_EQ(a.vectors_of_dot(), 0);
+    expect_one_pass_to_equal_two(a, [&](const Vector& x, Vector& y, double* sum) { a.apply_dot(x, y, sum); });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MatrixOnDevice, testing::ValuesIn(device_cases()), [](const auto& info) {
