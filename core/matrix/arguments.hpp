@@ -17,7 +17,8 @@ struct SpmvArguments {
 };
 static_assert(sizeof(SpmvArguments<7>) == 104);
 
-/// Of a product with the sums of x'y over pieces of planes (core/vector/sum_order.hpp).
+/// The argument of spmv_dot, a product that also forms the sums of x'y over pieces of planes
+/// (core/vector/sum_order.hpp).
 template <int entries>
 struct SpmvDotArguments {
     double* partial;                 // [piece]

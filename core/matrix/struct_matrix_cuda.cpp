@@ -74,8 +74,8 @@ rtc::Definitions definitions(const Layout& layout, const Stencil& stencil, int d
     return all;
 }
 
-/// Of a matrix of a whole grid or of a rank's part, and of vectors, all given by their memory, for the slots
-/// [first, end).
+/// Returns a kernel's argument for the slots [first, end). The matrix is of a whole grid or of a rank's part; vectors
+/// are given by their memory.
 template <class Matrix, class Real>
 SpmvArguments<rtc::most_entries, Real> arguments_of(const Matrix& a, const Real* values, const Real* b, const Real* x,
                                                     Real* y, Index first, Index end) {

@@ -18,9 +18,9 @@
 namespace hyperplane {
 namespace {
 
-/// What all ranks share: the messages that are on their way to each rank, and the parts of gathers. Memory grows with
-/// the number of ranks and with what is on its way, not with the number of pairs. After an abort, messages that were
-/// sent before are still received, so that ranks which all meet the same error end with it.
+/// Holds what all ranks share: the messages that are on their way to each rank, and the parts of gathers. Memory grows
+/// with the number of ranks and with what is on its way, not with the number of pairs. After an abort, messages that
+/// were sent before are still received, so that ranks which all meet the same error end with it.
 class Exchange {
 public:
     explicit Exchange(int ranks) : ranks_(ranks), arrived_(ranks), inbox_(ranks) {

@@ -49,7 +49,7 @@ inline RowEntries entries_of(const FilledPattern& filled, Index row) {
     const Index* const begin = filled.pattern->row_begin() + row;
     return {int(filled.diagonal[row] - begin[0]), int(begin[1] - filled.diagonal[row])};
 }
-/// Of the `rows` rows from filled.first on, by default of all.
+/// Returns the counts of `rows` rows, from filled.first on; by default they are all rows.
 RowCounts row_counts(const FilledPattern& filled, bool symmetric, Index rows);
 inline RowCounts row_counts(const FilledPattern& filled, bool symmetric) {
     return row_counts(filled, symmetric, filled.pattern->rows());

@@ -25,7 +25,7 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     Index bytes_per_apply() const override { return bytes_per_apply_; }
 
-    /// What it holds besides `lower`.
+    /// Returns the bytes that it holds besides `lower`.
     static Index bytes(const FilledPattern& filled, const std::shared_ptr<const RowSlab>& slab,
                        const RowSlab& of_vectors, int dof, FactorStorage storage = FactorStorage::double_precision);
 

@@ -39,12 +39,12 @@ public:
     /// Bytes that it holds for factors of this pattern on a backend; the ranks' rows as in the constructor.
     static Index bytes(const FilledPattern& filled, int dof, const SweepOptions& options, Backend backend,
                        const std::shared_ptr<const RowSlab>& slab = nullptr, const RowSlab* of_vectors = nullptr);
-    /// What it holds at least and at most for factors of so many rows and blocks on one rank.
+    /// Returns the fewest and the most bytes that it holds for factors of so many rows and blocks on one rank.
     static Index least_bytes(const BlockCounts& factors, const SweepOptions& options, Backend backend);
     static Index most_bytes(const BlockCounts& factors, const SweepOptions& options, Backend backend);
     /// Bytes that one application moves, with `rows` rows from filled.first on.
     static Index bytes_per_apply(const FilledPattern& filled, Index rows, int dof, const SweepOptions& options);
-    /// The same with so many blocks of both triangles.
+    /// Returns the bytes that one application moves where the triangles have so many blocks.
     static Index bytes_per_apply(Index rows, Index lower, Index upper, int dof, const SweepOptions& options);
 
     /// What NVRTC compiles for the sweeps on a GPU.
