@@ -17,7 +17,7 @@ namespace hyperplane {
 namespace {
 
 /// A's blocks. If one triangle is stored, upper blocks are read from the lower triangle.
-struct Blocks {
+struct SubdomainBlocks {
     ConstMatrixView values;
     Layout layout;
     const Int3* offsets;
@@ -52,7 +52,7 @@ template <int m>
 struct FactorPoint {
     SubdomainFactorView x;
     UpdateTables tables;
-    Blocks a;
+    SubdomainBlocks a;
     PivotJudge judge;
     double alpha;
 
