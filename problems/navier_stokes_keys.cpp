@@ -8,13 +8,10 @@
 
 #include "core/error.hpp"
 #include "problems/navier_stokes.hpp"
+#include "problems/refusal.hpp"
 
 namespace hyperplane {
 namespace {
-
-[[noreturn]] void refuse(const Parameters& parameters, const char* section, const char* key, const std::string& why) {
-    throw UsageError(fmt::format("{}: {}", parameters.where(section, key), why));
-}
 
 FlowCase flow_case(const std::string& name) {
     return name == "cavity" ? FlowCase::cavity : name == "kovasznay" ? FlowCase::kovasznay : FlowCase::ethier_steinman;
@@ -25,16 +22,17 @@ Domain read_domain(const Parameters& parameters, FlowCase kind) {
     const Domain cube = make_domain(parameters, Centring::node_keep, {1.0, 1.0, 1.0}, 2);
     const Grid& grid = cube.grid;
     if (grid.any_periodic())
-        refuse(parameters, "grid", "periodic", "navier_stokes has walls or planes of symmetry on all faces; take none");
+        refuse(parameters, "periodic", "navier_stokes has walls or planes of symmetry on all faces; take none", "grid");
     for (int axis = 0; axis < 3; ++axis)
         if (cube.extent(axis) < (axis == 2 ? 2 : 3))
-            refuse(parameters, "grid", "cells",
+            refuse(parameters, "cells",
                    fmt::format("{} nodes along {}, but navier_stokes needs 3 or more along x and y, and along z 2 for "
                                "a plane flow or 3 and more",
-                               cube.extent(axis), "xyz"[axis]));
+                               cube.extent(axis), "xyz"[axis]),
+                   "grid");
     if (kind == FlowCase::ethier_steinman && grid.nz == 2)
-        refuse(parameters, "grid", "cells",
-               "Ethier and Steinman's flow has three dimensions; give 3 nodes or more along z");
+        refuse(parameters, "cells", "Ethier and Steinman's flow has three dimensions; give 3 nodes or more along z",
+               "grid");
     const bool plane = grid.nz == 2 || kind == FlowCase::kovasznay;
     if (!plane || parameters.is_given("grid", "lengths")) return cube;
     return make_domain(parameters, Centring::node_keep, {1.0, 1.0, double(grid.nz - 1) / (grid.nx - 1)}, 2);
@@ -49,7 +47,7 @@ Regime read_flow_regime(const Parameters& parameters, FlowCase kind) {
     const std::string& name = parameters.text("problem", "regime");
     if (name == "auto") return kind == FlowCase::ethier_steinman ? Regime::transient : Regime::pseudo_transient;
     if (kind == FlowCase::ethier_steinman && name != "transient")
-        refuse(parameters, "problem", "regime", "Ethier and Steinman's flow decays in time; take transient or auto");
+        refuse(parameters, "regime", "Ethier and Steinman's flow decays in time; take transient or auto");
     return read_regime(parameters);
 }
 
@@ -61,8 +59,7 @@ void read_faces(const Parameters& parameters, FlowKeys& keys) {
     flow.lid_axis = flow.kind != FlowCase::cavity ? -1 : plane ? 1 : 2;
     if (!half) return;
     if (flow.kind != FlowCase::cavity || plane)
-        refuse(parameters, "problem", "symmetry",
-               "only the cavity in three dimensions has a plane of symmetry; take none");
+        refuse(parameters, "symmetry", "only the cavity in three dimensions has a plane of symmetry; take none");
     flow.faces[1][1] = FaceKind::symmetry;
 }
 
@@ -82,13 +79,13 @@ std::vector<double> coordinates(int nodes, double length, double s, bool half) {
 void read_nodes(const Parameters& parameters, FlowKeys& keys) {
     const std::vector<double> s = parameters.reals("problem", "stretching");
     if (s.size() != 1 && s.size() != 3)
-        refuse(parameters, "problem", "stretching", fmt::format("expected one number or three, got {}", s.size()));
+        refuse(parameters, "stretching", fmt::format("expected one number or three, got {}", s.size()));
     for (int axis = 0; axis < 3; ++axis) {
         const bool half = keys.flow.faces[axis][0] != keys.flow.faces[axis][1];
         const double strength = keys.domain.extent(axis) == 2 ? 0.0 : s[s.size() == 3 ? axis : 0];
         if (strength > 0.0 && keys.flow.kind == FlowCase::kovasznay)
             refuse(
-                parameters, "problem", "stretching",
+                parameters, "stretching",
                 "on uneven nodes the velocities prescribed for kovasznay carry some fluid in, and no flow is steady; "
                 "take 0");
         keys.nodes[axis] = coordinates(keys.domain.extent(axis), keys.domain.lengths[axis], strength, half);
