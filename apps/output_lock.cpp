@@ -26,7 +26,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr const char* heading = "hyperplane lock";
+constexpr const char* lock_heading = "hyperplane lock";
 constexpr auto pause = std::chrono::milliseconds(100);
 
 /// Whether the open file is still the file of that name, which the previous holder may have removed.
@@ -175,7 +175,7 @@ std::optional<OutputLock::Holder> OutputLock::try_to_take() {
 }
 
 void OutputLock::write_holder() const {
-    const std::string text = fmt::format("{}\nhost {}\nprocess {}\nsince {}\ncommand {}\n", heading,
+    const std::string text = fmt::format("{}\nhost {}\nprocess {}\nsince {}\ncommand {}\n", lock_heading,
                                          one_line(host_name()), getpid(), now_in_utc(), one_line(command_));
     if (ftruncate(fd_, 0) != 0 || pwrite(fd_, text.data(), text.size(), 0) != ssize_t(text.size())) {
         const int error = errno;

@@ -195,12 +195,18 @@ function(in_one_unit first)
   set_property(SOURCE ${first} ${ARGN} PROPERTY HYPERPLANE_UNIT ${first})
 endfunction()
 
-# compile_quickly(SOURCE ...): sources of this folder that compute nothing on a CPU but read decks, write text, plan, or
-# queue kernels on a GPU; at -O1 they compile in two thirds of the time. An inline function that other sources emit, too, may
-# be linked from here: those are constructors, destructors and other short ones, since what computes is inlined or no
-# inline function.
+# compile_quickly([WITHOUT_COMPUTING] SOURCE ...): sources of this folder that compute nothing on a CPU but read decks, write
+# text, plan, or queue kernels on a GPU; at -O1 they compile in two thirds of the time. An inline function that other sources emit,
+# too, may be linked from here: those are constructors, destructors and other short ones, since what computes is inlined or no
+# inline function. WITHOUT_COMPUTING takes -Og, in three quarters of that time, and is for a room whose products and sums are
+# rounded separately: -O1 may fuse them and -Og never does, so elsewhere results could depend on which function is linked.
 function(compile_quickly)
-  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+  cmake_parse_arguments(QUICK "WITHOUT_COMPUTING" "" "" ${ARGN})
+  set(level -O1)
+  if(QUICK_WITHOUT_COMPUTING)
+    set(level -Og)
+  endif()
+  set_property(SOURCE ${QUICK_UNPARSED_ARGUMENTS} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:${level}>)
 endfunction()
 
 # Whether a source has loops for GPUs: those under BOTH, and .cu files.
