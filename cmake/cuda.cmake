@@ -26,6 +26,9 @@ if(HYPERPLANE_CUDA)  # OFF is false; AUTO and ON are not
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)  # CMake 3.25.1 does not know that nvcc has it
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    # nvcc writes its own -O after what it hands on, so that a source's level (compile_quickly) would not count; kernels are
+    # always compiled at nvcc's highest level.
+    string(REGEX REPLACE "(^| )(-O[0-3])" "\\1-Xcompiler=\\2" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
     find_package(CUDAToolkit REQUIRED)
     set(HYPERPLANE_CUDA_BUILT 1)
   elseif(NOT HYPERPLANE_CUDA STREQUAL AUTO)

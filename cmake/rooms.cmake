@@ -206,7 +206,13 @@ function(compile_quickly)
   if(QUICK_WITHOUT_COMPUTING)
     set(level -Og)
   endif()
-  set_property(SOURCE ${QUICK_UNPARSED_ARGUMENTS} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:${level}>)
+  foreach(source ${QUICK_UNPARSED_ARGUMENTS})
+    set(option ${level})
+    if(source MATCHES "[.]cu$")
+      set(option -Xcompiler=${level},-Wno-maybe-uninitialized)  # below -O3 g++ suspects objects of CUB
+    endif()
+    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "$<$<CONFIG:Release>:${option}>")
+  endforeach()
 endfunction()
 
 # Whether a source has loops for GPUs: those under BOTH, and .cu files.
