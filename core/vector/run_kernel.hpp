@@ -8,11 +8,11 @@
 
 namespace hyperplane {
 
-/// The product a[t] x[t] for positions t in [begin, end) of a run.
-template <class T>
+/// The product a[t] x[t] for positions t in [begin, end) of a run; X is the type of x.
+template <class T, class X = T>
 struct BasicRunTerm {
     const T* a;
-    const T* x;
+    const X* x;
     int begin, end;
 };
 using RunTerm = BasicRunTerm<double>;

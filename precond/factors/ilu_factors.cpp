@@ -34,6 +34,7 @@ void IluFactors::round(const std::string& name, SetupReport& report) {
     in_double.layout = points;
     judge(reduced_->round(in_double), storage, name, report);
     factor_.reset();
+    inverse_.reset();
 }
 
 FactorTarget IluFactors::target(StructMatrix& x) const {
@@ -42,7 +43,7 @@ FactorTarget IluFactors::target(StructMatrix& x) const {
 }
 
 const void* IluFactors::inverse_address() const {
-    if (reduced_ && !factor_)
+    if (reduced_ && !factor_ && !inverse_)
         return reinterpret_cast<const char*>(reduced_->values<float>().values) +
                stencil().diagonal() * reduced_->entry_stride() * bytes_of(pattern_->storage);
     return blocks(pivots()).entry(pivot_entry()).values;

@@ -101,7 +101,7 @@ private:
     std::optional<IluPattern> pattern_;
     std::optional<StructMatrix> factor_;     ///< E and F on the filled pattern; none for D-ILU
     std::optional<StructMatrix> inverse_;    ///< D^-1, for D-ILU
-    std::optional<ReducedFactors> reduced_;  ///< replaces factor_ after rounding
+    std::optional<ReducedFactors> reduced_;  ///< replaces the two after rounding
 };
 
 }  // namespace hyperplane

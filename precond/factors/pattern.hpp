@@ -43,13 +43,13 @@ struct IluPattern {
 };
 
 /// The pattern of ILU(fill_level) of a matrix in `layout`. If elimination changes the diagonal alone, E and F are the
-/// matrix's own entries (D-ILU), unless `may_share` is false, the storage is in reduced precision, or points have
-/// several unknowns on a GPU, which reads blocks faster if they are contiguous.
+/// matrix's own entries (D-ILU), unless `may_share` is false or, on a GPU, the storage is in reduced precision or points
+/// have several unknowns: a GPU reads blocks faster if they are contiguous.
 inline IluPattern ilu_pattern(const Layout& layout, const Stencil& a, int fill_level, int dof, bool symmetric,
                               Backend backend, FactorStorage storage = FactorStorage::double_precision,
                               bool may_share = true) {
     IluPattern p{layout, a.filled(fill_level), a, dof, symmetric, false, storage};
-    p.shares = may_share && !is_reduced(storage) && (backend == Backend::cpu || dof == 1) &&
+    p.shares = may_share && (backend == Backend::cpu || (dof == 1 && !is_reduced(storage))) &&
                p.stencil.size() == a.size() && !p.stencil.eliminates_off_diagonal();
     // Solves and factorisation proceed by the levels of the factors' stencil in any layout. A natural layout may have
     // been constructed with other levels.

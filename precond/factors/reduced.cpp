@@ -94,32 +94,64 @@ struct RoundRow {
     }
 };
 
-/// Rounds W, D^-1 and G of one unknown to single precision by runs of the layout, on a host. A run with a value that is
-/// too large, or that becomes zero, is left to RoundRow, which records it: body(slot) then rounds the point's rows.
+/// Sums of products of two blocks' coefficients at the points of a run, rounded to single precision. Returns whether a
+/// sum is too large, or becomes zero.
+bool round_products(const double* const* a, const double* const* b, int terms, int begin, int end, float* rounded) {
+    int special = 0;
+#pragma omp simd reduction(| : special)
+    for (int t = begin; t < end; ++t) {
+        double value = a[0][t] * b[0][t];
+        for (int k = 1; k < terms; ++k) value += a[k][t] * b[k][t];
+        const float kept = float(value);
+        rounded[t] = kept;
+        special |= !(std::abs(value) <= double(std::numeric_limits<float>::max())) | ((value != 0.0) & (kept == 0.0f));
+    }
+    return special != 0;
+}
+
+bool round_values(const double* values, int begin, int end, float* rounded) {
+    int special = 0;
+#pragma omp simd reduction(| : special)
+    for (int t = begin; t < end; ++t) {
+        const float kept = float(values[t]);
+        rounded[t] = kept;
+        special |=
+            !(std::abs(values[t]) <= double(std::numeric_limits<float>::max())) | ((values[t] != 0.0) & (kept == 0.0f));
+    }
+    return special != 0;
+}
+
+/// Rounds W, D^-1 and G to single precision by runs of the layout, on a host. A run with a value that is too large, or
+/// that becomes zero, is left to RoundRow, which records it: body(slot) then rounds the point's rows.
 template <class Body>
 void round_by_runs(const Context& context, const FactorView& from, const BasicBlockView<float>& to,
-                   const std::vector<Int3>& offsets, const Body& body) {
+                   const std::vector<Int3>& offsets, int dof, const Body& body) {
     const int last = from.symmetric ? from.lower : int(offsets.size()) - 1;
-    for_each_run(context, from.layout, 1, [&](const Run& run) {
-        int special = 0;
+    for_each_run(context, from.layout, dof * dof, [&](const Run& run) {
+        bool special = false;
+        const double *a[max_dof], *b[max_dof];
         for (int e = 0; e <= last; ++e) {
             const RunNeighbours near = from.layout.neighbours(run, offsets[e]);
             const int begin = std::min(near.begin, run.count), end = std::max(begin, std::min(near.end, run.count));
-            float* const rounded = &to.at(e, run.slot, 0, 0);
-            std::fill(rounded, rounded + begin, 0.0f);
-            std::fill(rounded + end, rounded + run.count, 0.0f);
-            const double* const inverse = &from.inverse.at(0, run.slot, 0, 0);
-            const double* const own = e == from.lower ? inverse : &from.triangles.at(e, run.slot, 0, 0);
-            const bool is_product = e != from.lower && !from.unit;
-            const double* const other = e < from.lower ? inverse + (near.slot - run.slot) : inverse;
-#pragma omp simd reduction(| : special)
-            for (int t = begin; t < end; ++t) {
-                const double value = is_product ? own[t] * other[t] : own[t];
-                const float kept = float(value);
-                rounded[t] = kept;
-                special |=
-                    !(std::abs(value) <= double(std::numeric_limits<float>::max())) | ((value != 0.0) & (kept == 0.0f));
-            }
+            for (int row = 0; row < dof; ++row)
+                for (int col = 0; col < dof; ++col) {
+                    float* const rounded = &to.at(e, run.slot, row, col);
+                    std::fill(rounded, rounded + begin, 0.0f);
+                    std::fill(rounded + end, rounded + run.count, 0.0f);
+                    if (e == from.lower || from.unit) {
+                        const double* const own = e == from.lower ? &from.inverse.at(0, run.slot, row, col)
+                                                                  : &from.triangles.at(e, run.slot, row, col);
+                        special = round_values(own, begin, end, rounded) || special;
+                        continue;
+                    }
+                    for (int k = 0; k < dof; ++k) {
+                        a[k] = e < from.lower ? &from.triangles.at(e, run.slot, row, k)
+                                              : &from.inverse.at(0, run.slot, row, k);
+                        b[k] = e < from.lower ? &from.inverse.at(0, near.slot, k, col)
+                                              : &from.triangles.at(e, run.slot, k, col);
+                    }
+                    special = round_products(a, b, dof, begin, end, rounded) || special;
+                }
         }
         for (int t = 0; special && t < run.count; ++t) body(run.slot + t);
     });
@@ -212,10 +244,11 @@ void ReducedFactors::round_to(const FactorView& factors, RoundingLog* log) {
     row.to = {const_cast<T*>(values<T>().values), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
               strides_.col_stride};
     if constexpr (std::is_same_v<T, float>)
-        if (context_.backend() == Backend::cpu && dof_ == 1 && places_ == CoefficientOrder::apart && first == 0 &&
+        if (context_.backend() == Backend::cpu && places_ == CoefficientOrder::apart && first == 0 &&
             factors.triangles.slot_stride == 1 && factors.inverse.slot_stride == 1)
-            return round_by_runs(context_, factors, row.to, host_offsets_, [&](Index slot) {
-                for (int element = 0; element < end; ++element) row(int(slot), element);
+            return round_by_runs(context_, factors, row.to, host_offsets_, dof_, [&](Index slot) {
+                for (Index r = 0; r < dof_; ++r)
+                    for (int element = 0; element < end; ++element) row(int(r * layout_.slots() + slot), element);
             });
     for_each_element(context_, layout_.slots() * dof_, end - first, "rounding of factors", row);
 }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <algorithm>
-#include <span>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -44,14 +44,15 @@ inline bool fits_line(const RunNeighbours& valid) {
 
 namespace detail {
 
-/// The terms of a line, read by loops whose number is known. T: double or float, of all arrays but the sums.
-template <int N, class T>
+/// The terms of a line, read by loops whose number is known. T: of coefficients, X: of vectors, double or float.
+template <int N, class T, class X>
 struct LineTerms {
-    const T *a[N + 1], *x[N + 1];
+    const T* a[N + 1];
+    const X* x[N + 1];
     int begin[N + 1], end[N + 1];
     int all_begin = 0, all_end;  ///< where all are valid
 
-    LineTerms(const BasicRunTerm<T>* terms, int count) : all_end(count) {
+    LineTerms(const BasicRunTerm<T, X>* terms, int count) : all_end(count) {
         for (int n = 0; n < N; ++n) {
             a[n] = terms[n].a, x[n] = terms[n].x, begin[n] = terms[n].begin, end[n] = terms[n].end;
             all_begin = std::max(all_begin, begin[n]), all_end = std::min(all_end, end[n]);
@@ -64,8 +65,8 @@ struct LineBlock {
     Lanes y, s;
 };
 
-template <bool descending, int sign, int N, class T, class Take, class Line>
-HYPERPLANE_INLINE LineBlock line_block(const Take& take, const LineTerms<N, T>& terms, const T* in, const Line& line,
+template <bool descending, int sign, int N, class T, class X, class Take, class Line>
+HYPERPLANE_INLINE LineBlock line_block(const Take& take, const LineTerms<N, T, X>& terms, const X* in, const Line& line,
                                        int t, int count, double before) {
     Lanes s = in ? take(in, t, 0, count) : Lanes{};
 #pragma GCC unroll 12
@@ -87,19 +88,19 @@ void store(const Lanes& v, T* to, int most) {
 }
 
 /// The same near the ends of a line, where some positions are not valid; stores those that exist.
-template <bool descending, int sign, int N, class T, class Line>
-__attribute__((noinline)) double line_end(const LineTerms<N, T>& terms, const T* in, const Line& line, int t, int count,
-                                          double before, T* y, double* sums) {
+template <bool descending, int sign, int N, class T, class X, class Line>
+__attribute__((noinline)) double line_end(const LineTerms<N, T, X>& terms, const X* in, const Line& line, int t,
+                                          int count, double before, X* y, double* sums) {
     const LineBlock block = line_block<descending, sign>(TakeValid{}, terms, in, line, t, count, before);
     store(block.y, y + t, count - t);
     if (sums) store(block.s, sums + t, count - t);
     return block.y[descending ? 0 : lanes - 1];
 }
 
-template <bool descending, int sign, int N, class T, class Line>
-void solve_line_of(const BasicRunTerm<T>* list, const T* in, const Line& line, int count, double before, T* y,
+template <bool descending, int sign, int N, class T, class X, class Line>
+void solve_line_of(const BasicRunTerm<T, X>* list, const X* in, const Line& line, int count, double before, X* y,
                    double* sums) {
-    const LineTerms<N, T> terms(list, count);
+    const LineTerms<N, T, X> terms(list, count);
     const int blocks = (count + lanes - 1) / lanes;
     const int first = (std::max(terms.all_begin, line.begin) + lanes - 1) / lanes;
     const int last = std::max(first, std::min(terms.all_end, line.end) / lanes);
@@ -131,13 +132,14 @@ void solve_line_with(std::integer_sequence<int, N...>, int size, const Arguments
 /// With s = in + sign times the sum of the terms, y_t = c(t) + a(t) y_{t-1} for t = 0 to count - 1, or descending with
 /// y_{t+1}, where line.at(take, t, count, s) returns a and c of eight positions. `line` is valid in [line.begin,
 /// line.end), outside which a = 0; y_{-1}, or y_count, is `before`. `in` may be null for zeros, and y. The sums s are
-/// stored in `sums` unless it is null. T is double or float. There are up to most_line_terms terms, and fits_line()
-/// holds for each, and for `line`.
-template <bool descending, int sign, class T, class Line>
-void solve_line(std::span<const BasicRunTerm<std::type_identity_t<T>>> terms, const std::type_identity_t<T>* in,
-                const Line& line, int count, double before, T* y, double* sums) {
-    detail::solve_line_with<descending, sign>(std::make_integer_sequence<int, most_line_terms + 1>{}, int(terms.size()),
-                                              terms.data(), in, line, count, before, y, sums);
+/// stored in `sums` unless it is null. `terms` are up to most_line_terms contiguous BasicRunTerm<T, X>, and fits_line()
+/// holds for each, and for `line`; T and X are double or float.
+template <bool descending, int sign, class Terms, class X, class Line>
+void solve_line(const Terms& terms, const std::type_identity_t<X>* in, const Line& line, int count, double before, X* y,
+                double* sums) {
+    detail::solve_line_with<descending, sign>(std::make_integer_sequence<int, most_line_terms + 1>{},
+                                              int(std::size(terms)), std::data(terms), in, line, count, before, y,
+                                              sums);
 }
 
 }  // namespace hyperplane

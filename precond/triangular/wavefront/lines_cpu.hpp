@@ -12,10 +12,10 @@
 
 namespace hyperplane::wavefront_cpu {
 
-/// What the lines of one solve read: the coefficients of the entries [first, last) of a triangle, and x. T is double or
-/// float, of all of these; f.address(e, ahead) is that of the coefficient of entry e for slot 0, whose neighbour is
-/// `ahead` slots ahead. Of lines that are known to be equal one is read.
-template <class T>
+/// What the lines of one solve read: the coefficients of the entries [first, last) of a triangle, and x. T is the type
+/// of coefficients, X that of x, double or float; f.address(e, ahead) is that of the coefficient of entry e for slot 0,
+/// whose neighbour is `ahead` slots ahead. Of lines that are known to be equal one is read.
+template <class T, class X = T>
 class LineReads {
 public:
     template <class Factors, class AnyVector>
@@ -75,7 +75,7 @@ public:
 
     /// Lists the products of a piece of a line in `terms`, but for that along the line. Returns false where the piece
     /// is too short for solve_line, or the triangle is not of this kind.
-    bool list(const Run& run, bool descending, std::vector<BasicRunTerm<T>>& terms) const {
+    bool list(const Run& run, bool descending, std::vector<BasicRunTerm<T, X>>& terms) const {
         if (!usable_) return false;
         bool fits = fits_along(run, descending);
         terms.clear();
@@ -103,7 +103,8 @@ private:
     struct Entry {
         Int3 offset, stored;  ///< to the neighbour, and to the point where the coefficient is stored
         const EqualLines* lines;
-        const T *a, *x;  ///< for slot 0
+        const T* a;  ///< for slot 0, like x
+        const X* x;
 
         /// The coefficients of a piece of a line.
         const T* of_line(const Run& run) const {
@@ -158,9 +159,10 @@ struct UnitLowerBlocks {
         return {-take(w, t, begin, end), s};
     }
 };
-template <class T>
+template <class T, class X>
 struct UnitUpperBlocks {
-    const T *d, *g, *v;
+    const T *d, *g;
+    const X* v;
     int begin, end;
     template <class Take>
     HYPERPLANE_INLINE Recurrence<detail::Lanes> at(const Take& take, int t, int count, detail::Lanes s) const {
@@ -177,6 +179,64 @@ std::span<const RunTerm> last_terms(std::span<const RunTerm> all, const double*&
     accumulate<sign>(all.first(first), in, s, count);
     in = s;
     return all.subspan(first);
+}
+
+/// Factors in single precision of one unknown a point; each coefficient is contiguous along a line.
+struct SinglesByRun {
+    BasicBlockView<const float> values;  ///< W, D^-1 and G
+    const Context& context;
+    const Layout& layout;
+    const Stencil& stencil;
+    bool symmetric;
+    int dof;
+
+    explicit SinglesByRun(const IluFactors& f)
+        : values(f.reduced()->values<float>()),
+          context(f.context()),
+          layout(f.pattern().layout),
+          stencil(f.stencil()),
+          symmetric(f.matrix().symmetric()),
+          dof(f.matrix().dof()) {}
+
+    const float* address(int entry, Index ahead) const {
+        return stores(entry) ? &values.at(entry, 0, 0, 0) : &values.at(stencil.mirror(entry), 0, 0, 0) + ahead;
+    }
+    const EqualLines* lines() const { return nullptr; }
+    const EqualLines* pivot_lines() const { return nullptr; }
+    bool stores(int entry) const { return !symmetric || entry <= stencil.diagonal(); }
+    const float* inverse(int, int, Index slot) const { return &values.at(stencil.diagonal(), 0, 0, 0) + slot; }
+    bool along_run(int entry) const { return stencil[entry].y == 0 && stencil[entry].z == 0; }
+
+    /// What the two solves read; AnyVector's values are of type X.
+    template <class X, class AnyVector>
+    LineReads<float, X> lower(const AnyVector& x) const {
+        return {*this, 0, stencil.lower_size(), x};
+    }
+    template <class X, class AnyVector>
+    LineReads<float, X> upper(const AnyVector& x) const {
+        return {*this, stencil.diagonal() + 1, stencil.size(), x};
+    }
+};
+
+/// Both take a piece of a line of such factors, whose terms are listed; `in`, v and z are for slot 0.
+template <class X>
+void lower_single_line(const LineReads<float, X>& reads, const std::vector<BasicRunTerm<float, X>>& terms,
+                       const Run& run, const X* in, X* v) {
+    X* const out = v + run.slot;
+    const RunNeighbours near = reads.along_line(run);
+    const UnitLowerBlocks<float> line{reads.along(run), near.begin, near.end};
+    const double before = near.begin == 0 ? double(out[-1]) : 0.0;
+    solve_line<false, -1>(terms, in + run.slot, line, run.count, before, out, nullptr);
+}
+
+template <class X>
+void upper_single_line(const LineReads<float, X>& reads, const std::vector<BasicRunTerm<float, X>>& terms,
+                       const Run& run, X* z) {
+    X* const out = z + run.slot;
+    const RunNeighbours near = reads.along_line(run);
+    const UnitUpperBlocks<float, X> line{reads.inverse(run), reads.along(run), out, near.begin, near.end};
+    const double before = near.end == run.count ? double(out[run.count]) : 0.0;
+    solve_line<true, +1>(terms, nullptr, line, run.count, before, out, nullptr);
 }
 
 }  // namespace hyperplane::wavefront_cpu

@@ -4,11 +4,15 @@
 //     lower   v(p) = r(p) - sum_l W_l(p) v(p+l)                      points ascending
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)              points descending
 //
-// The coefficients of a piece of a run are widened, with their scales applied, into scratch memory that stays in the
+// Lines of one unknown in single precision are solved in one pass over memory (precond/walks/line_blocks.hpp). Of other
+// pieces of runs the coefficients are widened, with their scales applied, into scratch memory that stays in the
 // first-level cache. The rest of the computation reads doubles, as the solves with factors in double precision do.
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "precond/factors/known_dof.hpp"
+#include "precond/triangular/wavefront/lines_cpu.hpp"
 #include "precond/triangular/wavefront/solve_cpu.hpp"
 #include "precond/walks/recurrence.hpp"
 #include "precond/walks/run_pieces.hpp"
@@ -102,34 +106,68 @@ struct UnitLine {
     }
 };
 
-/// x <- x - sum over the entries along the run of coefficient times x, in place, point by point.
+/// Those of the entries [first, end) that are along the run and have neighbours.
+template <class T>
+struct AlongRun {
+    std::array<int, max_along> entries;
+    int count = 0;
+
+    AlongRun(const Reduced<T>& f, const Piece<T>& piece, int first, int end) {
+        for (int e = first; e < end; ++e)
+            if (f.along_run(e) && piece.neighbours(e).begin < piece.neighbours(e).end) entries[count++] = e;
+    }
+};
+
+/// x <- x - sum over the entries along the run of coefficient times x, in place, point by point; `m` is the dof if it
+/// is known at compile time, else 0.
+template <int m, Direction direction, class T>
+void solve_points(const Reduced<T>& f, const Piece<T>& piece, const Run& run, const AlongRun<T>& along, Vector& x) {
+    constexpr int most = m > 0 ? m : max_dof;
+    const int dof = m > 0 ? m : f.dof;
+    struct Entry {
+        RunNeighbours near;
+        const double* coefficients[most * most];
+    };
+    thread_local std::vector<Entry> entries(max_along);
+    for (int at = 0; at < along.count; ++at) {
+        entries[at].near = piece.neighbours(along.entries[at]);
+        for (int row = 0; row < dof; ++row)
+            for (int col = 0; col < dof; ++col)
+                entries[at].coefficients[row * dof + col] = piece.coefficient(along.entries[at], row, col);
+    }
+    double* components[most];
+    for (int row = 0; row < dof; ++row) components[row] = x.component(row);
+    for (int step = 0; step < run.count; ++step) {
+        const int t = direction == Direction::lower ? step : run.count - 1 - step;
+        double sum[most];
+        for (int row = 0; row < dof; ++row) sum[row] = components[row][run.slot + t];
+        for (int at = 0; at < along.count; ++at) {
+            const Entry& entry = entries[at];
+            if (t < entry.near.begin || t >= entry.near.end) continue;
+            for (int col = 0; col < dof; ++col) {
+                const double value = components[col][entry.near.slot + t];
+                for (int row = 0; row < dof; ++row) sum[row] -= entry.coefficients[row * dof + col][t] * value;
+            }
+        }
+        for (int row = 0; row < dof; ++row) components[row][run.slot + t] = sum[row];
+    }
+}
+
+/// The same for any entries; one unknown a point that depends on the adjacent one is a recurrence.
 template <Direction direction, class T>
 void solve_along(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, Vector& x) {
-    std::array<int, max_along> along;
-    int count = 0;
-    for (int e = first; e < first + entries; ++e)
-        if (f.along_run(e) && piece.neighbours(e).begin < piece.neighbours(e).end) along[count++] = e;
-    if (count == 0) return;
+    const AlongRun along(f, piece, first, first + entries);
+    if (along.count == 0) return;
     constexpr bool down = direction == Direction::lower;
-    if (f.dof == 1 && count == 1 && std::abs(f.stencil[along[0]].x) == 1) {
-        const RunNeighbours& n = piece.neighbours(along[0]);
+    const int entry = along.entries[0];
+    if (f.dof == 1 && along.count == 1 && std::abs(f.stencil[entry].x) == 1) {
+        const RunNeighbours& n = piece.neighbours(entry);
         double* const values = x.data() + run.slot;
-        const UnitLine line{piece.coefficient(along[0], 0, 0), values};
+        const UnitLine line{piece.coefficient(entry, 0, 0), values};
         solve_recurrence<!down>(line, n.begin, n.end, values[down ? n.begin - 1 : n.end], values);
         return;
     }
-    for (int step = 0; step < run.count; ++step) {
-        const int t = down ? step : run.count - 1 - step;
-        for (int at = 0; at < count; ++at) {
-            const RunNeighbours& n = piece.neighbours(along[at]);
-            if (t < n.begin || t >= n.end) continue;
-            for (int col = 0; col < f.dof; ++col) {
-                const double value = x.component(col)[n.slot + t];
-                for (int row = 0; row < f.dof; ++row)
-                    x.component(row)[run.slot + t] -= piece.coefficient(along[at], row, col)[t] * value;
-            }
-        }
-    }
+    with_known_dof<1, 2, 3, 4, 5, 8>(f.dof, [&](auto m) { solve_points<m.value, direction>(f, piece, run, along, x); });
 }
 
 /// For one row of the blocks of a piece: out = in - sum over the other entries of coefficient times x.
@@ -187,21 +225,66 @@ void with_values(const IluFactors& factors, const Body& body) {
         body(Reduced<Half>(factors));
 }
 
+/// Lines of one unknown in single precision, which are solved in one pass where they are long enough.
+class SingleLines {
+public:
+    SingleLines(const IluFactors& factors, Direction direction, const Vector& x)
+        : descends_(direction != Direction::lower) {
+        if (factors.reduced()->storage() != FactorStorage::single_precision) return;
+        const SinglesByRun f(factors);
+        reads_.emplace(descends_ ? f.upper<double>(x) : f.lower<double>(x));
+    }
+    /// Whether a piece is such a line; then its terms are listed.
+    bool list(const Run& piece) const {
+        return reads_ && reads_->list(piece, descends_, terms()) && terms().size() <= most_line_terms;
+    }
+    void lower(const Run& piece, const Vector& r, Vector& v) const {
+        lower_single_line(*reads_, terms(), piece, r.data(), v.data());
+    }
+    /// Returns v^T D^-1 v of the piece, if that is wanted.
+    double upper(const Run& piece, Vector& z, bool product_wanted) const {
+        double product = 0.0;
+        if (product_wanted) {
+            std::vector<double>& scaled = scratch().values;
+            scaled.resize(std::size_t(piece.count));
+            const float* const d = reads_->inverse(piece);
+            const double* const v = z.data() + piece.slot;
+            for (int t = 0; t < piece.count; ++t) scaled[t] = double(d[t]) * v[t];
+            product = dot_run(scaled.data(), v, piece.count);
+        }
+        upper_single_line(*reads_, terms(), piece, z.data());
+        return product;
+    }
+
+private:
+    static std::vector<BasicRunTerm<float, double>>& terms() {
+        thread_local std::vector<BasicRunTerm<float, double>> mine;
+        return mine;
+    }
+
+    bool descends_;
+    std::optional<LineReads<float, double>> reads_;
+};
+
 }  // namespace
 void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v) {
+    const SingleLines lines(factors, Direction::lower, v);
     with_values(factors, [&](const auto& f) {
-        for_each_piece(f, Direction::lower, carried(v, f.stencil),
-                       [&](const Run& piece) { lower_piece(f, piece, r, v); });
+        for_each_piece(f, Direction::lower, carried(v, f.stencil), [&](const Run& piece) {
+            lines.list(piece) ? lines.lower(piece, r, v) : lower_piece(f, piece, r, v);
+        });
     });
 }
 
 void upper_reduced(const IluFactors& factors, Vector& z, std::vector<double>* of_line) {
     const Layout& layout = factors.matrix().layout();
-    const Index lines = layout.grid().ny, first = layout.begin_plane();
+    const Index ny = layout.grid().ny, first = layout.begin_plane();
+    const SingleLines lines(factors, Direction::upper, z);
     with_values(factors, [&](const auto& f) {
         for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
-            const double product = upper_piece(f, piece, z);
-            if (of_line) (*of_line)[piece.first.y + lines * (piece.first.z - first)] += product;
+            const double product =
+                lines.list(piece) ? lines.upper(piece, z, of_line != nullptr) : upper_piece(f, piece, z);
+            if (of_line) (*of_line)[piece.first.y + ny * (piece.first.z - first)] += product;
         });
     });
 }

@@ -8,35 +8,6 @@
 namespace hyperplane::wavefront_cpu {
 namespace {
 
-/// Factors in single precision; each coefficient is contiguous along a line.
-struct SinglesByRun {
-    BasicBlockView<const float> values;  ///< W, D^-1 and G
-    const Context& context;
-    const Layout& layout;
-    const Stencil& stencil;
-    bool symmetric;
-    int dof = 1;
-
-    explicit SinglesByRun(const IluFactors& f)
-        : values(f.reduced()->values<float>()),
-          context(f.context()),
-          layout(f.pattern().layout),
-          stencil(f.stencil()),
-          symmetric(f.matrix().symmetric()) {}
-
-    const float* address(int entry, Index ahead) const {
-        return stores(entry) ? &values.at(entry, 0, 0, 0) : &values.at(stencil.mirror(entry), 0, 0, 0) + ahead;
-    }
-    const EqualLines* lines() const { return nullptr; }
-    const EqualLines* pivot_lines() const { return nullptr; }
-    bool stores(int entry) const { return !symmetric || entry <= stencil.diagonal(); }
-    const float* inverse(int, int, Index slot) const { return &values.at(stencil.diagonal(), 0, 0, 0) + slot; }
-    bool along_run(int entry) const { return stencil[entry].y == 0 && stencil[entry].z == 0; }
-
-    LineReads<float> lower(const SingleVector& x) const { return {*this, 0, stencil.lower_size(), x}; }
-    LineReads<float> upper(const SingleVector& x) const { return {*this, stencil.diagonal() + 1, stencil.size(), x}; }
-};
-
 using SingleTerms = std::vector<BasicRunTerm<float>>;
 
 SingleTerms& terms_of_thread() {
@@ -44,40 +15,22 @@ SingleTerms& terms_of_thread() {
     return mine;
 }
 
-/// Both take a piece of a line, whose terms are listed.
-void lower_line(const LineReads<float>& reads, const SingleTerms& terms, const Run& run, const SingleVector& r,
-                SingleVector& v) {
-    float* const out = v.data() + run.slot;
-    const RunNeighbours near = reads.along_line(run);
-    const UnitLowerBlocks<float> line{reads.along(run), near.begin, near.end};
-    const double before = near.begin == 0 ? double(out[-1]) : 0.0;
-    solve_line<false, -1>(terms, r.data() + run.slot, line, run.count, before, out, nullptr);
-}
-
-void upper_line(const LineReads<float>& reads, const SingleTerms& terms, const Run& run, SingleVector& z) {
-    float* const out = z.data() + run.slot;
-    const RunNeighbours near = reads.along_line(run);
-    const UnitUpperBlocks<float> line{reads.inverse(run), reads.along(run), out, near.begin, near.end};
-    const double before = near.end == run.count ? double(out[run.count]) : 0.0;
-    solve_line<true, +1>(terms, nullptr, line, run.count, before, out, nullptr);
-}
-
 void lower_by(const SinglesByRun& f, const LineReads<float>& reads, const SingleVector& r, SingleVector& v) {
     for_each_piece(f, Direction::lower, {}, [&](const Run& piece) {
         SingleTerms& terms = terms_of_thread();
         reads.list(piece, false, terms);
-        lower_line(reads, terms, piece, r, v);
+        lower_single_line(reads, terms, piece, r.data(), v.data());
     });
 }
 
 /// The upper solve; calls done(piece) after each piece.
 template <class Done>
 void upper_by(const SinglesByRun& f, SingleVector& z, const Done& done) {
-    const LineReads<float> reads = f.upper(z);
+    const LineReads<float> reads = f.upper<float>(z);
     for_each_piece(f, Direction::upper, {}, [&](const Run& piece) {
         SingleTerms& terms = terms_of_thread();
         reads.list(piece, true, terms);
-        upper_line(reads, terms, piece, z);
+        upper_single_line(reads, terms, piece, z.data());
         done(piece);
     });
 }
@@ -92,12 +45,12 @@ bool has_single(const IluFactors& factors) {
         return false;
     const SinglesByRun f(factors);
     const SingleVector none;
-    return f.lower(none).fits_all(false) && f.upper(none).fits_all(true);
+    return f.lower<float>(none).fits_all(false) && f.upper<float>(none).fits_all(true);
 }
 
 void lower_single(const IluFactors& factors, const SingleVector& r, SingleVector& v) {
     const SinglesByRun f(factors);
-    lower_by(f, f.lower(v), r, v);
+    lower_by(f, f.lower<float>(v), r, v);
 }
 
 void upper_single(const IluFactors& factors, SingleVector& z) {
@@ -107,7 +60,7 @@ void upper_single(const IluFactors& factors, SingleVector& z) {
 bool has_single_step(const IluFactors& factors, const SingleMatrix& a, const SingleVector& x) {
     if (!has_single(factors)) return false;
     const SinglesByRun f(factors);
-    LineReads<float> below = f.lower(x);
+    LineReads<float> below = f.lower<float>(x);
     below.add_products(a, x);
     return below.fits_all(false);
 }
@@ -115,7 +68,7 @@ bool has_single_step(const IluFactors& factors, const SingleMatrix& a, const Sin
 void lower_of_residual(const IluFactors& factors, const SingleMatrix& a, const SingleVector& b, const SingleVector& x,
                        SingleVector& v) {
     const SinglesByRun f(factors);
-    LineReads<float> reads = f.lower(v);
+    LineReads<float> reads = f.lower<float>(v);
     reads.add_products(a, x);
     lower_by(f, reads, b, v);
 }
