@@ -19,13 +19,14 @@ HYPERPLANE_INLINE Lanes added(const Lanes& a, const Lanes& x, const Lanes& sum) 
 }
 
 /// The sums of `blocks` times eight positions from t on, where all terms are valid, in registers.
-template <int sign, int blocks>
-void inner(std::span<const RunTerm> terms, const double* in, double* out, int t) {
+template <int sign, int blocks, class Term>
+void inner(std::span<const Term> terms, const double* in, double* out, int t) {
     Lanes sum[blocks];
 #pragma GCC unroll 4
     for (int n = 0; n < blocks; ++n) sum[n] = in ? detail::load(in + t + n * lanes) : Lanes{};
-    for (const RunTerm& term : terms) {
-        const double *const a = term.a + t, *const x = term.x + t;
+    for (const Term& term : terms) {
+        const auto* const a = term.a + t;
+        const double* const x = term.x + t;
 #pragma GCC unroll 4
         for (int n = 0; n < blocks; ++n)
             sum[n] = added<sign>(detail::load(a + n * lanes), detail::load(x + n * lanes), sum[n]);
@@ -35,12 +36,13 @@ void inner(std::span<const RunTerm> terms, const double* in, double* out, int t)
 }
 
 /// The sums of up to eight positions from t on, where some of the terms are not valid, or some positions do not exist.
-template <int sign>
-void edge(std::span<const RunTerm> terms, const double* in, double* out, int t, int count) {
+template <int sign, class Term>
+void edge(std::span<const Term> terms, const double* in, double* out, int t, int count) {
     const ValidLanes exist(t, 0, count);
     Lanes sum = in ? exist.load(in + t) : Lanes{};
-    for (const RunTerm& term : terms) {
-        const double *const a = term.a + t, *const x = term.x + t;
+    for (const Term& term : terms) {
+        const auto* const a = term.a + t;
+        const double* const x = term.x + t;
         if (term.begin <= t && t + lanes <= term.end) {
             sum = added<sign>(detail::load(a), detail::load(x), sum);
         } else {
@@ -51,12 +53,10 @@ void edge(std::span<const RunTerm> terms, const double* in, double* out, int t, 
     exist.store(sum, out + t);
 }
 
-}  // namespace
-
-template <int sign>
-void accumulate(std::span<const RunTerm> terms, const double* in, double* out, int count) {
+template <int sign, class Term>
+void accumulate_all(std::span<const Term> terms, const double* in, double* out, int count) {
     int begin = 0, end = count;  // where all terms are valid
-    for (const RunTerm& term : terms) begin = std::max(begin, term.begin), end = std::min(end, term.end);
+    for (const Term& term : terms) begin = std::max(begin, term.begin), end = std::min(end, term.end);
     int t = 0;
     for (; t < begin && t < count; t += lanes) edge<sign>(terms, in, out, t, count);
     for (; t + 4 * lanes <= end; t += 4 * lanes) inner<sign, 4>(terms, in, out, t);
@@ -64,7 +64,21 @@ void accumulate(std::span<const RunTerm> terms, const double* in, double* out, i
     for (; t < count; t += lanes) edge<sign>(terms, in, out, t, count);
 }
 
+}  // namespace
+
+template <int sign>
+void accumulate(std::span<const RunTerm> terms, const double* in, double* out, int count) {
+    accumulate_all<sign>(terms, in, out, count);
+}
+
+template <int sign>
+void accumulate(std::span<const SingleRunTerm> terms, const double* in, double* out, int count) {
+    accumulate_all<sign>(terms, in, out, count);
+}
+
 template void accumulate<+1>(std::span<const RunTerm>, const double*, double*, int);
 template void accumulate<-1>(std::span<const RunTerm>, const double*, double*, int);
+template void accumulate<+1>(std::span<const SingleRunTerm>, const double*, double*, int);
+template void accumulate<-1>(std::span<const SingleRunTerm>, const double*, double*, int);
 
 }  // namespace hyperplane

@@ -16,11 +16,14 @@ struct BasicRunTerm {
     int begin, end;
 };
 using RunTerm = BasicRunTerm<double>;
+using SingleRunTerm = BasicRunTerm<float, double>;  ///< a coefficient in single precision
 
 /// out[t] = in[t] + sign * sum of the terms at t, for t in [0, count); the terms are added in their order.
 /// `in` may be `out`, or null for zeros. `out` must not overlap the valid positions of any term's x.
 template <int sign>
 void accumulate(std::span<const RunTerm> terms, const double* in, double* out, int count);
+template <int sign>
+void accumulate(std::span<const SingleRunTerm> terms, const double* in, double* out, int count);
 
 /// out[t] = in[t] - sum of the terms at t, summed in twice the working precision (Ogita, Rump and Oishi,
 /// Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005, algorithm 5.3). `low` is scratch of `count` values.
@@ -33,5 +36,7 @@ double dot_run3(const double* x, const double* y, const double* z, Index count);
 
 extern template void accumulate<+1>(std::span<const RunTerm>, const double*, double*, int);
 extern template void accumulate<-1>(std::span<const RunTerm>, const double*, double*, int);
+extern template void accumulate<+1>(std::span<const SingleRunTerm>, const double*, double*, int);
+extern template void accumulate<-1>(std::span<const SingleRunTerm>, const double*, double*, int);
 
 }  // namespace hyperplane

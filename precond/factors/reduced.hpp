@@ -51,6 +51,15 @@ struct ReducedFactorView {
         return value(entry, entry < lower ? of_lower : of_upper, slot, row, col);
     }
 
+    /// The addresses of stored values, which half_scaled multiplies by the scales of their rows.
+    HYPERPLANE_HD const T* inverse_place(Index slot, int row, int col) const {
+        return &values.at(lower, slot, row, col);
+    }
+    HYPERPLANE_HD const T* place(int entry, Index slot, Index there, int row, int col) const {
+        if (symmetric && entry > lower) return &values.at(2 * lower - entry, there, col, row);
+        return &values.at(entry, slot, row, col);
+    }
+
 private:
     HYPERPLANE_HD double value(int entry, const RowExponentView& scales, Index slot, int row, int col) const {
         const double kept = widened(values.at(entry, slot, row, col));

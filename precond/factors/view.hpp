@@ -66,7 +66,10 @@ struct FactorView {
     bool symmetric = false;         ///< only the lower triangle is stored
     bool unit = false;
 
-    HYPERPLANE_HD double inverse_at(Index slot, int row, int col) const { return inverse.at(0, slot, row, col); }
+    HYPERPLANE_HD double inverse_at(Index slot, int row, int col) const { return *inverse_place(slot, row, col); }
+    HYPERPLANE_HD const double* inverse_place(Index slot, int row, int col) const {
+        return &inverse.at(0, slot, row, col);
+    }
     /// Coefficient of `entry` that couples the point at `slot` to its neighbour at `there`.
     HYPERPLANE_HD double at(int entry, Index slot, Index there, int row, int col) const {
         return *place(entry, slot, there, row, col);

@@ -51,9 +51,9 @@ void solve_recurrence(const Coefficients& coefficients, int begin, int end, doub
     }
 }
 
-/// Loads from `from + t` one double (T = double) or eight (T = detail::Lanes).
-template <class T>
-T take(const double* from, int t) {
+/// Loads from `from + t`, where floats or doubles are, one double (T = double) or eight (T = detail::Lanes).
+template <class T, class From>
+T take(const From* from, int t) {
     if constexpr (sizeof(T) == sizeof(double))
         return from[t];
     else

@@ -194,8 +194,9 @@ TEST(ReducedFactors, AreHeldAsPlannedAndWhatMadeThemIsReleased) {
                     const Settings settings{{"fill_level", std::to_string(k)}, {"storage", to_string(storage)}};
                     const PreconditionerPlan plan =
                         find_preconditioner(name).plan(parameters_of(name, settings), setting_of(a));
-                    if (name == "struct_ilu" && k == 0)  // D-ILU: E and F are rounded as the matrix has them
+                    if (name == "struct_ilu" && k == 0) {  // D-ILU: E and F are rounded as the matrix has them
                         EXPECT_EQ(plan.setup_bytes, StructMatrix::bytes(2 * 2, layout.slots_in_memory()));
+                    }
                     const Index before = context.ledger().held();
                     context.ledger().forget_peak();
                     const auto m = make(name, a, settings);

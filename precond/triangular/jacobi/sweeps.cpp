@@ -2,6 +2,7 @@
 #include "precond/triangular/jacobi/sweeps.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/device/for_each_point.hpp"
 #include "core/ranks/cuts.hpp"
@@ -112,7 +113,8 @@ void for_each_block(const Context& context, const Body& body, const Blocks& bloc
 }
 
 /// A sweep on a CPU, run by run. Blocks of an asynchronous sweep are divided where lines end.
-void run_by_runs(const Context& context, const FactorView& f, const TriangleSweep& s, const Blocks* in_place) {
+template <class Factors>
+void run_by_runs(const Context& context, const Factors& f, const TriangleSweep& s, const Blocks* in_place) {
     const Layout& layout = f.layout;
     const Index slots = layout.slots();
     if (!in_place)
@@ -136,13 +138,13 @@ void run_by_runs(const Context& context, const FactorView& f, const TriangleSwee
 
 /// A sweep as a loop over points: a synchronous one on the host or, with `in_place`, a block-asynchronous one.
 void run_loop(const Context& context, const TriangleFactors& factors, const TriangleSweep& s, const Blocks* in_place) {
-    const FactorView* const doubles = std::get_if<FactorView>(&factors);
-    const bool lines = doubles && doubles->layout.kind() == LayoutKind::natural;
-    if (context.backend() == Backend::cpu && doubles && goes_by_runs(*doubles) && (lines || !in_place))
-        return run_by_runs(context, *doubles, s, in_place);
     std::visit(
         [&](const auto& f) {
             using Factors = std::decay_t<decltype(f)>;
+            if constexpr (!std::is_same_v<Factors, ReducedFactorView<Half>>)
+                if (context.backend() == Backend::cpu && goes_by_runs(f) &&
+                    (f.layout.kind() == LayoutKind::natural || !in_place))
+                    return run_by_runs(context, f, s, in_place);
             with_known_dof<1, 2, 3, 4, 5, 8>(s.dof, [&](auto m) {
                 if (in_place)
                     for_each_block(context, SweepPoint<Factors, m.value, true>{f, s}, *in_place);

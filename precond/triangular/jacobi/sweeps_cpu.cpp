@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/triangular/jacobi/sweeps_cpu.hpp"
 
+#include <type_traits>
 #include <vector>
 
 #include "core/vector/run_kernel.hpp"
 
 namespace hyperplane {
 
-void sweep_run(const FactorView& f, const TriangleSweep& sweep, const Run& run, double* out, Index stride) {
+template <class Factors>
+void sweep_run(const Factors& f, const TriangleSweep& sweep, const Run& run, double* out, Index stride) {
     thread_local std::vector<RunNeighbours> near;  // kept from run to run: an allocation takes longer than a short run
-    thread_local std::vector<RunTerm> terms;
+    using Coefficient = std::remove_cvref_t<decltype(*f.inverse_place(0, 0, 0))>;
+    thread_local std::vector<BasicRunTerm<Coefficient, double>> terms;
     thread_local std::vector<double> sums;
     const auto& [direction, b, x, unused, dof, times_inverse] = sweep;
     const bool down = direction == Direction::lower;
@@ -33,7 +36,7 @@ void sweep_run(const FactorView& f, const TriangleSweep& sweep, const Run& run, 
         if (times_inverse) {
             terms.clear();
             for (int col = 0; col < dof; ++col)
-                terms.push_back({&f.inverse.at(0, run.slot, row, col), sums.data() + col * count, 0, count});
+                terms.push_back({f.inverse_place(run.slot, row, col), sums.data() + col * count, 0, count});
             accumulate<+1>(terms, nullptr, result, count);
         } else {
             std::copy_n(sums.data() + row * count, count, result);
@@ -44,5 +47,8 @@ void sweep_run(const FactorView& f, const TriangleSweep& sweep, const Run& run, 
         for (int t = 0; t < count; ++t) result[t] = own[t] + result[t];
     }
 }
+
+template void sweep_run(const FactorView&, const TriangleSweep&, const Run&, double*, Index);
+template void sweep_run(const ReducedFactorView<float>&, const TriangleSweep&, const Run&, double*, Index);
 
 }  // namespace hyperplane

@@ -4,9 +4,8 @@
 //     lower   v(p) = r(p) - sum_l W_l(p) v(p+l)                      points ascending
 //     upper   z(p) = D^-1(p) v(p) - sum_u G_u(p) z(p+u)              points descending
 //
-// Lines of one unknown in single precision are solved in one pass over memory (precond/walks/line_blocks.hpp). Of other
-// pieces of runs the coefficients are widened, with their scales applied, into scratch memory that stays in the
-// first-level cache. The rest of the computation reads doubles, as the solves with factors in double precision do.
+// Lines of one unknown in single precision are solved in one pass over memory (precond/walks/line_blocks.hpp), all
+// others by pieces of runs, as the solves with factors in double precision are.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -46,10 +45,13 @@ struct Reduced {
     }
 };
 
-/// The widened coefficients of a piece: those of entries [first, first + entries), then, if `inverse`, those of D^-1.
+/// The coefficients of a piece: those of entries [first, first + entries), then, if `inverse`, those of D^-1. They are
+/// widened, with their scales applied, into scratch memory that stays in the first-level cache.
 template <class T>
 class Piece {
 public:
+    using Coefficient = double;
+
     Piece(const Reduced<T>& f, const Run& run, int first, int entries, bool inverse)
         : f_(f), run_(run), first_(first), entries_(entries) {
         near().resize(f.stencil.size());
@@ -59,8 +61,8 @@ public:
         const RowExponentView scales = f.factors.of_inverse();
         for (int row = 0; row < f.dof; ++row)
             for (int col = 0; col < f.dof; ++col)
-                widen(&f.values.at(f.stencil.diagonal(), run.slot, row, col),
-                      scales.values ? &scales.at(run.slot, row) : nullptr, run.count, place(first + entries, row, col));
+                widen(&f.values.at(f.stencil.diagonal(), run.slot, row, col), &scales.at(run.slot, row), run.count,
+                      place(first + entries, row, col));
     }
 
     const RunNeighbours& neighbours(int entry) const { return near()[entry]; }
@@ -87,8 +89,7 @@ private:
             for (int col = 0; col < f_.dof; ++col) {
                 const int kept_row = mirrored ? col : row, kept_col = mirrored ? row : col;
                 widen(&f_.values.at(mirrored ? f_.stencil.mirror(e) : e, slot, kept_row, kept_col),
-                      scales.values ? &scales.at(slot, kept_row) : nullptr, n.end - n.begin,
-                      place(e, row, col) + n.begin);
+                      &scales.at(slot, kept_row), n.end - n.begin, place(e, row, col) + n.begin);
             }
     }
 
@@ -97,9 +98,44 @@ private:
     int first_, entries_;
 };
 
+/// In single precision they are read as they are stored.
+template <>
+class Piece<float> {
+public:
+    using Coefficient = float;
+
+    Piece(const Reduced<float>& f, const Run& run, int first, int entries, bool /*inverse*/) : f_(f), run_(run) {
+        near().resize(f.stencil.size());
+        for (int e = first; e < first + entries; ++e) near()[e] = f.layout.neighbours(run, f.stencil[e]);
+    }
+
+    const RunNeighbours& neighbours(int entry) const { return near()[entry]; }
+    const float* coefficient(int entry, int row, int col) const {
+        if (f_.symmetric && entry > f_.stencil.diagonal())
+            return &f_.values.at(f_.stencil.mirror(entry), near()[entry].slot, col, row);
+        return &f_.values.at(entry, run_.slot, row, col);
+    }
+    const float* inverse(int row, int col) const { return &f_.values.at(f_.stencil.diagonal(), run_.slot, row, col); }
+
+private:
+    static std::vector<RunNeighbours>& near() { return scratch().near; }
+
+    const Reduced<float>& f_;
+    const Run& run_;
+};
+
+/// Terms of a sum whose coefficients a piece has.
+template <class Coefficient>
+std::vector<BasicRunTerm<Coefficient, double>>& terms_of_thread() {
+    thread_local std::vector<BasicRunTerm<Coefficient, double>> mine;
+    return mine;
+}
+
 /// x_t <- x_t - a_t x_{t-1}, or x_{t+1} in the upper solve.
+template <class Coefficient>
 struct UnitLine {
-    const double *a, *x;
+    const Coefficient* a;
+    const double* x;
     template <class V>
     Recurrence<V> at(int t) const {
         return {-take<V>(a, t), take<V>(x, t)};
@@ -126,7 +162,7 @@ void solve_points(const Reduced<T>& f, const Piece<T>& piece, const Run& run, co
     const int dof = m > 0 ? m : f.dof;
     struct Entry {
         RunNeighbours near;
-        const double* coefficients[most * most];
+        const typename Piece<T>::Coefficient* coefficients[most * most];
     };
     thread_local std::vector<Entry> entries(max_along);
     for (int at = 0; at < along.count; ++at) {
@@ -163,7 +199,7 @@ void solve_along(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int
     if (f.dof == 1 && along.count == 1 && std::abs(f.stencil[entry].x) == 1) {
         const RunNeighbours& n = piece.neighbours(entry);
         double* const values = x.data() + run.slot;
-        const UnitLine line{piece.coefficient(entry, 0, 0), values};
+        const UnitLine<typename Piece<T>::Coefficient> line{piece.coefficient(entry, 0, 0), values};
         solve_recurrence<!down>(line, n.begin, n.end, values[down ? n.begin - 1 : n.end], values);
         return;
     }
@@ -174,15 +210,15 @@ void solve_along(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int
 template <class T>
 void subtract_products(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, int row,
                        const Vector& x, const double* in, double* out) {
-    Scratch& mine = scratch();
-    mine.terms.clear();
+    auto& terms = terms_of_thread<typename Piece<T>::Coefficient>();
+    terms.clear();
     for (int e = first; e < first + entries; ++e) {
         const RunNeighbours& n = piece.neighbours(e);
         if (n.begin >= n.end || f.along_run(e)) continue;
         for (int col = 0; col < f.dof; ++col)
-            mine.terms.push_back({piece.coefficient(e, row, col), x.component(col) + n.slot, n.begin, n.end});
+            terms.push_back({piece.coefficient(e, row, col), x.component(col) + n.slot, n.begin, n.end});
     }
-    accumulate<-1>(mine.terms, in, out, run.count);
+    accumulate<-1>(terms, in, out, run.count);
 }
 
 template <class T>
@@ -199,19 +235,20 @@ template <class T>
 double upper_piece(const Reduced<T>& f, const Run& run, Vector& z) {
     const int first = f.stencil.diagonal() + 1, entries = f.stencil.lower_size();
     const Piece<T> piece(f, run, first, entries, true);
-    Scratch& mine = scratch();
-    mine.values.resize(std::size_t(f.dof) * run.count);
+    auto& terms = terms_of_thread<typename Piece<T>::Coefficient>();
+    std::vector<double>& values = scratch().values;
+    values.resize(std::size_t(f.dof) * run.count);
     double product = 0.0;
     for (int row = 0; row < f.dof; ++row) {
-        double* const scaled = mine.values.data() + row * run.count;
-        mine.terms.clear();
+        double* const scaled = values.data() + row * run.count;
+        terms.clear();
         for (int col = 0; col < f.dof; ++col)
-            mine.terms.push_back({piece.inverse(row, col), z.component(col) + run.slot, 0, run.count});
-        accumulate<+1>(mine.terms, nullptr, scaled, run.count);
+            terms.push_back({piece.inverse(row, col), z.component(col) + run.slot, 0, run.count});
+        accumulate<+1>(terms, nullptr, scaled, run.count);
         product += dot_run(scaled, z.component(row) + run.slot, run.count);
     }
     for (int row = 0; row < f.dof; ++row)
-        subtract_products(f, piece, run, first, entries, row, z, mine.values.data() + row * run.count,
+        subtract_products(f, piece, run, first, entries, row, z, values.data() + row * run.count,
                           z.component(row) + run.slot);
     solve_along<Direction::upper>(f, piece, run, first, entries, z);
     return product;
@@ -257,10 +294,7 @@ public:
     }
 
 private:
-    static std::vector<BasicRunTerm<float, double>>& terms() {
-        thread_local std::vector<BasicRunTerm<float, double>> mine;
-        return mine;
-    }
+    static std::vector<SingleRunTerm>& terms() { return terms_of_thread<float>(); }
 
     bool descends_;
     std::optional<LineReads<float, double>> reads_;
