@@ -40,6 +40,19 @@ bool is_of(const StudyCase& a_case, const std::string& path) {
     }
 }
 
+/// The study's deck that a record names, an absolute path; empty if it is of no study or cannot be read.
+std::filesystem::path study_of(const std::filesystem::path& path, std::string& as_given) {
+    try {
+        const RecordData record = read_record(path.string());
+        const auto study = record.environment.find("study");
+        if (study == record.environment.end()) return {};
+        as_given = study->second;
+        return std::filesystem::path(record.deck_folder) / std::filesystem::path(as_given).filename();
+    } catch (const FileError&) {
+        return {};
+    }
+}
+
 }  // namespace
 
 std::string to_string(CaseStatus status) {
@@ -79,6 +92,26 @@ CaseState look_at(const StudyCase& a_case, bool locked) {
     if (is_of(a_case, a_case.record + ".part") || has_checkpoint)
         return {CaseStatus::killed, has_checkpoint ? "there is a checkpoint" : "begins anew", {}};
     return {};
+}
+
+void refuse_other_study(const Study& study) {
+    namespace fs = std::filesystem;
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(study.folder, none)) {
+        const std::string name = entry.path().filename().string();
+        if (!entry.is_regular_file(none) || (!name.ends_with(".h5") && !name.ends_with(".h5.part"))) continue;
+        std::string as_given;
+        const fs::path other = study_of(entry.path(), as_given);
+        if (other.empty()) continue;
+        // A relative folder was found from where the deck was: both may have been moved, or copied, together.
+        const bool same = (fs::path(study.folder).is_relative() && as_given == study.file) ||
+                          !fs::exists(other, none) || fs::equivalent(other, study.file, none);
+        if (same) return;
+        throw UsageError(fmt::format(
+            "{} names the folder {}, which holds records of another study, {} (such as {}); set sweep.folder to a "
+            "folder of its own or, if this deck takes the place of that one, remove that one",
+            study.where_folder(), study.folder, other.string(), name));
+    }
 }
 
 }  // namespace hyperplane

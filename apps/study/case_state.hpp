@@ -36,4 +36,8 @@ struct CaseState {
 /// The state of a case. `locked`: this process holds the case's lock.
 CaseState look_at(const StudyCase& a_case, bool locked = false);
 
+/// Throws UsageError if the study's folder holds records of another study, so that the two would share a collection.
+/// A deck that was renamed is the same study: the one that its records name does not exist any more.
+void refuse_other_study(const Study& study);
+
 }  // namespace hyperplane

@@ -278,6 +278,7 @@ std::vector<char> hdf5_image(const Study& study, Table& table, const std::string
 }  // namespace
 
 int study_collect(const Study& study, const Invocation& invocation) {
+    refuse_other_study(study);
     const std::string output = invocation.value("output", study.folder);
     const std::string image_path = output + ".h5", csv_path = output + ".csv";
     const Overwrite overwrite = invocation.overwrite();

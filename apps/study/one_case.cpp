@@ -46,6 +46,7 @@ StudyCase find_case(const Invocation& invocation) {
 OneCase take_case(const Invocation& invocation) {
     const Study study = read_study(invocation.arguments.at(0));
     const StudyCase& found = find_in(study, invocation);
+    refuse_other_study(study);
     OneCase taken{study.file, found.name, {}, {}, found.deck};
     if (ended(found, invocation, false, taken)) return taken;
     study.make_folder();

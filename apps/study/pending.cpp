@@ -18,6 +18,7 @@ OutputLock::Request launcher_lock(const Study& study, const Invocation& invocati
 }
 
 Pending find_pending(const Study& study, PendingRules rules) {
+    refuse_other_study(study);
     Pending pending;
     int edited = 0;
     std::string example;

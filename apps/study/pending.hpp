@@ -24,7 +24,8 @@ struct Pending {
     int done = 0, failed = 0, running = 0;
 };
 
-/// Throws UsageError if records are of an earlier version of the study and `edited` does not allow to replace them.
+/// Throws UsageError if records are of an earlier version of the study and `edited` does not allow to replace them, or
+/// as refuse_other_study does.
 Pending find_pending(const Study& study, PendingRules rules);
 
 /// Moves the record of a case that is computed again to NAME.before.h5 and removes its checkpoints. Throws FileError.

@@ -126,10 +126,26 @@ void check_output(const Deck& deck) {
                             deck.file, entry.line));
 }
 
+/// Throws UsageError if a file has the name of the study's folder, such as a deck without an extension.
+void check_folder(const Study& study) {
+    std::error_code none;
+    if (!std::filesystem::exists(study.folder, none) || std::filesystem::is_directory(study.folder, none)) return;
+    const bool itself = std::filesystem::equivalent(study.folder, study.file, none);
+    throw UsageError(
+        fmt::format("{} names the folder of the records {}, which is {}; set sweep.folder to the name of a folder{}",
+                    study.where_folder(), study.folder, itself ? "this deck itself" : "a file",
+                    itself ? fmt::format(", or call the deck {}.ini", study.file) : ""));
+}
+
 }  // namespace
 
 std::string StudyCase::beside(const std::string& extension) const {
     return record.substr(0, record.size() - std::string("h5").size()) + extension;
+}
+
+std::string Study::where_folder() const {
+    return sweep.folder.empty() ? fmt::format("{}:{}: sweep.folder, which is not set,", file, sweep.line)
+                                : fmt::format("{}:{}: sweep.folder", file, sweep.folder_line);
 }
 
 void Study::make_folder() const {
@@ -157,6 +173,7 @@ Study read_study(const std::string& file) {
     check_output(deck);
     Study study{file, std::filesystem::path(file).stem().string(), "", read_sweep(deck), slurm_keys(deck), {}};
     study.folder = study.sweep.folder.empty() ? study.name : study.sweep.folder;
+    check_folder(study);
 
     const DeckSchema schema = deck_schema();
     const Applicability applicability(study.sweep, schema);

@@ -36,6 +36,8 @@ struct Study {
     Parameters slurm;  ///< section [slurm]
     std::vector<StudyCase> cases;
 
+    /// "s.ini:9: sweep.folder", the place of a message about the study's folder.
+    std::string where_folder() const;
     /// Creates the study's folder if it does not exist. Throws FileError.
     void make_folder() const;
     /// The name of the launcher's lock, which is no case's name.
@@ -48,8 +50,9 @@ struct Study {
 inline const Sections not_of_a_case = {"output"};
 
 /// Reads a study and resolves the deck of each case. If the sweep replaces a component by another one, the keys of the
-/// former are left out, and cases that become equal are one case. Throws UsageError if [sweep] or [slurm] is wrong, or
-/// if the file has no [sweep]. A case whose deck is wrong keeps its error.
+/// former are left out, and cases that become equal are one case. Throws UsageError if [sweep] or [slurm] is wrong, if
+/// the file has no [sweep], or if a file has the name of the study's folder. A case whose deck is wrong keeps its
+/// error.
 Study read_study(const std::string& file);
 
 }  // namespace hyperplane

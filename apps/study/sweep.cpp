@@ -117,6 +117,7 @@ void read_entry(const DeckEntry& entry, Sweep& sweep) {
         sweep.skip_line = entry.line;
     } else if (entry.key == "folder") {
         sweep.folder = entry.value;
+        sweep.folder_line = entry.line;
     } else if (entry.key == "combine") {
         if (entry.value != "product" && entry.value != "zip")
             throw UsageError(fmt::format("sweep.combine: '{}' is none of product | zip", entry.value));
@@ -164,7 +165,8 @@ ParameterTable sweep_parameters() {
          .key = "folder",
          .type = ParameterType::path,
          .default_value = "",
-         .description = "folder of the records; unset: the study's name, in the current directory"},
+         .description =
+             "folder of the records, which no other study may use; unset: the study's name, in the current directory"},
     };
 }
 

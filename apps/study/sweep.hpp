@@ -31,7 +31,8 @@ struct Sweep {
     std::string skip;
     int skip_line = 0;
     std::string folder;  ///< empty if not set
-    int line = 0;        ///< line of the section
+    int folder_line = 0;
+    int line = 0;  ///< line of the section
 };
 
 /// The keys of [sweep] that are not names of the deck's keys: combine, skip, folder.

@@ -94,6 +94,17 @@ class Plan(StudyTest):
         study = self.study("[sweep]\nsolver.rtoll = 1e-3\n")
         self.assertIn("did you mean solver.rtol?", self.plan(study, code=2)[0]["error"])
 
+    def test_a_file_with_the_name_of_the_folder_is_told_at_once(self):
+        itself = self.study("[sweep]\ngrid.cells = 8, 12\n", name="cases")
+        named = self.study("[sweep]\ngrid.cells = 8, 12\nfolder = cases\n")
+        for verb in ("plan", "run", "submit", "status", "collect"):
+            self.expect(2, "study", verb, itself,
+                        says="cases:8: sweep.folder, which is not set, names the folder of the records cases, which is this deck "
+                             "itself; set sweep.folder to the name of a folder, or call the deck cases.ini")
+            self.expect(2, "study", verb, named,
+                        says="s.ini:10: sweep.folder names the folder of the records cases, which is a file; set sweep.folder to "
+                             "the name of a folder")
+
     def test_usage(self):
         self.expect(2, "study", "plan", self.write("plain.ini", POISSON.format(cells=8)), says="no section [sweep]")
         self.expect(2, "study", "plam", "s.ini", says="did you mean plan?")
@@ -272,6 +283,31 @@ class Run(StudyTest):
         self.expect(0, "study", "run", study, "--edited")
         self.assertTrue(self.file_of(SIX[0], "before.h5").exists())
         self.assertEqual(set(self.status(study).values()), {"done"})
+
+    def test_another_study_may_not_share_the_folder(self):
+        first, second = (self.study(f"[sweep]\ngrid.cells = {cells}\nfolder = both\n", name=name)
+                         for name, cells in (("a.ini", "8, 10"), ("b.ini", "9, 11")))
+        self.expect(0, "study", "run", first)
+        self.expect(0, "study", "collect", first)
+        before = (self.folder / "both.h5").read_bytes()
+        told = ["b.ini:10: sweep.folder names the folder both, which holds records of another study, ", str(self.folder / "a.ini"),
+                "set sweep.folder to a folder of its own or, if this deck takes the place of that one, remove that one"]
+        for words in (("study", "run", second), ("study", "resume", second), ("study", "submit", second),
+                      ("study", "collect", second), ("run", second, "--case", "0")):
+            self.expect(2, *words, says=told)
+        self.assertEqual((self.folder / "both.h5").read_bytes(), before)
+        # It is the same study by another name of its file, and after that was renamed.
+        self.expect(0, "study", "resume", str(self.folder / first), says="2 done before")
+        (self.folder / first).rename(self.folder / "c.ini")
+        self.expect(0, "study", "resume", "c.ini", says="2 done before")
+        # So is a copy of everything, beside the original.
+        copy = self.folder / "copy"
+        copy.mkdir()
+        shutil.copytree(self.folder / "both", copy / "both")
+        (self.folder / "c.ini").rename(self.folder / first)
+        shutil.copy(self.folder / first, copy)
+        self.folder = copy
+        self.expect(0, "study", "resume", first, says="2 done before")
 
     def test_example(self):
         text = (INPUTS / "studies/preconditioners.ini").read_text()
