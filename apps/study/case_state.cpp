@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 
 #include "apps/output_lock.hpp"
 #include "core/error.hpp"
@@ -40,6 +42,18 @@ bool is_of(const StudyCase& a_case, const std::string& path) {
     }
 }
 
+/// The error with which the newest attempt at a case ended, according to its log; empty if it did not end in this way.
+std::string error_at_end(const StudyCase& a_case) {
+    constexpr std::string_view error = "error: ", goes_on = "info: ";
+    std::string found;
+    for (const std::string& line : newest_lines(a_case))
+        if (line.starts_with(error))
+            found = line.substr(error.size());
+        else if (line.starts_with(goes_on))
+            found.clear();
+    return found;
+}
+
 /// The study's deck that a record names, an absolute path; empty if it is of no study or cannot be read.
 std::filesystem::path study_of(const std::filesystem::path& path, std::string& as_given) {
     try {
@@ -62,6 +76,7 @@ std::string to_string(CaseStatus status) {
         case CaseStatus::running: return "running";
         case CaseStatus::preempted: return "preempted";
         case CaseStatus::killed: return "killed";
+        case CaseStatus::unwritten: return "unwritten";
         case CaseStatus::waiting: return "waiting";
         case CaseStatus::edited: return "edited";
         case CaseStatus::damaged: return "damaged";
@@ -89,9 +104,24 @@ CaseState look_at(const StudyCase& a_case, bool locked) {
         }
     }
     const bool has_checkpoint = CheckpointSlots(a_case.record).exist();
-    if (is_of(a_case, a_case.record + ".part") || has_checkpoint)
-        return {CaseStatus::killed, has_checkpoint ? "there is a checkpoint" : "begins anew", {}};
+    const char* const next = has_checkpoint ? "there is a checkpoint" : "begins anew";
+    if (const std::string error = error_at_end(a_case); !error.empty())
+        return {CaseStatus::unwritten, fmt::format("{}; {}", error, next), {}};
+    if (is_of(a_case, a_case.record + ".part") || has_checkpoint) return {CaseStatus::killed, next, {}};
     return {};
+}
+
+std::vector<std::string> newest_lines(const StudyCase& a_case) {
+    const std::string path = a_case.beside("log");
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(path, none)) return {};  // a FIFO would be waited for
+    std::ifstream log(path);
+    log.seekg(0, std::ios::end);
+    constexpr std::streamoff enough = 4096;
+    log.seekg(std::max<std::streamoff>(0, std::streamoff(log.tellg()) - enough));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(log, line);) lines.push_back(std::move(line));
+    return lines;
 }
 
 void refuse_other_study(const Study& study) {

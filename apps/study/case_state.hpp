@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/study/study.hpp"
 #include "io/record.hpp"
@@ -16,6 +17,7 @@ enum class CaseStatus {
     running,    ///< a process holds the case's lock
     preempted,  ///< stopped by a signal, and its state is kept
     killed,     ///< begun, but its process does not exist any more
+    unwritten,  ///< its process ended with an error, but could not write that, or anything else, into the record
     waiting,    ///< not begun
     edited,     ///< its record is of another deck, because the study was edited
     damaged,    ///< the file with the record's name is not a record
@@ -35,6 +37,9 @@ struct CaseState {
 
 /// The state of a case. `locked`: this process holds the case's lock.
 CaseState look_at(const StudyCase& a_case, bool locked = false);
+
+/// The newest lines of a case's log, which have at most 4096 bytes; the first one may lack its beginning.
+std::vector<std::string> newest_lines(const StudyCase& a_case);
 
 /// Throws UsageError if the study's folder holds records of another study, so that the two would share a collection.
 /// A deck that was renamed is the same study: the one that its records name does not exist any more.

@@ -45,6 +45,7 @@ Pending find_pending(const Study& study, PendingRules rules) {
             case CaseStatus::waiting:
             case CaseStatus::preempted:
             case CaseStatus::killed:
+            case CaseStatus::unwritten:
             case CaseStatus::refused: add(a_case, false); break;
         }
     }

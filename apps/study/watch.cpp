@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <numeric>
 
@@ -43,6 +42,7 @@ int rank_of(CaseStatus status) {
         case CaseStatus::running: return 0;
         case CaseStatus::failed:
         case CaseStatus::killed:
+        case CaseStatus::unwritten:
         case CaseStatus::damaged:
         case CaseStatus::edited:
         case CaseStatus::refused: return 1;
@@ -56,13 +56,9 @@ int rank_of(CaseStatus status) {
 }  // namespace
 
 std::string newest_progress(const StudyCase& a_case) {
-    std::ifstream log(a_case.beside("log"));
-    log.seekg(0, std::ios::end);
-    constexpr std::streamoff enough = 4096;
-    log.seekg(std::max<std::streamoff>(0, std::streamoff(log.tellg()) - enough));
     std::string newest;
     constexpr std::string_view begin = "info: ";
-    for (std::string line; std::getline(log, line);)
+    for (const std::string& line : newest_lines(a_case))
         if (line.starts_with(begin) && line.find("elapsed ") != line.npos) newest = line.substr(begin.size());
     return newest;
 }
@@ -118,7 +114,7 @@ void StudyWatch::draw() {
         const CaseStatus status = rows_[at].status;
         done_ += status == CaseStatus::done;
         left_ += status == CaseStatus::running || status == CaseStatus::waiting || status == CaseStatus::preempted ||
-                 status == CaseStatus::killed;
+                 status == CaseStatus::killed || status == CaseStatus::unwritten;
     }
     std::vector<std::size_t> order(rows_.size());
     std::iota(order.begin(), order.end(), std::size_t(0));

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import time
 import unittest
@@ -252,6 +253,28 @@ class Run(StudyTest):
         self.expect(8, "study", "run", study, says=["failed", "exit code 7", f"{name}.log"])
         (self.folder / "s" / f"{name}.h5.part").rmdir()
         self.expect(0, "study", "resume", study)
+
+    def test_a_record_that_could_not_be_written_is_told(self):
+        """A disk has room for none, or for what a case writes when it begins, but not for its record."""
+        study = self.study("[sweep]\nsolver.rtol = 1e-2, 1e-10\n", POISSON.format(cells=28))
+        self.expect(0, "study", "run", study)
+        size = self.file_of("rtol=1e-10").stat().st_size
+        self.assertGreater(size, self.file_of("rtol=1e-2").stat().st_size + 1000)
+        for limit, written in ((4096, ""), (size - 500, "rtol=1e-2")):
+            shutil.rmtree(self.folder / "s")
+            done = self.run_program("study", "run", study,
+                                    limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))  # as a full disk
+            self.assertEqual(done.returncode, 8, done.stderr)
+            self.assertIn("exit code 7, see s/rtol=1e-10.log", done.stderr)
+            cases = json.loads(self.expect(8, "study", "status", study, "--json").stdout)["cases"]
+            for case in cases:
+                if case["name"] == written:
+                    self.assertEqual(case["status"], "done")
+                    continue
+                self.assertEqual(case["status"], "unwritten")
+                self.assertRegex(case["detail"], rf"^s/{case['name']}.h5(.part)?: cannot write .*: File too large; .*; begins anew$")
+            self.expect(0, "study", "run", study, says=f"{2 - bool(written)} cases to run, {int(bool(written))} done before")
+            self.assertEqual(set(self.status(study).values()), {"done"})
 
     def test_existence_is_not_enough(self):
         study = self.study()
