@@ -69,6 +69,19 @@ public:
         return true;
     }
 
+    /// The number of iterations that a deck allows which says nothing of it, where this one allows none.
+    void suggest_any_iterations() {
+        const std::string some = case_.parameters.value("solver", "max_iterations").spec.default_value;
+        if (suggest({"solver.max_iterations=" + some}, false)) found_.back().why = "no iteration was allowed";
+    }
+    /// A tolerance that rounding allows, in place of one of `target` times ||b||: what the solve has reached, if that
+    /// is little.
+    void suggest_above_rounding(double reached, double target) {
+        if (suggest({fmt::format("solver.rtol={:g}", std::min(reached, 1e-8))}, false))
+            found_.back().why = fmt::format(
+                "rounding leaves about 1e-16 of ||b||, so no solve in double precision reaches {:g}", target);
+    }
+
     /// More iterations, or a longer cycle, where the residual falls.
     void suggest_patience(Index iterations, double needed) {
         if (needed > patience * double(std::max<Index>(iterations, 1))) return;
@@ -201,7 +214,15 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
     const double scale = report.b_norm > 0.0 ? report.b_norm : 1.0;
     switch (report.reason) {
         case StopReason::max_iterations: {
+            if (criteria.max_iterations == 0) {
+                adviser.suggest_any_iterations();
+                break;
+            }
             const double target = std::max(a_case.solver->criteria().rtol, criteria.atol / scale);
+            if (target < std::numeric_limits<double>::epsilon() / 2) {
+                adviser.suggest_above_rounding(reachable_rtol(report), target);
+                break;
+            }
             const double needed =
                 history.empty() ? 2.0 * double(report.iterations) : iterations_needed(history, target);
             adviser.suggest_patience(report.iterations, needed);
@@ -256,6 +277,7 @@ std::string to_string(const std::vector<Advice>& advice) {
             const std::string name = name_of(one.overrides[at]);
             text += fmt::format("{}{} = {}", at == 0 ? "" : " with ", name, one.overrides[at].substr(name.size() + 1));
         }
+        if (!one.why.empty()) text += fmt::format(" ({})", one.why);
     }
     return text;
 }

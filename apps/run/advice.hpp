@@ -15,6 +15,7 @@ namespace hyperplane {
 /// One thing to try: keys with new values, "section.key=value".
 struct Advice {
     std::vector<std::string> overrides;
+    std::string why = {};  ///< what the values in use forbid; empty where the end of the solve says it
 };
 
 /// After a linear solve that did not converge, the best first; `history` may be empty where it is not known.
@@ -27,7 +28,8 @@ std::vector<Advice> advise_on_pivot(const Case& a_case, const PivotRemedies& rem
 /// are none.
 std::string advise_on_memory(const Case& a_case);
 
-/// "solver.restart = 60, or preconditioner.fill_level = 1"; empty where there is no advice.
+/// "solver.restart = 60, or preconditioner.fill_level = 1"; empty where there is no advice. What an advice says of the
+/// values in use stands in parentheses behind it.
 std::string to_string(const std::vector<Advice>& advice);
 
 }  // namespace hyperplane

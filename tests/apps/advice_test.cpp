@@ -3,6 +3,7 @@
 #include "apps/run/advice.hpp"
 #include "apps/run/build_case.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -131,6 +132,26 @@ TEST(Advice, ATolerance) {
     EXPECT_TRUE(advice_for({}, StopReason::out_of_range).empty());
     EXPECT_TRUE(advice_for({}, StopReason::not_finite).empty());
     EXPECT_TRUE(advice_for({}, StopReason::interrupted).empty());
+}
+
+TEST(Advice, OnceNoIterationWasAllowed) {
+    const auto none = advice_case(advice_symmetric_deck, {"solver.max_iterations=0"});
+    const SolveReport report{.reason = StopReason::max_iterations, .iterations = 0, .b_norm = 1.0};
+    EXPECT_EQ(to_string(advise(*none, report, {{0, 1.0}})), "solver.max_iterations = 2000 (no iteration was allowed)");
+}
+
+TEST(Advice, AToleranceThatNoSolveReaches) {
+    for (const char* solver : {"cg", "gmres", "bicgstab"}) {
+        const std::string name = fmt::format("solver.name={}", solver);
+        const auto stagnant = advice_for({name, "solver.rtol=1e-17"}, StopReason::max_iterations);
+        EXPECT_EQ(to_string(stagnant),
+                  "solver.rtol = 1e-08 (rounding leaves about 1e-16 of ||b||, so no solve in double precision reaches "
+                  "1e-17)");
+        EXPECT_FALSE(advises(advice_for({name, "solver.rtol=2e-16"}, StopReason::max_iterations), "solver.rtol"));
+        // Here atol is what a solve must reach.
+        EXPECT_FALSE(advises(advice_for({name, "solver.rtol=0", "solver.atol=1e-9"}, StopReason::max_iterations),
+                             "solver.rtol"));
+    }
 }
 
 }  // namespace
