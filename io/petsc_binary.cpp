@@ -64,6 +64,20 @@ public:
             fail(fmt::format("{} {} are announced, but the file has only {} bytes; is it truncated?", count, what,
                              size_));
     }
+    /// Throws unless `count` values are left, beside each of which are `beside` bytes of integers. A PETSc that was
+    /// configured for single precision writes values of 4 bytes.
+    void check_values(Index count, int beside, const char* what) const {
+        const Index left = Index(size_) - passed_;
+        if (count > left / (beside + 8) && count <= left / (beside + 4)) {
+            const Index in_single = count * (beside + 4);
+            if (left == in_single ||
+                (Index(rest_.size()) > in_single && begins_object(rest_.substr(std::size_t(in_single)))))
+                fail(
+                    "its values have 4 bytes and so are of single precision; ones of 8 bytes are needed: write it with "
+                    "a PETSc that was configured for double precision");
+        }
+        check_room(count, beside + 8, what);
+    }
     Index integer(int bytes, const char* what) {
         check_room(1, bytes, what);
         const Index value = bytes == 4 ? big_endian<std::int32_t, std::uint32_t>(rest_.data())
@@ -194,7 +208,7 @@ MatrixHead parse_petsc_head(std::string_view bytes, std::size_t most_bytes, cons
     Reader reader(bytes, std::max(most_bytes, bytes.size()), file);
     const Head head = square_matrix_head(reader);
     reader.skip(head.rows, head.integers);
-    reader.check_room(head.nonzeros, head.integers + 8, "nonzeros");
+    reader.check_values(head.nonzeros, head.integers, "nonzeros");
     return {.rows = head.rows,
             .entries = head.nonzeros,
             .most_entries = head.nonzeros,
@@ -219,7 +233,7 @@ InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file) 
     if (csr.row_begin.back() != head.nonzeros)
         reader.fail(
             fmt::format("its rows have {} nonzeros, but {} are announced", csr.row_begin.back(), head.nonzeros));
-    reader.check_room(head.nonzeros, head.integers + 8, "nonzeros");
+    reader.check_values(head.nonzeros, head.integers, "nonzeros");
     csr.column.resize(std::size_t(head.nonzeros));
     csr.value.resize(std::size_t(head.nonzeros));
     for (Index row = 0; row < head.rows; ++row)
@@ -245,7 +259,7 @@ std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string
     while (integer_bytes(reader.rest(), matrix_class) > 0) {  // a matrix may precede its right-hand side
         const Head head = matrix_head(reader);
         reader.skip(head.rows, head.integers);
-        reader.check_room(head.nonzeros, head.integers + 8, "nonzeros");
+        reader.check_values(head.nonzeros, head.integers, "nonzeros");
         reader.skip(head.nonzeros, head.integers + 8);
         reader.check_end_of("matrix", head.nonzeros);
     }
@@ -254,7 +268,7 @@ std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string
     reader.integer(integers, "numbers");
     const Index size = reader.integer(integers, "values");
     if (size < 0) reader.fail(fmt::format("{} is no size of a vector", size));
-    reader.check_room(size, 8, "values");
+    reader.check_values(size, 0, "values");
     std::vector<double> values(static_cast<std::size_t>(size));
     for (std::size_t at = 0; at < values.size(); ++at)
         if (!std::isfinite(values[at] = reader.real())) reader.fail(fmt::format("value {} is not finite", at + 1));

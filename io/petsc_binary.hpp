@@ -8,7 +8,8 @@
 //
 // and a vector is 1211214, its size, and its values. Integers have 4 bytes; a PETSc configured with 64-bit indices
 // writes 8. A file may hold several objects, one after another. Nothing in a file says whether its values are real or
-// complex, which have 16 bytes: only where the next object begins, or the file ends, tells.
+// complex, which have 16 bytes, or in single precision, which have 4: only where the next object begins, or the file
+// ends, tells.
 #pragma once
 
 #include <functional>

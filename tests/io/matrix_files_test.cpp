@@ -176,16 +176,22 @@ public:
         return *this;
     }
     PetscBytes& reals(const Values& values) {
-        for (const double value : values) {
-            std::uint64_t bits;
-            std::memcpy(&bits, &value, 8);
-            for (int byte = 8; byte-- > 0;) bytes += char(bits >> (8 * byte) & 255);
-        }
+        for (const double value : values) real(value);
+        return *this;
+    }
+    PetscBytes& in_single(const Values& values) {
+        for (const double value : values) real(float(value));
         return *this;
     }
     std::string bytes;
 
 private:
+    template <class Real>
+    void real(Real value) {
+        char of_value[sizeof value];
+        std::memcpy(of_value, &value, sizeof value);
+        bytes.append(std::rbegin(of_value), std::rend(of_value));
+    }
     int integer_bytes_;
 };
 
@@ -272,8 +278,8 @@ TEST(PetscFiles, WrongMatrices) {
     EXPECT_EQ(error({1211216, 1, 1, 2000000000, 2000000000, 0}, {1}),
               a + "row 1 has 2000000000 nonzeros, of 1 columns");
     EXPECT_EQ(error({1211216, 2, 2, 3, 1, 1, 0, 1, 0}, {1, 1, 1}), a + "its rows have 2 nonzeros, but 3 are announced");
-    EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1}),
-              a + "2 nonzeros are announced, but the file has only 40 bytes; is it truncated?");
+    EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {}),
+              a + "2 nonzeros are announced, but the file has only 32 bytes; is it truncated?");
     EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 2}, {1, 1}), a + "row 2: column 3 is outside 1..2");
     EXPECT_EQ(error({1211216, 2, 2, 2, 1, 1, 0, 1}, {1, nan}), a + "row 2, column 2: the value is not finite");
     EXPECT_EQ(error({1211216, 2, 2, 2, 2, 0, 1, 1}, {1, 1}), a + "row 1 has column 2 twice");
@@ -282,6 +288,35 @@ TEST(PetscFiles, WrongMatrices) {
               a + "8 bytes follow the matrix, and no object of PETSc begins with them: the file is damaged, or its "
                   "values are not real numbers of 8 bytes; write it with a PETSc that was configured for real numbers "
                   "in double precision");
+}
+
+TEST(PetscFiles, ValuesInSinglePrecisionAreTold) {
+    const Scratch scratch;
+    const std::string told =
+        ": PETSc binary file: its values have 4 bytes and so are of single precision; ones of 8 bytes are needed: "
+        "write "
+        "it with a PETSc that was configured for double precision";
+    for (const int integers : {4, 8}) {
+        const std::string head =
+            PetscBytes(integers).integers({1211216, 3, 3, 9, 3, 3, 3, 0, 1, 2, 0, 1, 2, 0, 1, 2}).bytes;
+        const std::string matrix = head + PetscBytes(4).in_single({4, -1, 0.5, -1, 4, -1, 0.5, -1, 4}).bytes,
+                          vector = PetscBytes(integers).integers({1211214, 3}).in_single({1, 2, 3}).bytes,
+                          begins = scratch.write("begins.petsc", matrix + vector);
+        for (const std::string& path : {scratch.write("a.petsc", matrix), begins}) {
+            EXPECT_EQ(error_of([&] { read_matrix(path); }), path + told);
+            EXPECT_EQ(error_of([&] { read_matrix_head(path, FileSymmetry::by_file); }), path + told);
+            EXPECT_EQ(error_of([&] { read_vector(path); }), path + told);
+        }
+        const std::string b = scratch.write("b.petsc", vector);
+        EXPECT_EQ(error_of([&] { read_vector(b); }), b + told);
+        // One byte less is no whole file of either precision.
+        const std::string cut = scratch.write("cut.petsc", matrix.substr(0, matrix.size() - 1));
+        EXPECT_EQ(
+            error_of([&] { read_matrix(cut); }),
+            cut + fmt::format(": PETSc binary file: 9 nonzeros are announced, but the file has only {} bytes; is it "
+                              "truncated?",
+                              matrix.size() - 1));
+    }
 }
 
 TEST(PetscFiles, OtherObjectsMayFollow) {
