@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/ranks/cuts.hpp"
+#include "precond/factors/pivot_log.hpp"
 
 namespace hyperplane {
 namespace {
@@ -30,7 +31,7 @@ Index FactorCopy::bytes(const TriangleShape& shape, Backend backend) {
 }
 
 Index FactorCopy::setup_bytes(const TriangleShape& shape) {
-    return is_reduced(shape.storage) ? values_of(shape) * Index(sizeof(double)) : 0;
+    return is_reduced(shape.storage) ? values_of(shape) * Index(sizeof(double)) + Index(sizeof(RoundingLog)) : 0;
 }
 
 void FactorCopy::allocate(const ExportsFactors& pair, const StructMatrix& a) {

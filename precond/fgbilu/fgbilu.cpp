@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "precond/factors/pivot_log.hpp"
 #include "precond/triangular/jacobi/swept_pair.hpp"
 
 namespace hyperplane {
@@ -79,7 +80,7 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
     plan.bytes = factors + PivotRecord::bytes(most_columns(system.layout)) + stencil.size() * Index(sizeof(Int3));
     if (options.style == FgBiluStyle::kernels) plan.bytes += FgBiluByElement::bytes(system);
     if (is_reduced(options.storage)) {
-        plan.setup_bytes = factors;
+        plan.setup_bytes = factors + Index(sizeof(RoundingLog));
         const bool kernels = options.style == FgBiluStyle::blocks && setting.context.backend() == Backend::cuda;
         plan.bytes += ReducedFactors::bytes(options.storage, places_of(system, kernels, {}), system.layout.slots(),
                                             stencil.size(), setting.matrix.dof(), setting.matrix.symmetric()) -

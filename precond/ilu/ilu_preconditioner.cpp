@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
+#include "precond/factors/pivot_log.hpp"
 
 namespace hyperplane {
 
@@ -160,7 +161,7 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
             plan.bytes += HyperplaneCopy::bytes(p.layout, entries * p.dof * p.dof, p.dof);
         }
     if (is_reduced(p.storage))
-        plan.setup_bytes = IluFactors::bytes_in_double(p) + memory.scratch;
+        plan.setup_bytes = IluFactors::bytes_in_double(p) + memory.scratch + Index(sizeof(RoundingLog));
     else
         plan.bytes += memory.scratch;
     plan.bytes_per_apply = solve_->bytes_per_apply(p, backend);

@@ -101,6 +101,7 @@ PreconditionerPlan Multicolor::plan(const MulticolorOptions& options, const Prec
             if (setting.context.backend() == Backend::cuda && MulticolorFactorCuda::serves(shape, dof, symmetric) &&
                 MulticolorFactorCuda::rounds(layout, dof, options.storage))
                 plan.setup_bytes = MulticolorFactorCuda::read_by_later(shape, dof, symmetric) * Index(sizeof(double));
+        plan.setup_bytes += Index(sizeof(RoundingLog));
     }
     plan.bytes_per_apply = fewest_bytes(shape, setting.matrix.dof(), options.storage);
     plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};

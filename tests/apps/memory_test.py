@@ -102,6 +102,17 @@ class Prediction(ProgramTest):
                 self.compare(deck, *settings, f"solver.name={solver}", *fill)
             self.compare(transport, *settings)
 
+    def test_reduced_storages_hold_what_is_predicted(self):
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13") + "[device]\nbackend = cpu\n")
+        for storage, name in itertools.product(("double", "single", "half_scaled"),
+                                               ("struct_ilu", "par_ilu", "jacobi", "fgbilu", "multicolor", "subdomain_ildu0")):
+            memory = self.run_json(0, "run", deck, "--fresh", "--set", f"preconditioner.name={name}", "--set",
+                                   f"preconditioner.storage={storage}")["memory"]
+            self.assertEqual(memory["peak"], memory["predicted"], (storage, name))
+        for keys in (("preconditioner.name=jacobi_sweeps",), ("preconditioner.name=multicolor", "preconditioner.triangular_solve=jacobi")):
+            memory = self.run_json(0, "run", deck, "--fresh", *[word for key in keys for word in ("--set", key)])["memory"]
+            self.assertEqual(memory["peak"], memory["predicted"], keys)
+
     def test_storages_of_general_matrices(self):
         general = "[matrix]\nformat = general\n"
         deck = self.write("g.ini", POISSON.format(cells="17 15 13") + general)

@@ -7,13 +7,14 @@
 
 #include "core/error.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"
-#include "core/random.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/rows_cuda.hpp"
 #include "core/vector/blas1.hpp"
+#include "core/vector/rows_on_host.hpp"
 #include "precond/general/orders/row_counts.hpp"
 #include "precond/general/pattern/diagonal_pattern.hpp"
 #include "precond/general/sweeps/async_sweep_cuda.hpp"
+#include "precond/walks/random_vector.hpp"
 
 namespace hyperplane {
 namespace {
@@ -175,10 +176,10 @@ void SweptFactors::sweep_both(const Vector& r, Vector& z) const {
 void SweptFactors::refuse_divergence(const BsrMatrix& triangle, int sweeps, const char* which,
                                      const std::string& name) const {
     constexpr double most_at_last = 10.0, most = 1e8;
-    std::vector<double> start(std::size_t(triangle.space().all_block_rows() * triangle.dof()));
-    for (std::size_t at = 0; at < start.size(); ++at) start[at] = random_uniform(17, at);
     Vector &x = product_, &y = scaled_;  // which nothing else uses during a set-up
-    from_natural(start, x);
+    HostCopy start(x);
+    set_random(start.vector(), 17, 0.0);
+    start.store();
     const double norm = norm2(x);
     double growth = 0.0;
     int taken = 0;

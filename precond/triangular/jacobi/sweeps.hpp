@@ -69,7 +69,7 @@ public:
     std::vector<double> growth(const TriangleFactors& factors, Direction direction, double most);
 
     /// Memory held, in bytes.
-    static Index bytes(Index unknowns) { return 2 * unknowns * Index(sizeof(double)); }
+    static Index bytes(Index unknowns) { return 2 * unknowns * Index(sizeof(double)) + Index(sizeof(unsigned)); }
     /// Fewest bytes that `apply` moves: a sweep reads its triangle, D^-1 unless the triangle is unit, and its vectors
     /// once; the first sweep of each direction reads no triangle.
     static Index bytes_per_apply(const TriangleShape& shape, const SweepOptions& options);
