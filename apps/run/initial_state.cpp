@@ -48,11 +48,21 @@ std::string of_problem(const RecordData& record, const std::string& key) {
     return "";
 }
 
+/// The numbers of problem.stretching for the axes, for all of which one may stand.
+std::vector<double> stretching_of(const Parameters& parameters) {
+    std::vector<double> s = parameters.reals("problem", "stretching");
+    if (s.size() == 1) s.resize(3, s[0]);
+    return s;
+}
+
 /// Refuses a state whose points lie at other places of the same box: records hold even spacings alone.
 void refuse_other_stretching(const Parameters& parameters, const RecordData& record, const std::string& where) {
     if (!parameters.has("problem", "stretching")) return;
     const std::string here = parameters.text("problem", "stretching"), there = of_problem(record, "stretching");
-    if (there.empty() || here == there) return;
+    if (there.empty()) return;
+    Parameters of_record = parameters;
+    of_record.set("problem", "stretching", there);
+    if (stretching_of(parameters) == stretching_of(of_record)) return;
     throw UsageError(fmt::format(
         "{}: the points of {} are placed by problem.stretching = {}, this deck's by {}; take the same number", where,
         record.path, there, here));

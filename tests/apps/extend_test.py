@@ -128,7 +128,8 @@ class Initial(ProgramTest):
         deck = self.write("b.ini", cavity.format(2, "[initial]\nfile = a.h5\n"))
         for verb in ("check", "run"):
             self.expect(2, verb, deck, says=("problem.stretching = 0", "this deck's by 2", "b.ini:"))
-        self.expect(0, "run", self.write("c.ini", cavity.format(0, "[initial]\nfile = a.h5\n")))
+        for same in ("0", "0.0", "0e-1 0 0"):
+            self.expect(0, "run", self.write("c.ini", cavity.format(same, "[initial]\nfile = a.h5\n")), "--fresh")
 
     def test_interpolated_state_is_the_same_on_ranks_and_in_another_order(self):
         """Each rank interpolates its own rows."""
