@@ -142,7 +142,7 @@ void StructMatrixCuda::apply_dot(const StructMatrix& a, const Vector& x, Vector&
                        .plane = int(order.plane),
                        .pieces = order.pieces,
                        .length = int(order.length),
-                       .odd = int(order.first_plane * order.plane % 2),
+                       .odd = order.head(0, 0),
                        .product = arguments_of(a, a.values(0) - l.halo_slots(), static_cast<const double*>(nullptr),
                                                x.memory().data(), y.memory().data(), 0, l.slots())});
     cuda::add_pieces(context, order, product);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What applies M^-1 with the factors of a general matrix: exact solves on a CPU (host_solve.hpp), on a GPU
-// (solve_cuda.hpp), by parts (precond/sync_free_ilu/part_solve.hpp) or stage by stage on ranks (rank_solve.hpp), or
-// Jacobi sweeps in their place (precond/general/sweeps/swept.hpp).
+// The interface of what applies M^-1 with the factors of a general matrix. It is implemented by exact solves on a CPU
+// (host_solve.hpp), on a GPU (solve_cuda.hpp), by parts (precond/sync_free_ilu/part_solve.hpp) and stage by stage on
+// ranks (rank_solve.hpp), and by Jacobi sweeps in their place (precond/general/sweeps/swept.hpp).
 #pragma once
 
 #include <string>
