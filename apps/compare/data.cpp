@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "apps/build_info.hpp"
@@ -149,12 +150,23 @@ Index turns_behind(const Trial& trial, const Trial& best) {
     return behind;
 }
 
-/// The order of rows: converged, failed after a solve, no solve; within the first two by time.
-auto rank(const Trial& trial) {
-    return std::tuple(trial.tried && trial.converged() ? 0 : trial.solved ? 1 : 2, trial.total_time().median);
+/// The order of rows; within a kind by time.
+auto rank(const Trial& trial, Index turns_done) {
+    const bool converged = trial.tried && trial.converged();
+    const int kind = converged && Index(trial.setup.size()) >= turns_done ? 0 : converged ? 1 : trial.solved ? 2 : 3;
+    return std::tuple(kind, trial.total_time().median);
 }
 
 }  // namespace
+
+std::vector<std::size_t> order_of_rows(const std::vector<Trial>& trials, Index turns_done) {
+    std::vector<std::size_t> order(trials.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return rank(trials[a], turns_done) < rank(trials[b], turns_done);
+    });
+    return order;
+}
 
 std::string identity_of(const std::vector<Candidate>& candidates, const CompareRules& rules, bool automatic) {
     std::string text = fmt::format("{} turns{}", rules.turns, automatic ? ", automatic" : "");
@@ -177,16 +189,15 @@ ComparisonData summarise(const Comparison& comparison, const Deck& deck, const s
     data.system = system_text(comparison, candidates.front().parameters, rules);
 
     const std::vector<Trial>& trials = comparison.trials();
-    std::vector<std::size_t> order;
-    for (std::size_t at = 0; at < trials.size(); ++at) {
-        const bool unfit = trials[at].outcome == "refused" || trials[at].outcome == "no_device";
-        if (setting.automatic && unfit && !trials[at].solved)
-            data.left_out.push_back({trials[at].name, trials[at].reason});
-        else
-            order.push_back(at);
+    std::vector<std::size_t> order = order_of_rows(trials, data.turns_done);
+    if (setting.automatic) {
+        const auto unfit = [&](const Trial& trial) {
+            return (trial.outcome == "refused" || trial.outcome == "no_device") && !trial.solved;
+        };
+        for (const Trial& trial : trials)
+            if (unfit(trial)) data.left_out.push_back({trial.name, trial.reason});
+        std::erase_if(order, [&](std::size_t at) { return unfit(trials[at]); });
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return rank(trials[a]) < rank(trials[b]); });
     double baseline = 0.0;
     for (std::size_t at : order) {
         data.rows.push_back(row_of(trials[at]));
