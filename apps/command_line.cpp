@@ -62,9 +62,14 @@ void check_argument_count(const Verb& verb, const Invocation& invocation) {
     const int count = int(invocation.arguments.size());
     if (count < verb.least_arguments)
         throw UsageError(fmt::format("{} needs {} (hyperplane help {})", verb.name, verb.arguments, verb.name));
-    if (verb.most_arguments >= 0 && count > verb.most_arguments)
-        throw UsageError(fmt::format("{} does not take '{}' (hyperplane help {})", verb.name,
-                                     invocation.arguments[verb.most_arguments], verb.name));
+    if (verb.most_arguments < 0 || count <= verb.most_arguments) return;
+    const std::string& beyond = invocation.arguments[std::size_t(verb.most_arguments)];
+    if (const auto settings = invocation.values("set"); beyond.starts_with("=") && !settings.empty())
+        throw UsageError(
+            fmt::format("{}: '{}' stands alone; a setting is one word, --set {}=VALUE, or is quoted "
+                        "(hyperplane help {})",
+                        verb.name, beyond, settings.back(), verb.name));
+    throw UsageError(fmt::format("{} does not take '{}' (hyperplane help {})", verb.name, beyond, verb.name));
 }
 
 }  // namespace

@@ -136,7 +136,11 @@ OutputLock::Attempt OutputLock::open_file() {
             fmt::format("the folder {} does not exist, so no output can be written there; make it, or name "
                         "another one",
                         folder));
-    if (fd_ < 0) throw FileError(fmt::format("{}: cannot be made: {}", path_, std::strerror(errno)));
+    if (fd_ < 0)
+        throw FileError(
+            fmt::format("{}: cannot be made: {}; it is the lock of the output, which must be in a folder where "
+                        "files can be made: name another one",
+                        path_, std::strerror(errno)));
     attempt.open = true;
     attempt.locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;
     const int error = attempt.locked ? 0 : errno;

@@ -289,6 +289,11 @@ const Verb& find_verb(const std::string& name) {
     if (std::filesystem::is_regular_file(name, ignored))
         throw UsageError(
             fmt::format("'{}' is a file, not a verb; did you mean hyperplane run {}?", name, shown_argument(name)));
+    if (name.starts_with("-"))
+        throw UsageError(
+            fmt::format("'{0}' is no verb; options stand behind one: hyperplane VERB {0} "
+                        "(hyperplane --help)",
+                        name));
     const std::string near = nearest(name, known);
     throw UsageError(fmt::format("no verb is called '{}'{} (hyperplane --help)", name,
                                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));

@@ -25,14 +25,15 @@ std::pair<std::string, std::string> split(const std::string& name) {
     return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
-/// Adds the keys of the component that `settings` names, or of the default one.
+/// Adds the keys of the component that `settings` names, or of the default one, and returns its name.
 template <class Row>
-void add_component(const SolverSettings& settings, const std::string& section, const std::vector<Row>& rows,
-                   Parameters& parameters) {
+std::string add_component(const SolverSettings& settings, const std::string& section, const std::vector<Row>& rows,
+                          Parameters& parameters) {
     const auto given = settings.keys.find(section + ".name");
     const std::string name = given == settings.keys.end() ? parameters.text(section, "name") : given->second;
     const Row& row = find_row(rows, section, name);
     parameters.add(row.parameters);
+    return row.name;
 }
 
 /// The full names "section.key" of the keys that `name` may mean: a full name, or a key without its section.
@@ -54,8 +55,8 @@ std::string known_keys(const Parameters& parameters) {
 Parameters parameters_of(const SolverSettings& settings) {
     Parameters parameters(common_solver_parameters());
     parameters.add(common_preconditioner_parameters());
-    add_component(settings, "solver", solvers(), parameters);
-    add_component(settings, "preconditioner", preconditioners(), parameters);
+    const std::string solver = add_component(settings, "solver", solvers(), parameters);
+    const std::string preconditioner = add_component(settings, "preconditioner", preconditioners(), parameters);
     parameters.add(common_scaling_parameters());
 
     std::vector<std::string> errors, given;
@@ -63,8 +64,8 @@ Parameters parameters_of(const SolverSettings& settings) {
         const std::vector<std::string> meant = meant_by(name, parameters);
         if (meant.empty()) {
             errors.push_back(fmt::format("{}: unknown key '{}'; solver {} and preconditioner {} have {}",
-                                         given_by_program.text(), name, parameters.text("solver", "name"),
-                                         parameters.text("preconditioner", "name"), known_keys(parameters)));
+                                         given_by_program.text(), name, solver, preconditioner,
+                                         known_keys(parameters)));
             continue;
         }
         if (meant.size() > 1 || std::find(given.begin(), given.end(), meant[0]) != given.end()) {

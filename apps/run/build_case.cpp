@@ -30,6 +30,16 @@
 namespace hyperplane {
 namespace {
 
+/// A message that begins with "section.key = ", behind the line of the deck that says so.
+std::string with_line(const Parameters& parameters, const std::string& message) {
+    const std::size_t dot = message.find('.'), sign = message.find(" = ");
+    if (dot > sign || sign == message.npos) return message;
+    const std::string section = message.substr(0, dot), key = message.substr(dot + 1, sign - dot - 1);
+    if (!parameters.has(section, key)) return message;
+    const Provenance& from = parameters.value(section, key).provenance;
+    return from.source == Provenance::Source::deck ? from.text() + ": " + message : message;
+}
+
 /// Runs several steps and combines the UsageErrors of all of them into one.
 class Contradictions {
 public:
@@ -40,6 +50,17 @@ public:
         } catch (const UsageError& error) {
             add(error.what());
         }
+    }
+    /// The same for what the components of `parameters` say of themselves.
+    template <class Step>
+    void collect(const Parameters& parameters, const Step& step) {
+        collect([&] {
+            try {
+                step();
+            } catch (const UsageError& error) {
+                throw UsageError(with_line(parameters, error.what()));
+            }
+        });
     }
     /// Several parts of a case may find the same contradiction.
     void add(const std::string& message) {
@@ -241,12 +262,13 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
     NewtonOptions newton;
     TimeOptions time;
     const auto& row = find_preconditioner(parameters.text("preconditioner", "name"));
-    found.collect(
-        [&] { solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context); });
+    found.collect(parameters, [&] {
+        solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context);
+    });
     if (problem) {
         found.collect([&] { newton = newton_options(parameters, problem->shape()); });
         found.collect([&] { time = time_options(parameters, problem->shape()); });
-        found.collect([&] {
+        found.collect(parameters, [&] {
             const PreconditionerSetting setting{context, problem->shape().matrix(), asks_for_eisenstat(parameters)};
             check_storage(row, parameters);
             check_matrix(row, scaled_setting(parameters, setting));
@@ -256,7 +278,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
     }
     if (problem) found.collect([&] { check_eisenstat(parameters, problem->shape()); });
     if (solver && preconditioner)
-        found.collect([&] {
+        found.collect(parameters, [&] {
             const std::string& entry = problem->shape().unsymmetric_entry;
             solver->check_operator(parameters.text("problem", "name") + (entry.empty() ? "" : " (" + entry + ")"),
                                    problem->shape().symmetric);
@@ -289,10 +311,10 @@ Deck read_deck_of_case(const Invocation& invocation) {
     Deck deck = read_deck_or_record(invocation.arguments.at(0));
     for (const DeckLine& section : deck.sections)
         if (section.text == "sweep")
-            throw UsageError(
-                fmt::format("{0}:{1}: with a section [sweep] this is a study: hyperplane study run {2} runs "
-                            "its cases, hyperplane run {2} --case NAME one of them",
-                            deck.file, section.line, shown_argument(deck.file)));
+            throw UsageError(fmt::format(
+                "{0}:{1}: with a section [sweep] this is a study: hyperplane study plan {2} checks its cases, "
+                "hyperplane study run {2} runs them, hyperplane run {2} --case NAME one of them",
+                deck.file, section.line, shown_argument(deck.file)));
     return deck;
 }
 

@@ -151,7 +151,10 @@ std::string Study::where_folder() const {
 void Study::make_folder() const {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) throw FileError(fmt::format("{}: cannot be made: {}", folder, error.message()));
+    if (error)
+        throw FileError(
+            fmt::format("{}: the folder of the study's records cannot be made: {}; sweep.folder names another one",
+                        folder, error.message()));
 }
 
 const StudyCase& Study::find(const std::string& word) const {

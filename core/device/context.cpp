@@ -133,9 +133,10 @@ void* Context::allocate(const std::string& label, Index bytes) const {
     void* memory = allowed ? anew() : nullptr;
     if (!memory)
         throw OutOfMemory(
-            fmt::format("out of {}memory: {} for {} could not be allocated. Held so far:\n{}"
+            fmt::format("out of {}memory: {} for {} could not be allocated{}. Held so far:\n{}"
                         "Use a smaller grid, a lower fill_level or a shorter restart.",
-                        backend_ == Backend::cuda ? "device " : "", in_mib(bytes), label, ledger().table()));
+                        backend_ == Backend::cuda ? "device " : "", in_mib(bytes), label,
+                        allowed ? "" : ", since device.memory_limit allows no more", ledger().table()));
     ledger().add(label, bytes);
     return memory;
 }

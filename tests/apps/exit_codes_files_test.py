@@ -84,7 +84,10 @@ class Files(ProgramTest):
         self.expect(7, "run", deck, "--set", "output.file=no/such/a.h5",
                     says="the folder no/such does not exist, so no output can be written there; make it, or name another one")
         self.expect(7, "run", deck, "--set", "output.file=.", says=". is a folder, not a regular file")
-        self.expect(7, "run", deck, "--set", "output.file=/proc/a.h5", says="/proc/a.lock: cannot be made: ")
+        self.expect(7, "run", deck, "--set", "output.file=/proc/a.h5", says=["/proc/a.lock: cannot be made: ", "it is the lock of the output, which must be in a folder where files can be made"])
+        study = self.write("s.ini", POISSON.format(cells=8) + "[sweep]\ngrid.cells = 4, 8\nfolder = /proc/s\n")
+        self.expect(7, "study", "run", study, says=["/proc/s: the folder of the study's records cannot be made: ", "sweep.folder"])
+        self.expect(2, "check", study, says="hyperplane study plan s.ini checks its cases")
 
     def test_a_file_that_may_not_be_read(self):
         deck = self.write("a.ini", POISSON.format(cells=8))

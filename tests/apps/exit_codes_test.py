@@ -18,6 +18,10 @@ class Usage(ProgramTest):
         self.expect(2, "compare", "a.ini", "--json", "--quiet",
                     says="compare: --json needs a value, and --quiet is an option")
         self.expect(2, "run", "a.ini", "b.ini", says="does not take 'b.ini'")
+        for words in (("=", "1e-4"), ("=1e-4",)):
+            self.expect(2, "run", "a.ini", "--set", "solver.rtol", *words,
+                        says=f"run: '{words[0]}' stands alone; a setting is one word, --set solver.rtol=VALUE, or is quoted")
+        self.expect(2, "--verbose", "run", "a.ini", says="'--verbose' is no verb; options stand behind one: hyperplane VERB --verbose")
         self.expect(2, "run", "a.ini", "--thread", "2", says="did you mean --threads?")
         self.expect(2, "run", "a.ini", "--threads", "-1", says="--threads: expected an integer >= 1, got '-1'")
         self.expect(2, "run", "a.ini", "--threads", "2x", says="got '2x'")
@@ -299,7 +303,7 @@ class Memory(ProgramTest):
 
     def test_memory_limit(self):
         deck = self.write("a.ini", POISSON.format(cells=32))
-        self.expect(6, "run", deck, "--set", "device.memory_limit=1", says=["out of memory", "matrix", "total"])
+        self.expect(6, "run", deck, "--set", "device.memory_limit=1", says=["out of memory", "matrix", "total", "device.memory_limit allows no more"])
         self.assertEqual(self.record("a.h5")["exit_code"], 6)
         self.expect(6, "check", deck, "--set", "device.memory_limit=1")
 

@@ -103,6 +103,15 @@ class Places(ProgramTest):
         self.expect(2, "check", deck, says=["a.ini:12: preconditioner.storage: of a general matrix",
                                             "a.ini:13: preconditioner.mode: on a general matrix"])
 
+    def test_what_does_not_go_together_has_its_line(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=4, steps=1).replace("gmres", "cg"))
+        line = 1 + (self.folder / "a.ini").read_text().splitlines().index("name = cg")
+        self.expect(2, "check", deck, says=f"a.ini:{line}: solver.name = cg needs a symmetric matrix")
+        deck = self.write("b.ini", POISSON.format(cells=4) + "[preconditioner]\nname = sync_free_ilu\n")
+        self.expect(2, "check", deck, says="b.ini:9: preconditioner.name = sync_free_ilu takes general matrices alone")
+        done = self.expect(2, "check", deck, "--set", "preconditioner.name=par_ilut")
+        self.assertIn("error: preconditioner.name = par_ilut takes general", done.stderr)
+
     def test_a_scaling_that_is_not_symmetric(self):
         deck = self.write("a.ini", POISSON.format(cells=4) + "[matrix]\nformat = general\n[preconditioner]\nname = jacobi\n"
                           "[scaling]\nname = row\n")

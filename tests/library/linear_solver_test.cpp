@@ -171,6 +171,10 @@ TEST(LinearSolver, NamesEveryWrongKey) {
     expect_in("solver.rtol,", message);
     expect_in("SolverSettings::keys: solver.max_iterations: expected an integer, got 'many'", message);
     expect_in("unknown key 'preconditioner'", message);
+    expect_in(
+        "unknown key 'fill_levle'; solver cg and preconditioner jacobi have", refusal([&] {
+            LinearSolver(a, {.keys = {{"fill_levle", "1"}, {"solver.name", "cg"}, {"preconditioner.name", "jacobi"}}});
+        }));
     expect_in("no solver is called 'cgs'; there are cg,", refusal([&] {
                   LinearSolver(a, {.keys = {{"solver.name", "cgs"}}});
               }));
