@@ -172,7 +172,7 @@ def of_comparison(comparison):
 
     records = [comparison.records[name] for name in rows.name]
     pays_off = rows["pays_off_from_solves"] if "pays_off_from_solves" in rows else [0] * len(records)
-    spread = [100.0 * (most - least) / total if turns and total else None for turns, total, least, most
+    spread = [100.0 * (most - least) / total if turns > 1 and total else None for turns, total, least, most
               in zip(rows.turns, rows.total_seconds, rows.total_least, rows.total_most)]
     return Sheet(relate([
         Column("candidate", list(rows.name)),

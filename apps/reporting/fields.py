@@ -47,6 +47,7 @@ class Profile:
     values: np.ndarray
     where: str  # "y = 0.5, z = 0.5"
     time: float = None
+    unit: str = "1"
 
 
 def shown_name(state, name):
@@ -56,6 +57,11 @@ def shown_name(state, name):
 
 def unit_of(state, name):
     return state.units.get(name) or state.units.get(name.rpartition("_")[0], "1")
+
+
+def axis_title(name, unit):
+    """A field's name for an axis of its values, with its unit where it has one."""
+    return name if unit == "1" else f"{name} [{unit}]"
 
 
 def nearest(state, axis, value):
@@ -88,7 +94,7 @@ def profile_of(state, name, along, through=()):
         if state.extents[axis] > 1:
             where.append(f"{AXES[axis]} = {number(state.coordinates[axis][at])}")
     return Profile(shown_name(state, name), AXES[along], state.coordinates[along], values.ravel(), ", ".join(where),
-                   state.time)
+                   state.time, unit_of(state, name))
 
 
 def slices(record):
@@ -106,7 +112,7 @@ def draw_slice(drawing, axes, part, limits=(None, None)):
     left, right, bottom, top = part.ends
     if top == bottom or right == left:
         axes.plot(np.linspace(left, right, part.values.size), part.values.ravel())
-        axes.set_ylabel(part.unit if part.unit != "1" else "", fontsize=7.5)
+        axes.set_ylabel(axis_title(part.name, part.unit), fontsize=8.5)
     else:
         image = axes.imshow(part.values, origin="lower", extent=part.ends, cmap="viridis", interpolation="nearest",
                             vmin=limits[0], vmax=limits[1])
@@ -158,6 +164,7 @@ def profiles(shown):
             handles += axes.plot(part.places, part.values, color=colour, linestyle=line, linewidth=1.4, label=label)
             axes.set_title(f"{name}\n{part.where}".rstrip(), fontsize=9.5, pad=8)
             axes.set_xlabel(part.along, fontsize=8.5)
+            axes.set_ylabel(axis_title(name, part.unit), fontsize=8.5)
         axes.grid(True)
         axes.tick_params(labelsize=7.5)
     for axes in grid[len(names):]:

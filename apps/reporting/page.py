@@ -2,6 +2,7 @@
 """The page: one self-contained HTML file, for screen readers and print, in light and dark colours."""
 
 import math
+import re
 from html import escape
 from pathlib import Path
 
@@ -305,6 +306,11 @@ def beside(name):
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
+def recommended(text):
+    """What `compare --auto` printed, "name   sentence" on each line, as lines of a paragraph."""
+    return "".join(f"<br>{escape(re.sub(' {2,}', ': ', line.strip(), count=1))}" for line in text.splitlines())
+
+
 def comparison_head(comparison):
     """Which candidate is the fastest, and why others failed."""
     rows = list(comparison.table.rows())
@@ -318,7 +324,7 @@ def comparison_head(comparison):
         if best.ratio > 0.0 and best.name != comparison.baseline:
             ratio = f", {number(best.ratio)} times the time of {escape(comparison.baseline)}"
         parts.append(f'<p class="verdict"><strong>{escape(best.name)}</strong> is the fastest that converged: '
-                     f"{number(1e3 * best.total_seconds)} ms{ratio}.<br>{escape(comparison.recommendation)}</p>")
+                     f"{number(1e3 * best.total_seconds)} ms{ratio}.{recommended(comparison.recommendation)}</p>")
     for row in rows:
         if row.exit_code != 0 and row.outcome != "not_tried":
             parts.append(f'<p class="verdict bad"><strong>{escape(row.name)}</strong> {escape(row.outcome)}: '

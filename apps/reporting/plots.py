@@ -138,7 +138,7 @@ def draw_curves(axes, records, axis, scale):
 
 def count_iterations(axes):
     """Marks an axis of iterations at whole numbers, also after a solve of none."""
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlim(right=max(1.0, axes.get_xlim()[1]))
 
 

@@ -4,6 +4,7 @@
 Run by ctest with a Python that has h5py and matplotlib; leaves with code 77, skipped, without them.
 """
 
+import os
 import subprocess
 import sys
 import unittest
@@ -70,6 +71,12 @@ class Files(ReportTest):
 
     def test_usage(self):
         self.assertEqual(self.report().returncode, 2)
+
+    def test_matplotlib_says_nothing_of_its_own_folder(self):
+        arguments = [sys.executable, str(SCRIPT), "-o", self.path("page.html"), self.record("a.h5")]
+        done = subprocess.run(arguments, capture_output=True, text=True, env={**os.environ, "MPLCONFIGDIR": "/proc/none"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("atplotlib", done.stderr)
 
 
 if __name__ == "__main__":

@@ -209,6 +209,9 @@ class MarchTest(unittest.TestCase):
         state = self.with_series().states[2]
         part = fields.profile_of(state, "velocity_x", 0, [(1, 1.1)])
         self.assertEqual((part.along, part.where, part.values.tolist()), ("x", "y = 1, z = 1.5", [1.5] * 6))
+        self.assertEqual([axes.get_ylabel() for axes in fields.profiles([part]).axes], ["velocity_x [length/time]"])
+        part.unit = "1"
+        self.assertEqual([axes.get_ylabel() for axes in fields.profiles([part]).axes], ["velocity_x"])
         self.assertEqual(overlaps(fields.profiles([fields.profile_of(at, "velocity", 2)
                                                    for at in self.with_series().states])), [])
 

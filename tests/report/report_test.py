@@ -101,7 +101,7 @@ class Pages(ReportTest):
         rows = [row for row in outline.named("tr") if "data-run" in row]
         self.assertEqual([row.get("class") for row in rows], ["best", None, "failed"])
         text = " ".join(outline.texts)
-        for words in ("3 candidates compared", "is the fastest that converged: 2 ms", "take it",
+        for words in ("3 candidates compared", "is the fastest that converged: 2 ms", "recommended: solver cg, preconditioner jacobi", "because: 2 ms is the least", "its memory: 1.0 MiB",
                       "diverged: it grew and grew", "4e4fdc52c62e2dd9", "cg+wobbly", "it is not symmetric", "cg+jacobi:a=1", "preconditioner [%]"):
             self.assertIn(words, text)
         self.assertIn("cg+jacobi:a=1 ends at", outline.pictures()[0]["aria-label"])
