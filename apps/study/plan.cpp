@@ -80,12 +80,13 @@ int study_plan(const Study& study, const Invocation& invocation) {
         for (const PlannedCase& planned : plan) json["cases"].push_back(to_json(planned));
         fmt::print("{}", to_text(json));
     } else {
-        fmt::print("{}{}: {} cases, {} done, records in {}; {} left on this machine, {} cases do not fit, {} refused\n",
-                   table(plan), study.file, plan.size(), done, study.folder, in_mib(available_memory()), too_large,
-                   refused);
+        fmt::print("{}{}: {}, {} done, records in {}; {} left on this machine, {} cases do not fit, {} refused\n",
+                   table(plan), study.file, counted(Index(plan.size()), "case"), done, study.folder,
+                   in_mib(available_memory()), too_large, refused);
+        std::vector<std::pair<std::string, std::string>> reasons;
         for (const PlannedCase& planned : plan)
-            if (const std::string& why = planned.prediction.error + planned.prediction.unsure; !why.empty())
-                logging::warn("{}:\n{}", planned.a_case->name, why);
+            reasons.emplace_back(planned.a_case->name, planned.prediction.error + planned.prediction.unsure);
+        for (const std::string& told : told_once(reasons)) logging::warn("{}", told);
     }
     if (refused > 0) return int(ExitCode::usage);
     return int(too_large > 0 ? ExitCode::out_of_memory : ExitCode::ok);

@@ -9,6 +9,7 @@
 
 #include "apps/run/largest_rank.hpp"
 #include "apps/study/expression.hpp"
+#include "core/counted.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -47,19 +48,35 @@ Index room_for(const StudyCase& a_case, const Prediction& prediction) {
     }
 }
 
+std::vector<std::string> told_once(const std::vector<std::pair<std::string, std::string>>& names_and_reasons) {
+    std::vector<std::string> reasons, told;
+    for (const auto& [name, reason] : names_and_reasons) {
+        if (reason.empty() || std::find(reasons.begin(), reasons.end(), reason) != reasons.end()) continue;
+        reasons.push_back(reason);
+        const Index all = std::count_if(names_and_reasons.begin(), names_and_reasons.end(),
+                                        [&](const auto& other) { return other.second == reason; });
+        told.push_back(fmt::format("{}{}:\n{}", name, all > 1 ? " and " + counted(all - 1, "more case") : "", reason));
+    }
+    return told;
+}
+
 void refuse_wrong(const Study& study, const std::vector<const StudyCase*>& cases,
                   const std::vector<Prediction>& predictions) {
     constexpr std::size_t most_shown = 10;
-    std::vector<std::string> lines;
+    std::vector<std::pair<std::string, std::string>> reasons;
     std::string first;
-    std::size_t refused = 0;
     for (std::size_t at = 0; at < cases.size(); ++at) {
         if (predictions[at].error.empty()) continue;
-        if (refused == 0) first = condition_of(cases[at]->values);
-        if (++refused <= most_shown) lines.push_back(fmt::format("{}:\n{}", cases[at]->name, predictions[at].error));
+        if (reasons.empty()) first = condition_of(cases[at]->values);
+        reasons.emplace_back(cases[at]->name, predictions[at].error);
     }
+    const std::size_t refused = reasons.size();
     if (refused == 0) return;
-    if (refused > most_shown) lines.push_back(fmt::format("and {} more", refused - most_shown));
+    std::vector<std::string> lines = told_once(reasons);
+    if (const std::size_t told = lines.size(); told > most_shown) {
+        lines.resize(most_shown);
+        lines.push_back(fmt::format("and {} more", told - most_shown));
+    }
     const std::string& before = study.sweep.skip;
     throw UsageError(
         fmt::format("{}: {} of {} cases cannot be run, so none is begun:\n{}\nMend what the messages name, or leave "

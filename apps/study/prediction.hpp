@@ -4,6 +4,8 @@
 
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/study/study.hpp"
 
@@ -25,6 +27,10 @@ Prediction predict(const StudyCase& a_case);
 
 /// The memory that a case may take here: what is available, or what device.memory_limit allows its ranks together.
 Index room_for(const StudyCase& a_case, const Prediction& prediction);
+
+/// Reasons, each once, behind the name of the first case that has it: "cells=8 and 2 more cases:\nREASON". Reasons that
+/// are empty are left out.
+std::vector<std::string> told_once(const std::vector<std::pair<std::string, std::string>>& names_and_reasons);
 
 /// If there are refused cases, throws one UsageError with the first few of them, each with its reason, and with the
 /// line of [sweep] that leaves out the first one.

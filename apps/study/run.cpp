@@ -124,7 +124,7 @@ private:
         std::string what = to_string(state.status), detail;
         if (state.record) {
             const Costs costs = costs_of(*state.record);
-            detail = fmt::format("{} iterations", costs.iterations);
+            detail = counted(costs.iterations, "iteration");
             if (costs.parts > 1) detail += fmt::format(", in {} parts on {}", costs.parts, costs.places);
         }
         if (state.status == CaseStatus::failed) detail = state.detail;
@@ -193,8 +193,8 @@ int study_run(const Study& study, const Invocation& invocation, bool retry) {
     const OutputLock lock(launcher_lock(study, invocation));
     const Pending pending =
         find_pending(study, {.failed = invocation.has("failed"), .retry = retry, .edited = invocation.has("edited")});
-    logging::info("{}: {} cases to run, {} done before, {} failed before, {} running elsewhere", study.file,
-                  pending.cases.size(), pending.done, pending.failed, pending.running);
+    logging::info("{}: {} to run, {} done before, {} failed before, {} running elsewhere", study.file,
+                  counted(Index(pending.cases.size()), "case"), pending.done, pending.failed, pending.running);
     CaseRunner runner(study, pending, jobs, invocation);
     runner.run();
     if (runner.stopped()) {

@@ -106,6 +106,19 @@ class Plan(StudyTest):
                         says="s.ini:10: sweep.folder names the folder of the records cases, which is a file; set sweep.folder to "
                              "the name of a folder")
 
+    def test_what_refuses_several_cases_is_told_once(self):
+        study = self.study("[sweep]\ngrid.cels = 3, 4, 5\nsolver.rtol = 1e-3, x\n")
+        for words in (("plan",), ("run",)):
+            said = self.expect(2, "study", *words, study).stderr
+            self.assertEqual(said.count("unknown key grid.cels"), 2, said)
+            self.assertIn("cels=3,rtol=1e-3 and 2 more cases:\n", said)
+            self.assertIn("cels=3,rtol=x and 2 more cases:\n", said)
+
+    def test_one_is_no_plural(self):
+        study = self.study("[sweep]\ngrid.cells = 4\n")
+        self.assertIn("s.ini: 1 case, 0 done", self.expect(0, "study", "plan", study).stdout)
+        self.expect(0, "study", "run", self.study("[sweep]\npreconditioner.name = multigrid\n"), says=["1 case to run", " 1 iteration\n"])
+
     def test_usage(self):
         self.expect(2, "study", "plan", self.write("plain.ini", POISSON.format(cells=8)), says="no section [sweep]")
         self.expect(2, "study", "plam", "s.ini", says="did you mean plan?")
@@ -387,7 +400,7 @@ class Stopped(StudyTest):
         self.assertEqual(study.returncode, 8, log)
         self.assertIn("by signal 9", log)
         self.assertEqual(list(self.status(self.text).values()), ["killed", "done", "done"])
-        self.expect(0, "study", "resume", self.text, says="1 cases to run")
+        self.expect(0, "study", "resume", self.text, says="1 case to run")
         self.assertIn("is a checkpoint: going on from step", self.file_of(self.NAMES[0], "log").read_text())
         self.expect_same_results()
 
