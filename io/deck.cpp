@@ -257,6 +257,8 @@ std::string deck_nearby(const std::string& path) {
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
         if (entry.path().extension() == ".ini") names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
+    if (const std::string with_ending = path + ".ini"; std::filesystem::is_regular_file(with_ending, ignored))
+        return fmt::format("; did you mean {}?", with_ending);
     const std::string near = nearest(wanted.filename().string(), names);
     return near.empty() ? "" : fmt::format("; did you mean {}?", (wanted.parent_path() / near).string());
 }

@@ -142,13 +142,16 @@ class Suggestions(ProgramTest):
                              ("filename", "output.file=9"), ("ksp_rtol", "solver.rtol=9")):
             with self.subTest(theirs):
                 self.expect(2, "check", deck, "--set", f"{theirs}=9", says=f"did you mean {ours}?")
+        self.expect(2, "check", deck, "--set", "preconditioner.name=multigrid", "--set", "preconditioner.smoother=jacobi",
+                    says="unknown key preconditioner.smoother; did you mean smoother.name?")
+        self.expect(7, "check", "a", says="a: cannot read the deck: No such file or directory; did you mean a.ini?")
         self.write("b.ini", POISSON.format(cells=4) + "maxit = 9\n")
         self.expect(2, "check", "b.ini", says="unknown key solver.maxit; did you mean solver.max_iterations?")
 
     def test_names_are_ours(self):
         """Each name that is suggested is a key."""
         for key in ("solver.max_iterations", "solver.rtol", "solver.atol", "solver.divergence_tolerance", "solver.restart",
-                    "solver.name", "preconditioner.name", "preconditioner.fill_level", "preconditioner.shift", "output.file",
+                    "solver.name", "preconditioner.name", "smoother.name", "preconditioner.fill_level", "preconditioner.shift", "output.file",
                     "grid.cells", "time.time_step", "time.steps", "time.end_time", "device.threads", "device.backend"):
             self.expect(0, "help", key)
 
