@@ -11,6 +11,7 @@
 #include "apps/run/pay_off.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/run/verdict.hpp"
+#include "core/counted.hpp"
 
 namespace hyperplane {
 namespace {
@@ -161,7 +162,9 @@ void PreconditionerTable::finish(nlohmann::json& json) const {
         for (double value : values) sum += std::log(value);
         const double mean = std::exp(sum / double(values.size()));
         json["geometric_mean_time_over_limit"][name] = mean;
-        if (print_) fmt::print("geometric mean of {} systems, {:<34} time/limit {:.2f}\n", values.size(), name, mean);
+        if (print_)
+            fmt::print("geometric mean of {}, {:<34} time/limit {:.2f}\n", counted(Index(values.size()), "system"),
+                       name, mean);
     }
 }
 

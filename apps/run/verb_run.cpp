@@ -2,6 +2,7 @@
 // hyperplane run DECK
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <omp.h>
 
 #include <map>
@@ -84,11 +85,17 @@ RecordHeader header_of(const Case& a_case) {
     };
 }
 
+/// How the run ended, for the record: with what [expect] asked for and did not get.
+std::string message_of(const Outcome& outcome, const Judgement& judgement) {
+    if (judgement.unmet.empty()) return outcome.message;
+    return fmt::format("{}; [expect] not met: {}", outcome.message, fmt::join(judgement.unmet, "; "));
+}
+
 /// Finishes the record. Where it cannot be written the run has failed, but its verdict is still printed. If a file
 /// error has already ended the run, another one is not reported.
 void finish(RecordWriter& record, const Outcome& outcome, Judgement& judgement) {
     try {
-        record.finish(status_of(judgement.code), judgement.code, outcome.message);
+        record.finish(status_of(judgement.code), judgement.code, message_of(outcome, judgement));
     } catch (const FileError& error) {
         judgement.recorded = false;
         judgement.code = ExitCode::file;

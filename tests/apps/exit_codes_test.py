@@ -330,6 +330,10 @@ class Expectation(ProgramTest):
         self.expect(8, "run", deck, says=["a.ini:9: expect.iterations = 3, found", "a.ini:10: expect.max_error"])
         record = self.record("a.h5")
         self.assertEqual((record["status"], record["exit_code"]), ("failed", 8))
+        self.assertRegex(record["message"], r"^converged_rtol: .*; \[expect\] not met: a.ini:9: expect.iterations = 3, found .*; a.ini:10: expect.max_error")
+        self.assertIn("[expect] not met: a.ini:9", self.expect(0, "info", "a.h5").stdout)
+        done = self.expect(0, "run", deck, "--fresh", "--set", "expect.iterations=", "--set", "expect.max_error=")
+        self.assertNotIn("expect", self.record("a.h5")["message"], done.stdout)
 
 
 class Device(ProgramTest):
