@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import resource
 import shutil
 import time
 import unittest
@@ -94,17 +93,6 @@ class Plan(StudyTest):
         self.assertIn("s.ini:9: solver.rtol: expected a finite number, got 'x'", self.plan(study, code=2)[1]["error"])
         study = self.study("[sweep]\nsolver.rtoll = 1e-3\n")
         self.assertIn("did you mean solver.rtol?", self.plan(study, code=2)[0]["error"])
-
-    def test_a_file_with_the_name_of_the_folder_is_told_at_once(self):
-        itself = self.study("[sweep]\ngrid.cells = 8, 12\n", name="cases")
-        named = self.study("[sweep]\ngrid.cells = 8, 12\nfolder = cases\n")
-        for verb in ("plan", "run", "submit", "status", "collect"):
-            self.expect(2, "study", verb, itself,
-                        says="cases:8: sweep.folder, which is not set, names the folder of the records cases, which is this deck "
-                             "itself; set sweep.folder to the name of a folder, or call the deck cases.ini")
-            self.expect(2, "study", verb, named,
-                        says="s.ini:10: sweep.folder names the folder of the records cases, which is a file; set sweep.folder to "
-                             "the name of a folder")
 
     def test_what_refuses_several_cases_is_told_once(self):
         study = self.study("[sweep]\ngrid.cels = 3, 4, 5\nsolver.rtol = 1e-3, x\n")
@@ -267,28 +255,6 @@ class Run(StudyTest):
         (self.folder / "s" / f"{name}.h5.part").rmdir()
         self.expect(0, "study", "resume", study)
 
-    def test_a_record_that_could_not_be_written_is_told(self):
-        """A disk has room for none, or for what a case writes when it begins, but not for its record."""
-        study = self.study("[sweep]\nsolver.rtol = 1e-2, 1e-10\n", POISSON.format(cells=28))
-        self.expect(0, "study", "run", study)
-        size = self.file_of("rtol=1e-10").stat().st_size
-        self.assertGreater(size, self.file_of("rtol=1e-2").stat().st_size + 1000)
-        for limit, written in ((4096, ""), (size - 500, "rtol=1e-2")):
-            shutil.rmtree(self.folder / "s")
-            done = self.run_program("study", "run", study,
-                                    limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))  # as a full disk
-            self.assertEqual(done.returncode, 8, done.stderr)
-            self.assertIn("exit code 7, see s/rtol=1e-10.log", done.stderr)
-            cases = json.loads(self.expect(8, "study", "status", study, "--json").stdout)["cases"]
-            for case in cases:
-                if case["name"] == written:
-                    self.assertEqual(case["status"], "done")
-                    continue
-                self.assertEqual(case["status"], "unwritten")
-                self.assertRegex(case["detail"], rf"^s/{case['name']}.h5(.part)?: cannot write .*: File too large; .*; begins anew$")
-            self.expect(0, "study", "run", study, says=f"{2 - bool(written)} cases to run, {int(bool(written))} done before")
-            self.assertEqual(set(self.status(study).values()), {"done"})
-
     def test_existence_is_not_enough(self):
         study = self.study()
         self.expect(0, "study", "run", study)
@@ -319,31 +285,6 @@ class Run(StudyTest):
         self.expect(0, "study", "run", study, "--edited")
         self.assertTrue(self.file_of(SIX[0], "before.h5").exists())
         self.assertEqual(set(self.status(study).values()), {"done"})
-
-    def test_another_study_may_not_share_the_folder(self):
-        first, second = (self.study(f"[sweep]\ngrid.cells = {cells}\nfolder = both\n", name=name)
-                         for name, cells in (("a.ini", "8, 10"), ("b.ini", "9, 11")))
-        self.expect(0, "study", "run", first)
-        self.expect(0, "study", "collect", first)
-        before = (self.folder / "both.h5").read_bytes()
-        told = ["b.ini:10: sweep.folder names the folder both, which holds records of another study, ", str(self.folder / "a.ini"),
-                "set sweep.folder to a folder of its own or, if this deck takes the place of that one, remove that one"]
-        for words in (("study", "run", second), ("study", "resume", second), ("study", "submit", second),
-                      ("study", "collect", second), ("run", second, "--case", "0")):
-            self.expect(2, *words, says=told)
-        self.assertEqual((self.folder / "both.h5").read_bytes(), before)
-        # It is the same study by another name of its file, and after that was renamed.
-        self.expect(0, "study", "resume", str(self.folder / first), says="2 done before")
-        (self.folder / first).rename(self.folder / "c.ini")
-        self.expect(0, "study", "resume", "c.ini", says="2 done before")
-        # So is a copy of everything, beside the original.
-        copy = self.folder / "copy"
-        copy.mkdir()
-        shutil.copytree(self.folder / "both", copy / "both")
-        (self.folder / "c.ini").rename(self.folder / first)
-        shutil.copy(self.folder / first, copy)
-        self.folder = copy
-        self.expect(0, "study", "resume", first, says="2 done before")
 
     def test_example(self):
         text = (INPUTS / "studies/preconditioners.ini").read_text()

@@ -208,7 +208,9 @@ TEST(TimeStepping, StepsKeepBelowALengthThatFailed) {
     while (!march.stepper.ended()) {
         const TimeLevel level = march.stepper.next(march.run.u);
         march.rows.push_back(march.stepper.row());
-        if (failed > 0.0 && since < 20) EXPECT_LE(level.dt, failed / 2) << level.step;
+        if (failed > 0.0 && since < 20) {
+            EXPECT_LE(level.dt, failed / 2) << level.step;
+        }
         march.run.solve(level);
         if (level.dt > 0.01) {
             failed = level.dt, since = 0, ++rejected;
