@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 #include "apps/run/largest_rank.hpp"
 #include "apps/study/expression.hpp"
@@ -49,13 +50,14 @@ Index room_for(const StudyCase& a_case, const Prediction& prediction) {
 }
 
 std::vector<std::string> told_once(const std::vector<std::pair<std::string, std::string>>& names_and_reasons) {
-    std::vector<std::string> reasons, told;
+    std::unordered_map<std::string, Index> count;
+    for (const auto& [name, reason] : names_and_reasons) ++count[reason];
+    std::vector<std::string> told;
     for (const auto& [name, reason] : names_and_reasons) {
-        if (reason.empty() || std::find(reasons.begin(), reasons.end(), reason) != reasons.end()) continue;
-        reasons.push_back(reason);
-        const Index all = std::count_if(names_and_reasons.begin(), names_and_reasons.end(),
-                                        [&](const auto& other) { return other.second == reason; });
+        Index& all = count[reason];
+        if (reason.empty() || all == 0) continue;
         told.push_back(fmt::format("{}{}:\n{}", name, all > 1 ? " and " + counted(all - 1, "more case") : "", reason));
+        all = 0;
     }
     return told;
 }
