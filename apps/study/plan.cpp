@@ -62,9 +62,12 @@ Index count(const std::vector<PlannedCase>& plan, const Condition& condition) {
 }  // namespace
 
 int study_plan(const Study& study, const Invocation& invocation) {
+    std::vector<const StudyCase*> cases;
+    for (const StudyCase& a_case : study.cases) cases.push_back(&a_case);
+    const std::vector<Prediction> predictions = predict(study, cases);
     std::vector<PlannedCase> plan;
     for (const StudyCase& a_case : study.cases) {
-        const Prediction prediction = predict(a_case);
+        const Prediction& prediction = predictions[plan.size()];
         const bool fits = prediction.fits(room_for(a_case, prediction)) || !prediction.unsure.empty();
         plan.push_back(
             {&a_case, prediction, fits, prediction.error.empty() ? look_at(a_case).status : CaseStatus::refused});

@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <unordered_map>
 
+#include "apps/log.hpp"
 #include "apps/run/largest_rank.hpp"
 #include "apps/study/expression.hpp"
 #include "core/counted.hpp"
@@ -47,6 +49,20 @@ Index room_for(const StudyCase& a_case, const Prediction& prediction) {
     } catch (const Error&) {  // its device is not here, and its memory not known
         return available_memory();
     }
+}
+
+std::vector<Prediction> predict(const Study& study, const std::vector<const StudyCase*>& cases) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto pause = std::chrono::seconds(5);
+    Clock::time_point last = Clock::now();
+    std::vector<Prediction> predictions;
+    for (const StudyCase* a_case : cases) {
+        predictions.push_back(predict(*a_case));
+        if (Clock::now() - last < pause) continue;
+        logging::info("{}: predicted the memory of {} of {} cases", study.file, predictions.size(), cases.size());
+        last = Clock::now();
+    }
+    return predictions;
 }
 
 std::vector<std::string> told_once(const std::vector<std::pair<std::string, std::string>>& names_and_reasons) {

@@ -24,6 +24,8 @@ struct Prediction {
 
 /// Constructs the components of the case, as `check` does, and destroys them. An error in the case's deck is passed on.
 Prediction predict(const StudyCase& a_case);
+/// Does so for each of these cases, a millisecond each, and says every few seconds how far it is.
+std::vector<Prediction> predict(const Study& study, const std::vector<const StudyCase*>& cases);
 
 /// The memory that a case may take here: what is available, or what device.memory_limit allows its ranks together.
 Index room_for(const StudyCase& a_case, const Prediction& prediction);

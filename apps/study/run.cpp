@@ -46,10 +46,9 @@ public:
           style_(Progress::style_for_stderr(invocation.has("quiet"))),
           overwrite_(invocation.overwrite()),
           wait_(invocation.has("wait")) {
-        for (const StudyCase* a_case : pending.cases) {
-            predictions_.push_back(predict(*a_case));
-            rooms_.push_back(room_for(*a_case, predictions_.back()));
-        }
+        predictions_ = predict(study, pending.cases);
+        for (std::size_t at = 0; at < predictions_.size(); ++at)
+            rooms_.push_back(room_for(*pending.cases[at], predictions_[at]));
         refuse_wrong(study, pending.cases, predictions_);
         // Each job gets its share of the processors, unless the user has set the number of threads.
         if (invocation.has("watch")) watch_.emplace(study, STDERR_FILENO);

@@ -39,8 +39,7 @@ int study_submit(const Study& study, const Invocation& invocation) {
     }
     const Pending pending =
         find_pending(study, {.failed = invocation.has("failed"), .retry = true, .edited = invocation.has("edited")});
-    std::vector<Prediction> predictions;
-    for (const StudyCase* a_case : pending.cases) predictions.push_back(predict(*a_case));
+    const std::vector<Prediction> predictions = predict(study, pending.cases);
     refuse_wrong(study, pending.cases, predictions);
     if (pending.cases.empty()) {
         logging::info("{}: nothing to submit, {} cases are done, {} failed, {} run", study.file, pending.done,
