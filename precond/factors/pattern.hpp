@@ -43,8 +43,8 @@ struct IluPattern {
 };
 
 /// The pattern of ILU(fill_level) of a matrix in `layout`. If elimination changes the diagonal alone, E and F are the
-/// matrix's own entries (D-ILU), unless `may_share` is false or, on a GPU, the storage is in reduced precision or points
-/// have several unknowns: a GPU reads blocks faster if they are contiguous.
+/// matrix's own entries (D-ILU), unless `may_share` is false or, on a GPU, the storage is in reduced precision or
+/// points have several unknowns: a GPU reads blocks faster if they are contiguous.
 inline IluPattern ilu_pattern(const Layout& layout, const Stencil& a, int fill_level, int dof, bool symmetric,
                               Backend backend, FactorStorage storage = FactorStorage::double_precision,
                               bool may_share = true) {

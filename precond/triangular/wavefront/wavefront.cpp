@@ -49,8 +49,8 @@ void WavefrontSolve::accept(const IluFactors& factors, const std::string& /*name
 }
 
 bool WavefrontSolve::offers_eisenstat(const IluPattern& p, Backend backend) const {
-    return wants_eisenstat_ && p.shares && !is_reduced(p.storage) && p.symmetric && p.dof == 1 && !p.of_rank && !p.layout.is_part() &&
-           !p.layout.grid().any_periodic() && p.layout.kind() == layout(backend);
+    return wants_eisenstat_ && p.shares && !is_reduced(p.storage) && p.symmetric && p.dof == 1 && !p.of_rank &&
+           !p.layout.is_part() && !p.layout.grid().any_periodic() && p.layout.kind() == layout(backend);
 }
 
 void WavefrontSolve::lower(const IluFactors& factors, const Vector& r, Vector& y) const {
