@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "precond/general/orders/rank_orders.hpp"
+#include "precond/general/solves/solve_cuda.hpp"
 
 namespace hyperplane {
 namespace {
@@ -16,9 +17,11 @@ constexpr const char* gpu_label = "factor";
 FactorsOnGpu::FactorsOnGpu(const Context& context, std::unique_ptr<const GpuPattern> of_factors, Buffer<double> made,
                            Orders orders, int dof)
     : pattern(std::move(of_factors)), values(std::move(made)) {
-    solve = std::make_unique<SlicedSolve>(context, *pattern, *std::move(orders.lower), *std::move(orders.upper), dof);
-    solve->copy({values.data()});
+    auto slices =
+        std::make_unique<SlicedSolve>(context, *pattern, *std::move(orders.lower), *std::move(orders.upper), dof);
+    slices->copy({values.data()});
     context.synchronize();
+    solve = std::move(slices);
 }
 
 FactorsOnGpu::FactorsOnGpu(const Context& context, const BsrMatrix& a, const GeneralFactors& factors,
@@ -28,11 +31,12 @@ FactorsOnGpu::FactorsOnGpu(const Context& context, const BsrMatrix& a, const Gen
         context,
         orders_of_rank(context.host(), factors.filled, slab->rows, {.dof = a.dof(), .slices = true}, gpu_label),
         gpu_label);
-    solve = std::make_unique<SlicedSolve>(context, *pattern, *std::move(orders.lower), *std::move(orders.upper),
-                                          a.dof(), FactorStorage::double_precision, slab);
+    auto slices = std::make_unique<SlicedSolve>(context, *pattern, *std::move(orders.lower), *std::move(orders.upper),
+                                                a.dof(), FactorStorage::double_precision, slab);
     const Buffer<double> copy = copy_on(context, gpu_label, factors.values);
-    solve->copy({copy.data()});
+    slices->copy({copy.data()});
     context.synchronize();  // the copy has been read
+    solve = std::move(slices);
 }
 
 GeneralFactors FactorsOnGpu::on_host(int dof, bool symmetric) const {

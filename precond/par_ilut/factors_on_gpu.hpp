@@ -5,8 +5,9 @@
 #include <memory>
 
 #include "precond/general/factors/factors.hpp"
+#include "precond/general/orders/orders_cuda.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
-#include "precond/general/solves/solve_cuda.hpp"
+#include "precond/general/solves/general_solve.hpp"
 
 namespace hyperplane {
 
@@ -24,7 +25,7 @@ struct FactorsOnGpu {
 
     std::unique_ptr<const GpuPattern> pattern;
     Buffer<double> values;  ///< [block][row][col]; of copies none
-    std::unique_ptr<SlicedSolve> solve;
+    std::unique_ptr<const GeneralSolve> solve;
 };
 
 }  // namespace hyperplane

@@ -8,6 +8,7 @@
 #include "precond/general/orders/rank_orders.hpp"
 #include "precond/general/pattern/rank_pattern.hpp"
 #include "precond/general/solves/rank_solve.hpp"
+#include "precond/general/solves/solve_cuda.hpp"
 #include "precond/general/sweeps/swept.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
 #include "precond/par_ilut/par_ilut.hpp"

@@ -15,6 +15,7 @@
 #include "precond/general/factors/check.hpp"
 #include "precond/general/factors/exported.hpp"
 #include "precond/general/solves/host_solve.hpp"
+#include "precond/general/solves/solve_cuda.hpp"
 #include "precond/general/sweeps/swept.hpp"
 #include "precond/par_ilut/candidates.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"

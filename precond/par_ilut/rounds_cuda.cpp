@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/profile.hpp"
+#include "precond/general/solves/solve_cuda.hpp"
 #include "precond/par_ilut/candidates.hpp"
 
 namespace hyperplane::par_ilut {
