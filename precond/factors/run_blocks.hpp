@@ -92,7 +92,7 @@ void add_products(int known, const RunBlocks<X>& x, const RunBlocks<const double
 template <int m>
 void invert_point(int known, PivotInverter& inverter, Int3 cell, const RunBlocks<const double>& given, int at,
                   const RunBlocks<double>& pivots, int t, PivotRatio& smallest) {
-    const int dof = m > 0 ? m : known;
+    const int dof = m > 0 ? m : std::max(known, 1);  // g++ warns of blocks without a value otherwise
     LocalBlock<m> own, x;
     own.load(given, at, dof);
     x.load(pivots, t, dof);
