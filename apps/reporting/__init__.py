@@ -3,5 +3,5 @@
 
 import logging
 
-# What matplotlib says of its own folder and fonts, when they are new or cannot be written, is nothing to a user of ours.
+# matplotlib warns when its own folder or list of fonts is new or cannot be written; that does not concern a reader of a report.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)

@@ -94,6 +94,11 @@ struct RoundRow {
     }
 };
 
+/// Whether a value is too large for single precision, in which it is `kept`, or becomes zero there.
+inline bool is_lost(double value, float kept) {
+    return !(std::abs(value) <= double(std::numeric_limits<float>::max())) | ((value != 0.0) & (kept == 0.0f));
+}
+
 /// Sums of products of two blocks' coefficients at the points of a run, rounded to single precision. Returns whether a
 /// sum is too large, or becomes zero.
 bool round_products(const double* const* a, const double* const* b, int terms, int begin, int end, float* rounded) {
@@ -104,19 +109,19 @@ bool round_products(const double* const* a, const double* const* b, int terms, i
         for (int k = 1; k < terms; ++k) value += a[k][t] * b[k][t];
         const float kept = float(value);
         rounded[t] = kept;
-        special |= !(std::abs(value) <= double(std::numeric_limits<float>::max())) | ((value != 0.0) & (kept == 0.0f));
+        special |= is_lost(value, kept);
     }
     return special != 0;
 }
 
+/// The same with values in place of sums of products.
 bool round_values(const double* values, int begin, int end, float* rounded) {
     int special = 0;
 #pragma omp simd reduction(| : special)
     for (int t = begin; t < end; ++t) {
         const float kept = float(values[t]);
         rounded[t] = kept;
-        special |=
-            !(std::abs(values[t]) <= double(std::numeric_limits<float>::max())) | ((values[t] != 0.0) & (kept == 0.0f));
+        special |= is_lost(values[t], kept);
     }
     return special != 0;
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "precond/walks/line_blocks.hpp"
@@ -12,7 +14,7 @@
 
 namespace hyperplane::wavefront_cpu {
 
-/// What the lines of one solve read: the coefficients of the entries [first, last) of a triangle, and x. T is the type
+/// The lines of one solve read the coefficients of the entries [first, last) of a triangle, and x. T is the type
 /// of coefficients, X that of x, double or float; f.address(e, ahead) is that of the coefficient of entry e for slot 0,
 /// whose neighbour is `ahead` slots ahead. Of lines that are known to be equal one is read.
 template <class T, class X = T>
@@ -181,6 +183,17 @@ std::span<const RunTerm> last_terms(std::span<const RunTerm> all, const double*&
     return all.subspan(first);
 }
 
+/// The terms of a line, in memory that each thread keeps.
+template <class T, class X>
+std::vector<BasicRunTerm<T, X>>& terms_of_thread() {
+    thread_local std::vector<BasicRunTerm<T, X>> mine;
+    return mine;
+}
+
+/// The type of a vector's values.
+template <class AnyVector>
+using ValueOf = std::remove_cvref_t<decltype(*std::declval<const AnyVector&>().data())>;
+
 /// Factors in single precision of one unknown a point; each coefficient is contiguous along a line.
 struct SinglesByRun {
     BasicBlockView<const float> values;  ///< W, D^-1 and G
@@ -207,13 +220,13 @@ struct SinglesByRun {
     const float* inverse(int, int, Index slot) const { return &values.at(stencil.diagonal(), 0, 0, 0) + slot; }
     bool along_run(int entry) const { return stencil[entry].y == 0 && stencil[entry].z == 0; }
 
-    /// What the two solves read; AnyVector's values are of type X.
-    template <class X, class AnyVector>
-    LineReads<float, X> lower(const AnyVector& x) const {
+    /// The reads of the lower and of the upper solve, with vectors in double or in single precision.
+    template <class AnyVector>
+    LineReads<float, ValueOf<AnyVector>> lower(const AnyVector& x) const {
         return {*this, 0, stencil.lower_size(), x};
     }
-    template <class X, class AnyVector>
-    LineReads<float, X> upper(const AnyVector& x) const {
+    template <class AnyVector>
+    LineReads<float, ValueOf<AnyVector>> upper(const AnyVector& x) const {
         return {*this, stencil.diagonal() + 1, stencil.size(), x};
     }
 };

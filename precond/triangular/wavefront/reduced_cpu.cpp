@@ -124,13 +124,6 @@ private:
     const Run& run_;
 };
 
-/// Terms of a sum whose coefficients a piece has.
-template <class Coefficient>
-std::vector<BasicRunTerm<Coefficient, double>>& terms_of_thread() {
-    thread_local std::vector<BasicRunTerm<Coefficient, double>> mine;
-    return mine;
-}
-
 /// x_t <- x_t - a_t x_{t-1}, or x_{t+1} in the upper solve.
 template <class Coefficient>
 struct UnitLine {
@@ -142,7 +135,7 @@ struct UnitLine {
     }
 };
 
-/// Those of the entries [first, end) that are along the run and have neighbours.
+/// This lists the entries in [first, end) that are along the run and have neighbours.
 template <class T>
 struct AlongRun {
     std::array<int, max_along> entries;
@@ -189,7 +182,8 @@ void solve_points(const Reduced<T>& f, const Piece<T>& piece, const Run& run, co
     }
 }
 
-/// The same for any entries; one unknown a point that depends on the adjacent one is a recurrence.
+/// This chooses the loop: where each point has one unknown, which depends on that of the adjacent point alone, the
+/// solve along the run is a recurrence, and otherwise it goes point by point.
 template <Direction direction, class T>
 void solve_along(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, Vector& x) {
     const AlongRun along(f, piece, first, first + entries);
@@ -210,7 +204,7 @@ void solve_along(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int
 template <class T>
 void subtract_products(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, int row,
                        const Vector& x, const double* in, double* out) {
-    auto& terms = terms_of_thread<typename Piece<T>::Coefficient>();
+    auto& terms = terms_of_thread<typename Piece<T>::Coefficient, double>();
     terms.clear();
     for (int e = first; e < first + entries; ++e) {
         const RunNeighbours& n = piece.neighbours(e);
@@ -235,7 +229,7 @@ template <class T>
 double upper_piece(const Reduced<T>& f, const Run& run, Vector& z) {
     const int first = f.stencil.diagonal() + 1, entries = f.stencil.lower_size();
     const Piece<T> piece(f, run, first, entries, true);
-    auto& terms = terms_of_thread<typename Piece<T>::Coefficient>();
+    auto& terms = terms_of_thread<typename Piece<T>::Coefficient, double>();
     std::vector<double>& values = scratch().values;
     values.resize(std::size_t(f.dof) * run.count);
     double product = 0.0;
@@ -269,7 +263,7 @@ public:
         : descends_(direction != Direction::lower) {
         if (factors.reduced()->storage() != FactorStorage::single_precision) return;
         const SinglesByRun f(factors);
-        reads_.emplace(descends_ ? f.upper<double>(x) : f.lower<double>(x));
+        reads_.emplace(descends_ ? f.upper(x) : f.lower(x));
     }
     /// Whether a piece is such a line; then its terms are listed.
     bool list(const Run& piece) const {
@@ -294,7 +288,7 @@ public:
     }
 
 private:
-    static std::vector<SingleRunTerm>& terms() { return terms_of_thread<float>(); }
+    static std::vector<SingleRunTerm>& terms() { return terms_of_thread<float, double>(); }
 
     bool descends_;
     std::optional<LineReads<float, double>> reads_;

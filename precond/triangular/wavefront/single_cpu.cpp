@@ -10,14 +10,9 @@ namespace {
 
 using SingleTerms = std::vector<BasicRunTerm<float>>;
 
-SingleTerms& terms_of_thread() {
-    thread_local SingleTerms mine;
-    return mine;
-}
-
 void lower_by(const SinglesByRun& f, const LineReads<float>& reads, const SingleVector& r, SingleVector& v) {
     for_each_piece(f, Direction::lower, {}, [&](const Run& piece) {
-        SingleTerms& terms = terms_of_thread();
+        SingleTerms& terms = terms_of_thread<float, float>();
         reads.list(piece, false, terms);
         lower_single_line(reads, terms, piece, r.data(), v.data());
     });
@@ -26,9 +21,9 @@ void lower_by(const SinglesByRun& f, const LineReads<float>& reads, const Single
 /// The upper solve; calls done(piece) after each piece.
 template <class Done>
 void upper_by(const SinglesByRun& f, SingleVector& z, const Done& done) {
-    const LineReads<float> reads = f.upper<float>(z);
+    const LineReads<float> reads = f.upper(z);
     for_each_piece(f, Direction::upper, {}, [&](const Run& piece) {
-        SingleTerms& terms = terms_of_thread();
+        SingleTerms& terms = terms_of_thread<float, float>();
         reads.list(piece, true, terms);
         upper_single_line(reads, terms, piece, z.data());
         done(piece);
@@ -45,12 +40,12 @@ bool has_single(const IluFactors& factors) {
         return false;
     const SinglesByRun f(factors);
     const SingleVector none;
-    return f.lower<float>(none).fits_all(false) && f.upper<float>(none).fits_all(true);
+    return f.lower(none).fits_all(false) && f.upper(none).fits_all(true);
 }
 
 void lower_single(const IluFactors& factors, const SingleVector& r, SingleVector& v) {
     const SinglesByRun f(factors);
-    lower_by(f, f.lower<float>(v), r, v);
+    lower_by(f, f.lower(v), r, v);
 }
 
 void upper_single(const IluFactors& factors, SingleVector& z) {
@@ -60,7 +55,7 @@ void upper_single(const IluFactors& factors, SingleVector& z) {
 bool has_single_step(const IluFactors& factors, const SingleMatrix& a, const SingleVector& x) {
     if (!has_single(factors)) return false;
     const SinglesByRun f(factors);
-    LineReads<float> below = f.lower<float>(x);
+    LineReads<float> below = f.lower(x);
     below.add_products(a, x);
     return below.fits_all(false);
 }
@@ -68,7 +63,7 @@ bool has_single_step(const IluFactors& factors, const SingleMatrix& a, const Sin
 void lower_of_residual(const IluFactors& factors, const SingleMatrix& a, const SingleVector& b, const SingleVector& x,
                        SingleVector& v) {
     const SinglesByRun f(factors);
-    LineReads<float> reads = f.lower<float>(v);
+    LineReads<float> reads = f.lower(v);
     reads.add_products(a, x);
     lower_by(f, reads, b, v);
 }
