@@ -92,7 +92,7 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     bool on_gpu_ranks = false;          ///< runs on several ranks on GPUs, too
     bool on_general_gpu_ranks = false;  ///< the same of general matrices
     /// The same for ranks on GPUs, in addition, of matrices on a grid.
-    std::vector<std::pair<std::string, std::string>> only_on_gpu_ranks{{"storage", "double"}};
+    std::vector<std::pair<std::string, std::string>> only_on_gpu_ranks;
     std::string why_not_on_gpu_ranks;  ///< for refusals, where there is more to say
     /// If ranks may be cut only at multiples of some number of planes, that number (core/ranks/aligned.hpp).
     std::function<int(const Parameters&, const PreconditionerSetting&)> planes_together;

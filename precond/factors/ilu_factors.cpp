@@ -20,7 +20,7 @@ void IluFactors::allocate(const StructMatrix& a, const IluPattern& pattern) {
     }
 }
 
-void IluFactors::round(const std::string& name, SetupReport& report) {
+void IluFactors::round(const Layout& of_system, const std::string& name, SetupReport& report) {
     const StructMatrix& a = *a_;
     const FactorStorage storage = pattern_->storage;
     // On a CPU the pattern's layout says whether there are couplings between ranks.
@@ -32,7 +32,9 @@ void IluFactors::round(const std::string& name, SetupReport& report) {
     }
     FactorView in_double = view(nullptr);
     in_double.layout = points;
-    judge(reduced_->round(in_double), storage, name, report);
+    std::optional<RankPart> rank;
+    if (pattern_->of_rank) rank = {of_system, pattern_->halo};
+    judge(reduced_->round(in_double, rank), storage, name, report);
     factor_.reset();
     inverse_.reset();
 }

@@ -64,8 +64,9 @@ public:
     }
 
     /// Rounds the factors to the pattern's storage and releases those in double precision. Throws SetupError if a value
-    /// does not fit; `name` is the preconditioner's name in its message.
-    void round(const std::string& name, SetupReport& report);
+    /// does not fit; `name` is the preconditioner's name in its message. `of_system` is the layout of the matrix
+    /// that the set-up was given: on ranks a part of the whole grid.
+    void round(const Layout& of_system, const std::string& name, SetupReport& report);
     /// The factors in reduced precision; null if the storage is double.
     const ReducedFactors* reduced() const { return reduced_ ? &*reduced_ : nullptr; }
 

@@ -60,6 +60,9 @@ struct RoundRow {
     bool rows_first;  ///< consecutive threads round the rows of one point instead of one row at consecutive slots
     int first_element;
     int first_plane, end_plane;  ///< those that have neighbours
+    int first_own, end_own;      ///< the rank's own planes; only their events are logged
+    int shift;                   ///< from the number of a plane here to that in the whole grid
+    bool rounds_halo;            ///< other planes are rounded, too
 
     HYPERPLANE_HD static int part_of(int element) { return element == 0 ? 0 : element == 1 ? 2 : 1; }
 
@@ -79,6 +82,8 @@ struct RoundRow {
         const int slots = int(from.layout.slots()), part = part_of(element);
         const int slot = rows_first ? at / dof : at % slots, r = rows_first ? at % dof : at / slots;
         const Int3 p = from.layout.point(slot);
+        const bool own = p.z >= first_own && p.z < end_own;
+        if (!own && !rounds_halo) return;
         const int first = part == 0 ? 0 : part == 2 ? from.lower : from.lower + 1;
         const int last = part == 2 ? first + 1 : first + from.lower;
         RowRounding<T> row;
@@ -90,7 +95,8 @@ struct RoundRow {
         }
         for_each(first, last, p, slot, r,
                  [&](int e, int c, double value) { to.at(e, slot, r, c) = row.rounded(value); });
-        row.tell(*log, 3 * (unsigned long long)(from.layout.grid().row(p) * dof + r) + element);
+        const Index number = from.layout.grid().row({p.x, p.y, p.z + shift}) * dof + r;
+        if (own) row.tell(*log, 3 * (unsigned long long)number + element);
     }
 };
 
@@ -233,9 +239,10 @@ RowExponentView ReducedFactors::exponents(int part) const {
 }
 
 template <class T>
-void ReducedFactors::round_to(const FactorView& factors, RoundingLog* log) {
+void ReducedFactors::round_to(const FactorView& factors, const std::optional<RankPart>& rank, RoundingLog* log) {
     const int first = has_pivots_alone(places_, entries()) ? 1 : 0, end = symmetric_ || first > 0 ? 2 : 3;
     const bool alone = !layout_.has_neighbours_outside();
+    const int begin = layout_.begin_plane(), halo = rank ? rank->halo : 0;
     RoundRow<T> row{factors,
                     {},
                     {exponents(0), exponents(1), exponents(2)},
@@ -243,8 +250,12 @@ void ReducedFactors::round_to(const FactorView& factors, RoundingLog* log) {
                     dof_,
                     places_ == CoefficientOrder::together,
                     first,
-                    alone ? layout_.begin_plane() : 0,
-                    alone ? layout_.end_plane() : layout_.grid().nz};
+                    alone ? begin : 0,
+                    alone ? layout_.end_plane() : layout_.grid().nz,
+                    begin + halo,
+                    layout_.end_plane() - halo,
+                    rank ? rank->part.begin_plane() - halo : 0,
+                    symmetric_};
     row.from.offsets = offsets_.data();
     row.to = {const_cast<T*>(values<T>().values), strides_.entry_stride, strides_.slot_stride, strides_.row_stride,
               strides_.col_stride};
@@ -295,10 +306,10 @@ void ReducedFactors::share_lower_rows() {
     if (layout_.begin_plane() > 0) visit(from_below, -below * plane, below, unpack);
 }
 
-Rounding ReducedFactors::round(const FactorView& factors) {
+Rounding ReducedFactors::round(const FactorView& factors, const std::optional<RankPart>& rank) {
     const bool single = storage_ == FactorStorage::single_precision;
-    const Rounding met = rounding_by(context_, layout_, dof_, 3, [&](RoundingLog* log) {
-        single ? round_to<float>(factors, log) : round_to<Half>(factors, log);
+    const Rounding met = rounding_by(context_, rank ? rank->part : layout_, dof_, 3, [&](RoundingLog* log) {
+        single ? round_to<float>(factors, rank, log) : round_to<Half>(factors, rank, log);
     });
     if (symmetric_ && layout_.is_part() && layout_.has_neighbours_outside())
         single ? share_lower_rows<float>() : share_lower_rows<Half>();

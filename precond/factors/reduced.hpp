@@ -11,9 +11,12 @@
 //
 // where the entries of W, D^-1 and G take the places of those of E, D and F.
 //
-// A part of a grid has room for its halo, too: of a symmetric matrix, G_u(p) may be a block of another rank.
+// A part of a grid has room for its halo, too: of a symmetric matrix, G_u(p) may be a block of another rank. On a GPU
+// the factors of a rank are on a grid of its planes with those of the halo (IluPattern::of_rank), where the rows of
+// the halo are rounded like its own.
 #pragma once
 
+#include <optional>
 #include <variant>
 
 #include "precond/factors/reduced_values.hpp"
@@ -75,6 +78,12 @@ inline CoefficientOrder places_on(Backend backend) {
     return backend == Backend::cuda ? CoefficientOrder::together : CoefficientOrder::apart;
 }
 
+/// A rank's part of a grid, for factors on a grid of its planes with `halo` planes of other ranks at either end.
+struct RankPart {
+    Layout part;
+    int halo = 0;
+};
+
 class ReducedFactors {
 public:
     /// `storage` is single_precision or half_scaled; `offsets` are those of W's entries, (0,0,0), those of G's entries.
@@ -82,8 +91,9 @@ public:
                    const std::vector<Int3>& offsets, int dof, bool symmetric, CoefficientOrder places);
 
     /// Rounds the factors of a view of this shape, whose member `offsets` is not used. In the result's numbers, the
-    /// parts of a matrix row in W, D^-1 and G count as three rows.
-    Rounding round(const FactorView& factors);
+    /// parts of a matrix row in W, D^-1 and G count as three rows. `rank` is given if the layout is that of a rank's
+    /// planes with its halo; in double precision, the halo must hold the W of a symmetric matrix.
+    Rounding round(const FactorView& factors, const std::optional<RankPart>& rank = std::nullopt);
 
     /// z = D^-1 r; r and z may be the same vector.
     void apply_inverse(const Vector& r, Vector& z) const;
@@ -134,7 +144,7 @@ private:
     template <class T>
     void inverse_product(const Vector& r, Vector& z) const;
     template <class T>
-    void round_to(const FactorView& factors, RoundingLog* log);
+    void round_to(const FactorView& factors, const std::optional<RankPart>& rank, RoundingLog* log);
     /// Exchanges the rows of W next to cuts between ranks, of which G consists where it is not stored.
     template <class T>
     void share_lower_rows();

@@ -123,7 +123,7 @@ SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
         factorisation_->remark());
     if (is_reduced(options_.storage)) {
         const ProfileScope scope(a.context(), "rounding");
-        factors_.round(options_.name, report);
+        factors_.round(a.layout(), options_.name, report);
         factorisation_->release_scratch();
     }
     report.factor_bytes = factors_.bytes();

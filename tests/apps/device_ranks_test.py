@@ -100,6 +100,16 @@ class GpuRanks(ProgramTest):
         for choice in ("name = subdomain_ildu0\nsubdomain = 7 5 2", "name = none"):
             self.has_the_bits_of_one(choice, "poisson", "transport")
 
+    def test_factors_in_reduced_precision(self):
+        for name in ("jacobi", "subdomain_ildu0", "multicolor", "struct_ilu", "par_ilu", "jacobi_sweeps"):
+            self.has_the_bits_of_one(f"name = {name}\nstorage = single\n[device]\nlayout = natural", "poisson", "block")
+        for name in ("struct_ilu", "multicolor", "par_ilu"):
+            self.has_the_bits_of_one(f"name = {name}\nstorage = half_scaled\n[device]\nlayout = natural", "cahn_hilliard")
+
+    def test_multigrid_in_reduced_precision(self):
+        for storage in ("single", "half_scaled"):
+            self.has_the_bits_of_one(MULTIGRID.replace("\n", f"\nstorage = {storage}\n", 1), "poisson", "poisson_neumann")
+
     def test_multicolor_of_poisson(self):
         self.has_the_bits_of_one("name = multicolor", "poisson", "poisson_box27", "poisson_pipelined")
 
@@ -169,6 +179,9 @@ class GpuRanks(ProgramTest):
         for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "multicolor", "struct_ilu",
                      "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1", "par_ilu", "par_ilu\nfill_level = 1",
                      "par_ilu\ntriangular_solve = jacobi", "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "multigrid",
+                     "jacobi\nstorage = single", "subdomain_ildu0\nstorage = half_scaled", "multicolor\nstorage = single",
+                     "struct_ilu\nstorage = single", "struct_ilu\nfill_level = 1\nstorage = half_scaled",
+                     "par_ilu\nstorage = single", "jacobi_sweeps\nstorage = half_scaled", "multigrid\nstorage = single",
                      "multigrid\nreplicated_points = 0\n[smoother]\nname = multicolor"):
             deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n")
             with self.subTest(name=name):
@@ -183,7 +196,6 @@ class GpuRanks(ProgramTest):
                                   ("preconditioner.name=multigrid --set smoother.name=fgbilu", "on several ranks on GPUs"),
                                   ("preconditioner.name=multigrid --set smoother.scope=rank", "smoother.scope = global"),
                                   ("preconditioner.name=multigrid --set smoother.name=subdomain_ildu0", "take struct_ilu"),
-                                  ("preconditioner.storage=single", "preconditioner.storage"),
                                   ("preconditioner.name=multicolor --set preconditioner.colours=greedy", "preconditioner.colours"),
                                   ("preconditioner.name=subdomain_ildu0 --set preconditioner.triangular_solve=jacobi",
                                    "preconditioner.triangular_solve"),
