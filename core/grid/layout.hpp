@@ -100,9 +100,9 @@ public:
     HYPERPLANE_HD int begin_plane() const { return begin_plane_; }
     HYPERPLANE_HD int end_plane() const { return end_plane_; }
     int planes() const { return end_plane_ - begin_plane_; }
-    int halo() const { return halo_; }
+    HYPERPLANE_HD int halo() const { return halo_; }
     /// Whether other ranks have the rest of the grid.
-    bool is_part() const { return planes() < grid_.nz; }
+    HYPERPLANE_HD bool is_part() const { return end_plane_ - begin_plane_ < grid_.nz; }
     HYPERPLANE_HD bool holds(Int3 p) const { return p.z >= begin_plane_ && p.z < end_plane_; }
     HYPERPLANE_HD Index slots_of_plane() const { return Index(grid_.nx) * grid_.ny; }
     HYPERPLANE_HD Index halo_slots() const { return halo_ * slots_of_plane(); }

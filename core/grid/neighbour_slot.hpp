@@ -9,14 +9,12 @@ namespace hyperplane {
 /// The slot of a point inside the grid that is a neighbour of a point of `layout`. In a part of a grid that is periodic
 /// along z, a plane that is not in memory by its own number is in the halo at the other end.
 HYPERPLANE_HD inline Index slot_of_neighbour(const Layout& layout, Int3 q) {
-#ifndef __CUDA_ARCH__  // ranks on GPUs have no grids that are periodic along z
     if (const int planes = layout.grid().nz; layout.grid().periodic[2] && layout.is_part()) {
         if (q.z < layout.begin_plane() - layout.halo())
             q.z += planes;
         else if (q.z >= layout.end_plane() + layout.halo())
             q.z -= planes;
     }
-#endif
     return layout.slot(q);
 }
 

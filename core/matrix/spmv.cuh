@@ -7,7 +7,7 @@
 // zero as well. On one of several ranks slots are counted from the beginning of its halo, whose planes take part like
 // others: halos are as thick as the stencil, so only neighbours outside the grid along x or y can lie outside the
 // memory, and those lead to a point whose mirrored coefficient is zero for the same reason. Where A wraps along an axis
-// (PERIODIC) neighbours are found by their coordinates.
+// (PERIODIC) neighbours are found by their coordinates; around z, those of a rank's planes are in its halo.
 //
 // A thread block has WIDTH consecutive slots of each of PLANES planes of the hyperplane layout. Neighbours lie in as
 // many planes as the stencil has levels, and so a block finds more of them in the first-level cache. Where a

@@ -93,7 +93,7 @@ SpmvArguments<rtc::most_entries, Real> arguments_of(const Matrix& a, const Real*
                                                      .nz = layout.planes() + 2 * layout.halo(),
                                                      .periodic_x = g.periodic[0],
                                                      .periodic_y = g.periodic[1],
-                                                     .periodic_z = g.periodic[2],
+                                                     .periodic_z = g.periodic[2] && !layout.is_part(),
                                                      .first = halo + int(first),
                                                      .end = halo + int(end),
                                                      .delta = {}};

@@ -74,10 +74,6 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
     const Grid& grid = whole.grid();
     if (whole.kind() != LayoutKind::natural)
         throw UsageError("device.layout: several ranks need the natural layout; give device.layout = natural");
-    if (context.backend() == Backend::cuda && grid.periodic[2])
-        throw UsageError(
-            "grid.periodic: on GPUs a grid that is periodic along z is not cut into the parts of several ranks; give "
-            "device.backend = cpu, or run it on one rank");
     if (context.backend() == Backend::cuda && grid.nz > cuda::SumOrder::most_planes)
         throw UsageError(fmt::format(
             "device.ranks: on GPUs sums follow the planes of grids of up to {} planes along z, and this one "
@@ -90,19 +86,6 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
 
 namespace {
 
-/// The ranks at the ends of a rank's part; -1: there is none.
-struct Beside {
-    int below, above;
-    Beside(const Communicator& ranks, OuterEnds outer) {
-        const auto neighbour = [&](int step) {
-            const int other = ranks.rank() + step;
-            if (outer == OuterEnds::meet) return (other + ranks.size()) % ranks.size();
-            return other < ranks.size() ? other : -1;
-        };
-        below = neighbour(-1), above = neighbour(+1);
-    }
-};
-
 Index bytes_of(const EndArrays& low, const EndArrays& high) {
     const auto values = [](const EndArrays& end) {
         return end.owned * Index(end.own.size()) + end.received * Index(end.halo.size());
@@ -110,10 +93,9 @@ Index bytes_of(const EndArrays& low, const EndArrays& high) {
     return (values(low) + values(high)) * Index(sizeof(double));
 }
 
-// Where two ranks meet at both ends, the first message from the other one is that of its lower end.
 void send_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer) {
     Communicator& ranks = *context.ranks();
-    const Beside beside(ranks, outer);
+    const RanksBeside beside(ranks, outer);
     std::vector<double> message;
     const auto send = [&](int to, const EndArrays& end) {
         if (to < 0) return;
@@ -127,7 +109,7 @@ void send_arrays(const Context& context, const EndArrays& low, const EndArrays& 
 
 void receive_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer) {
     Communicator& ranks = *context.ranks();
-    const Beside beside(ranks, outer);
+    const RanksBeside beside(ranks, outer);
     std::vector<double> message;
     const auto receive = [&](int from, const EndArrays& end) {
         if (from < 0) return;
@@ -180,7 +162,7 @@ struct HaloArrays {
 
 void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer) {
     if constexpr (cuda_built)
-        if (context.backend() == Backend::cuda) return cuda::exchange_arrays(context, low, high);
+        if (context.backend() == Backend::cuda) return cuda::exchange_arrays(context, low, high, outer);
     const ProfileScope scope(context, "halo exchange", bytes_of(low, high));
     send_arrays(context, low, high, outer);
     receive_arrays(context, low, high, outer);
@@ -202,7 +184,7 @@ void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& hi
                    OuterEnds outer) {
     if constexpr (cuda_built)
         if (context.backend() == Backend::cuda && context.stream().recording())
-            return cuda::exchange_ends(context, low, high, arrays);
+            return cuda::exchange_ends(context, low, high, arrays, outer);
     exchange_arrays(context, arrays_at(low, arrays), arrays_at(high, arrays), outer);
 }
 

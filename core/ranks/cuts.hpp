@@ -15,7 +15,7 @@ namespace hyperplane {
 
 /// The layout of a context's rank: its share of the planes (core/ranks/aligned.hpp restricts the cuts), with `halo`
 /// planes of its neighbours on either side. Without ranks it is `whole` itself. Throws UsageError if a rank would have
-/// fewer planes than its neighbours need, or if the layout cannot be cut: hyperplane, or on GPUs periodic along z.
+/// fewer planes than its neighbours need, or if the layout is the hyperplane layout, which cannot be cut.
 Layout part_of(const Context& context, const Layout& whole, int halo);
 
 /// Fills `planes` planes of halos with the neighbours' values, around a periodic z, too. Arrays are given at slot 0.

@@ -169,10 +169,10 @@ __global__ void meet(const __grid_constant__ LinkView link) {
 
 /// Queues the exchange of at most most_arrays arrays. Which addresses the neighbours store to is known when it is
 /// recorded.
-void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& high,
-                    const std::vector<double*>& arrays) {
+void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays,
+                    OuterEnds outer) {
     Communicator& ranks = *context.ranks();
-    const int below = ranks.rank() - 1, above = ranks.rank() + 1 < ranks.size() ? ranks.rank() + 1 : -1;
+    const auto [below, above] = RanksBeside(ranks, outer);
     Exchange x{};
     x.arrays = int(arrays.size());
     x.link = links_of(context).view();
@@ -197,8 +197,8 @@ void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& h
     };
     send(below, low);
     send(above, high);
-    make(x.below, below, low);
     make(x.above, above, high);
+    make(x.below, below, low);
     const Index most = std::max<Index>(low.owned, high.owned);
     const Index blocks = std::clamp<Index>((most + 4 * block_threads - 1) / (4 * block_threads), 1, most_blocks);
     exchange_halos<<<unsigned(blocks), block_threads, 0, stream(context)>>>(x);
@@ -213,20 +213,21 @@ void meet_in_stream(const Context& context) {
     launched(context, "meeting of ranks");
 }
 
-void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high,
-                   const std::vector<double*>& arrays) {
+void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays,
+                   OuterEnds outer) {
     if (by_messages(context)) {
         EndArrays below{{}, low.owned, {}, low.received}, above{{}, high.owned, {}, high.received};
         for (double* const array : arrays) {
             below.own.push_back(array + low.own), below.halo.push_back(array + low.halo);
             above.own.push_back(array + high.own), above.halo.push_back(array + high.halo);
         }
-        return cuda::exchange_arrays(context, below, above);
+        return cuda::exchange_arrays(context, below, above, outer);
     }
     for (std::size_t first = 0; first < arrays.size(); first += most_arrays)
         queue_exchange(context, low, high,
                        {arrays.begin() + std::ptrdiff_t(first),
-                        arrays.begin() + std::ptrdiff_t(std::min(arrays.size(), first + most_arrays))});
+                        arrays.begin() + std::ptrdiff_t(std::min(arrays.size(), first + most_arrays))},
+                       outer);
 }
 
 }  // namespace cuda

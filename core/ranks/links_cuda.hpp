@@ -46,7 +46,8 @@ inline constexpr int kinds_of_epochs = 3;
 
 /// Records an exchange of slots as exchange_ends (core/ranks/slab_ends.hpp) does it, for arrays in the memory of the
 /// context's GPU.
-void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays);
+void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays,
+                   OuterEnds outer);
 /// Records that all ranks meet: what is recorded behind it begins when all ranks have done what comes before it.
 void meet_in_stream(const Context& context);
 /// Gathers slots as gather_slots (core/ranks/slab_ends.hpp) does, for arrays in the memory of the context's GPU.

@@ -12,6 +12,7 @@
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/offers_cuda.hpp"
+#include "core/ranks/slab_ends.hpp"
 
 namespace hyperplane::cuda {
 namespace {
@@ -233,17 +234,16 @@ void exchange_parts(const Context& context, const std::vector<RankPart>& sent, c
 void begin_halo_messages(const Vector& x) {
     const Layout& l = x.layout();
     const Index halo = l.halo_slots(), end = l.slots(), bytes = halo * Index(sizeof(double));
-    const int rank = x.context().ranks()->rank();
+    const RanksBeside beside(*x.context().ranks(), l.grid().periodic[2] ? OuterEnds::meet : OuterEnds::open);
     std::vector<RankPart> sent, received;
-    const auto list = [&](int other, Index own, Index beyond) {
-        if (other < 0 || other >= x.context().ranks()->size()) return;
-        for (double* const component : const_cast<Vector&>(x).components()) {
-            sent.push_back({other, component + own, bytes});
-            received.push_back({other, component + beyond, bytes});
-        }
+    const auto list = [&](std::vector<RankPart>& parts, int other, Index first) {
+        for (double* const component : const_cast<Vector&>(x).components())
+            if (other >= 0) parts.push_back({other, component + first, bytes});
     };
-    list(rank - 1, 0, -halo);
-    list(rank + 1, end - halo, end);
+    list(sent, beside.below, 0);
+    list(sent, beside.above, end - halo);
+    list(received, beside.above, end);
+    list(received, beside.below, -halo);
     links_of(x.context()).messages().begin(x.context(), sent, received);
 }
 

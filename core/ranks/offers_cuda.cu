@@ -87,19 +87,22 @@ void await_acknowledgement(const Context& context, int from) {
     wait_for_mark(context, events_of(context, from).read);
 }
 
-void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high) {
-    const int below = context.ranks()->rank() - 1, above = below + 2 < context.ranks()->size() ? below + 2 : -1;
+void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer) {
+    const auto [below, above] = RanksBeside(*context.ranks(), outer);
     if (by_messages(context)) {
         std::vector<RankPart> sent, received;
-        const auto list = [&](int other, const EndArrays& end) {
-            if (other < 0) return;
+        const auto list_sent = [&](int other, const EndArrays& end) {
             for (const double* const array : end.own)
-                sent.push_back({other, const_cast<double*>(array), end.owned * Index(sizeof(double))});
-            for (double* const array : end.halo)
-                received.push_back({other, array, end.received * Index(sizeof(double))});
+                if (other >= 0) sent.push_back({other, const_cast<double*>(array), end.owned * Index(sizeof(double))});
         };
-        list(below, low);
-        list(above, high);
+        const auto list_received = [&](int other, const EndArrays& end) {
+            for (double* const array : end.halo)
+                if (other >= 0) received.push_back({other, array, end.received * Index(sizeof(double))});
+        };
+        list_sent(below, low);
+        list_sent(above, high);
+        list_received(above, high);
+        list_received(below, low);
         return exchange_parts(context, sent, received);
     }
     const auto give = [&](int to, const EndArrays& end) {
@@ -113,8 +116,8 @@ void exchange_arrays(const Context& context, const EndArrays& low, const EndArra
     };
     give(below, low);
     give(above, high);
-    take(below, low);
     take(above, high);
+    take(below, low);
     for (const int rank : {below, above})
         if (rank >= 0) await_acknowledgement(context, rank);
 }

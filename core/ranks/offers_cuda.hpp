@@ -33,6 +33,6 @@ void await_acknowledgement(const Context& context, int from);
 
 /// Exchanges arrays as hyperplane::exchange_arrays does, in the memory of the context's GPU. Between hosts it may be
 /// recorded.
-void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high);
+void exchange_arrays(const Context& context, const EndArrays& low, const EndArrays& high, OuterEnds outer);
 
 }  // namespace hyperplane::cuda

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device/context.hpp"
+#include "core/ranks/communicator.hpp"
 
 namespace hyperplane {
 
@@ -16,8 +17,22 @@ struct SlabEnd {
 };
 
 /// Whether the upper end of the last rank's part meets the lower end of the first rank's: along a periodic axis they
-/// do. On GPUs they do not.
+/// do.
 enum class OuterEnds { open, meet };
+
+/// The ranks at the ends of a rank's part; -1: there is none. With periodic ends two ranks are beside each other at
+/// both: what the other one sends first is that of its lower end, so a rank receives from above first.
+struct RanksBeside {
+    int below, above;
+    RanksBeside(const Communicator& ranks, OuterEnds outer) {
+        const auto neighbour = [&](int step) {
+            const int other = ranks.rank() + step;
+            if (outer == OuterEnds::meet) return (other + ranks.size()) % ranks.size();
+            return other < ranks.size() ? other : -1;
+        };
+        below = neighbour(-1), above = neighbour(+1);
+    }
+};
 
 /// Exchanges the slots at both ends of arrays, each given by a pointer to its slot 0. The context must have ranks, and
 /// all of them must call it.

@@ -32,7 +32,7 @@ void IluFactors::round(const Layout& of_system, const std::string& name, SetupRe
     }
     FactorView in_double = view(nullptr);
     in_double.layout = points;
-    std::optional<RankPart> rank;
+    std::optional<PlanesOfRank> rank;
     if (pattern_->of_rank) rank = {of_system, pattern_->halo};
     judge(reduced_->round(in_double, rank), storage, name, report);
     factor_.reset();

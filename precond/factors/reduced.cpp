@@ -239,7 +239,7 @@ RowExponentView ReducedFactors::exponents(int part) const {
 }
 
 template <class T>
-void ReducedFactors::round_to(const FactorView& factors, const std::optional<RankPart>& rank, RoundingLog* log) {
+void ReducedFactors::round_to(const FactorView& factors, const std::optional<PlanesOfRank>& rank, RoundingLog* log) {
     const int first = has_pivots_alone(places_, entries()) ? 1 : 0, end = symmetric_ || first > 0 ? 2 : 3;
     const bool alone = !layout_.has_neighbours_outside();
     const int begin = layout_.begin_plane(), halo = rank ? rank->halo : 0;
@@ -306,7 +306,7 @@ void ReducedFactors::share_lower_rows() {
     if (layout_.begin_plane() > 0) visit(from_below, -below * plane, below, unpack);
 }
 
-Rounding ReducedFactors::round(const FactorView& factors, const std::optional<RankPart>& rank) {
+Rounding ReducedFactors::round(const FactorView& factors, const std::optional<PlanesOfRank>& rank) {
     const bool single = storage_ == FactorStorage::single_precision;
     const Rounding met = rounding_by(context_, rank ? rank->part : layout_, dof_, 3, [&](RoundingLog* log) {
         single ? round_to<float>(factors, rank, log) : round_to<Half>(factors, rank, log);

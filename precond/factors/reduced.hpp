@@ -79,7 +79,7 @@ inline CoefficientOrder places_on(Backend backend) {
 }
 
 /// A rank's part of a grid, for factors on a grid of its planes with `halo` planes of other ranks at either end.
-struct RankPart {
+struct PlanesOfRank {
     Layout part;
     int halo = 0;
 };
@@ -93,7 +93,7 @@ public:
     /// Rounds the factors of a view of this shape, whose member `offsets` is not used. In the result's numbers, the
     /// parts of a matrix row in W, D^-1 and G count as three rows. `rank` is given if the layout is that of a rank's
     /// planes with its halo; in double precision, the halo must hold the W of a symmetric matrix.
-    Rounding round(const FactorView& factors, const std::optional<RankPart>& rank = std::nullopt);
+    Rounding round(const FactorView& factors, const std::optional<PlanesOfRank>& rank = std::nullopt);
 
     /// z = D^-1 r; r and z may be the same vector.
     void apply_inverse(const Vector& r, Vector& z) const;
@@ -144,7 +144,7 @@ private:
     template <class T>
     void inverse_product(const Vector& r, Vector& z) const;
     template <class T>
-    void round_to(const FactorView& factors, const std::optional<RankPart>& rank, RoundingLog* log);
+    void round_to(const FactorView& factors, const std::optional<PlanesOfRank>& rank, RoundingLog* log);
     /// Exchanges the rows of W next to cuts between ranks, of which G consists where it is not stored.
     template <class T>
     void share_lower_rows();

@@ -10,6 +10,7 @@ namespace hyperplane {
 Layout HyperplaneCopy::layout(const Layout& part, const Stencil& filled, int halo) {
     Grid own = part.grid();
     own.nz = part.planes() + 2 * halo;
+    own.periodic[2] = false;
     return {LayoutKind::hyperplane, own, filled.level_map()};
 }
 
@@ -22,7 +23,7 @@ HyperplaneCopy::HyperplaneCopy(const StructMatrix& a, const Stencil& filled, boo
       vector_(a.context(), matrix_.layout(), a.dof(), "preconditioner: vector in hyperplanes") {}
 
 bool HyperplaneCopy::serves(const StructMatrix& a, const Layout& copy) const {
-    return matrix_.layout() == copy && matrix_.grid().periodic == a.grid().periodic && matrix_.dof() == a.dof() &&
+    return matrix_.layout() == copy && matrix_.grid().periodic == copy.grid().periodic && matrix_.dof() == a.dof() &&
            matrix_.storage() == a.storage() && matrix_.stencil().offsets() == a.stencil().offsets() &&
            begin_plane_ == a.layout().begin_plane();
 }
@@ -33,11 +34,15 @@ void HyperplaneCopy::take(const StructMatrix& a) {
     const int begin = halo_ - std::min(known, part.begin_plane());
     const int end = nz - halo_ + std::min(known, part.grid().nz - part.end_plane());
     const Permutation layouts(matrix_.layout(), halo_);
+    // Planes that may have neighbours: the rank's own, or the whole grid, outside of which coefficients lead around a
+    // periodic axis, or are zero.
+    const int first = within_rank_ ? 0 : halo_ - part.begin_plane();
+    const int last = within_rank_ ? nz : first + part.grid().nz;
     for (int e = 0; e < a.stored_entries(); ++e) {
-        const int ahead = within_rank_ ? a.stencil()[e].z : 0;
+        const int ahead = a.stencil()[e].z;
         for (int row = 0; row < a.dof(); ++row)
             for (int col = 0; col < a.dof(); ++col)
-                copy_to_hyperplanes(a.context(), layouts, std::max(begin, -ahead), std::min(end, nz - ahead),
+                copy_to_hyperplanes(a.context(), layouts, std::max(begin, first - ahead), std::min(end, last - ahead),
                                     a.values(e, row, col), matrix_.values(e, row, col));
     }
 }

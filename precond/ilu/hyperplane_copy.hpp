@@ -4,8 +4,9 @@
 //
 // The copies are on a grid of their own: the rank's planes and, at either end, so many planes of the ranks beside it as
 // the factors couple. Those exist at the ends of the whole grid, too, and are zero there, which is what coefficients
-// that lead outside the grid are. Where couplings between ranks are dropped, there are no such planes, and the
-// coefficients that lead out of the rank's own planes are zero in the copy.
+// that lead outside the grid are. So are those that lead around a periodic z, which factorisations drop. Where
+// couplings between ranks are dropped, there are no such planes, and the coefficients that lead out of the rank's own
+// planes are zero in the copy.
 #pragma once
 
 #include "core/matrix/struct_matrix.hpp"

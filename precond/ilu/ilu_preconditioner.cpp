@@ -58,6 +58,11 @@ IluPattern IluPreconditioner::pattern(const Context& context, const Layout& layo
             return own;
         }
     if (context.ranks() && backend == Backend::cuda && layout.is_part()) {
+        if (layout.grid().periodic[2])
+            throw UsageError(fmt::format(
+                "grid.periodic: on several ranks on GPUs {} does not sweep over triangles of a grid that is periodic "
+                "along z; take struct_ilu, give device.backend = cpu, or take one rank",
+                options_.name));
         IluPattern own = on(layout.with_halo_as_own_grid());
         own.of_rank = true;
         own.halo = layout.halo();

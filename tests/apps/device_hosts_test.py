@@ -50,6 +50,16 @@ class GpuHosts(of_processes.GpuProcesses):
                 self.assertNotIn("a step waits for the hosts", done.stderr)  # it was asked for
                 self.expect(0, "diff", "one.h5", "two.h5", "--tolerance", "0")
 
+    def test_messages_around_a_periodic_z(self):
+        text = POISSON.format(cells="17 15 13").replace("[grid]", "right_hand_side = random\n[grid]\nperiodic = z")
+        for name in ("jacobi", "struct_ilu"):
+            deck = self.write("deck.ini", f"{text}[device]\nlayout = natural\n[preconditioner]\nname = {name}\n")
+            self.assertEqual(self.run_threads(1, deck, "one.h5").returncode, 0)
+            for processes in (2, 3):
+                done = self.run_processes(processes, deck, "several.h5", "--force")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.expect(0, "diff", "one.h5", "several.h5", "--tolerance", "0")
+
     def test_memory_of_a_rank_is_predicted(self):
         """check does not know that the ranks are on several hosts, where they need a little less."""
 

@@ -18,10 +18,10 @@ OTHERS = ("transport", "transport_bicgstab", "block")
 MIXTURES = ("cahn_hilliard", "cahn_hilliard_1")
 FLOWS = ("navier_stokes", "euler")
 CAVITIES = ("cavity", "cavity_coupled", "cavity_multicolor")
-PERIODIC = ("poisson_periodic",)
-# GPUs take neither a z axis that is periodic nor couplings of all points on ranks, and say so.
-REFUSED = ("poisson_periodic_z", "poisson_cells_periodic", "poisson_neumann_periodic", "transport_periodic", "block_periodic",
-           "euler_periodic", "cahn_hilliard_periodic", "cahn_hilliard_long_range", "cahn_hilliard_long_range_1")
+PERIODIC = ("poisson_periodic_z", "poisson_cells_periodic", "poisson_neumann_periodic", "transport_periodic", "block_periodic",
+            "euler_periodic", "cahn_hilliard_periodic")
+# GPUs take no couplings of all points on ranks, and say so.
+REFUSED = ("cahn_hilliard_long_range", "cahn_hilliard_long_range_1")
 # Sums follow the planes of the natural layout, which one GPU must be told to take.
 STRUCT_ILU = "name = struct_ilu\n[device]\nlayout = natural"
 # Small enough grids that several are cut into the parts of ranks.
@@ -131,8 +131,23 @@ class GpuRanks(ProgramTest):
             self.has_the_bits_of_one(f"cycle = w\n{MULTIGRID}\n[smoother]\nname = {smoother}", "poisson", "poisson_periodic")
 
     def test_chebyshev_and_periodic_axes(self):
-        self.has_the_bits_of_one("name = chebyshev", "poisson")
+        self.has_the_bits_of_one("name = chebyshev", "poisson", "poisson_periodic_z")
         self.has_the_bits_of_one("name = jacobi", "poisson_periodic")
+
+    def test_jacobi_around_z(self):
+        self.has_the_bits_of_one("name = jacobi", *PERIODIC)
+
+    def test_struct_ilu_around_z(self):
+        self.has_the_bits_of_one(STRUCT_ILU, *PERIODIC)
+
+    def test_colours_and_subdomains_around_z(self):
+        for choice in ("name = multicolor", "name = subdomain_ildu0\nsubdomain = 7 5 2"):
+            self.has_the_bits_of_one(choice, "poisson_periodic_z", "transport_periodic", "block_periodic")
+
+    def test_sweeps_and_multigrid_around_z(self):
+        self.has_the_bits_of_one("name = par_ilu\n[device]\nlayout = natural", "poisson_periodic_z", "block_periodic")
+        self.has_the_bits_of_one(MULTIGRID, "poisson_periodic_z", "poisson_cells_periodic")
+        self.has_the_bits_of_one(f"{MULTIGRID}\n[smoother]\nname = multicolor", "poisson_periodic_z")
 
     def larger_grids(self, *names):
         for cells in ("64 64 64", "65 63 61"):  # even and odd planes
@@ -199,7 +214,8 @@ class GpuRanks(ProgramTest):
                                   ("preconditioner.name=multicolor --set preconditioner.colours=greedy", "preconditioner.colours"),
                                   ("preconditioner.name=subdomain_ildu0 --set preconditioner.triangular_solve=jacobi",
                                    "preconditioner.triangular_solve"),
-                                  ("grid.periodic=z --set problem.right_hand_side=random", "grid.periodic"),
+                                  ("grid.periodic=z --set problem.right_hand_side=random --set preconditioner.name=jacobi_sweeps",
+                                   "grid.periodic"),
                                   ("matrix.format=general --set preconditioner.name=cusparse_ilu",
                                    "cusparse_ilu does not work on several ranks that share the rows of a general matrix"),
                                   ("matrix.format=general --set grid.cells=16 --set preconditioner.name=subdomain_ildu0 --set "

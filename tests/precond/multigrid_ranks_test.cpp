@@ -149,8 +149,15 @@ protected:
     }
 };
 
-std::vector<Case> cases_of_storages() {
+/// Of factors in reduced precision, and grids that are periodic along z.
+std::vector<Case> further_cases() {
     std::vector<Case> list;
+    for (const bool symmetric : {false, true})
+        list.push_back({std::string("periodic_z") + (symmetric ? "_spd" : ""),
+                        "star7",
+                        1,
+                        symmetric,
+                        {8, 6, 20, {false, false, true}}});
     for (const char* storage : {"single", "half_scaled"})
         for (const char* smoother : {"struct_ilu", "multicolor"})
             list.push_back({std::string(storage) + "_" + smoother,
@@ -166,14 +173,8 @@ std::vector<Case> cases_of_storages() {
 
 /// What ranks on GPUs do not take, too.
 std::vector<Case> cases_of_cpus() {
-    std::vector<Case> list = cases(), reduced = cases_of_storages();
-    list.insert(list.end(), reduced.begin(), reduced.end());
-    for (const bool symmetric : {false, true})
-        list.push_back({std::string("periodic_z") + (symmetric ? "_spd" : ""),
-                        "star7",
-                        1,
-                        symmetric,
-                        {8, 6, 20, {false, false, true}}});
+    std::vector<Case> list = cases(), further = further_cases();
+    list.insert(list.end(), further.begin(), further.end());
     list.push_back({"subdomains", "star7", 1, true, {9, 7, 17}, {}, "subdomain_ildu0", {{"subdomain", "4 4 2"}}});
     list.push_back({"subdomains_2", "box27", 2, false, {9, 7, 16}, {}, "subdomain_ildu0", {{"subdomain", "5 7 4"}}});
     list.push_back({"coarse_subdomains", "star7", 1, true, {9, 7, 33}, {{"coarse_smoother", "subdomain_ildu0"}}});
@@ -197,7 +198,7 @@ TEST_P(MultigridOnRanks, HasTheBitsOfOneRank) {
 }
 
 std::vector<Case> cases_of_gpus() {
-    std::vector<Case> list = cases_of_storages();
+    std::vector<Case> list = further_cases();
     for (const Case& c : cases())
         if (find_preconditioner(c.smoother).on_gpu_ranks) list.push_back(c);
     // More terms than kernels are written out for; and planes of several tiles.

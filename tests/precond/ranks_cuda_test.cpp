@@ -79,6 +79,25 @@ std::vector<GpuRankCase> cases_of_sweeps(const char* preconditioner, const Setti
     return list;
 }
 
+/// Grids that are periodic along z, whose ends two or three ranks share with each other.
+std::vector<GpuRankCase> periodic_cases() {
+    std::vector<GpuRankCase> list;
+    const auto around_z = [](Box box, bool along_y = false) {
+        box.periodic = {false, along_y, true};
+        return box;
+    };
+    for (const bool symmetric : {false, true}) {
+        for (const char* name : {"struct_ilu", "multicolor", "par_ilu", "jacobi"})
+            for (const int dof : {1, 3}) list.push_back({"star7", dof, 0, symmetric, around_z({7, 6, 9}), name});
+        list.push_back({"star13", 2, 0, symmetric, around_z({7, 6, 11}), "struct_ilu"});
+        list.push_back({"box27", 1, 0, symmetric, around_z({13, 21, 12}, true), "struct_ilu"});
+        list.push_back({"star7", 1, 1, symmetric, around_z({13, 21, 12}, true), "struct_ilu"});
+        list.push_back({"box27", 1, 0, symmetric, around_z({13, 21, 12}, true), "multicolor"});
+        list.push_back({"star7", 2, 0, symmetric, around_z({7, 6, 9}), "struct_ilu", {{"storage", "single"}}});
+    }
+    return list;
+}
+
 /// Factors in reduced precision, of every preconditioner that has them on ranks on GPUs.
 std::vector<GpuRankCase> cases_of_storages() {
     std::vector<GpuRankCase> list;
@@ -209,6 +228,7 @@ INSTANTIATE_TEST_SUITE_P(JacobiSweeps, GlobalRanksOnDevice,
 class StructIluRanksOnDevice : public GlobalRanksOnDevice {};
 INSTANTIATE_TEST_SUITE_P(StructIlu, GlobalRanksOnDevice, testing::ValuesIn(gpu_rank_cases()), name_of_rank_case);
 INSTANTIATE_TEST_SUITE_P(Multicolor, GlobalRanksOnDevice, testing::ValuesIn(cases_of_multicolor()), name_of_rank_case);
+INSTANTIATE_TEST_SUITE_P(Periodic, GlobalRanksOnDevice, testing::ValuesIn(periodic_cases()), name_of_storage_case);
 INSTANTIATE_TEST_SUITE_P(Storages, GlobalRanksOnDevice, testing::ValuesIn(cases_of_storages()), name_of_storage_case);
 INSTANTIATE_TEST_SUITE_P(All, StructIluRanksOnDevice, testing::ValuesIn(gpu_rank_cases()), name_of_rank_case);
 
