@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/costs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hyperplane {
+
+std::string Costs::text() const {
+    const std::string parts = fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s", assembly, setup, solve);
+    return iterations > 0 ? fmt::format("{}: {:.3g} ms an iteration", parts, 1e3 * per_iteration()) : parts;
+}
 
 Costs costs_of(const std::vector<TimerRow>& timers, const std::vector<SolveRow>& solves, Index memory,
                const std::vector<PartRow>& parts) {

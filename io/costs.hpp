@@ -19,6 +19,8 @@ struct Costs {
     std::string places = {};  ///< "node1, cpu, 2 threads", then "; then node2, cuda, NVIDIA H200" if it moved
 
     double per_iteration() const { return iterations > 0 ? solve / double(iterations) : 0.0; }
+    /// "assembly 0.02 s, set-up 0.004 s, solve 0.14 s: 1.8 ms an iteration", whose end is left out without iterations.
+    std::string text() const;
     /// Whether the run was continued on another host or device.
     bool moved() const { return places.find("; then ") != places.npos; }
 };

@@ -108,11 +108,6 @@ std::string state_text(const RecordData& record) {
     return text + (record.exit_code < 0 ? "; --restart goes on from here" : "");
 }
 
-std::string time_text(const Costs& costs) {
-    return fmt::format("assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration", costs.assembly,
-                       costs.setup, costs.solve, 1e3 * costs.per_iteration());
-}
-
 std::string case_line(const CollectedCase& row) {
     return fmt::format("{:>5}  {:<9} {:>10} {:>11} {:>11} {:>12}  {}\n", row.number, row.status,
                        row.iterations < 0 ? "" : fmt::format("{}", row.iterations),
@@ -170,7 +165,7 @@ std::string info_text(const RecordData& record, bool all) {
         text += info_line("before", before);
     if (const std::string many = long_preparation_text(record.timers, costs.per_iteration()); !many.empty())
         text += info_line("", many);
-    text += info_line("time", time_text(costs));
+    text += info_line("time", costs.text());
     text += info_line("place", costs.parts > 1 ? fmt::format("{} parts: {}", costs.parts, costs.places) : costs.places);
     text += info_line("memory", fmt::format("{} at the peak, {} predicted", in_mib(record.peak_total),
                                             in_mib(record.predicted_total)));

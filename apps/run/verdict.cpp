@@ -100,8 +100,7 @@ std::string residual_text(const SolveReport& report) {
 std::string time_text(const Outcome& outcome) {
     const Costs costs = costs_of(outcome);
     return fmt::format(
-        "assembly {:.3g} s, set-up {:.3g} s, solve {:.3g} s: {:.3g} ms an iteration{}", costs.assembly, costs.setup,
-        costs.solve, 1e3 * costs.per_iteration(),
+        "{}{}", costs.text(),
         costs.compile > 0.0 ? fmt::format("; before, kernels compiled in {:.2g} s (kept)", costs.compile) : "");
 }
 

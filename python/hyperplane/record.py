@@ -111,8 +111,10 @@ class Record:
 
     @property
     def grid(self):
-        """"64 × 64 × 64"."""
-        return " × ".join(str(n) for n in self.extents)
+        """"64 × 64 × 64 points"; "none, 1600 block rows" of a matrix from a file, which has no grid."""
+        if self.stencil == "general":
+            return f"none, {self.extents[0]} block rows"
+        return " × ".join(str(n) for n in self.extents) + " points"
 
     @property
     def unknowns(self):

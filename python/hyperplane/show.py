@@ -18,7 +18,7 @@ def shown(value):
 
 def record_rows(record):
     """What was run and what came out, as (what, value)."""
-    rows = [("problem", record.problem), ("grid", f"{record.grid}, {record.stencil}, {record.dof} a point"),
+    rows = [("problem", record.problem), ("grid", f"{record.grid}, {record.stencil}, {record.dof} a {'row' if record.stencil == 'general' else 'point'}"),
             ("method", record.method), ("ended", record.message or record.status),
             ("iterations", f"{record.iterations} in {len(record.solves)} solves"),
             ("true residual", f"{record.relative_residual:.3g}")]

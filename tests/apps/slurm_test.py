@@ -12,6 +12,7 @@ import unittest
 
 import slurm
 import study_test
+from processes import mpirun
 from program import PROGRAM, TRANSPORT
 
 SWEEP = """
@@ -118,6 +119,7 @@ class JobArray(study_test.StudyTest):
         self.assertTrue(all(self.record(row["record"])["environment"]["slurm_job"] for row in rows))
         self.expect_the_bits_of_plain_runs()
 
+    @unittest.skipIf(mpirun.reason_not_to_run(PROGRAM), "processes are ranks where the program has MPI")
     def test_ranks_are_processes_that_srun_starts(self):
         self.text = self.study("[output]\nfields = true\ncheckpoint_every = 4\n[sweep]\ndevice.ranks = 1, 2\n"
                                "[slurm]\nprocesses = true\n", TRANSPORT.format(cells=32, steps=60))
