@@ -8,6 +8,7 @@
 #include "core/ranks/links_cuda.hpp"
 #include "on_device.hpp"
 #include "on_ranks.hpp"
+#include "precond/checks/applications.hpp"
 #include "precond/multigrid_cases.hpp"
 #include "reference/equal_lines.hpp"
 
