@@ -186,6 +186,7 @@ __global__ void __launch_bounds__(factor_threads)
 void SubdomainFactors::factor_points(const StructMatrix& a, double alpha, const PivotRules& rules,
                                      PivotInverter& inverter) {
     const Index subdomains = partition_.subdomains();
+    inverter.set_first_row(a.space().first_block_row());
     PivotRecord record(context_, subdomains);
     record.clear_log();
     if (SubdomainFactorCuda::serves(order_.dof)) {

@@ -33,7 +33,8 @@ struct RoundRow {
     BasicSubdomainView<T> to;
     const int* points;
     RoundingLog* log;
-    Index held;  ///< the first subdomain that there is
+    Index held;       ///< the first subdomain that there is
+    Index first_row;  ///< of the partition's grid in the whole one
 
     HYPERPLANE_HD void operator()(int at, int) const {
         const int dof = from.dof, r = at % dof, number = at / dof % from.partition.points();
@@ -41,7 +42,7 @@ struct RoundRow {
         const int local = points[number];
         const Int3 p = from.partition.point(local, from.partition.first_point(held + subdomain));
         if (!from.partition.grid.contains(p)) return;
-        const unsigned long long row = from.partition.grid.row(p) * dof + r;
+        const unsigned long long row = (first_row + from.partition.grid.row(p)) * dof + r;
         round(subdomain, local, r, 0, from.lower, 0, 3 * row);
         round(subdomain, local, r, from.lower, from.lower + 1, 2, 3 * row + 1);
         round(subdomain, local, r, from.lower + 1, 2 * from.lower + 1, 1, 3 * row + 2);
@@ -134,20 +135,22 @@ void SubdomainFactors::factor(const StructMatrix& a, double alpha, const PivotRu
 }
 
 template <class T>
-void SubdomainFactors::round_to(T* values, RoundingLog* log) {
+void SubdomainFactors::round_to(const Layout& layout, T* values, RoundingLog* log) {
     const int dof = order_.dof, lower = stencil_.lower_size();
+    const bool is_own_grid = partition_.grid.nz < layout.grid().nz;
     const RoundRow<T> row{{partition_, places_.data(), values_.data(), order_.values, dof, lower},
                           {partition_, places_.data(), values, order_.values, dof, lower},
                           points_.data(),
                           log,
-                          held_.begin};
+                          held_.begin,
+                          is_own_grid ? layout.grid().row({0, 0, layout.begin_plane()}) : 0};
     for_each_element(context_, held_.count() * partition_.points() * dof, 1, "rounding of factors", row);
 }
 
 Rounding SubdomainFactors::round(const Layout& layout) {
     if (reduced_.empty()) reduced_ = StoredValues(context_, storage(), count(), 0, "factor");
     const Rounding met = rounding_by(context_, layout, order_.dof, 3, [&](RoundingLog* log) {
-        reduced_.with_values([&](auto* values) { round_to(values, log); });
+        reduced_.with_values([&](auto* values) { round_to(layout, values, log); });
     });
     values_ = {};
     return met;

@@ -93,7 +93,7 @@ private:
     /// The same on tensor cores (precond/subdomain/factor.cuh), if the unknowns of a point allow it.
     void factor_on_tensor_cores(const StructMatrix& a, double alpha, const PivotRules& rules, PivotRecord& record);
     template <class T>
-    void round_to(T* values, RoundingLog* log);
+    void round_to(const Layout& layout, T* values, RoundingLog* log);
 
     Context context_;
     Partition partition_;

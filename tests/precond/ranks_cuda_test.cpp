@@ -316,7 +316,9 @@ struct PivotsOfRanksOnDevice : DeviceTest {
         const StructMatrix a =
             in_context(context, reference::to_struct_matrix(context.host(), mine, of, MatrixStorage::full, "star7"));
         try {
-            const SetupReport report = make(name, a, {{"pivot_policy", policy}})->setup(a);
+            Settings settings{{"pivot_policy", policy}};
+            if (name == std::string("subdomain_ildu0")) settings.push_back({"subdomain", "3 4 1"});
+            const SetupReport report = make(name, a, settings)->setup(a);
             std::string text = std::to_string(report.pivots_modified) + " of " +
                                std::to_string(mine.grid().row(report.smallest_pivot_cell));
             for (const PivotEvent& event : report.modified)
@@ -340,19 +342,21 @@ TEST_F(PivotsOfRanksOnDevice, AreReportedAsOnOneRank) {
                 EXPECT_EQ(outcome(c, of, policy, "multicolor"), of_colours) << ranks;
             });
     };
-    const auto expect_equal_sweeps = [&](const char* policy) {
-        const std::string one = outcome(Context::cuda(), of, policy, "par_ilu");
-        for (const int ranks : {2, 3})
-            on_each_gpu_rank(ranks,
-                             [&](const Context& c) { EXPECT_EQ(outcome(c, of, policy, "par_ilu"), one) << ranks; });
+    const auto expect_equal_to_one_gpu = [&](const char* policy) {
+        for (const char* name : {"par_ilu", "subdomain_ildu0"}) {
+            const std::string one = outcome(Context::cuda(), of, policy, name);
+            for (const int ranks : {2, 3})
+                on_each_gpu_rank(
+                    ranks, [&](const Context& c) { EXPECT_EQ(outcome(c, of, policy, name), one) << name << ranks; });
+        }
     };
     expect_equal("fail");  // no pivot fails
-    expect_equal_sweeps("fail");
+    expect_equal_to_one_gpu("fail");
     for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})
         for (auto& [offset, block] : of.blocks[box.row(p)]) block(0, 0) = 0.0;
     for (const char* policy : {"fail", "shift"}) {
         expect_equal(policy);
-        expect_equal_sweeps(policy);
+        expect_equal_to_one_gpu(policy);
     }
     for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})
         of.blocks[box.row(p)].at({})(0, 0) = 1e-300;
