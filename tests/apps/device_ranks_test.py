@@ -101,10 +101,9 @@ class GpuRanks(ProgramTest):
             self.has_the_bits_of_one(choice, "poisson", "transport")
 
     def test_factors_in_reduced_precision(self):
-        for name in ("jacobi", "subdomain_ildu0", "multicolor", "struct_ilu", "par_ilu", "jacobi_sweeps"):
-            self.has_the_bits_of_one(f"name = {name}\nstorage = single\n[device]\nlayout = natural", "poisson", "block")
-        for name in ("struct_ilu", "multicolor", "par_ilu"):
-            self.has_the_bits_of_one(f"name = {name}\nstorage = half_scaled\n[device]\nlayout = natural", "cahn_hilliard")
+        self.has_the_bits_of_one("storage = single\n" + STRUCT_ILU, "poisson", "block")
+        self.has_the_bits_of_one("name = multicolor\nstorage = half_scaled", "cahn_hilliard")
+        self.has_the_bits_of_one("name = subdomain_ildu0\nsubdomain = 7 5 2\nstorage = single", "poisson")
 
     def test_multigrid_in_reduced_precision(self):
         for storage in ("single", "half_scaled"):
@@ -138,7 +137,7 @@ class GpuRanks(ProgramTest):
         self.has_the_bits_of_one("name = jacobi", *PERIODIC)
 
     def test_struct_ilu_around_z(self):
-        self.has_the_bits_of_one(STRUCT_ILU, *PERIODIC)
+        self.has_the_bits_of_one(STRUCT_ILU, "poisson_cells_periodic", "transport_periodic", "euler_periodic", "cahn_hilliard_periodic")
 
     def test_colours_and_subdomains_around_z(self):
         for choice in ("name = multicolor", "name = subdomain_ildu0\nsubdomain = 7 5 2"):
@@ -194,9 +193,7 @@ class GpuRanks(ProgramTest):
         for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "multicolor", "struct_ilu",
                      "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1", "par_ilu", "par_ilu\nfill_level = 1",
                      "par_ilu\ntriangular_solve = jacobi", "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "multigrid",
-                     "jacobi\nstorage = single", "subdomain_ildu0\nstorage = half_scaled", "multicolor\nstorage = single",
-                     "struct_ilu\nstorage = single", "struct_ilu\nfill_level = 1\nstorage = half_scaled",
-                     "par_ilu\nstorage = single", "jacobi_sweeps\nstorage = half_scaled", "multigrid\nstorage = single",
+                     "struct_ilu\nstorage = single", "struct_ilu\nfill_level = 1\nstorage = half_scaled", "multicolor\nstorage = single",
                      "multigrid\nreplicated_points = 0\n[smoother]\nname = multicolor"):
             deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n")
             with self.subTest(name=name):
