@@ -205,8 +205,11 @@ TEST_F(ProductsOfLargeGridsOnDevice, SumUpInOnePassWithTheSameBits) {
         expect_one_pass_to_equal_two(a,
                                      [&](const Vector& x, Vector& y, double* sum) { kernels.apply_dot(a, x, y, sum); });
     }
-    const StructMatrix a = matrix({257, 251, 127});
+    const Box large{257, 251, 127};
+    const StructMatrix a = matrix(large);
     EXPECT_EQ(a.vectors_of_dot(), 0);
+    const Layout layout(LayoutKind::natural, reference::to_grid(large), {});
+    EXPECT_EQ(StructMatrix(gpu, layout, Stencil::star13(), 1, MatrixStorage::lower, "a").vectors_of_dot(), 2);
     expect_one_pass_to_equal_two(a, [&](const Vector& x, Vector& y, double* sum) { a.apply_dot(x, y, sum); });
 }
 
