@@ -90,10 +90,20 @@ private:
     mutable PointValues energy_;
 };
 
-/// Velocity and pressure, and the velocity's error if the solution is known; the pressure is known up to a constant.
+/// Velocity and pressure, and the velocity's error if the solution is known; the pressure is known up to a constant. On
+/// stretched grids also where the nodes are, since images have even spacings.
 std::vector<Field> NavierStokes::fields() const {
     std::vector<Field> all{field_of_unknowns("velocity", 0, 3, "length/time", "velocity"),
                            field_of_unknowns("pressure", 3, 1, "length^2/time^2", "pressure over density")};
+    if (keys_.stretched)
+        all.push_back({.name = "position",
+                       .components = 3,
+                       .unit = "length",
+                       .description = "coordinates of the node, whose distances differ",
+                       .at = [this](const double*, Int3 p, double, double* values) {
+                           const int at[3] = {p.x, p.y, p.z};
+                           for (int c = 0; c < 3; ++c) values[c] = keys_.nodes[c][at[c]];
+                       }});
     if (flow_.kind == FlowCase::cavity) return all;
     all.push_back({.name = "velocity_error",
                    .components = 3,

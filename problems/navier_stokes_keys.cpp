@@ -88,6 +88,7 @@ void read_nodes(const Parameters& parameters, FlowKeys& keys) {
                 parameters, "stretching",
                 "on uneven nodes the velocities prescribed for kovasznay carry some fluid in, and no flow is steady; "
                 "take 0");
+        keys.stretched = keys.stretched || strength > 0.0;
         keys.nodes[axis] = coordinates(keys.domain.extent(axis), keys.domain.lengths[axis], strength, half);
     }
 }
@@ -131,8 +132,10 @@ ParameterTable navier_stokes_parameters() {
          .key = "stretching",
          .type = ParameterType::reals,
          .default_value = "0",
-         .description = "s, one number or one for each axis: nodes lie at x = [1 + tanh(s (2t - 1)) / tanh(s)] / 2 of "
-                        "the length, dense at both walls; 0: evenly. Fields are written with even spacings",
+         .description =
+             "s, one number or one for each axis: nodes lie at x = [1 + tanh(s (2t - 1)) / tanh(s)] / 2 of "
+             "the length, dense at both walls; 0: evenly. The files of fields have even spacings, and the nodes' own "
+             "places as the field position",
          .minimum = Bound{0},
          .maximum = Bound{10}},
         {.section = "problem",

@@ -13,6 +13,7 @@ struct FlowKeys {
     Domain domain;
     Flow flow;                                 ///< without the tables of the mesh
     std::array<std::vector<double>, 3> nodes;  ///< coordinates along each axis
+    bool stretched = false;                    ///< along an axis their distances differ
     Regime regime = Regime::pseudo_transient;
     StepRule step;
     CflRange cfl;  ///< for pseudo-transient steps

@@ -29,6 +29,7 @@ class Slice:
     where: str  # "z = 0.5"; empty if the grid is flat there
     unit: str = "1"
     time: float = None
+    places: tuple = None  # of the points along both axes, where their distances differ
 
     @property
     def title(self):
@@ -77,11 +78,13 @@ def slice_of(state, name, plane=None):
     at = nearest(state, across, value)
     values = np.take(state.scalar(name), at, axis=2 - across)  # rows: the later of the two other axes
     first, second = (axis for axis in range(3) if axis != across)
-    values = values[:: -(-values.shape[0] // MOST_POINTS), :: -(-values.shape[1] // MOST_POINTS)]
+    steps = [-(-size // MOST_POINTS) for size in values.shape]
+    values = values[:: steps[0], :: steps[1]]
+    places = None if state.even else (state.coordinates[first][:: steps[1]], state.coordinates[second][:: steps[0]])
     ends = tuple(float(state.coordinates[axis][end]) for axis in (first, second) for end in (0, -1))
     where = f"{AXES[across]} = {number(state.coordinates[across][at])}" if extents[across] > 1 else ""
     return Slice(shown_name(state, name), values, (AXES[first], AXES[second]), ends, where, unit_of(state, name),
-                 state.time)
+                 state.time, places)
 
 
 def profile_of(state, name, along, through=()):
@@ -111,11 +114,13 @@ def slices(record):
 def draw_slice(drawing, axes, part, limits=(None, None)):
     left, right, bottom, top = part.ends
     if top == bottom or right == left:
-        axes.plot(np.linspace(left, right, part.values.size), part.values.ravel())
+        axes.plot(part.places[0] if part.places else np.linspace(left, right, part.values.size), part.values.ravel())
         axes.set_ylabel(axis_title(part.name, part.unit), fontsize=8.5)
     else:
-        image = axes.imshow(part.values, origin="lower", extent=part.ends, cmap="viridis", interpolation="nearest",
-                            vmin=limits[0], vmax=limits[1])
+        look_of_both = {"cmap": "viridis", "vmin": limits[0], "vmax": limits[1]}
+        image = (axes.pcolormesh(*part.places, part.values, shading="nearest", **look_of_both) if part.places else
+                 axes.imshow(part.values, origin="lower", extent=part.ends, interpolation="nearest", **look_of_both))
+        axes.set_aspect("equal")
         bar = drawing.colorbar(image, ax=axes, shrink=0.8, ticks=MaxNLocator(5))
         bar.ax.tick_params(labelsize=7.5)
         if part.unit != "1":

@@ -10,13 +10,15 @@ import numpy as np
 from . import show
 
 AXES = "xyz"
+POSITION = "position"  # where the points of an uneven grid are, whose image has even spacings
 
 
 class State(Mapping):
     """The fields of one state: name -> numpy array with the axes (z, y, x), of a vector (z, y, x, component).
 
     Arrays are read when they are asked for. `state.coordinates` are those of the points along x, y and z, `state.spacings`
-    the distances between them (of an axis with one point, its length), `state.units[name]` and `state.descriptions[name]` what the file says of a field, `state.time` the time, or None.
+    the distances between them (of an axis with one point, its length; where they differ, the mean), `state.even` tells
+    whether they are the same along each axis, `state.units[name]` and `state.descriptions[name]` what the file says of a field, `state.time` the time, or None.
     """
 
     def __init__(self, path, extents, time=None):
@@ -31,7 +33,14 @@ class State(Mapping):
             self.coordinates = tuple(origin + spacing * np.arange(n)
                                      for origin, spacing, n in zip(image.attrs["Origin"], self.spacings, extents))
             arrays = image["PointData"]
+            self.even = POSITION not in arrays
+            if not self.even:  # of a grid whose lines are straight
+                nx, ny, nz = self.extents
+                places = arrays[POSITION]
+                self.coordinates = (places[0, 0, :nx, 0], places[0, :ny, 0, 1], places[:nz, 0, 0, 2])
             for name in sorted(arrays, key=lambda name: (name.endswith("error"), name)):  # errors last
+                if name == POSITION:
+                    continue
                 array = arrays[name]
                 self.units[name] = _text(array.attrs.get("units", "1"))
                 self.descriptions[name] = _text(array.attrs.get("description", ""))

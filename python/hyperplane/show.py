@@ -68,7 +68,10 @@ def plot_state(state, name, axes=None):
     if state.extents[first] == 1 or state.extents[second] == 1:
         axes.plot(state.coordinates[first], values.ravel())
     else:
-        axes.figure.colorbar(axes.imshow(values, origin="lower", extent=ends), ax=axes)
+        image = (axes.imshow(values, origin="lower", extent=ends) if state.even else
+                 axes.pcolormesh(state.coordinates[first], state.coordinates[second], values, shading="nearest"))
+        axes.figure.colorbar(image, ax=axes)
+        axes.set_aspect("equal")
         axes.set_ylabel("xyz"[second])
     axes.set_xlabel("xyz"[first])
     axes.set_title(f"|{name}|" if name in state and state[name].ndim == 4 else name)

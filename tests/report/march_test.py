@@ -205,6 +205,15 @@ class MarchTest(unittest.TestCase):
         self.assertEqual(covered(drawing), [])
         self.assertEqual(len(fields.chosen_states(self.with_series(np.arange(20.0)))), fields.MOST_STATES)
 
+    def test_a_slice_of_an_uneven_grid_shows_where_its_points_are(self):
+        state = self.with_series().states[2]
+        state.even, state.coordinates = False, tuple(np.linspace(0.0, 1.0, 6) ** 2 for _ in range(3))
+        part = fields.slice_of(state, "velocity")
+        self.assertEqual([list(places) for places in part.places], [list(state.coordinates[0])] * 2)
+        drawing = fields.picture([part])
+        self.assertEqual((len(drawing.axes[0].images), len(drawing.axes[0].collections)), (0, 1))
+        self.assertEqual(fields.profile_of(state, "velocity", 0).places.tolist(), state.coordinates[0].tolist())
+
     def test_a_profile_crosses_the_middle_or_what_is_chosen(self):
         state = self.with_series().states[2]
         part = fields.profile_of(state, "velocity_x", 0, [(1, 1.1)])

@@ -129,6 +129,22 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual(run.fields["u"].sum(), 66.0)
         self.assertEqual(run.states[0]["u"].sum(), 66.0)
 
+    def test_points_of_an_uneven_grid(self):
+        run = hyperplane.load(self.record())
+        run.extents = (4, 3, 1)
+        self.fields("run.vtkhdf")
+        self.assertTrue(run.fields.even)
+        x, y = np.array([0.0, 0.1, 0.4, 1.5]), np.array([1.0, 1.4, 1.5])
+        with h5py.File(self.folder / "run.vtkhdf", "a") as file:
+            place = np.stack(np.broadcast_arrays(x[None, None, :], y[None, :, None], np.zeros((2, 1, 1))), axis=-1)
+            file["VTKHDF/PointData/position"] = place
+        state = run.fields
+        self.assertEqual((state.even, list(state)), (False, ["b", "u"]))
+        self.assertEqual([places.tolist() for places in state.coordinates], [x.tolist(), y.tolist(), [0.0]])
+        axes = state.plot("u")
+        self.assertEqual(len(axes.collections), 1)  # a mesh in place of an image
+        self.assertEqual(len(axes.images), 0)
+
     @unittest.skipUnless(xarray, "xarray is not installed")
     def test_fields_as_xarray(self):
         run = hyperplane.load(self.record())
