@@ -122,6 +122,15 @@ OutputLock::~OutputLock() {
     close(fd_);
 }
 
+void OutputLock::require_folder(const std::string& path) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code unknown;
+    if (folder.empty() || std::filesystem::exists(folder, unknown) || unknown) return;
+    throw FileError(
+        fmt::format("the folder {} does not exist, so no output can be written there; make it, or name another one",
+                    folder.string()));
+}
+
 OutputLock::Attempt OutputLock::open_file() {
     Attempt attempt;
     fd_ = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -130,17 +139,13 @@ OutputLock::Attempt OutputLock::open_file() {
         fd_ = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         if (fd_ < 0 && errno == ENOENT) return attempt;  // removed since
     }
-    const std::string folder = std::filesystem::path(path_).parent_path().string();
-    if (fd_ < 0 && errno == ENOENT && !folder.empty() && !std::filesystem::exists(folder))
-        throw FileError(
-            fmt::format("the folder {} does not exist, so no output can be written there; make it, or name "
-                        "another one",
-                        folder));
-    if (fd_ < 0)
+    if (const int why = errno; fd_ < 0) {
+        if (why == ENOENT) require_folder(path_);
         throw FileError(
             fmt::format("{}: cannot be made: {}; it is the lock of the output, which must be in a folder where "
                         "files can be made: name another one",
-                        path_, std::strerror(errno)));
+                        path_, std::strerror(why)));
+    }
     attempt.open = true;
     attempt.locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;
     const int error = attempt.locked ? 0 : errno;

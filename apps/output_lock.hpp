@@ -59,6 +59,8 @@ public:
     /// The current holder of the lock of that file, if any. A holder on another machine that has not updated the file
     /// for a minute does not count.
     static std::optional<Holder> holder(const std::string& path);
+    /// Throws FileError if the folder of an output does not exist.
+    static void require_folder(const std::string& path);
 
 private:
     struct Attempt {

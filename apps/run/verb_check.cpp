@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/log.hpp"
+#include "apps/output_lock.hpp"
 #include "apps/run/advice.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/fields.hpp"
@@ -222,6 +223,7 @@ int check_verb(const Invocation& invocation) {
         print_text(a_case, needs);
     }
     if (!needs.fit_in_memory().value_or(true)) return int(ExitCode::out_of_memory);
+    OutputLock::require_folder(a_case.record_path());
     return int(needs.fit_on_disk() ? ExitCode::ok : ExitCode::file);
 }
 

@@ -81,8 +81,9 @@ class Files(ProgramTest):
 
     def test_folder_that_does_not_exist(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
-        self.expect(7, "run", deck, "--set", "output.file=no/such/a.h5",
-                    says="the folder no/such does not exist, so no output can be written there; make it, or name another one")
+        for verb in ("run", "check"):
+            self.expect(7, verb, deck, "--set", "output.file=no/such/a.h5",
+                        says="the folder no/such does not exist, so no output can be written there; make it, or name another one")
         self.expect(7, "run", deck, "--set", "output.file=.", says=". is a folder, not a regular file")
         self.expect(7, "run", deck, "--set", "output.file=/proc/a.h5", says=["/proc/a.lock: cannot be made: ", "it is the lock of the output, which must be in a folder where files can be made"])
         study = self.write("s.ini", POISSON.format(cells=8) + "[sweep]\ngrid.cells = 4, 8\nfolder = /proc/s\n")
