@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
@@ -30,12 +31,13 @@ std::vector<int> cuts_of(int planes, int together, int ranks) {
     return cuts;
 }
 
-/// Throws UsageError if a rank has fewer than `least` planes.
-void refuse_thin_parts(const std::vector<int>& cuts, int together, int least) {
+/// Throws UsageError if a rank of the grid has fewer than `least` planes.
+void refuse_thin_parts(const Grid& of, const std::vector<int>& cuts, int together, int least) {
     const int ranks = int(cuts.size()) - 1, planes = cuts.back();
     int thinnest = planes;
     for (int rank = 0; rank < ranks; ++rank) thinnest = std::min(thinnest, cuts[rank + 1] - cuts[rank]);
     if (thinnest >= least) return;
+    const auto [longest, axis] = std::max(std::pair(of.ny, 'y'), std::pair(of.nx, 'x'));
     const std::string grid =
         fmt::format("device.ranks = {}: the grid has {} plane{} along z", ranks, planes, planes == 1 ? "" : "s");
     if (together > 1)
@@ -44,8 +46,10 @@ void refuse_thin_parts(const std::vector<int>& cuts, int together, int least) {
             "ranks, or thinner subdomains (preconditioner.subdomain)",
             grid, std::min(together, planes), least));
     const int most = planes / least;
-    throw UsageError(fmt::format("{}, and each rank needs {} or more; {}", grid, least,
-                                 most > 1 ? fmt::format("give {} ranks or fewer", most) : "run it on one rank"));
+    throw UsageError(
+        fmt::format("{}, and each rank needs {} or more; {}{}", grid, least,
+                    most > 1 ? fmt::format("give {} ranks or fewer", most) : "run it on one rank",
+                    longest > planes ? fmt::format(", or turn the grid: along {} it has {}", axis, longest) : ""));
 }
 
 /// The planes that no cut divides.
@@ -80,7 +84,7 @@ Layout part_of(const Context& context, const Layout& whole, int halo) {
             "has {}; turn the grid, give device.backend = cpu, or run it on one rank",
             cuda::SumOrder::most_planes, grid.nz));
     const std::vector<int> cuts = cuts_between_ranks(context, grid.nz);
-    refuse_thin_parts(cuts, planes_together(*ranks), std::max(1, halo));
+    refuse_thin_parts(grid, cuts, planes_together(*ranks), std::max(1, halo));
     return whole.of_planes(cuts[ranks->rank()], cuts[ranks->rank() + 1], halo);
 }
 

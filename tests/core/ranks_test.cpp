@@ -222,7 +222,8 @@ TEST(PartsOfRanks, RefuseWhatCannotBeCut) {
     expect_no_part(4, whole_layout({5, 4, 3}), 1,
                    "device.ranks = 4: the grid has 3 planes along z, and each rank needs 1");
     expect_no_part(3, whole_layout({5, 4, 5}), 2, "give 2 ranks or fewer");
-    expect_no_part(2, whole_layout({5, 4, 1}), 0, "run it on one rank");
+    expect_no_part(2, whole_layout({5, 4, 1}), 0, "run it on one rank, or turn the grid: along x it has 5");
+    expect_no_part(4, whole_layout({3, 7, 3}), 1, "give 3 ranks or fewer, or turn the grid: along y it has 7");
     expect_no_part(2, Layout(LayoutKind::hyperplane, reference::to_grid({5, 4, 9}), {1, 1}), 1, "device.layout");
 }
 
