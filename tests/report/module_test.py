@@ -129,6 +129,13 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual(run.fields["u"].sum(), 66.0)
         self.assertEqual(run.states[0]["u"].sum(), 66.0)
 
+    def test_a_matrix_from_a_file_has_no_grid(self):
+        run = hyperplane.load(self.record())
+        self.assertRegex(run.grid, r"^\d+ × \d+ × \d+ points$")
+        run.extents, run.stencil = (1600, 1, 1), "general"
+        self.assertEqual(run.grid, "none, 1600 block rows")
+        self.assertIn("none, 1600 block rows, general, 1 a row", run._repr_html_())
+
     def test_points_of_an_uneven_grid(self):
         run = hyperplane.load(self.record())
         run.extents = (4, 3, 1)

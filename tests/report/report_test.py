@@ -41,7 +41,7 @@ class Pages(ReportTest):
 
     def test_page_holds_the_numbers(self):
         text = " ".join(Outline(self.page(self.record("a.h5", iterations=(53,)))).texts)
-        for words in ("Success", "cg + struct_ilu", "64 × 64 × 64, star7", "262,144", "converged_rtol", " 53 ",
+        for words in ("Success", "cg + struct_ilu", "64 × 64 × 64 points, star7", "262,144", "converged_rtol", " 53 ",
                       "28.0 MiB", "solver.rtol", "1e-08", "poisson.ini:4", "a # name.h5", "node<1>", "error, max 1.5e-5"):
             self.assertIn(words, text)
 
