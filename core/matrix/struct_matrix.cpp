@@ -168,8 +168,7 @@ bool StructMatrix::sums_products() const {
     if (backend() == Backend::cpu) return is_flat();
     if constexpr (cuda_built)
         return StructMatrixCuda::has_dot(layout(), dof()) && layout().grid().points() >= fewest_summed &&
-               stencil().size() <= most_entries_summed &&
-               !(layout().is_part() && cuda::by_messages(context()));
+               stencil().size() <= most_entries_summed && !(layout().is_part() && cuda::by_messages(context()));
     return false;
 }
 

@@ -126,9 +126,9 @@ public:
     void apply(const Vector& x, Vector& y) const override;
     void apply_dot(const Vector& x, Vector& y, double* product) const override;
     int vectors_of_dot() const override { return sums_products() ? 0 : 2; }
-    /// The fewest points of a grid whose product and its sum are one pass on a GPU, and the most entries of its stencil.
-    /// Vectors of fewer points lie in the second-level cache, and two passes take less time; so they do with 27 entries
-    /// (docs/log/spmv.md).
+    /// The fewest points of a grid whose product and its sum are one pass on a GPU, and the most entries of its
+    /// stencil. Vectors of fewer points lie in the second-level cache, and two passes take less time; so they do with
+    /// 27 entries (docs/log/spmv.md).
     static constexpr Index fewest_summed = 8'000'000;
     static constexpr int most_entries_summed = 7;
     /// r = b - A x in plain arithmetic, which is enough where r is smoothed or preconditioned.

@@ -18,8 +18,8 @@ OTHERS = ("transport", "transport_bicgstab", "block")
 MIXTURES = ("cahn_hilliard", "cahn_hilliard_1")
 FLOWS = ("navier_stokes", "euler")
 CAVITIES = ("cavity", "cavity_coupled", "cavity_multicolor")
-PERIODIC = ("poisson_periodic_z", "poisson_cells_periodic", "poisson_neumann_periodic", "transport_periodic", "block_periodic",
-            "euler_periodic", "cahn_hilliard_periodic")
+PERIODIC = ("poisson_periodic", "poisson_periodic_z", "poisson_cells_periodic", "poisson_neumann_periodic", "transport_periodic",
+            "block_periodic", "euler_periodic", "cahn_hilliard_periodic")
 # GPUs take no couplings of all points on ranks, and say so.
 REFUSED = ("cahn_hilliard_long_range", "cahn_hilliard_long_range_1")
 # Sums follow the planes of the natural layout, which one GPU must be told to take.
