@@ -117,9 +117,9 @@ def draw_slice(drawing, axes, part, limits=(None, None)):
         axes.plot(part.places[0] if part.places else np.linspace(left, right, part.values.size), part.values.ravel())
         axes.set_ylabel(axis_title(part.name, part.unit), fontsize=8.5)
     else:
-        look_of_both = {"cmap": "viridis", "vmin": limits[0], "vmax": limits[1]}
-        image = (axes.pcolormesh(*part.places, part.values, shading="nearest", **look_of_both) if part.places else
-                 axes.imshow(part.values, origin="lower", extent=part.ends, interpolation="nearest", **look_of_both))
+        colours = {"cmap": "viridis", "vmin": limits[0], "vmax": limits[1]}
+        image = (axes.pcolormesh(*part.places, part.values, shading="nearest", **colours) if part.places else
+                 axes.imshow(part.values, origin="lower", extent=part.ends, interpolation="nearest", **colours))
         axes.set_aspect("equal")
         bar = drawing.colorbar(image, ax=axes, shrink=0.8, ticks=MaxNLocator(5))
         bar.ax.tick_params(labelsize=7.5)
