@@ -168,11 +168,11 @@ storages.json|15|bench preconditioners --device cuda --cases star7:1:512,star7:1
 preconditioners-half.json|10|bench preconditioners --device cuda --cases star7:1:512,star7:8:128 --preconditioners struct_ilu:storage=half_scaled,multicolor:storage=half_scaled,subdomain_ildu0:storage=half_scaled,fgbilu:storage=half_scaled --json JSON
 laplacian1.json|6|bench preconditioners inputs/paper/laplacian1.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused,subdomain_ildu0:variant=dag_vertex,subdomain_ildu0:variant=dag_edge,subdomain_ildu0:variant=spin --json JSON
 laplacian2.json|8|bench preconditioners inputs/paper/laplacian2.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused --json JSON
-solves.json|110|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic1.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --json JSON
+solves.json|180|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic1.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --json JSON
 fgbilu.json|12|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --json JSON
 fgbilu-kernels.json|25|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --set preconditioner.style=kernels --json JSON
 assembly.json|5|bench assembly inputs/paper/poisson_ic0.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON
-hpcg.json|60|bench hpcg 512 512 288 --device cuda --repeats 3 --json JSON
+hpcg.json|120|bench hpcg 512 512 288 --device cuda --repeats 3 --json JSON
 eisenstat.json|20|compare inputs/poisson_eisenstat.ini --backend cuda --set grid.cells=512 --set solver.rtol=1e-2 --solvers cg:eisenstat=false,cg:eisenstat=true --preconditioners struct_ilu --fresh --force --output RECORD --json JSON
 orderings.txt|30|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --preconditioners struct_ilu:fill_level=1,struct_ilu,par_ilu,multicolor:colours=hashed,multicolor --fresh --force --output RECORD
 LIST
