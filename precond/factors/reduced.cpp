@@ -120,7 +120,7 @@ bool round_products(const double* const* a, const double* const* b, int terms, i
     return special != 0;
 }
 
-/// The same with values in place of sums of products.
+/// This rounds values as round_products rounds sums of products.
 bool round_values(const double* values, int begin, int end, float* rounded) {
     int special = 0;
 #pragma omp simd reduction(| : special)

@@ -128,7 +128,8 @@ protected:
         }
         return found;
     }
-    /// Of factors in reduced precision a few values, near the middle of two that are stored, are rounded otherwise.
+    /// The GPU's result may differ from a CPU's by this: of factors in reduced precision, both may round a few values,
+    /// those near the middle of two that can be stored, to different ones.
     static double most_beside_a_cpu() {
         for (const FactorStorage storage : reduced_factor_storages)
             for (const auto& [key, value] : GetParam().settings)
@@ -150,7 +151,7 @@ protected:
     }
 };
 
-/// Of factors in reduced precision, and grids that are periodic along z.
+/// These cases have factors in reduced precision, or grids that are periodic along z.
 std::vector<Case> further_cases() {
     std::vector<Case> list;
     for (const bool symmetric : {false, true})
@@ -172,7 +173,7 @@ std::vector<Case> further_cases() {
     return list;
 }
 
-/// What ranks on GPUs do not take, too.
+/// The list also has cases that ranks on GPUs do not take.
 std::vector<Case> cases_of_cpus() {
     std::vector<Case> list = cases(), further = further_cases();
     list.insert(list.end(), further.begin(), further.end());

@@ -194,7 +194,8 @@ protected:
         return found;
     }
 
-    /// Of factors in reduced precision a few values, near the middle of two that are stored, are rounded otherwise.
+    /// The GPU's result may differ from a CPU's by this: of factors in reduced precision, both may round a few values,
+    /// those near the middle of two that can be stored, to different ones.
     double most_beside_a_cpu() const {
         const Parameters keys = parameters_of(GetParam().preconditioner, GetParam().settings);
         const FactorStorage storage = factor_storage(keys);
@@ -269,7 +270,7 @@ TEST_P(ReducedRanksOnDevice, ScopeRankIsThatOfRanksOnACpu) {
 }
 
 struct RoundingOnRanksOnDevice : DeviceTest {
-    /// What a set-up in single precision reports: an overflow, or the number of values that became zero.
+    /// Returns what a set-up in single precision reports: an overflow, or the number of values that became zero.
     static std::string outcome(const Context& context, const StencilMatrix& of, const std::string& name) {
         const Layout mine = part_of(context, layout_for(LayoutKind::natural, of, "star7", 0), 1);
         const StructMatrix a =
