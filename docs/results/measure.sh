@@ -5,7 +5,7 @@
 #   docs/results/measure.sh --list
 # Each measurement is a file FOLDER/NAME.json or NAME.txt that appears when it is complete. A call ends after M minutes
 # (default 8.5) at the latest, with exit code 75 if some are missing; the same call again goes on. On a machine with several
-# GPUs as many measurements run at a time, each on a GPU of its own; --gpus takes fewer. --only makes those in
+# GPUs as many measurements run at a time, each on a GPU and processors of its own; --gpus takes fewer. --only makes those in
 # whose names the regular expression PATTERN is found, --without leaves such ones out. It refuses a program that was built
 # from uncommitted changes, and a folder that holds results of another commit. The folder in docs/results is named after the
 # card; docs/results/tables.py FOLDER prints the tables of its page.
@@ -252,9 +252,12 @@ measure() { # name words...
 }
 
 # Makes one missing measurement after the other on one GPU; whoever makes its folder first has a measurement.
-work_through() { # card
-    local name seconds words
+work_through() { # card index
+    local name seconds words share=$(($(nproc) / ${#cards[@]}))
     export CUDA_VISIBLE_DEVICES=$1
+    if [ ${#cards[@]} -gt 1 ] && [ $share -gt 0 ]; then
+        taskset --cpu-list --pid "$(($2 * share))-$((($2 + 1) * share - 1))" $BASHPID >/dev/null
+    fi
     while IFS='|' read -r name seconds words; do
         [[ $name =~ $only ]] || continue
         [ -z "$without" ] || [[ ! $name =~ $without ]] || continue
@@ -269,7 +272,7 @@ work_through() { # card
     done < <(measurements | sort -t'|' -k2,2nr)
 }
 
-for card in "${cards[@]}"; do work_through "$card" & done
+for index in "${!cards[@]}"; do work_through "${cards[index]}" "$index" & done
 wait
 [ ! -e "$work/failed" ] || exit 1
 [ ! -e "$work/missing" ] || exit 75
