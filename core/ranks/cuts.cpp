@@ -146,7 +146,7 @@ struct HaloEnds {
         const Index size = planes * layout.slots_of_plane(), end = layout.slots();
         low = {0, size, -size, size};
         high = {end - size, size, end, size};
-        outer = layout.grid().periodic[2] ? OuterEnds::meet : OuterEnds::open;
+        outer = outer_ends_of(layout.grid());
     }
 };
 

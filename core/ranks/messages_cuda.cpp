@@ -234,7 +234,7 @@ void exchange_parts(const Context& context, const std::vector<RankPart>& sent, c
 void begin_halo_messages(const Vector& x) {
     const Layout& l = x.layout();
     const Index halo = l.halo_slots(), end = l.slots(), bytes = halo * Index(sizeof(double));
-    const RanksBeside beside(*x.context().ranks(), l.grid().periodic[2] ? OuterEnds::meet : OuterEnds::open);
+    const RanksBeside beside(*x.context().ranks(), outer_ends_of(l.grid()));
     std::vector<RankPart> sent, received;
     const auto list = [&](std::vector<RankPart>& parts, int other, Index first) {
         for (double* const component : const_cast<Vector&>(x).components())

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device/context.hpp"
+#include "core/grid/grid.hpp"
 #include "core/ranks/communicator.hpp"
 
 namespace hyperplane {
@@ -19,6 +20,9 @@ struct SlabEnd {
 /// Whether the upper end of the last rank's part meets the lower end of the first rank's: along a periodic axis they
 /// do.
 enum class OuterEnds { open, meet };
+inline OuterEnds outer_ends_of(const Grid& grid) {
+    return grid.periodic[2] ? OuterEnds::meet : OuterEnds::open;
+}
 
 /// The ranks at the ends of a rank's part; -1: there is none. With periodic ends two ranks are beside each other at
 /// both: what the other one sends first is that of its lower end, so a rank receives from above first.
