@@ -2,13 +2,12 @@
 """The page: one self-contained HTML file, for screen readers and print, in light and dark colours."""
 
 import math
-import re
 from html import escape
 from pathlib import Path
 
 import hyperplane
 
-from . import cases, fields, live, march, plots
+from . import cases, comparison, fields, live, march, plots
 from .markup import figure, mebibytes, number, table, table_head, table_row
 
 MOST_COLUMNS = 4  # runs side by side; more runs have a row each
@@ -306,55 +305,6 @@ def beside(name):
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-def recommended(text):
-    """What `compare --auto` printed, "name   sentence" on each line, as lines of a paragraph."""
-    return "".join(f"<br>{escape(re.sub(' {2,}', ': ', line.strip(), count=1))}" for line in text.splitlines())
-
-
-def comparison_head(comparison):
-    """Which candidate is the fastest, and why others failed."""
-    rows = list(comparison.table.rows())
-    parts = []
-    if not comparison.complete:
-        parts.append('<p class="verdict bad">This comparison was stopped before its end; the same command continues '
-                     "it. The page shows the state of that time.</p>")
-    if comparison.best:
-        best = next(row for row in rows if row.name == comparison.best)
-        ratio = ""
-        if best.ratio > 0.0 and best.name != comparison.baseline:
-            ratio = f", {number(best.ratio)} times the time of {escape(comparison.baseline)}"
-        parts.append(f'<p class="verdict"><strong>{escape(best.name)}</strong> is the fastest that converged: '
-                     f"{number(1e3 * best.total_seconds)} ms{ratio}.{recommended(comparison.recommendation)}</p>")
-    for row in rows:
-        if row.exit_code != 0 and row.outcome != "not_tried":
-            parts.append(f'<p class="verdict bad"><strong>{escape(row.name)}</strong> {escape(row.outcome)}: '
-                         f"{escape(row.reason)}</p>")
-    return "".join(parts) + long_preparations(comparison.records.values())
-
-
-def comparison_tail(comparison):
-    """What all candidates had in common, and which pairs were left out."""
-    parts = [table("What was compared", ["what", "value"],
-                   [["deck", comparison.deck], *sorted(comparison.system.items())])]
-    if comparison.left_out:
-        parts.append(table("Left out", ["pair", "why"], [[row.name, row.reason] for row in comparison.left_out.rows()]))
-    return ("<details><summary>What was compared: the system, the criterion, fingerprints</summary>"
-            f"{''.join(parts)}</details>")
-
-
-def study_head(study, sheet):
-    """How many cases ended well, and how the others ended."""
-    well = sum(sheet.good)
-    kind = "" if well == len(sheet.good) else " bad"
-    parts = [f'<p class="verdict{kind}"><strong>{well} of {len(sheet.good)} cases</strong> of '
-             f"{escape(study.study)} ended well.</p>"]
-    counted = {}
-    for good, ended in zip(sheet.good, next(column for column in sheet.columns if column.title == "ended").values):
-        counted[ended] = counted.get(ended, 0) + (not good)
-    told = ", ".join(f"{count} {ended}" for ended, count in counted.items() if count)
-    return parts[0] + (f"<p>The others: {escape(told)}.</p>" if told else "")
-
-
 def particular_parts(records):
     """Everything else that was recorded; many records share one fold."""
     found = "".join(particulars(record) for record in records)
@@ -368,14 +318,14 @@ def beginning(files, records):
     problems = ", ".join(dict.fromkeys(record.problem for record in records))
     if len(files) == 1 and isinstance(files[0], hyperplane.Comparison):
         sheet = cases.of_comparison(files[0])
-        return (f"{problems}: {len(sheet.good)} candidates compared", comparison_head(files[0]) + cases_table(sheet)
-                + comparison_tail(files[0]), sheet)
+        return (f"{problems}: {len(sheet.good)} candidates compared", comparison.head(files[0]) + long_preparations(records) + cases_table(sheet)
+                + comparison.tail(files[0]), sheet)
     if len(files) == 1 and isinstance(files[0], hyperplane.Study):
         sheet = cases.of_study(files[0])
         for record in records:
             record.label = cases.short_name(record.label)
         return (f"{files[0].study}: a study of {problems or 'nothing yet'}, {len(sheet.good)} cases",
-                study_head(files[0], sheet) + long_preparations(records) + cases_table(sheet) + march.section(records), sheet)
+                comparison.study_head(files[0], sheet) + long_preparations(records) + cases_table(sheet) + march.section(records), sheet)
     sheet = cases.of_records(records)
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
     rows = cases_table(sheet) if len(records) > MOST_COLUMNS else ""

@@ -16,8 +16,9 @@ CONTROL = "nvidia-cuda-mps-control"
 
 
 # Kernels of ranks wait for each other. Ranks that have a GPU to themselves are all on it, but beside other processes one
-# may wait for a kernel for which there is no room, until it ends with an error. What processes that others kill leave
-# behind is not defined.
+# may wait for a kernel for which there is no room, until it ends with an error; so it was, too, with 20 processes that
+# had a twentieth of the GPU each (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE). What processes that others kill leave behind is
+# not defined.
 ALONE = ("Ranks", "GpuProcesses", "test_a_run_goes_on_on_the_other_backend")
 
 
