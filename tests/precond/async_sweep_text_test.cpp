@@ -12,7 +12,7 @@
 namespace emulated {
 
 inline bool any_of_all(bool own) {
-    static std::atomic<int> count;
+    static int count;
     if (thread_place.x == 0) count = 0;
     block->all.arrive_and_wait();
     count += own;

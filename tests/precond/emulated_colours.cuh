@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels of multicolour solves (precond/multicolor/solve.cuh), their text compiled for the host: each thread of a
-// block is a thread here, and barriers are barriers. It is included once for each case, after KERNELS, its name, and
-// the definitions of the text that differ: DOF, ROWS, COLOURS, SYMMETRIC, MOST_TERMS, AHEAD.
+// block is a fiber here. It is included once for each case, after KERNELS, its name, and the definitions of the text that
+// differ: DOF, ROWS, COLOURS, SYMMETRIC, MOST_TERMS, AHEAD.
 #ifndef EMULATED_COLOURS
 #define EMULATED_COLOURS
 
 #include <algorithm>
-#include <barrier>
 #include <cstring>
 #include <mutex>
+#include <stdexcept>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "precond/emulated_values.hpp"
+#include "precond/fibers.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 
 // NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
@@ -21,28 +20,19 @@ namespace emulated_colours {
 
 constexpr int block_threads = 8;
 
-struct Place {
-    int x, y;
-};
-inline thread_local Place thread_place, block_place;
-inline std::barrier<> all(block_threads);
+inline fibers::Place block_place;
+inline fibers::Meeting all;
 inline std::mutex gpu;
 
 /// Runs body() on the threads of the blocks of a grid, one block after the other, and of one grid after the other.
 template <class Body>
 void launch(int blocks_x, int blocks_y, const Body& body) {
     const std::scoped_lock alone(gpu);
-    std::vector<std::thread> team;
-    for (int thread = 0; thread < block_threads; ++thread)
-        team.emplace_back([&, thread] {
-            for (int block = 0; block < blocks_x * blocks_y; ++block) {
-                thread_place = {thread, 0};
-                block_place = {block % blocks_x, block / blocks_x};
-                body();
-                all.arrive_and_wait();
-            }
-        });
-    for (std::thread& one : team) one.join();
+    for (int block = 0; block < blocks_x * blocks_y; ++block) {
+        block_place = {unsigned(block % blocks_x), unsigned(block / blocks_x)};
+        all = {};
+        if (!fibers::run(block_threads, body)) throw std::logic_error("all threads of a block wait");
+    }
 }
 
 }  // namespace emulated_colours
@@ -60,9 +50,9 @@ void launch(int blocks_x, int blocks_y, const Body& body) {
 #define __shared__ static
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define threadIdx emulated_colours::thread_place
+#define threadIdx fibers::thread_place
 #define blockIdx emulated_colours::block_place
-#define __syncthreads() emulated_colours::all.arrive_and_wait()
+#define __syncthreads() fibers::meet(emulated_colours::all, THREADS)
 #define __ldg(at) (*(at))
 #define __ldcs(at) (*(at))
 #define JOINED_AS_IS(name, of) name##_##of

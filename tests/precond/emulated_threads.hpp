@@ -1,44 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the text of a kernel needs to be compiled for the host: each thread of a block is a thread here, barriers are
-// barriers, and the lanes of a warp exchange values, so that a machine without a GPU checks kernels, too.
+// What the text of a kernel needs to be compiled for the host: each thread of a block is a fiber here, which gives way
+// at barriers and where it polls, and the lanes of a warp exchange values, so that a machine without a GPU checks
+// kernels, too.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
-#include <condition_variable>
 #include <map>
-#include <mutex>
-#include <thread>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
+#include "precond/fibers.hpp"
+
 namespace emulated {
 
-struct Place {
-    unsigned x;
-};
-inline thread_local Place thread_place, block_place;
+using fibers::thread_place, fibers::Place;
+inline Place block_place;
 inline Place grid;  // thread blocks of a launch
 
 class Barrier {
 public:
     explicit Barrier(int threads) : threads_(threads) {}
-    void arrive_and_wait() {
-        std::unique_lock lock(mutex_);
-        if (++arrived_ == threads_) {
-            arrived_ = 0, ++times_;
-            all_.notify_all();
-        } else {
-            all_.wait(lock, [this, now = times_] { return times_ != now; });
-        }
-    }
+    void arrive_and_wait() { fibers::meet(meeting_, threads_); }
 
 private:
-    int threads_, arrived_ = 0;
-    long long times_ = 0;
-    std::mutex mutex_;
-    std::condition_variable all_;
+    int threads_;
+    fibers::Meeting meeting_;
 };
 
 /// Lanes of a warp that exchange values.
@@ -49,13 +37,9 @@ struct Lanes {
 };
 class Warp {
 public:
-    Lanes& of(unsigned mask) {
-        const std::lock_guard lock(mutex_);
-        return lanes_.try_emplace(mask, mask).first->second;
-    }
+    Lanes& of(unsigned mask) { return lanes_.try_emplace(mask, mask).first->second; }
 
 private:
-    std::mutex mutex_;
     std::map<unsigned, Lanes> lanes_;
 };
 struct Block {
@@ -105,30 +89,22 @@ inline unsigned largest(unsigned own) {
 }
 template <class T, class Choose>
 T replaced(T& target, const Choose& choose) {
-    std::atomic_ref<T> value(target);
-    T before = value.load();
-    while (!value.compare_exchange_weak(before, choose(before))) {
-    }
+    const T before = target;
+    target = choose(before);
     return before;
 }
 
-/// Runs body() on the threads of thread blocks with these numbers, one block after the other.
+/// Runs body() on the threads of thread blocks with these numbers, one block after the other. Throws where all threads
+/// of a block wait for each other.
 template <class Body>
 void launch(const std::vector<int>& blocks, int threads, const Body& body) {
     grid = {unsigned(blocks.size())};
-    Block now(threads);
-    block = &now;
-    std::vector<std::thread> team;
-    for (int thread = 0; thread < threads; ++thread)
-        team.emplace_back([&, thread] {
-            for (const int at : blocks) {
-                thread_place = {unsigned(thread)};
-                block_place = {unsigned(at)};
-                body();
-                now.all.arrive_and_wait();
-            }
-        });
-    for (std::thread& one : team) one.join();
+    for (const int at : blocks) {
+        Block now(threads);
+        block = &now;
+        block_place = {unsigned(at)};
+        if (!fibers::run(unsigned(threads), body)) throw std::logic_error("all threads of a block wait");
+    }
 }
 
 }  // namespace emulated
@@ -154,7 +130,7 @@ void launch(const std::vector<int>& blocks, int threads, const Body& body) {
 #define __reduce_max_sync(mask, value) emulated::largest(value)
 #define __ffs(bits) __builtin_ffs(int(bits))
 #define __ffsll(bits) __builtin_ffsll(bits)
-#define __nanosleep(time) std::this_thread::yield()
+#define __nanosleep(time) fibers::give_way()
 #define __shfl_up_sync(mask, value, distance) \
     emulated::shuffled(mask, value, int(threadIdx.x % 32) - (int(threadIdx.x % 32) < (distance) ? 0 : (distance)))
 #define __ldg(at) (*(at))

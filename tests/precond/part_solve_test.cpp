@@ -1,44 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels that solve parts of a general matrix, their text compiled for the host: each thread of a block is a
-// thread here, and barriers are barriers. Compared with the reference, so that a machine without a GPU checks them,
-// too.
-#include <barrier>
-#include <thread>
-
+// fiber. Compared with the reference, so that a machine without a GPU checks them, too.
 #include "precond/emulated_values.hpp"
+#include "precond/fibers.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/sync_free_ilu/part_tables.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "reference/subdomains.hpp"
 
-namespace emulated {
+namespace emulated_parts {
 
 constexpr int block_threads = 64;
 
-struct Place {
-    int x;
-};
-inline thread_local Place thread_place, block_place;
-inline std::barrier<> all(block_threads), warps[2]{std::barrier<>(32), std::barrier<>(32)};
+inline fibers::Place block_place;
+inline fibers::Meeting all, warps[2];
 
 /// Runs body() on the threads of `blocks` thread blocks, one block after the other.
 template <class Body>
 void launch(int blocks, const Body& body) {
-    std::vector<std::thread> team;
-    for (int thread = 0; thread < block_threads; ++thread)
-        team.emplace_back([&, thread] {
-            for (int block = 0; block < blocks; ++block) {
-                thread_place = {thread};
-                block_place = {block};
-                body();
-                all.arrive_and_wait();
-            }
-        });
-    for (std::thread& one : team) one.join();
+    for (int block = 0; block < blocks; ++block) {
+        block_place = {unsigned(block)};
+        all = warps[0] = warps[1] = {};
+        ASSERT_TRUE(fibers::run(block_threads, body)) << "all threads wait";
+    }
 }
 
-}  // namespace emulated
+}  // namespace emulated_parts
 
 // NOLINTBEGIN(bugprone-reserved-identifier): names that CUDA gives to a kernel's text
 #define THREADS 64
@@ -47,10 +35,10 @@ void launch(int blocks, const Body& body) {
 #define __shared__
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define threadIdx emulated::thread_place
-#define blockIdx emulated::block_place
-#define __syncthreads() emulated::all.arrive_and_wait()
-#define __syncwarp() emulated::warps[emulated::thread_place.x / 32].arrive_and_wait()
+#define threadIdx fibers::thread_place
+#define blockIdx emulated_parts::block_place
+#define __syncthreads() fibers::meet(emulated_parts::all, THREADS)
+#define __syncwarp() fibers::meet(emulated_parts::warps[fibers::thread_place.x / 32], 32)
 #define __ldg(at) (*(at))
 #define __ldcs(at) (*(at))
 #define __forceinline__ inline
@@ -137,11 +125,11 @@ std::vector<double> solved_by_kernels(const GeneralFactors& factors, const Graph
                                   .in = r.data(),
                                   .out = z.data()};
     const int slices = arguments.lower.slice_count + arguments.upper.slice_count;
-    const int packing = (slices * 32 + emulated::block_threads - 1) / emulated::block_threads;
-    emulated::launch(packing, [&] {
+    const int packing = (slices * 32 + emulated_parts::block_threads - 1) / emulated_parts::block_threads;
+    emulated_parts::launch(packing, [&] {
         dof == 1 ? unknowns_1::hyperplane::pack_parts_1(arguments) : unknowns_3::hyperplane::pack_parts_3(arguments);
     });
-    emulated::launch(int(parts.count()), [&] {
+    emulated_parts::launch(int(parts.count()), [&] {
         dof == 1 ? unknowns_1::hyperplane::solve_parts_1(arguments) : unknowns_3::hyperplane::solve_parts_3(arguments);
     });
     return z;
