@@ -253,10 +253,10 @@ measure() { # name words...
 
 # Makes one missing measurement after the other on one GPU; whoever makes its folder first has a measurement.
 work_through() { # card index
-    local name seconds words share=$(($(nproc) / ${#cards[@]}))
+    local name seconds words share=$((${#processors[@]} / ${#cards[@]}))
     export CUDA_VISIBLE_DEVICES=$1
     if [ ${#cards[@]} -gt 1 ] && [ $share -gt 0 ]; then
-        taskset --cpu-list --pid "$(($2 * share))-$((($2 + 1) * share - 1))" $BASHPID >/dev/null
+        taskset --cpu-list --pid "$(IFS=,; echo "${processors[*]:$2 * share:share}")" $BASHPID >/dev/null
     fi
     while IFS='|' read -r name seconds words; do
         [[ $name =~ $only ]] || continue
@@ -272,6 +272,10 @@ work_through() { # card index
     done < <(measurements | sort -t'|' -k2,2nr)
 }
 
+# The processors that this script may use, such as 0-15,32-47, one by one.
+mapfile -t processors < <(
+    allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+    for range in ${allowed//,/ }; do seq "${range%-*}" "${range#*-}"; done)
 for index in "${!cards[@]}"; do work_through "${cards[index]}" "$index" & done
 wait
 [ ! -e "$work/failed" ] || exit 1

@@ -21,6 +21,7 @@ if [ "$1" = run ]; then
 fi
 echo "$*" >>"$(dirname "$0")/calls"
 echo "$CUDA_VISIBLE_DEVICES" >>"$(dirname "$0")/cards"
+echo "$CUDA_VISIBLE_DEVICES $(taskset --cpu-list --pid $$ | sed 's/.*: //')" >>"$(dirname "$0")/processors"
 while [ $# -gt 0 ]; do [ "$1" != --json ] || echo '{}' >"$2"; shift; done
 echo done
 """
@@ -79,6 +80,23 @@ class Measure(unittest.TestCase):
         (self.folder / "results/vectors.json").unlink()
         self.measure(0, "--gpus", "1", cards="3,1")
         self.assertEqual(cards.read_text().split(), ["3", "3"])
+
+    def test_each_gpu_has_processors_of_its_own(self):
+        allowed = os.sched_getaffinity(0)
+        if len(allowed) < 2:
+            self.skipTest("two processors are needed")
+        self.measure(0, "--minutes", "1000", "--only", "^(general|lap)", cards="4,6")
+        lines = (self.folder / "build/apps/processors").read_text().splitlines()
+        used = {card: {line.split()[1] for line in lines if line.startswith(card)} for card in ("4", "6")}
+        for lists in used.values():
+            self.assertEqual(len(lists), 1)
+        numbers = [set() for _ in used]
+        for found, (ranges,) in zip(numbers, used.values()):
+            for part in ranges.split(","):
+                found.update(range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1))
+        self.assertFalse(numbers[0] & numbers[1])
+        self.assertEqual([len(found) for found in numbers], 2 * [len(allowed) // 2])
+        self.assertLessEqual(numbers[0] | numbers[1], allowed)
 
     def test_settings_are_separate_words(self):
         self.measure(0, "--minutes", "1000", "--only", "^(general|variants|parts|structure|multigrid)-")
