@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The kernels of multicolour solves (precond/multicolor/solve.cuh), their text compiled for the host: each thread of a
-// block is a fiber here. It is included once for each case, after KERNELS, its name, and the definitions of the text that
-// differ: DOF, ROWS, COLOURS, SYMMETRIC, MOST_TERMS, AHEAD.
+// block is a fiber here. It is included once for each case, after KERNELS, its name, and the definitions of the text
+// that differ: DOF, ROWS, COLOURS, SYMMETRIC, MOST_TERMS, AHEAD.
 #ifndef EMULATED_COLOURS
 #define EMULATED_COLOURS
 

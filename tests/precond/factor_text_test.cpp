@@ -3,7 +3,7 @@
 #include <bit>
 #include <numeric>
 
-#include "precond/emulated_waiting.hpp"
+#include "precond/emulated_waiting.cuh"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general/factors/arguments.hpp"
 #include "precond/general/orders/levels.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The published variants of sync_free_ilu (precond/reproductions/sync_free_rows.cuh), their text compiled for the host
 // (emulated_threads.hpp): the factors are those of the host.
-#include "precond/emulated_waiting.hpp"
+#include "precond/emulated_waiting.cuh"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general/orders/levels.hpp"
 #include "precond/general_cases.hpp"

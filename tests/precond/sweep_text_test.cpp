@@ -2,7 +2,7 @@
 // The kernels of fixed-point sweeps over rows of blocks, their text compiled for the host (emulated_threads.hpp).
 #include <numeric>
 
-#include "precond/emulated_waiting.hpp"
+#include "precond/emulated_waiting.cuh"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general/factors/cpu.hpp"
 #include "precond/general/pattern/fill.hpp"
