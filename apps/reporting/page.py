@@ -318,8 +318,8 @@ def beginning(files, records):
     problems = ", ".join(dict.fromkeys(record.problem for record in records))
     if len(files) == 1 and isinstance(files[0], hyperplane.Comparison):
         sheet = cases.of_comparison(files[0])
-        return (f"{problems}: {len(sheet.good)} candidates compared", comparison.head(files[0]) + long_preparations(records) + cases_table(sheet)
-                + comparison.tail(files[0]), sheet)
+        return (f"{problems}: {len(sheet.good)} candidates compared",
+                comparison.head(files[0]) + long_preparations(records) + cases_table(sheet) + comparison.tail(files[0]), sheet)
     if len(files) == 1 and isinstance(files[0], hyperplane.Study):
         sheet = cases.of_study(files[0])
         for record in records:

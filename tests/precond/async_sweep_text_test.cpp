@@ -14,11 +14,11 @@ namespace emulated {
 inline bool any_of_all(bool own) {
     static int count;
     if (thread_place.x == 0) count = 0;
-    block->all.arrive_and_wait();
+    fibers::meet(block->all);
     count += own;
-    block->all.arrive_and_wait();
+    fibers::meet(block->all);
     const bool any = count > 0;
-    block->all.arrive_and_wait();
+    fibers::meet(block->all);
     return any;
 }
 inline unsigned counted(unsigned* at, unsigned last) {

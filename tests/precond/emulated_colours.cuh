@@ -30,7 +30,7 @@ void launch(int blocks_x, int blocks_y, const Body& body) {
     const std::scoped_lock alone(gpu);
     for (int block = 0; block < blocks_x * blocks_y; ++block) {
         block_place = {unsigned(block % blocks_x), unsigned(block / blocks_x)};
-        all = {};
+        all = {block_threads};
         if (!fibers::run(block_threads, body)) throw std::logic_error("all threads of a block wait");
     }
 }
@@ -52,7 +52,7 @@ void launch(int blocks_x, int blocks_y, const Body& body) {
 #define __launch_bounds__(...)
 #define threadIdx fibers::thread_place
 #define blockIdx emulated_colours::block_place
-#define __syncthreads() fibers::meet(emulated_colours::all, THREADS)
+#define __syncthreads() fibers::meet(emulated_colours::all)
 #define __ldg(at) (*(at))
 #define __ldcs(at) (*(at))
 #define JOINED_AS_IS(name, of) name##_##of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the text of a kernel needs to be compiled for the host: each thread of a block is a fiber here, which gives way
-// at barriers and where it polls, and the lanes of a warp exchange values, so that a machine without a GPU checks
-// kernels, too.
+// This header lets the text of a kernel be compiled for the host, so that a machine without a GPU checks kernels, too:
+// each thread of a block is a fiber, which gives way at barriers and where it polls, and the lanes of a warp exchange
+// values.
 #pragma once
 
 #include <algorithm>
@@ -19,20 +19,10 @@ using fibers::thread_place, fibers::Place;
 inline Place block_place;
 inline Place grid;  // thread blocks of a launch
 
-class Barrier {
-public:
-    explicit Barrier(int threads) : threads_(threads) {}
-    void arrive_and_wait() { fibers::meet(meeting_, threads_); }
-
-private:
-    int threads_;
-    fibers::Meeting meeting_;
-};
-
 /// Lanes of a warp that exchange values.
 struct Lanes {
-    explicit Lanes(unsigned mask) : barrier(std::popcount(mask)) {}
-    Barrier barrier;
+    explicit Lanes(unsigned mask) : meeting{std::popcount(mask)} {}
+    fibers::Meeting meeting;
     long long values[32] = {};
 };
 class Warp {
@@ -43,8 +33,8 @@ private:
     std::map<unsigned, Lanes> lanes_;
 };
 struct Block {
-    explicit Block(int threads) : all(threads), warps(std::size_t(threads / 32)) {}
-    Barrier all;
+    explicit Block(int threads) : all{threads}, warps(std::size_t(threads / 32)) {}
+    fibers::Meeting all;
     std::vector<Warp> warps;
 };
 inline Block* block = nullptr;
@@ -53,16 +43,16 @@ inline Lanes& lanes(unsigned mask) {
     return block->warps[thread_place.x / 32].of(mask);
 }
 inline void synchronise_lanes(unsigned mask = ~0U) {
-    lanes(mask).barrier.arrive_and_wait();
+    fibers::meet(lanes(mask).meeting);
 }
 /// The values of the lanes of a mask, by `look`.
 template <class Look>
 auto exchanged(long long own, const Look& look, unsigned mask = ~0U) {
     Lanes& mine = lanes(mask);
     mine.values[thread_place.x % 32] = own;
-    mine.barrier.arrive_and_wait();
+    fibers::meet(mine.meeting);
     const auto result = look(mine.values);
-    mine.barrier.arrive_and_wait();
+    fibers::meet(mine.meeting);
     return result;
 }
 inline unsigned ballot(bool own) {
@@ -119,7 +109,7 @@ void launch(const std::vector<int>& blocks, int threads, const Body& body) {
 #define threadIdx emulated::thread_place
 #define blockIdx emulated::block_place
 #define gridDim emulated::grid
-#define __syncthreads() emulated::block->all.arrive_and_wait()
+#define __syncthreads() fibers::meet(emulated::block->all)
 #define __syncwarp(...) emulated::synchronise_lanes(__VA_ARGS__)
 #define __ballot_sync(mask, value) emulated::ballot(value)
 #define __all_sync(mask, value) (emulated::ballot(value) == ~0u)

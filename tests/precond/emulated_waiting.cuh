@@ -13,8 +13,8 @@
 #include "precond/general/pattern/fill.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
 
-// What thread blocks wait for is passed on by PTX, which the host leaves out. In its place is the number of its line,
-// so that clang-tidy sees no two branches that do the same.
+// Thread blocks pass on by PTX what others wait for, and the host leaves the PTX out. The number of its line takes its
+// place, so that clang-tidy sees no two branches that do the same.
 namespace waiting_text::hyperplane {
 using ::hyperplane::EpochRecord, ::hyperplane::TicketState;
 inline long long __double_as_longlong(double value) {  // NOLINT(bugprone-reserved-identifier): CUDA's name

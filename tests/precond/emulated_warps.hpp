@@ -26,7 +26,7 @@ struct Copy {
     const double* from;
 };
 
-/// What a thread has besides its fiber.
+/// A lane is a thread within its warp: this is what it has besides its fiber.
 struct Lane {
     double shown = 0.0, left = 0.0, right = 0.0;  ///< what other lanes of the warp read
     std::vector<Copy> copies;                     ///< since the last commit
@@ -53,10 +53,10 @@ inline Lane& now() {
     return block.lanes[thread_place.x];
 }
 inline void meet_warp() {
-    fibers::meet(block.warps[thread_place.x / 32], 32);
+    fibers::meet(block.warps[thread_place.x / 32]);
 }
 inline void meet_all() {
-    fibers::meet(block.all, int(block_size.x));
+    fibers::meet(block.all);
 }
 inline Lane& of_lane(unsigned lane) {
     return block.lanes[thread_place.x / 32 * 32 + lane % 32];
@@ -85,8 +85,8 @@ inline bool launch(unsigned blocks_x, unsigned blocks_y, unsigned threads, const
     block_size.x = threads;
     for (unsigned number = 0; number < blocks_x * blocks_y; ++number) {
         block_place = {number % blocks_x, number / blocks_x};
-        block.warps.assign(threads / 32, {});
-        block.all = {};
+        block.warps.assign(threads / 32, {32});
+        block.all = {int(threads)};
         block.lanes.resize(threads);
         for (Lane& lane : block.lanes) lane.wait(0);
         if (!fibers::run(threads, body)) return false;

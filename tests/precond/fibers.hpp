@@ -19,9 +19,9 @@ struct Place {
 /// The thread that runs; its x is its number within the block.
 inline Place thread_place;
 
-/// A barrier of some fibers.
+/// A barrier of `count` fibers.
 struct Meeting {
-    int arrived = 0, times = 0;
+    int count = 0, arrived = 0, times = 0;
 };
 
 struct Fiber {
@@ -45,10 +45,10 @@ inline Team team;
 inline void give_way() {
     swapcontext(&team.fibers[thread_place.x].state, &team.scheduler);
 }
-/// Returns when `count` fibers have come.
-inline void meet(Meeting& meeting, int count) {
+/// Returns when all fibers of the meeting have come.
+inline void meet(Meeting& meeting) {
     const int time = meeting.times;
-    if (++meeting.arrived == count) {
+    if (++meeting.arrived == meeting.count) {
         meeting.arrived = 0;
         ++meeting.times;
         return;
@@ -64,7 +64,8 @@ inline void run_fiber() {
     team.fibers[thread_place.x].done = true;
 }
 
-/// Runs body() on `threads` fibers. Returns false, with none of them ended, if all fibers wait at meetings.
+/// Runs body() on `threads` fibers. Returns false if all that have not ended wait at meetings. One thread of the host
+/// at a time may call it.
 inline bool run(unsigned threads, std::function<void()> body) {
     team.body = std::move(body);
     if (team.fibers.size() < threads) team.fibers.resize(threads);

@@ -21,7 +21,7 @@ template <class Body>
 void launch(int blocks, const Body& body) {
     for (int block = 0; block < blocks; ++block) {
         block_place = {unsigned(block)};
-        all = warps[0] = warps[1] = {};
+        all = {block_threads}, warps[0] = warps[1] = {32};
         ASSERT_TRUE(fibers::run(block_threads, body)) << "all threads wait";
     }
 }
@@ -37,8 +37,8 @@ void launch(int blocks, const Body& body) {
 #define __launch_bounds__(...)
 #define threadIdx fibers::thread_place
 #define blockIdx emulated_parts::block_place
-#define __syncthreads() fibers::meet(emulated_parts::all, THREADS)
-#define __syncwarp() fibers::meet(emulated_parts::warps[fibers::thread_place.x / 32], 32)
+#define __syncthreads() fibers::meet(emulated_parts::all)
+#define __syncwarp() fibers::meet(emulated_parts::warps[fibers::thread_place.x / 32])
 #define __ldg(at) (*(at))
 #define __ldcs(at) (*(at))
 #define __forceinline__ inline
