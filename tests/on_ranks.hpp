@@ -53,13 +53,14 @@ public:
 
 /// Calls body(context) on each rank on GPUs, which ranks share if there are fewer of them.
 /// HYPERPLANE_TEST_BETWEEN_HOSTS = messages or nccl makes them ranks of several hosts; NCCL takes as many as there are
-/// GPUs, and more exchange messages.
+/// GPUs, and more exchange messages. Cuts between ranks are at multiples of `planes`.
 template <class Body>
-void on_each_gpu_rank(int ranks, const Body& body) {
+void on_each_gpu_rank(int ranks, const Body& body, int planes = 1) {
     const int gpus = int(device::all().size());
     const char* const between_hosts = std::getenv("HYPERPLANE_TEST_BETWEEN_HOSTS");
     run_ranks(ranks, [&](std::shared_ptr<Communicator> communicator) {
         if (between_hosts) communicator = std::make_shared<RanksOfHosts>(communicator);
+        if (planes > 1) communicator = std::make_shared<AlignedRanks>(communicator, planes);
         const Context context = Context::cuda(communicator->rank() % gpus, 1, communicator);
         if constexpr (cuda_built)
             if (between_hosts && ranks > 1)

@@ -10,6 +10,7 @@
 #include "apps/bench/rows.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/kernels.hpp"
+#include "apps/run/scope.hpp"
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/ranks/cuts.hpp"
@@ -207,8 +208,7 @@ std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, con
 
 /// The difference of z from what one rank computes, which the first of several ranks finds out.
 ApplicationCheck check_with_one_rank(const PreconditionedSystem& system, const Candidate& candidate, const Vector& z) {
-    const std::string scope = "scope", section = "preconditioner";
-    if (candidate.parameters.has(section, scope) && candidate.parameters.text(section, scope) == "rank")
+    if (drops_couplings(candidate.parameters))
         return {.unchecked = "with scope = rank, the preconditioner on several ranks differs from that on one"};
     const std::vector<double> found = to_natural(z);
     if (!is_first_rank(system.context())) return {};

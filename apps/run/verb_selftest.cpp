@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "apps/run/build_case.hpp"
 #include "apps/run/launch.hpp"
 #include "apps/run/linear_system.hpp"
+#include "apps/run/scope.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/matrix/bsr_matrix.hpp"
@@ -98,13 +98,6 @@ SolveReport set_up_and_solve(const Case& a_case, const LinearSystem& system, Vec
     return a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
 }
 
-/// Whether several ranks must have the bits of one: no couplings between them are dropped.
-bool keeps_all_couplings(const Parameters& parameters) {
-    return std::ranges::none_of(std::array{"preconditioner", "smoother"}, [&](const char* section) {
-        return parameters.has(section, "scope") && parameters.text(section, "scope") == "rank";
-    });
-}
-
 /// Solves the same system on one rank. On GPUs several ranks have the natural layout, whose sums have another order
 /// than those of the hyperplane layout.
 SolveReport solve_on_one_rank(AskedDeck asked, bool natural) {
@@ -158,7 +151,7 @@ private:
             reports.push_back(set_up_and_solve(case_, system_, x_));
         }
         case_.context.set_threads(threads);
-        const bool with_one_rank = case_.context.ranks() && keeps_all_couplings(case_.parameters);
+        const bool with_one_rank = case_.context.ranks() && !drops_couplings(case_.parameters);
         if (with_one_rank) {
             SolveReport alone;
             if (is_first_rank(case_.context)) alone = solve_on_one_rank(asked_, case_.space.has_grid());

@@ -8,6 +8,7 @@
 
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
+#include "apps/run/scope.hpp"
 #include "core/counted.hpp"
 #include "io/atomic_file.hpp"
 #include "precond/tells_solve_way.hpp"
@@ -83,10 +84,7 @@ std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
 
 /// What the ranks of a run leave out of the preconditioner; empty if nothing.
 std::string scope_text(const Case& a_case) {
-    const auto drops = [&](const char* section) {
-        return a_case.parameters.has(section, "scope") && a_case.parameters.text(section, "scope") == "rank";
-    };
-    if (!a_case.context.ranks() || !(drops("preconditioner") || drops("smoother"))) return "";
+    if (!a_case.context.ranks() || !drops_couplings(a_case.parameters)) return "";
     return "; couplings between ranks are dropped (scope = rank), which costs iterations: one rank or scope = global "
            "says how many";
 }

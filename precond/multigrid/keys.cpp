@@ -59,7 +59,8 @@ ParameterTable parameters() {
          integer,
          "auto",
          "on several ranks: a coarse grid of at most so many points is not cut, but computed as a whole by every rank. "
-         "auto: 4096 on CPUs, 300000 on GPUs. Results are the same for any number; times and memory are not",
+         "auto: 4096 on CPUs, 300000 on GPUs. Results are the same for any number, unless smoother.scope = rank drops "
+         "couplings on the grids that are cut; times and memory are not",
          "",
          Bound{0},
          Bound{1e9},

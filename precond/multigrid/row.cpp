@@ -238,7 +238,7 @@ private:
     void check_on_ranks(const multigrid::SmootherPlan& smoother, const char* key, Backend backend) const {
         const bool on_gpus = backend == Backend::cuda;
         const auto smooths = [on_gpus](const PreconditionerRow& row) {
-            return on_gpus ? row.on_gpu_ranks && !row.planes_together : row.on_ranks;
+            return on_gpus ? row.on_gpu_ranks : row.on_ranks;
         };
         if (!smooths(smoother.row)) {
             std::vector<std::string> names;
@@ -251,7 +251,6 @@ private:
         std::vector<std::pair<std::string, std::string>> only = smoother.row.only_on_ranks;
         const auto& of_gpus = smoother.row.only_on_gpu_ranks;
         if (on_gpus) only.insert(only.end(), of_gpus.begin(), of_gpus.end());
-        if (on_gpus) only.emplace_back("scope", "global");
         for (const auto& [of, value] : only)
             if (smoother.parameters.has(multigrid::section, of))
                 if (const std::string& given = smoother.parameters.text(multigrid::section, of); given != value)

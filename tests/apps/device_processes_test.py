@@ -59,6 +59,16 @@ class GpuProcesses(ProcessesTest):
         self.has_the_bits_of_one(MULTIGRID, "poisson", "poisson_random")
         self.has_the_bits_of_one(f"cycle = w\n{MULTIGRID}\n[smoother]\nname = chebyshev", "poisson", processes=(2,))
 
+    def test_multigrid_with_subdomains(self):
+        self.has_the_bits_of_one(f"{MULTIGRID}\n[smoother]\nname = subdomain_ildu0\nsubdomain = 7 5 2", "poisson", processes=(2,))
+
+    def test_smoothers_that_drop_couplings_have_the_bits_of_threads(self):
+        deck = self.write("deck.ini", POISSON.format(cells="15 13 16") + f"[preconditioner]\n{MULTIGRID}\n[smoother]\nscope = rank\n")
+        self.assertEqual(self.run_threads(2, deck, "threads.h5").returncode, 0)
+        done = self.run_processes(2, deck, "processes.h5", "--force")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.expect(0, "diff", "threads.h5", "processes.h5", "--tolerance", "0")
+
     def test_larger_grids_again_and_again(self):
         for name in ("jacobi", "struct_ilu", "multigrid"):
             deck = self.write("deck.ini", POISSON.format(cells="65 63 61") + f"[preconditioner]\nname = {name}\n"

@@ -129,6 +129,12 @@ class GpuRanks(ProgramTest):
         for smoother in ("chebyshev", "multicolor", "jacobi", "jacobi_sweeps"):
             self.has_the_bits_of_one(f"cycle = w\n{MULTIGRID}\n[smoother]\nname = {smoother}", "poisson", "poisson_periodic")
 
+    def test_multigrid_with_subdomains(self):
+        subdomains = f"{MULTIGRID}\n[smoother]\nname = subdomain_ildu0\nsubdomain = 7 5 2"
+        self.has_the_bits_of_one(subdomains, "poisson", "poisson_box27", "block")
+        self.has_the_bits_of_one("coarse_smoother = subdomain_ildu0\n" + MULTIGRID, "transport")
+        self.has_the_bits_of_one(subdomains.replace("\n", "\nstorage = single\n", 1), "poisson")
+
     def test_chebyshev_and_periodic_axes(self):
         self.has_the_bits_of_one("name = chebyshev", "poisson", "poisson_periodic_z")
         self.has_the_bits_of_one("name = jacobi", "poisson_periodic")
@@ -171,9 +177,18 @@ class GpuRanks(ProgramTest):
     def test_multigrid_on_larger_grids(self):
         self.larger_grids("multigrid", "multigrid\n[smoother]\nname = multicolor")
 
+    def test_multigrid_with_subdomains_on_larger_grids(self):
+        self.larger_grids("multigrid\n[smoother]\nname = subdomain_ildu0", "multigrid\nreplicated_points = 0\n[smoother]\nname = subdomain_ildu0")
+
     def test_scope_rank_drops_the_couplings_that_a_cpu_drops(self):
+        self.drops_the_couplings_that_a_cpu_drops("[preconditioner]\nname = struct_ilu\nscope = rank\n")
+
+    def test_smoothers_drop_the_couplings_that_a_cpu_drops(self):
+        self.drops_the_couplings_that_a_cpu_drops(f"[preconditioner]\n{MULTIGRID}\n[smoother]\nscope = rank\n")
+
+    def drops_the_couplings_that_a_cpu_drops(self, choice):
         for text in (POISSON.format(cells="15 13 16"), TRANSPORT.format(cells="15 13 16", steps=1), BLOCKS):
-            deck = self.write("deck.ini", text + "[preconditioner]\nname = struct_ilu\nscope = rank\n")
+            deck = self.write("deck.ini", text + choice)
             counts = {}
             for backend in ("cpu", "cuda"):
                 done = self.run_ranks(deck, 2, f"{backend}.h5", "--json", backend=backend)
@@ -194,7 +209,8 @@ class GpuRanks(ProgramTest):
                      "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1", "par_ilu", "par_ilu\nfill_level = 1",
                      "par_ilu\ntriangular_solve = jacobi", "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "multigrid",
                      "struct_ilu\nstorage = single", "struct_ilu\nfill_level = 1\nstorage = half_scaled", "multicolor\nstorage = single",
-                     "multigrid\nreplicated_points = 0\n[smoother]\nname = multicolor"):
+                     "multigrid\nreplicated_points = 0\n[smoother]\nname = multicolor", "multigrid\nreplicated_points = 0\n[smoother]\nscope = rank",
+                     "multigrid\nreplicated_points = 0\n[smoother]\nname = subdomain_ildu0"):
             deck = self.write("deck.ini", POISSON.format(cells="65 63 64") + f"[preconditioner]\nname = {name}\n")
             with self.subTest(name=name):
                 plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)
@@ -206,8 +222,9 @@ class GpuRanks(ProgramTest):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         for setting, expected in (("preconditioner.name=fgbilu", "struct_ilu has the same factors"),
                                   ("preconditioner.name=multigrid --set smoother.name=fgbilu", "on several ranks on GPUs"),
-                                  ("preconditioner.name=multigrid --set smoother.scope=rank", "smoother.scope = global"),
-                                  ("preconditioner.name=multigrid --set smoother.name=subdomain_ildu0", "take struct_ilu"),
+                                  ("preconditioner.name=multigrid --set smoother.name=fgbilu", "multicolor, subdomain_ildu0"),
+                                  ("preconditioner.name=multigrid --set smoother.name=subdomain_ildu0 --set "
+                                   "smoother.triangular_solve=jacobi", "set smoother.triangular_solve = exact"),
                                   ("preconditioner.name=multicolor --set preconditioner.colours=greedy", "preconditioner.colours"),
                                   ("preconditioner.name=subdomain_ildu0 --set preconditioner.triangular_solve=jacobi",
                                    "preconditioner.triangular_solve"),

@@ -52,7 +52,9 @@ class Device(ProgramTest):
             self.skipTest("a program built with CUDA, on a machine without a GPU, plans for one")
         deck = self.write("a.ini", POISSON.format(cells=33) + "[device]\nbackend = cuda\n")
         for words, ranks in (((), 1), (("--ranks", "3"), 3), (("--set", "matrix.format=general", "--set", "preconditioner.name=sync_free_ilu"), 1),
-                             (("--set", "preconditioner.name=multigrid"), 1)):
+                             (("--set", "preconditioner.name=multigrid"), 1),
+                             (("--ranks", "3", "--set", "preconditioner.name=multigrid", "--set", "smoother.scope=rank"), 3),
+                             (("--ranks", "2", "--set", "preconditioner.name=multigrid", "--set", "smoother.name=subdomain_ildu0"), 2)):
             with self.subTest(words):
                 told = json.loads(self.expect(0, "check", deck, *words, "--json").stdout)
                 memory = told["memory"]
