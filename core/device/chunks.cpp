@@ -92,7 +92,7 @@ void* Chunks::exported(const void* address) {
     auto chunk = chunks_.upper_bound(byte);
     if (chunk != chunks_.begin()) {
         --chunk;
-        if (byte < chunk->first + chunk->second.bytes) {
+        if (byte <= chunk->first + chunk->second.bytes) {
             chunk->second.exported = true;
             return chunk->first;
         }

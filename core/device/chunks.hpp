@@ -34,8 +34,8 @@ public:
     /// The smallest free piece that is large enough, or a new chunk; null if there is not enough memory.
     void* allocate(Index bytes);
     void release(void* memory);
-    /// The first address of the chunk that holds an address. The chunk counts as exported from now on. Throws Error
-    /// (internal) for an address that is in none.
+    /// The first address of the chunk that holds an address, or at whose end it is, as that of an empty array may be.
+    /// The chunk counts as exported from now on. Throws Error (internal) for an address that is in none.
     void* exported(const void* address);
 
 private:
