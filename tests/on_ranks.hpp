@@ -51,7 +51,8 @@ public:
     int place_on_host() const override { return 0; }
 };
 
-/// Calls body(context) on each rank on GPUs, which ranks share if there are fewer of them.
+/// Calls body(context) on each rank on GPUs, which ranks share if there are fewer of them. Cuts between ranks are at
+/// multiples of `planes`.
 /// HYPERPLANE_TEST_BETWEEN_HOSTS = messages or nccl makes them ranks of several hosts; NCCL takes as many as there are
 /// GPUs, and more exchange messages. Cuts between ranks are at multiples of `planes`.
 template <class Body>

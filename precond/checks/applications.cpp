@@ -305,6 +305,7 @@ ApplicationCheck check_exported(const StructMatrix& a, FactorStorage storage, co
     SetupReport report = pair->setup(a);
     FactorCopy copy(storage);
     copy.fill(dynamic_cast<const ExportsFactors&>(*pair), a, "check", report);
+    if (copy.of_rank()) return {.unchecked = "the copies of ranks on GPUs are on another grid than the vectors"};
     return {solve_error(a.context(), copy.factors(), r, z), bound_of_ties(storage), ""};
 }
 

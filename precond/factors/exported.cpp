@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/ranks/cuts.hpp"
+#include "core/ranks/slab_ends.hpp"
 #include "precond/factors/pivot_log.hpp"
 
 namespace hyperplane {
@@ -36,7 +36,9 @@ Index FactorCopy::setup_bytes(const TriangleShape& shape) {
 
 void FactorCopy::allocate(const ExportsFactors& pair, const StructMatrix& a) {
     TriangleShape shape = pair.exported_shape(a.grid(), a.stencil(), a.dof(), a.symmetric());
-    shape.layout = a.layout();
+    shape.layout = layout(a.layout(), a.backend());
+    rank_.reset();
+    if (!(shape.layout == a.layout())) rank_ = {a.layout(), a.layout().halo()};
     shape.storage = storage_;
     if (!(shape == shape_) || offsets_.size() == 0) {
         offsets_ = {};
@@ -53,26 +55,34 @@ void FactorCopy::allocate(const ExportsFactors& pair, const StructMatrix& a) {
 
 void FactorCopy::fill(const ExportsFactors& pair, const StructMatrix& a, const std::string& name, SetupReport& report) {
     allocate(pair, a);
-    pair.export_factors({&a.context(), shape_.layout, blocks_in(values_.data(), shape_, values_.backend()),
-                         offsets_.data(), shape_.lower(), shape_.dof, shape_.symmetric});
-    share_lower_rows(a.context());
+    pair.export_factors(
+        {&a.context(), a.layout(), own_blocks(), offsets_.data(), shape_.lower(), shape_.dof, shape_.symmetric});
+    share_lower_rows(a);
     report.factor_bytes = reduced_ ? reduced_->bytes() : values_.size() * Index(sizeof(double));
     if (!reduced_) return;
-    judge(reduced_->round(view()), storage_, name, report);
+    judge(reduced_->round(view(), rank_), storage_, name, report);
     values_ = {};
 }
 
-void FactorCopy::share_lower_rows(const Context& context) {
-    if (!shape_.symmetric || reduced_ || context.backend() == Backend::cuda) return;
-    const BlockView blocks = blocks_in(values_.data(), shape_, values_.backend());
-    std::vector<double*> rows;
-    int planes = 0;
+void FactorCopy::share_lower_rows(const StructMatrix& a) {
+    // On a CPU rows in reduced precision are shared when they have been rounded.
+    if (!shape_.symmetric || (reduced_ && !rank_) || !a.context().ranks() || !a.layout().is_part()) return;
+    const BlockView blocks = own_blocks();
+    const int dof = shape_.dof, together = places_on(a.backend()) == CoefficientOrder::together ? dof * dof : 1;
+    std::vector<double*> rows;  // of an entry, or of each of its coefficients where a block's lie apart
+    Index planes = 0;
     for (int e = 0; e < shape_.lower(); ++e) {
-        planes = std::max(planes, std::abs(shape_.offsets[std::size_t(e)].z));
-        for (int r = 0; r < shape_.dof; ++r)
-            for (int c = 0; c < shape_.dof; ++c) rows.push_back(&blocks.at(e, 0, r, c));
+        planes = std::max<Index>(planes, std::abs(shape_.offsets[std::size_t(e)].z));
+        for (int c = 0; c < dof * dof / together; ++c) rows.push_back(&blocks.at(e, 0, c / dof, c % dof));
     }
-    exchange_halos(context, shape_.layout, planes, rows);
+    const Index size = planes * a.layout().slots_of_plane() * together, end = a.layout().slots() * together;
+    exchange_ends(a.context(), {0, size, -size, size}, {end - size, size, end, size}, rows, outer_ends_of(a.grid()));
+}
+
+BlockView FactorCopy::own_blocks() {
+    BlockView blocks = blocks_in(values_.data(), shape_, values_.backend());
+    if (rank_) blocks.values += rank_->part.halo_slots() * blocks.slot_stride;
+    return blocks;
 }
 
 FactorView FactorCopy::view() const {

@@ -369,7 +369,6 @@ PreconditionerRow multicolor_row() {
     row.on_ranks = row.on_gpu_ranks = true;
     row.uneven_on_ranks = true;  // one between two others has places of both
     row.only_on_ranks = {{"solve_mode", "sync"}};
-    row.only_on_gpu_ranks.insert(row.only_on_gpu_ranks.end(), {{"colours", "stencil"}, {"triangular_solve", "exact"}});
     return row;
 }
 

@@ -61,6 +61,7 @@ void solve_by_tables(const ColouredPoints& points, const double* values, const V
             for_each_point(r.context(), ColouredPoints::lines_of(end - first), "multicolour solve",
                            SolvePoint<down.value>{points.view(), values, view(r), view(z), v, w, r.dof(), colour, first,
                                                   end - first, slots});
+        if (colour == (down.value ? points.colours() - 1 : 0)) return;  // no later step reads this colour there
         std::vector<double*> components;
         for (int c = 0; c < r.dof(); ++c)
             components.push_back((down.value ? v : w) + c * slots + points.host().begin[colour]);

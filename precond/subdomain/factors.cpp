@@ -11,13 +11,15 @@
 namespace hyperplane {
 namespace {
 
-/// The factors as source of a copy, which refers to points by their coordinates.
+/// The factors as source of a copy, which refers to points by their coordinates in the whole grid.
 struct Triangles {
     BasicSubdomainView<const double> x;
-    Index held;  ///< the first subdomain that x has
+    Index held;       ///< the first subdomain that x has
+    int first_plane;  ///< of the partition's grid in the whole one
 
     HYPERPLANE_HD double at(int entry, Int3 p, Int3 q, int row, int col) const {
         const Partition& partition = x.partition;
+        p.z -= first_plane, q.z -= first_plane;
         const Int3 n = partition.count();
         const Index subdomain =
             p.x / partition.size.x + n.x * (p.y / partition.size.y + Index(n.y) * (p.z / partition.size.z));
@@ -134,16 +136,19 @@ void SubdomainFactors::factor(const StructMatrix& a, double alpha, const PivotRu
     factor_lines(a, alpha, inverter);
 }
 
+int SubdomainFactors::first_plane(const Layout& layout) const {
+    return partition_.grid.nz < layout.grid().nz ? layout.begin_plane() : 0;
+}
+
 template <class T>
 void SubdomainFactors::round_to(const Layout& layout, T* values, RoundingLog* log) {
     const int dof = order_.dof, lower = stencil_.lower_size();
-    const bool is_own_grid = partition_.grid.nz < layout.grid().nz;
     const RoundRow<T> row{{partition_, places_.data(), values_.data(), order_.values, dof, lower},
                           {partition_, places_.data(), values, order_.values, dof, lower},
                           points_.data(),
                           log,
                           held_.begin,
-                          is_own_grid ? layout.grid().row({0, 0, layout.begin_plane()}) : 0};
+                          layout.grid().row({0, 0, first_plane(layout)})};
     for_each_element(context_, held_.count() * partition_.points() * dof, 1, "rounding of factors", row);
 }
 
@@ -159,7 +164,7 @@ Rounding SubdomainFactors::round(const Layout& layout) {
 void SubdomainFactors::copy_triangles(const TriangleCopy& to) const {
     const BasicSubdomainView<const double> x{partition_,    places_.data(), values_.data(),
                                              order_.values, order_.dof,     stencil_.lower_size()};
-    copy_triangles_of(Triangles{x, held_.begin}, to);
+    copy_triangles_of(Triangles{x, held_.begin, first_plane(to.layout)}, to);
 }
 
 }  // namespace hyperplane

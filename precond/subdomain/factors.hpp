@@ -88,6 +88,8 @@ public:
 
 private:
     Index count() const { return held_.count() * order_.values; }
+    /// The plane of the whole grid at which the partition's begins: on a GPU that of a rank's planes.
+    int first_plane(const Layout& layout) const;
     void factor_lines(const StructMatrix& a, double alpha, PivotInverter& inverter);
     void factor_points(const StructMatrix& a, double alpha, const PivotRules& rules, PivotInverter& inverter);
     /// The same on tensor cores (precond/subdomain/factor.cuh), if the unknowns of a point allow it.

@@ -228,7 +228,6 @@ PreconditionerRow subdomain_ildu0_row() {
     row.on_ranks = true;
     row.only_on_ranks = {{"solve_mode", "sync"}};
     row.on_gpu_ranks = true;
-    row.only_on_gpu_ranks.emplace_back("triangular_solve", "exact");
     row.planes_together = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         const SubdomainOptions options = subdomain_options(parameters, setting);
         return options.partition(setting.matrix.grid(), setting.matrix.dof()).size.z;

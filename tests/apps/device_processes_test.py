@@ -55,6 +55,10 @@ class GpuProcesses(ProcessesTest):
         self.has_the_bits_of_one("name = multicolor", "poisson", "poisson_box27")
         self.has_the_bits_of_one("name = subdomain_ildu0\nsubdomain = 7 5 2", "poisson", processes=(2,))
 
+    def test_colours_that_are_looked_up_and_sweeps_over_colours(self):
+        self.has_the_bits_of_one("name = multicolor\ncolours = hashed", "poisson", processes=(2,))
+        self.has_the_bits_of_one("name = multicolor\ntriangular_solve = jacobi", "poisson", processes=(2,))
+
     def test_multigrid(self):
         self.has_the_bits_of_one(MULTIGRID, "poisson", "poisson_random")
         self.has_the_bits_of_one(f"cycle = w\n{MULTIGRID}\n[smoother]\nname = chebyshev", "poisson", processes=(2,))

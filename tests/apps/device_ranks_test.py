@@ -115,6 +115,15 @@ class GpuRanks(ProgramTest):
     def test_multicolor_of_other_problems(self):
         self.has_the_bits_of_one("name = multicolor", "transport", "block", "cahn_hilliard_1", "cavity")
 
+    def test_colours_that_are_looked_up(self):
+        self.has_the_bits_of_one("name = multicolor\ncolours = greedy", "poisson", "transport", "cahn_hilliard_1")
+        self.has_the_bits_of_one("name = multicolor\ncolours = hashed", "poisson_box27", "poisson_pipelined", "block")
+
+    def test_sweeps_over_colours_and_subdomains(self):
+        self.has_the_bits_of_one("name = multicolor\ntriangular_solve = jacobi", "poisson", "transport", "block")
+        self.has_the_bits_of_one("name = multicolor\ncolours = greedy\ntriangular_solve = jacobi\nstorage = single", "poisson")
+        self.has_the_bits_of_one("name = subdomain_ildu0\nsubdomain = 7 5 2\ntriangular_solve = jacobi", "poisson", "transport")
+
     def test_multigrid_of_poisson(self):
         self.has_the_bits_of_one(MULTIGRID, *POISSONS)
 
@@ -148,6 +157,10 @@ class GpuRanks(ProgramTest):
     def test_colours_and_subdomains_around_z(self):
         for choice in ("name = multicolor", "name = subdomain_ildu0\nsubdomain = 7 5 2"):
             self.has_the_bits_of_one(choice, "poisson_periodic_z", "transport_periodic", "block_periodic")
+
+    def test_jacobi_sweeps_around_z(self):
+        self.has_the_bits_of_one("name = multicolor\ntriangular_solve = jacobi", "poisson_periodic_z", "transport_periodic", "block_periodic")
+        self.has_the_bits_of_one("name = multicolor\ncolours = greedy", "poisson_periodic_z")
 
     def test_sweeps_and_multigrid_around_z(self):
         self.has_the_bits_of_one("name = par_ilu\n[device]\nlayout = natural", "poisson_periodic_z", "block_periodic")
@@ -207,6 +220,8 @@ class GpuRanks(ProgramTest):
     def test_memory_of_a_rank_is_predicted(self):
         for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "multicolor", "struct_ilu",
                      "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1", "par_ilu", "par_ilu\nfill_level = 1",
+                     "multicolor\ncolours = greedy", "multicolor\ntriangular_solve = jacobi",
+                     "subdomain_ildu0\ntriangular_solve = jacobi\nstorage = single",
                      "par_ilu\ntriangular_solve = jacobi", "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "multigrid",
                      "struct_ilu\nstorage = single", "struct_ilu\nfill_level = 1\nstorage = half_scaled", "multicolor\nstorage = single",
                      "multigrid\nreplicated_points = 0\n[smoother]\nname = multicolor", "multigrid\nreplicated_points = 0\n[smoother]\nscope = rank",
@@ -223,11 +238,6 @@ class GpuRanks(ProgramTest):
         for setting, expected in (("preconditioner.name=fgbilu", "struct_ilu has the same factors"),
                                   ("preconditioner.name=multigrid --set smoother.name=fgbilu", "on several ranks on GPUs"),
                                   ("preconditioner.name=multigrid --set smoother.name=fgbilu", "multicolor, subdomain_ildu0"),
-                                  ("preconditioner.name=multigrid --set smoother.name=subdomain_ildu0 --set "
-                                   "smoother.triangular_solve=jacobi", "set smoother.triangular_solve = exact"),
-                                  ("preconditioner.name=multicolor --set preconditioner.colours=greedy", "preconditioner.colours"),
-                                  ("preconditioner.name=subdomain_ildu0 --set preconditioner.triangular_solve=jacobi",
-                                   "preconditioner.triangular_solve"),
                                   ("grid.periodic=z --set problem.right_hand_side=random --set preconditioner.name=jacobi_sweeps",
                                    "grid.periodic"),
                                   ("matrix.format=general --set preconditioner.name=cusparse_ilu",

@@ -15,8 +15,6 @@ std::vector<MultigridRankCase> cases_of_cpus() {
     std::vector<MultigridRankCase> list = multigrid_rank_cases();
     for (const auto& further : {further_multigrid_rank_cases(), cases_of_subdomains()})
         list.insert(list.end(), further.begin(), further.end());
-    list.push_back({"swept_colours", "star7", 1, true, {9, 7, 17}, {}, "multicolor", {{"triangular_solve", "jacobi"}}});
-    list.push_back({"greedy", "star7", 1, true, {9, 7, 17}, {}, "multicolor", {{"colours", "greedy"}}});
     return list;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// struct_ilu, par_ilu, jacobi_sweeps and multicolor on ranks on GPUs, in every storage of the factors, and jacobi and
-// subdomain_ildu0 in reduced precision: the bits of one GPU, queued once and recorded as a graph; with scope = rank
-// what ranks on a CPU compute.
+// struct_ilu, par_ilu, jacobi_sweeps and multicolor on ranks on GPUs, in every storage of the factors, jacobi and
+// subdomain_ildu0 in reduced precision, and Jacobi sweeps on the factors of multicolor and subdomain_ildu0: the bits of
+// one GPU, queued once and recorded as a graph; with scope = rank what ranks on a CPU compute.
 #include "core/ranks/links_cuda.hpp"
 #include "core/vector/scalars.hpp"
 #include "on_device.hpp"
@@ -79,6 +79,63 @@ std::vector<GpuRankCase> cases_of_sweeps(const char* preconditioner, const Setti
     return list;
 }
 
+/// Colours that are looked up. With box27 and hashed colours some colours have no point in a plane next to a cut.
+std::vector<GpuRankCase> cases_of_looked_up_colours() {
+    std::vector<GpuRankCase> list;
+    for (const char* colours : {"greedy", "hashed"}) {
+        const auto add = [&](const char* stencil, int dof, bool symmetric, Box box) {
+            list.push_back({stencil, dof, 0, symmetric, box, "multicolor", {{"colours", colours}}});
+        };
+        for (const bool symmetric : {false, true}) {
+            for (const int dof : {1, 2, 5, 9}) add("star7", dof, symmetric, {7, 6, 9});
+            for (const int dof : {1, 3}) add("box27", dof, symmetric, {13, 21, 11});
+            add("box27", 1, symmetric, {3, 2, 9});
+            add("star13", 2, symmetric, {7, 6, 9});
+            add("scattered11", 1, symmetric, {13, 21, 11});
+            add("star7", 1, symmetric, {33, 70, 29});
+        }
+    }
+    return list;
+}
+
+/// Jacobi sweeps on a copy of the factors of multicolor or subdomain_ildu0; subdomains have two planes, which no cut
+/// divides.
+std::vector<GpuRankCase> cases_of_swept_pairs(const char* preconditioner, const Settings& settings) {
+    const Settings swept{{"triangular_solve", "jacobi"}, {"lower_sweeps", "3"}, {"upper_sweeps", "4"}};
+    std::vector<GpuRankCase> list;
+    for (GpuRankCase& c : cases_of_sweeps(preconditioner, settings)) {
+        if (c.fill_level > 0) continue;
+        c.settings.insert(c.settings.end(), swept.begin(), swept.end());
+        list.push_back(c);
+    }
+    for (const char* storage : {"single", "half_scaled"})
+        for (const bool symmetric : {false, true})
+            for (const int dof : {1, 3}) {
+                Settings stored = settings;
+                stored.insert(stored.end(), {{"triangular_solve", "jacobi"}, {"storage", storage}});
+                list.push_back({"star7", dof, 0, symmetric, {7, 6, 9}, preconditioner, stored});
+                list.push_back({"scattered11", dof, 0, symmetric, {13, 21, 11}, preconditioner, stored});
+            }
+    Settings once = settings;
+    once.insert(once.end(), {{"triangular_solve", "jacobi"}, {"lower_sweeps", "1"}, {"upper_sweeps", "1"}});
+    list.push_back({"star7", 2, 0, true, {7, 6, 10}, preconditioner, once});
+    return list;
+}
+std::vector<GpuRankCase> cases_of_swept_colours() {
+    std::vector<GpuRankCase> list = cases_of_swept_pairs("multicolor", {});
+    for (const char* colours : {"greedy", "hashed"})
+        for (const int dof : {1, 2})
+            for (const bool symmetric : {false, true})
+                list.push_back({"star7",
+                                dof,
+                                0,
+                                symmetric,
+                                {13, 20, 11},
+                                "multicolor",
+                                {{"colours", colours}, {"triangular_solve", "jacobi"}, {"storage", "single"}}});
+    return list;
+}
+
 /// Grids that are periodic along z, whose ends two or three ranks share with each other.
 std::vector<GpuRankCase> periodic_cases() {
     std::vector<GpuRankCase> list;
@@ -86,6 +143,8 @@ std::vector<GpuRankCase> periodic_cases() {
         box.periodic = {false, along_y, true};
         return box;
     };
+    const Settings swept{{"triangular_solve", "jacobi"}};
+    const Settings swept_boxes{{"triangular_solve", "jacobi"}, {"subdomain", "3 4 2"}};
     for (const bool symmetric : {false, true}) {
         for (const char* name : {"struct_ilu", "multicolor", "par_ilu", "jacobi"})
             for (const int dof : {1, 3}) list.push_back({"star7", dof, 0, symmetric, around_z({7, 6, 9}), name});
@@ -94,6 +153,11 @@ std::vector<GpuRankCase> periodic_cases() {
         list.push_back({"star7", 1, 1, symmetric, around_z({13, 21, 12}, true), "struct_ilu"});
         list.push_back({"box27", 1, 0, symmetric, around_z({13, 21, 12}, true), "multicolor"});
         list.push_back({"star7", 2, 0, symmetric, around_z({7, 6, 9}), "struct_ilu", {{"storage", "single"}}});
+        list.push_back({"star7", 1, 0, symmetric, around_z({7, 6, 9}), "multicolor", {{"colours", "greedy"}}});
+        list.push_back({"box27", 2, 0, symmetric, around_z({13, 21, 12}, true), "multicolor", {{"colours", "hashed"}}});
+        list.push_back({"star7", 1, 0, symmetric, around_z({7, 6, 9}), "multicolor", swept});
+        list.push_back({"box27", 2, 0, symmetric, around_z({13, 21, 12}, true), "multicolor", swept});
+        list.push_back({"star7", 2, 0, symmetric, around_z({7, 6, 9}), "subdomain_ildu0", swept_boxes});
     }
     return list;
 }
@@ -187,11 +251,19 @@ protected:
     }
     Values on_gpu_ranks(int ranks, const StencilMatrix& of, const char* scope) const {
         Values found;
-        on_each_gpu_rank(ranks, [&](const Context& context) {
-            Values mine = applied(context, of, scope);
-            if (is_first_rank(context)) found = std::move(mine);
-        });
+        on_each_gpu_rank(
+            ranks,
+            [&](const Context& context) {
+                Values mine = applied(context, of, scope);
+                if (is_first_rank(context)) found = std::move(mine);
+            },
+            planes_of_a_subdomain());
         return found;
+    }
+    int planes_of_a_subdomain() const {
+        for (const auto& [key, value] : GetParam().settings)
+            if (key == "subdomain") return std::stoi(value.substr(value.rfind(' ')));
+        return 1;
     }
 
     /// The GPU's result may differ from a CPU's by this: of factors in reduced precision, both may round a few values,
@@ -213,7 +285,7 @@ std::string name_of_rank_case(const testing::TestParamInfo<GpuRankCase>& info) {
 std::string name_of_storage_case(const testing::TestParamInfo<GpuRankCase>& info) {
     std::string name = name_of_rank_case(info) + "_" + info.param.preconditioner;
     for (const auto& [key, value] : info.param.settings)
-        if (key == "storage" || key == "triangular_solve") name += "_" + value;
+        if (key == "storage" || key == "triangular_solve" || key == "colours") name += "_" + value;
     return name;
 }
 const Settings few_sweeps{{"lower_sweeps", "3"}, {"upper_sweeps", "4"}};
@@ -229,6 +301,13 @@ INSTANTIATE_TEST_SUITE_P(JacobiSweeps, GlobalRanksOnDevice,
 class StructIluRanksOnDevice : public GlobalRanksOnDevice {};
 INSTANTIATE_TEST_SUITE_P(StructIlu, GlobalRanksOnDevice, testing::ValuesIn(gpu_rank_cases()), name_of_rank_case);
 INSTANTIATE_TEST_SUITE_P(Multicolor, GlobalRanksOnDevice, testing::ValuesIn(cases_of_multicolor()), name_of_rank_case);
+INSTANTIATE_TEST_SUITE_P(LookedUpColours, GlobalRanksOnDevice, testing::ValuesIn(cases_of_looked_up_colours()),
+                         name_of_storage_case);
+INSTANTIATE_TEST_SUITE_P(SweptColours, GlobalRanksOnDevice, testing::ValuesIn(cases_of_swept_colours()),
+                         name_of_storage_case);
+INSTANTIATE_TEST_SUITE_P(SweptSubdomains, GlobalRanksOnDevice,
+                         testing::ValuesIn(cases_of_swept_pairs("subdomain_ildu0", {{"subdomain", "3 4 2"}})),
+                         name_of_storage_case);
 INSTANTIATE_TEST_SUITE_P(Periodic, GlobalRanksOnDevice, testing::ValuesIn(periodic_cases()), name_of_storage_case);
 INSTANTIATE_TEST_SUITE_P(Storages, GlobalRanksOnDevice, testing::ValuesIn(cases_of_storages()), name_of_storage_case);
 INSTANTIATE_TEST_SUITE_P(All, StructIluRanksOnDevice, testing::ValuesIn(gpu_rank_cases()), name_of_rank_case);
@@ -259,101 +338,6 @@ TEST_P(StructIluRanksOnDevice, ScopeRankIsThatOfRanksOnACpu) {
         EXPECT_LT(reference::relative_difference(on_gpu_ranks(ranks, of, "rank"), expected), most_beside_a_cpu())
             << ranks;
     }
-}
-
-struct RoundingOnRanksOnDevice : DeviceTest {
-    /// Returns what a set-up in single precision reports: an overflow, or the number of values that became zero.
-    static std::string outcome(const Context& context, const StencilMatrix& of, const std::string& name) {
-        const Layout mine = part_of(context, layout_for(LayoutKind::natural, of, "star7", 0), 1);
-        const StructMatrix a =
-            in_context(context, reference::to_struct_matrix(context.host(), mine, of, MatrixStorage::lower, "star7"));
-        Settings settings{{"storage", "single"}};
-        if (name == "subdomain_ildu0") settings.push_back({"subdomain", "3 4 1"});
-        try {
-            return std::to_string(make(name, a, settings)->setup(a).values_flushed);
-        } catch (const SetupError& error) {
-            return error.what();
-        }
-    }
-    /// A matrix in which planes from `plane` on, or their couplings along x, are multiplied.
-    static StencilMatrix scaled(const Box& box, int plane, double rows, double along_x) {
-        StencilMatrix matrix = reference::random_spd_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
-        for (int row = 0; row < box.points(); ++row)
-            for (auto& [offset, block] : matrix.blocks[row])
-                if (box.point(row).z >= plane) block(0, 0) *= rows * (offset.x != 0 ? along_x : 1.0);
-        return matrix;
-    }
-};
-
-TEST_F(RoundingOnRanksOnDevice, IsReportedAsOnOneGpu) {
-    const Box box{5, 4, 8};
-    for (const auto& [matrix, text] :
-         {std::pair(scaled(box, 2, 1.0, 1e-60), "96"), std::pair(scaled(box, 3, 1e-60, 1.0), "(0,0,3)")})
-        for (const char* name : {"struct_ilu", "jacobi", "multicolor", "par_ilu", "jacobi_sweeps", "subdomain_ildu0"}) {
-            const std::string one = outcome(Context::cuda(), matrix, name);
-            if (std::string(name) == "struct_ilu") {
-                EXPECT_NE(one.find(text), std::string::npos) << one;
-            }
-            for (const int ranks : {2, 3})
-                on_each_gpu_rank(ranks, [&, &matrix = matrix](const Context& context) {
-                    EXPECT_EQ(outcome(context, matrix, name), one) << name << " on " << ranks << " ranks";
-                });
-        }
-}
-
-struct PivotsOfRanksOnDevice : DeviceTest {
-    /// The message of a set-up, or counts, places and values of the pivots that it changed.
-    static std::string outcome(const Context& context, const StencilMatrix& of, const char* policy,
-                               const char* name = "struct_ilu") {
-        const Layout mine = part_of(context, layout_for(LayoutKind::natural, of, "star7", 0), 1);
-        const StructMatrix a =
-            in_context(context, reference::to_struct_matrix(context.host(), mine, of, MatrixStorage::full, "star7"));
-        try {
-            Settings settings{{"pivot_policy", policy}};
-            if (name == std::string("subdomain_ildu0")) settings.push_back({"subdomain", "3 4 1"});
-            const SetupReport report = make(name, a, settings)->setup(a);
-            std::string text = std::to_string(report.pivots_modified) + " of " +
-                               std::to_string(mine.grid().row(report.smallest_pivot_cell));
-            for (const PivotEvent& event : report.modified)
-                text += " " + std::to_string(mine.grid().row(event.cell)) + ":" + std::to_string(event.value);
-            return text;
-        } catch (const SetupError& error) {
-            return error.what();
-        }
-    }
-};
-
-TEST_F(PivotsOfRanksOnDevice, AreReportedAsOnOneRank) {
-    const Box box{5, 4, 6};
-    StencilMatrix of = reference::random_matrix(box, reference::stencil_named("star7").offsets, 1, 2);
-    const auto expect_equal = [&](const char* policy) {
-        const std::string one = outcome(Context::cpu(1), of, policy);
-        const std::string of_colours = outcome(Context::cuda(), of, policy, "multicolor");
-        for (const int ranks : {2, 3})
-            on_each_gpu_rank(ranks, [&](const Context& c) {
-                EXPECT_EQ(outcome(c, of, policy), one) << ranks;
-                EXPECT_EQ(outcome(c, of, policy, "multicolor"), of_colours) << ranks;
-            });
-    };
-    const auto expect_equal_to_one_gpu = [&](const char* policy) {
-        for (const char* name : {"par_ilu", "subdomain_ildu0"}) {
-            const std::string one = outcome(Context::cuda(), of, policy, name);
-            for (const int ranks : {2, 3})
-                on_each_gpu_rank(
-                    ranks, [&](const Context& c) { EXPECT_EQ(outcome(c, of, policy, name), one) << name << ranks; });
-        }
-    };
-    expect_equal("fail");  // no pivot fails
-    expect_equal_to_one_gpu("fail");
-    for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})
-        for (auto& [offset, block] : of.blocks[box.row(p)]) block(0, 0) = 0.0;
-    for (const char* policy : {"fail", "shift"}) {
-        expect_equal(policy);
-        expect_equal_to_one_gpu(policy);
-    }
-    for (const reference::Offset p : {reference::Offset{2, 3, 4}, reference::Offset{1, 1, 5}})
-        of.blocks[box.row(p)].at({})(0, 0) = 1e-300;
-    expect_equal("boost");
 }
 
 }  // namespace

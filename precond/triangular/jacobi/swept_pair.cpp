@@ -12,7 +12,7 @@ SetupReport SweptPair::setup(const SystemMatrix& matrix) {
     copy_.fill(exports_, a, name_, report);
     if (!sweeps_ || !sweeps_->serves(copy_.shape())) {
         sweeps_.reset();
-        sweeps_ = std::make_unique<TriangleSweeps>(context_, copy_.shape(), options_);
+        sweeps_ = std::make_unique<TriangleSweeps>(context_, copy_.shape(), options_, a.layout());
     }
     refuse_divergence(*sweeps_, copy_.factors(), options_, name_);
     return report;
@@ -21,7 +21,7 @@ SetupReport SweptPair::setup(const SystemMatrix& matrix) {
 TriangleShape SweptPair::planned_shape(const PreconditionerSetting& setting) const {
     TriangleShape shape = exports_.exported_shape(setting.matrix.grid(), setting.matrix.stencil(), setting.matrix.dof(),
                                                   setting.matrix.symmetric());
-    shape.layout = setting.natural_layout();
+    shape.layout = FactorCopy::layout(setting.natural_layout(), setting.context.backend());
     shape.storage = copy_.storage();
     return shape;
 }
@@ -32,7 +32,7 @@ std::vector<KernelSet> SweptPair::kernels(const PreconditionerSetting& setting) 
 
 PreconditionerPlan SweptPair::plan(PreconditionerPlan plan, const PreconditionerSetting& setting) const {
     const TriangleShape shape = planned_shape(setting);
-    plan.space = shape.layout;
+    plan.space = setting.natural_layout();
     plan.bytes += FactorCopy::bytes(shape, setting.context.backend()) +
                   TriangleSweeps::bytes(shape.layout.slots_in_memory() * shape.dof);
     plan.setup_bytes = std::max(plan.setup_bytes, FactorCopy::setup_bytes(shape));

@@ -31,6 +31,7 @@ public:
     SweepCounts sweeps() const override { return {.apply = options_.lower + options_.upper}; }
     ApplicationCheck check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,
                                        const MakeInDouble& /*in_double*/) const override {
+        if (copy_.of_rank()) return {.unchecked = "the factors of ranks on GPUs are on another grid than the vectors"};
         return check_sweeps(context_, copy_.factors(), options_, r, z);
     }
     UnitTriangles unit_triangles() const override {
