@@ -2,8 +2,9 @@
 #include "precond/factors/ilu_factors.hpp"
 
 namespace hyperplane {
-void IluFactors::allocate(const StructMatrix& a, const IluPattern& pattern) {
+void IluFactors::allocate(const StructMatrix& a, const IluPattern& pattern, const Layout& of_system) {
     a_ = &a;
+    of_system_ = of_system;
     if (!(pattern_ && *pattern_ == pattern)) pattern_ = pattern;
     const auto fits = [&](const std::optional<StructMatrix>& m, const Stencil& stencil) {
         return m && m->layout() == layout() && m->dof() == a.dof() && m->stencil().offsets() == stencil.offsets();
@@ -20,7 +21,7 @@ void IluFactors::allocate(const StructMatrix& a, const IluPattern& pattern) {
     }
 }
 
-void IluFactors::round(const Layout& of_system, const std::string& name, SetupReport& report) {
+void IluFactors::round(const std::string& name, SetupReport& report) {
     const StructMatrix& a = *a_;
     const FactorStorage storage = pattern_->storage;
     // On a CPU the pattern's layout says whether there are couplings between ranks.
@@ -33,7 +34,7 @@ void IluFactors::round(const Layout& of_system, const std::string& name, SetupRe
     FactorView in_double = view(nullptr);
     in_double.layout = points;
     std::optional<PlanesOfRank> rank;
-    if (pattern_->of_rank) rank = {of_system, pattern_->halo};
+    if (pattern_->of_rank) rank = {of_system_, pattern_->halo};
     judge(reduced_->round(in_double, rank), storage, name, report);
     factor_.reset();
     inverse_.reset();

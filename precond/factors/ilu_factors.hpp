@@ -34,8 +34,11 @@ class IluFactors {
 public:
     explicit IluFactors(const Context& context) : context_(context) {}
 
-    /// Allocates the factors of `a` in double precision; memory that has the right shape is reused.
-    void allocate(const StructMatrix& a, const IluPattern& pattern);
+    /// Allocates the factors of `a` in double precision; memory that has the right shape is reused. `of_system` is the
+    /// layout of the matrix that the set-up was given, which `a` may be a copy of: on ranks a part of the whole grid.
+    void allocate(const StructMatrix& a, const IluPattern& pattern, const Layout& of_system);
+    /// That layout, which vectors have.
+    const Layout& of_system() const { return of_system_; }
     /// Whether allocate has been called.
     bool allocated() const { return a_ != nullptr; }
     const StructMatrix& matrix() const { return *a_; }
@@ -64,9 +67,8 @@ public:
     }
 
     /// Rounds the factors to the pattern's storage and releases those in double precision. Throws SetupError if a value
-    /// does not fit; `name` is the preconditioner's name in its message. `of_system` is the layout of the matrix
-    /// that the set-up was given: on ranks a part of the whole grid.
-    void round(const Layout& of_system, const std::string& name, SetupReport& report);
+    /// does not fit; `name` is the preconditioner's name in its message.
+    void round(const std::string& name, SetupReport& report);
     /// The factors in reduced precision; null if the storage is double.
     const ReducedFactors* reduced() const { return reduced_ ? &*reduced_ : nullptr; }
 
@@ -100,6 +102,7 @@ private:
     Context context_;
     const StructMatrix* a_ = nullptr;
     std::optional<IluPattern> pattern_;
+    Layout of_system_;
     std::optional<StructMatrix> factor_;     ///< E and F on the filled pattern; none for D-ILU
     std::optional<StructMatrix> inverse_;    ///< D^-1, for D-ILU
     std::optional<ReducedFactors> reduced_;  ///< replaces the two after rounding

@@ -42,31 +42,32 @@ bool IluPreconditioner::on_copies(const Context& context, Backend backend) const
     return context.ranks() && backend == Backend::cuda && solve_->layout(backend) == LayoutKind::hyperplane;
 }
 
+bool IluPreconditioner::on_open_copy(const Context& context, const Layout& layout, Backend backend) const {
+    return context.ranks() && backend == Backend::cuda && !on_copies(context, backend) && layout.is_part() &&
+           layout.grid().periodic[2];
+}
+
 IluPattern IluPreconditioner::pattern(const Context& context, const Layout& layout, const Stencil& a, int dof,
                                       bool symmetric, Backend backend) const {
     const auto on = [&](const Layout& points) {
         return ilu_pattern(points, a, options_.fill_level, dof, symmetric, backend, options_.storage,
                            options_.may_share);
     };
-    if constexpr (cuda_built)
-        if (on_copies(context, backend)) {
-            const Stencil filled = a.filled(options_.fill_level);
-            const int halo = HyperplaneCopy::halo(filled, drops_couplings(layout));
-            IluPattern own = on(HyperplaneCopy::layout(layout, filled, halo));
+    if constexpr (cuda_built) {
+        const auto of_rank = [&](const Layout& points, int halo) {
+            IluPattern own = on(points);
             own.of_rank = true;
             own.halo = halo;
             return own;
+        };
+        if (on_copies(context, backend)) {
+            const Stencil filled = a.filled(options_.fill_level);
+            const int halo = HyperplaneCopy::halo(filled, drops_couplings(layout));
+            return of_rank(HyperplaneCopy::layout(layout, filled, halo), halo);
         }
-    if (context.ranks() && backend == Backend::cuda && layout.is_part()) {
-        if (layout.grid().periodic[2])
-            throw UsageError(fmt::format(
-                "grid.periodic: on several ranks on GPUs {} does not sweep over triangles of a grid that is periodic "
-                "along z; take struct_ilu, give device.backend = cpu, or take one rank",
-                options_.name));
-        IluPattern own = on(layout.with_halo_as_own_grid());
-        own.of_rank = true;
-        own.halo = layout.halo();
-        return own;
+        if (on_open_copy(context, layout, backend)) return of_rank(OpenCopy::layout(layout), layout.halo());
+        if (context.ranks() && backend == Backend::cuda && layout.is_part())
+            return of_rank(layout.with_halo_as_own_grid(), layout.halo());
     }
     return on(options_.within_rank ? layout.without_neighbours() : layout);
 }
@@ -92,6 +93,22 @@ void IluPreconditioner::copy_matrix([[maybe_unused]] const StructMatrix& a) {
     }
 }
 
+const StructMatrix& IluPreconditioner::factored(const StructMatrix& a) {
+    if (on_copies(a.context(), a.backend())) copy_matrix(a);
+    if (copy_) return copy_->matrix();
+    if constexpr (cuda_built)
+        if (on_open_copy(a.context(), a.layout(), a.backend())) {
+            if (!open_copy_ || !open_copy_->serves(a)) {
+                open_copy_.reset();
+                open_copy_ = std::make_unique<OpenCopy>(a);
+            }
+            open_copy_->take(a);
+            return open_copy_->matrix();
+        }
+    open_copy_.reset();
+    return a;
+}
+
 void IluPreconditioner::check(const StructMatrix& a) const {
     if (a.stencil().radius() > 2)
         throw UsageError(fmt::format("{}: stencil {} has radius {}, the largest it takes is 2", options_.name,
@@ -109,9 +126,8 @@ void IluPreconditioner::check(const StructMatrix& a) const {
 SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
     check(a);
-    if (on_copies(a.context(), a.backend())) copy_matrix(a);
-    factors_.allocate(copy_ ? copy_->matrix() : a,
-                      pattern(a.context(), a.layout(), a.stencil(), a.dof(), a.symmetric(), a.backend()));
+    factors_.allocate(factored(a), pattern(a.context(), a.layout(), a.stencil(), a.dof(), a.symmetric(), a.backend()),
+                      a.layout());
     {
         const ProfileScope scope(a.context(), "symbolic");
         solve_->analyse(factors_);
@@ -128,7 +144,7 @@ SetupReport IluPreconditioner::setup(const SystemMatrix& matrix) {
         factorisation_->remark());
     if (is_reduced(options_.storage)) {
         const ProfileScope scope(a.context(), "rounding");
-        factors_.round(a.layout(), options_.name, report);
+        factors_.round(options_.name, report);
         factorisation_->release_scratch();
     }
     report.factor_bytes = factors_.bytes();
@@ -160,11 +176,13 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
     plan.space = layout(setting, backend);
     const FactorisationMemory memory = factorisation_->memory(p, setting.context);
     plan.bytes = IluFactors::bytes(p, backend) + memory.kept + solve_->bytes(p, backend);
-    if constexpr (cuda_built)
-        if (on_copies(setting.context, backend)) {
-            const Index entries = p.symmetric ? p.a_stencil.diagonal() + 1 : p.a_stencil.size();
-            plan.bytes += HyperplaneCopy::bytes(p.layout, entries * p.dof * p.dof, p.dof);
-        }
+    if constexpr (cuda_built) {
+        const Index entries = p.symmetric ? p.a_stencil.diagonal() + 1 : p.a_stencil.size();
+        const Index coefficients = entries * p.dof * p.dof;
+        if (on_copies(setting.context, backend)) plan.bytes += HyperplaneCopy::bytes(p.layout, coefficients, p.dof);
+        if (on_open_copy(setting.context, layout(setting, backend), backend))
+            plan.bytes += OpenCopy::bytes(p.layout, coefficients);
+    }
     if (is_reduced(p.storage))
         plan.setup_bytes = IluFactors::bytes_in_double(p) + memory.scratch + Index(sizeof(RoundingLog));
     else

@@ -12,7 +12,8 @@
 //
 // Of several ranks on GPUs each factors and solves exactly in the hyperplane layout, on copies (HyperplaneCopy). With
 // Jacobi sweeps in place of solves it has no copies. In either case the grid of the factors is the rank's planes and,
-// at both ends, those of its halo (IluPattern::halo).
+// at both ends, those of its halo (IluPattern::halo). Where that is periodic along z, sweeps read a copy of the matrix
+// in which no coefficient leads around z (OpenCopy).
 #pragma once
 
 #include <memory>
@@ -24,6 +25,7 @@
 #include "precond/fused_step.hpp"
 #include "precond/ilu/factorisation.hpp"
 #include "precond/ilu/hyperplane_copy.hpp"
+#include "precond/ilu/open_copy.hpp"
 #include "precond/row.hpp"
 #include "precond/single_solve.hpp"
 #include "precond/triangular/triangular_solve.hpp"
@@ -99,13 +101,18 @@ private:
     /// Whether copies have no planes of other ranks: couplings to these are dropped, or there are none, since every
     /// rank has the whole grid, as on coarse grids of multigrid.
     bool drops_couplings(const Layout& layout) const { return options_.within_rank || !layout.is_part(); }
+    /// Whether sweeps need a copy of the matrix on an open grid.
+    bool on_open_copy(const Context& context, const Layout& layout, Backend backend) const;
     void copy_matrix(const StructMatrix& a);
+    /// The matrix that is factored: `a`, or the copy of it that this makes.
+    const StructMatrix& factored(const StructMatrix& a);
     PreconditionerTraits traits(bool symmetric) const;
     const ExactSolve& exact_solve() const;
     void check(const StructMatrix& a) const;
 
     IluOptions options_;
     std::unique_ptr<HyperplaneCopy> copy_;
+    std::unique_ptr<OpenCopy> open_copy_;
     IluFactors factors_;
     std::unique_ptr<Factorisation> factorisation_;
     std::unique_ptr<TriangularSolve> solve_;

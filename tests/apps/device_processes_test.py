@@ -50,6 +50,7 @@ class GpuProcesses(ProcessesTest):
     def test_sweeps(self):
         self.has_the_bits_of_one("name = par_ilu\n[device]\nlayout = natural", "poisson", processes=(2,))
         self.has_the_bits_of_one("name = jacobi_sweeps", "transport", processes=(2,))
+        self.has_the_bits_of_one("name = jacobi_sweeps", "poisson_periodic_z", processes=(2,))
 
     def test_multicolor_and_subdomains(self):
         self.has_the_bits_of_one("name = multicolor", "poisson", "poisson_box27")

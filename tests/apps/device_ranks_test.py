@@ -159,7 +159,8 @@ class GpuRanks(ProgramTest):
             self.has_the_bits_of_one(choice, "poisson_periodic_z", "transport_periodic", "block_periodic")
 
     def test_jacobi_sweeps_around_z(self):
-        self.has_the_bits_of_one("name = multicolor\ntriangular_solve = jacobi", "poisson_periodic_z", "transport_periodic", "block_periodic")
+        for choice in ("name = jacobi_sweeps", "name = par_ilu\ntriangular_solve = jacobi", "name = multicolor\ntriangular_solve = jacobi"):
+            self.has_the_bits_of_one(choice, "poisson_periodic_z", "transport_periodic", "block_periodic")
         self.has_the_bits_of_one("name = multicolor\ncolours = greedy", "poisson_periodic_z")
 
     def test_sweeps_and_multigrid_around_z(self):
@@ -233,13 +234,21 @@ class GpuRanks(ProgramTest):
                 self.assertEqual(plan["memory"]["predicted"], memory["predicted"])
                 self.assertLessEqual(abs(memory["peak"] - memory["predicted"]), 0.05 * memory["peak"])
 
+    def test_memory_of_sweeps_around_z_is_predicted(self):
+        text = POISSON.format(cells="65 63 64").replace("[grid]", "right_hand_side = random\n[grid]\nperiodic = z")
+        for name in ("jacobi_sweeps", "par_ilu\ntriangular_solve = jacobi"):
+            deck = self.write("deck.ini", text + f"[preconditioner]\nname = {name}\n")
+            with self.subTest(name=name):
+                plan = json.loads(self.expect(0, "check", deck, "--ranks", "2", "--backend", "cuda", "--json").stdout)
+                memory = json.loads(self.run_ranks(deck, 2, "two.h5", "--json").stdout)["memory"]
+                self.assertEqual(plan["memory"]["predicted"], memory["predicted"])
+                self.assertLessEqual(abs(memory["peak"] - memory["predicted"]), 0.05 * memory["peak"])
+
     def test_refusals_name_key_and_remedy(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         for setting, expected in (("preconditioner.name=fgbilu", "struct_ilu has the same factors"),
                                   ("preconditioner.name=multigrid --set smoother.name=fgbilu", "on several ranks on GPUs"),
                                   ("preconditioner.name=multigrid --set smoother.name=fgbilu", "multicolor, subdomain_ildu0"),
-                                  ("grid.periodic=z --set problem.right_hand_side=random --set preconditioner.name=jacobi_sweeps",
-                                   "grid.periodic"),
                                   ("matrix.format=general --set preconditioner.name=cusparse_ilu",
                                    "cusparse_ilu does not work on several ranks that share the rows of a general matrix"),
                                   ("matrix.format=general --set grid.cells=16 --set preconditioner.name=subdomain_ildu0 --set "

@@ -158,6 +158,21 @@ std::vector<GpuRankCase> periodic_cases() {
         list.push_back({"star7", 1, 0, symmetric, around_z({7, 6, 9}), "multicolor", swept});
         list.push_back({"box27", 2, 0, symmetric, around_z({13, 21, 12}, true), "multicolor", swept});
         list.push_back({"star7", 2, 0, symmetric, around_z({7, 6, 9}), "subdomain_ildu0", swept_boxes});
+        for (const char* name : {"jacobi_sweeps", "par_ilu"}) {
+            const Settings on_factors = name == std::string("par_ilu") ? swept : Settings{};
+            const auto add = [&](const char* stencil, int dof, int fill_level, Box box,
+                                 const char* storage = "double") {
+                list.push_back({stencil, dof, fill_level, symmetric, box, name, on_factors});
+                list.back().settings.push_back({"storage", storage});
+            };
+            for (const int dof : {1, 3, 5}) add("star7", dof, 0, around_z({7, 6, 9}));
+            for (const int dof : {1, 2}) add("star7", dof, 0, around_z({7, 6, 10}, true));
+            for (const int dof : {1, 3}) add("star7", dof, 1, around_z({13, 21, 12}, true));
+            add("box27", 1, 0, around_z({13, 21, 12}, true));
+            add("star13", 2, 0, around_z({7, 6, 11}));
+            add("star7", 1, 0, around_z({7, 6, 9}), "single");
+            add("star7", 3, 0, around_z({7, 6, 9}), "half_scaled");
+        }
     }
     return list;
 }

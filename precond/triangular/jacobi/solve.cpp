@@ -66,7 +66,7 @@ void JacobiSolve::accept(const IluFactors& factors, const std::string& name) {
     }
     if (!sweeps_ || !sweeps_->serves(shape)) {
         sweeps_.reset();
-        sweeps_ = std::make_unique<TriangleSweeps>(factors.context(), shape, options_, factors.matrix().layout());
+        sweeps_ = std::make_unique<TriangleSweeps>(factors.context(), shape, options_, factors.of_system());
     }
     refuse_divergence(*sweeps_, factors.triangle_factors(offsets_.data()), options_, name);
 }
