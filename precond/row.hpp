@@ -85,15 +85,10 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// An exact incomplete elimination: for an M-matrix, A = M - (M - A) is a regular splitting (Meijerink and van der
     /// Vorst 1977), so the eigenvalues of M^-1 A lie in (0, 2).
     bool regular_splitting = false;
-    bool on_ranks = false;  ///< runs on several ranks
+    bool on_ranks = false;  ///< runs on several ranks that share a grid
     /// Keys of [preconditioner], each with the only value that works on several ranks.
     std::vector<std::pair<std::string, std::string>> only_on_ranks;
-    bool on_general_ranks = false;      ///< runs on several ranks that share the rows of a general matrix, on CPUs
-    bool on_gpu_ranks = false;          ///< runs on several ranks on GPUs, too
-    bool on_general_gpu_ranks = false;  ///< the same of general matrices
-    /// The same for ranks on GPUs, in addition, of matrices on a grid.
-    std::vector<std::pair<std::string, std::string>> only_on_gpu_ranks;
-    std::string why_not_on_gpu_ranks;  ///< for refusals, where there is more to say
+    bool on_general_ranks = false;  ///< runs on several ranks that share the rows of a general matrix
     /// If ranks may be cut only at multiples of some number of planes, that number (core/ranks/aligned.hpp).
     std::function<int(const Parameters&, const PreconditionerSetting&)> planes_together;
     bool uneven_on_ranks =

@@ -14,9 +14,10 @@ namespace hyperplane {
 /// A step that is repeated: as a graph, unless its ranks exchange values through their hosts' memory.
 class Replay {
 public:
-    /// `step` must have run once.
-    Replay(const Context& context, std::function<void()> step) : step_(std::move(step)) {
-        if (!cuda::by_messages(context) || links_of(context).records())
+    /// `step` must have run once. On a shared GPU it is recorded even where a run would not record it, unless
+    /// `as_a_run`: for steps with kernels that fill a GPU and wait for those of other ranks.
+    Replay(const Context& context, std::function<void()> step, bool as_a_run = false) : step_(std::move(step)) {
+        if (links_of(context).records() || !(as_a_run || cuda::by_messages(context)))
             recording_ = std::make_unique<device::Recording>(context.stream(), step_);
     }
     void queue() const { recording_ ? recording_->queue() : step_(); }

@@ -325,7 +325,7 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
                               parameters.boolean("output", "fields"));
         });
     Foundation foundation{make_context(parameters, ranks, without), nullptr};
-    if (ranks) found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
+    if (ranks) found.collect([&] { check_ranks(parameters); });
     if (ranks && has_general_matrix(parameters)) found.report();  // no file may be read for what is not cut
     found.collect([&] { foundation = make_foundation(deck, parameters, foundation.context); });
     if (ranks && foundation.problem)
@@ -355,7 +355,7 @@ Case build_case(Deck deck, const std::vector<std::string>& overrides, Parameters
                 const Foundation& foundation) {
     Contradictions found;
     if (foundation.context.ranks()) {
-        found.collect([&] { check_ranks(parameters, foundation.context.backend()); });
+        found.collect([&] { check_ranks(parameters); });
         found.collect([&] { check_cuts(foundation, parameters); });
         found.report();  // nothing may be planned on cuts that are not allowed
     }

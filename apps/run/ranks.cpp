@@ -26,7 +26,7 @@ bool has_general_matrix(const Parameters& parameters) {
     return parameters.text("problem", "name") == "matrix" || parameters.text("matrix", "format") == "general";
 }
 
-void check_ranks(const Parameters& parameters, Backend backend) {
+void check_ranks(const Parameters& parameters) {
     std::string text;
     const auto refuse = [&](const char* section, const char* key, const std::string& what) {
         text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", parameters.where(section, key), what);
@@ -45,31 +45,11 @@ void check_ranks(const Parameters& parameters, Backend backend) {
                fmt::format("{} does not work on several ranks{}; take {}, or one rank", row.name,
                            general ? " that share the rows of a general matrix" : "", fmt::join(names, ", ")));
     }
-    const bool on_gpus = backend == Backend::cuda;
-    const auto works_on_gpus = [&](const PreconditionerRow& one) {
-        return general ? one.on_general_gpu_ranks : one.on_gpu_ranks;
-    };
-    if (on_gpus && works(row) && !works_on_gpus(row)) {
-        std::vector<std::string> names;
-        for (const PreconditionerRow& other : preconditioners())
-            if (works_on_gpus(other)) names.push_back(other.name);
-        refuse("preconditioner", "name",
-               fmt::format("{} does not work on several ranks on GPUs{}; take {}, give device.backend = cpu, or take "
-                           "one rank",
-                           row.name, general ? " that share the rows of a general matrix" : row.why_not_on_gpu_ranks,
-                           fmt::join(names, ", ")));
-    }
-    const auto demand = [&](const std::vector<std::pair<std::string, std::string>>& only, const char* where,
-                            const char* otherwise) {
-        for (const auto& [key, value] : only)
-            if (parameters.has("preconditioner", key) && parameters.text("preconditioner", key) != value)
-                refuse(
-                    "preconditioner", key.c_str(),
-                    fmt::format("{} does not work on several ranks{}; set preconditioner.{} = {}{}, or take one rank",
-                                parameters.text("preconditioner", key), where, key, value, otherwise));
-    };
-    demand(row.only_on_ranks, "", "");
-    if (on_gpus && !general) demand(row.only_on_gpu_ranks, " on GPUs", ", give device.backend = cpu");
+    for (const auto& [key, value] : row.only_on_ranks)
+        if (parameters.has("preconditioner", key) && parameters.text("preconditioner", key) != value)
+            refuse("preconditioner", key.c_str(),
+                   fmt::format("{} does not work on several ranks; set preconditioner.{} = {}, or take one rank",
+                               parameters.text("preconditioner", key), key, value));
     if (!text.empty()) throw UsageError(text);
 }
 

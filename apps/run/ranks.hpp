@@ -13,7 +13,7 @@ namespace hyperplane {
 bool has_general_matrix(const Parameters& parameters);
 
 /// Throws one UsageError that lists what in a deck does not work on several ranks, with what does.
-void check_ranks(const Parameters& parameters, Backend backend);
+void check_ranks(const Parameters& parameters);
 
 /// How many processes mpirun or srun has started together with this one, by the variables that they set; 1 otherwise.
 int launched_processes();

@@ -6,6 +6,9 @@ namespace hyperplane::cuda {
 
 constexpr int most_blocks = 32;  // thread blocks of an exchange: all are resident, and few wait
 
+/// Nanoseconds for which a kernel waits for another GPU; then it ends with an error.
+constexpr unsigned long long patience = 20'000'000'000ull;
+
 __device__ inline void release(unsigned* flag, unsigned epoch) {
     asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(epoch) : "memory");
 }
@@ -16,9 +19,8 @@ __device__ inline unsigned long long nanoseconds() {
     return now;
 }
 
-/// Waits until a flag has reached an epoch. After 20 s the kernel ends with an error.
+/// Waits until a flag has reached an epoch.
 __device__ inline void wait_for(const unsigned* flag, unsigned epoch) {
-    constexpr unsigned long long patience = 20'000'000'000ull;
     const unsigned long long begin = nanoseconds();
     for (unsigned turn = 1;; ++turn) {
         unsigned now;

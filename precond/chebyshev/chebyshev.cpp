@@ -172,8 +172,6 @@ PreconditionerRow chebyshev_row(const PreconditionerRow& diagonal) {
     row.needs_symmetry = true;
     row.on_ranks = diagonal.on_ranks;
     row.on_general_ranks = diagonal.on_general_ranks;
-    row.on_general_gpu_ranks = diagonal.on_general_gpu_ranks;
-    row.on_gpu_ranks = diagonal.on_gpu_ranks;
     row.create = [create = diagonal.create](const Parameters& parameters,
                                             const PreconditionerSetting& setting) -> std::unique_ptr<Preconditioner> {
         return std::make_unique<Chebyshev>(setting.context, chebyshev_options(parameters), create(parameters, setting));

@@ -11,10 +11,18 @@
 namespace hyperplane {
 
 RankPlanes::RankPlanes(const Context& context, const IluPattern& pattern, double* values)
+    : RankPlanes(context, pattern, values, pattern.dof * pattern.dof,
+                 place_together<Index>(pattern.layout.slots(), pattern.dof, 1, 0, 0, 0)) {}
+
+RankPlanes::RankPlanes(const Context& context, const IluPattern& pattern, double* values, Index distance)
+    : RankPlanes(context, pattern, values, 1, distance) {}
+
+RankPlanes::RankPlanes(const Context& context, const IluPattern& pattern, double* values, int values_of_slot,
+                       Index distance)
     : levels_(pattern.layout.kind() == LayoutKind::natural ? 1 : pattern.layout.grid().nx),
       turn_(pattern.layout.levels().z),
-      plane_(pattern.layout.slots_of_plane() / levels_ * pattern.dof * pattern.dof),
-      entries_(place_together<Index>(pattern.layout.slots(), pattern.dof, 1, 0, 0, 0)),
+      plane_(pattern.layout.slots_of_plane() / levels_ * values_of_slot),
+      entries_(distance),
       context_(context),
       pattern_(pattern),
       values_(values) {}
@@ -114,6 +122,23 @@ void RankPlanes::exchange(const std::vector<int>& entries) const {
     if (above >= 0) receive(above, entries, end);
     for (const int other : {below, above})
         if (other >= 0) cuda::await_acknowledgement(context_, other);
+}
+
+void RankPlanes::receive_from_below(const std::vector<int>& entries) const {
+    if (const int rank = context_.ranks()->rank(); rank > 0) receive(rank - 1, entries, 0);
+}
+
+void RankPlanes::send_above(const std::vector<int>& entries) const {
+    const Communicator& ranks = *context_.ranks();
+    const int end = pattern_.layout.grid().nz;
+    if (ranks.rank() + 1 < ranks.size()) send(ranks.rank() + 1, entries, end - 2 * pattern_.halo);
+}
+
+void RankPlanes::exchange_downwards(const std::vector<int>& entries) const {
+    const Communicator& ranks = *context_.ranks();
+    const int rank = ranks.rank(), halo = pattern_.halo, end = pattern_.layout.grid().nz;
+    if (rank > 0) send(rank - 1, entries, halo);
+    if (rank + 1 < ranks.size()) receive(rank + 1, entries, end - halo);
 }
 
 }  // namespace hyperplane

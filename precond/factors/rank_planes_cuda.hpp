@@ -9,13 +9,16 @@
 
 namespace hyperplane {
 
-/// Factors of a pattern with planes of other ranks (IluPattern::halo), in the order `together` of
-/// precond/factors/coefficient_order.hpp. All functions move as many planes as the halo has, from plane `first` of the
-/// pattern's grid on, of the given entries.
+/// Factors of a pattern with planes of other ranks (IluPattern::halo). All functions move as many planes as the halo
+/// has of the given entries; `first` is the first of them in the pattern's grid.
 class RankPlanes {
 public:
-    /// `values`: those of entry 0 from the pattern's slot 0 on.
+    /// Of factors in the order `together` of precond/factors/coefficient_order.hpp. `values`: those of entry 0 from the
+    /// pattern's slot 0 on.
     RankPlanes(const Context& context, const IluPattern& pattern, double* values);
+    /// Of factors in the order `apart`, whose coefficients are `distance` values from each other. Each of them is an
+    /// entry: coefficient (row, col) of entry e has the number (e dof + row) dof + col.
+    RankPlanes(const Context& context, const IluPattern& pattern, double* values, Index distance);
 
     /// Lets a rank copy planes from here, and waits, within the stream, until it has.
     void send(int to, const std::vector<int>& entries, int first) const;
@@ -23,7 +26,16 @@ public:
     /// Fills the halos at both ends with what the ranks beside this one have computed. All ranks must call it.
     void exchange(const std::vector<int>& entries) const;
 
+    /// What ranks that factor one after the other exchange: before its own factorisation a rank receives the planes
+    /// below its first one, where there are any, and after it sends its last ones to the rank above.
+    void receive_from_below(const std::vector<int>& entries) const;
+    void send_above(const std::vector<int>& entries) const;
+    /// Fills the halo at the upper end, where a symmetric matrix has the W of other ranks that an upper solve reads.
+    /// All ranks must call it.
+    void exchange_downwards(const std::vector<int>& entries) const;
+
 private:
+    RankPlanes(const Context& context, const IluPattern& pattern, double* values, int values_of_slot, Index distance);
     void offer(int to, int first) const;
     /// Between hosts: from the planes to a message, or from there to the planes.
     enum class Way { to_message, from_message };

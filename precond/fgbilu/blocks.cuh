@@ -11,7 +11,8 @@
 // (precond/factors/reduced_values.cuh; 0 in the factorisation), DOF, LOWER, SYMMETRIC (one triangle is stored, and
 // pivots must have the sign of A's diagonal), SHARES (E and F are A's and do not change), UNIT (solves read W = E D^-1
 // and G = D^-1 F), TOGETHER (not if SYMMETRIC), OVERLAPPED (kernels follow each other by programmatic dependent
-// launch).
+// launch), HALO_PLANES (on one of several ranks, the planes at either end of the grid that other ranks compute; else
+// 0).
 #pragma once
 
 #include "core/grid/grid_point.cuh"
@@ -32,6 +33,11 @@ __constant__ const int entry_x[] = OFFSET_X;
 __constant__ const int entry_y[] = OFFSET_Y;
 __constant__ const int entry_z[] = OFFSET_Z;
 
+/// Whether a plane has points. At the ends of the whole grid the halo of a rank has none.
+__device__ __forceinline__ bool is_known_plane(const Arguments& a, int k) {
+    return HALO_PLANES > 0 ? unsigned(k - a.known_begin) < unsigned(a.known_planes) : unsigned(k) < unsigned(a.nz);
+}
+
 /// The point of a column of a level. If the column has no point, or does not exist, `exists` is false and `slot` is 0;
 /// what is read there is not used.
 struct Point {
@@ -48,13 +54,13 @@ struct Point {
     /// The slot of the neighbour at offset e, or -1 if there is none.
     __device__ __forceinline__ int neighbour(const Arguments& a, int e) const {
         const GridPoint end = {at.i + entry_x[e], at.j + entry_y[e], at.k + entry_z[e]};
-        return exists && end.in_grid(a) ? neighbour_slot(a, slot, e) : -1;
+        const bool inside = end.in_grid(a) && (HALO_PLANES == 0 || is_known_plane(a, end.k));
+        return exists && inside ? neighbour_slot(a, slot, e) : -1;
     }
     /// The same without branches, for e that the compiler knows.
     __device__ __forceinline__ int known_neighbour(const Arguments& a, int e) const {
         const bool inside = exists & (unsigned(at.i + offset_x[e]) < unsigned(a.nx)) &
-                            (unsigned(at.j + offset_y[e]) < unsigned(a.ny)) &
-                            (unsigned(at.k + offset_z[e]) < unsigned(a.nz));
+                            (unsigned(at.j + offset_y[e]) < unsigned(a.ny)) & is_known_plane(a, at.k + offset_z[e]);
         const int there = neighbour_slot(a, slot, e);
         return inside ? there : -1;
     }

@@ -2,8 +2,10 @@
 #include "precond/fgbilu/blocks_cuda.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/grid/grid_point.hpp"
+#include "precond/factors/rank_planes_cuda.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/kernel_set.hpp"
 
@@ -82,26 +84,32 @@ rtc::Definitions definitions(const IluPattern& system, const FgBiluTuning& tunin
                 {"PAUSE", number(shape.pause)},
                 {"AHEAD", number(shape.ahead)},
                 {"OVERLAPPED", number(tuning.overlapped)},
+                {"HALO_PLANES", number(system.halo)},
                 {"STORAGE", number(int(storage))},
                 {"OPERANDS_AS_RESULTS", "1"}});
     return all;
 }
 
-using Arguments = FgBiluArguments<const void, rtc::most_entries>;
+}  // namespace
 
-/// The arguments that all kernels of a system have in common.
-Arguments arguments_of(const IluPattern& system) {
-    const Grid& g = system.layout.grid();
+FgBiluCuda::Arguments FgBiluCuda::arguments() const {
+    const Grid& g = system_.layout.grid();
     Arguments arguments{};
     arguments.nx = g.nx, arguments.ny = g.ny, arguments.nz = g.nz;
-    arguments.slots = int(system.layout.slots());
-    slot_deltas(system.layout, system.stencil.offsets(), arguments.delta);
+    arguments.slots = int(system_.layout.slots());
+    slot_deltas(system_.layout, system_.stencil.offsets(), arguments.delta);
+    arguments.known_planes = g.nz;
+    if (!between_ranks_) return arguments;
+    const Communicator& ranks = *context_.ranks();
+    arguments.epochs = epochs_.data();
+    arguments.known_begin = ranks.rank() > 0 ? 0 : system_.halo;
+    arguments.known_planes = g.nz - arguments.known_begin - (ranks.rank() + 1 < ranks.size() ? 0 : system_.halo);
     return arguments;
 }
 
-Arguments arguments_of(const IluPattern& system, const FgBiluFactors& f, bool together) {
-    Arguments arguments = arguments_of(system);
-    arguments.stride = together ? arguments.slots : f.inverse.col_stride;
+FgBiluCuda::Arguments FgBiluCuda::arguments(const FgBiluFactors& f) const {
+    Arguments arguments = this->arguments();
+    arguments.stride = made_together() ? arguments.slots : f.inverse.col_stride;
     arguments.a_stride = f.diagonal.col_stride;
     arguments.inverse = f.inverse.values;
     arguments.triangles = f.view.triangles.values;
@@ -109,50 +117,35 @@ Arguments arguments_of(const IluPattern& system, const FgBiluFactors& f, bool to
     return arguments;
 }
 
-Arguments arguments_of(const IluPattern& system, const ReducedFactors& f, bool together) {
-    Arguments arguments = arguments_of(system);
-    const auto* values = reinterpret_cast<const char*>(f.values<float>().values);
-    arguments.stride = together ? arguments.slots : f.values<float>().col_stride;
-    arguments.triangles = values;
-    arguments.inverse = values + system.stencil.diagonal() * f.entry_stride() * bytes_of(system.storage);
-    arguments.of_inverse = f.of_inverse().values;
-    return arguments;
-}
-
 /// A kernel that is launched for one level after the other.
-struct LevelKernel {
-    const rtc::Kernel<Arguments>& kernel;
-    const Layout& layout;
+struct FgBiluCuda::LevelKernel {
+    const Kernel& kernel;
     int points, lanes;  ///< points of a thread block; threads of a point
     Index shared = 0;   ///< bytes
-
-    void launch(Arguments& arguments, int level, bool early) const {
-        const Grid& grid = layout.grid();
-        arguments.plane = hyperplane_of(layout, level);
-        arguments.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
-        const unsigned blocks = unsigned((arguments.plane.columns + points - 1) / points);
-        if (blocks > 0) kernel.launch({blocks}, unsigned(points * lanes), shared, arguments, early);
-    }
 };
 
-/// Solves with one triangle, level by level.
-void solve_triangle(const rtc::Kernel<Arguments>& kernel, bool lower, const IluPattern& system,
-                    const FgBiluTuning& tuning, Arguments& arguments, const double* r, double* z) {
-    const Shape shape(system, tuning);
-    const LevelKernel of_level{kernel, system.layout, shape.solve_points, system.dof * shape.parts};
-    const bool can_overlap = tuning.overlapped && kernel.stream().properties().major >= 9;
-    const int levels = system.layout.level_count();
-    arguments.r = r;
-    arguments.z = z;
-    for (int at = 0; at < levels; ++at)
+void FgBiluCuda::launch_levels(const LevelKernel& of, bool upwards, bool overlapped, Arguments& arguments) const {
+    const Layout& layout = system_.layout;
+    const Grid& grid = layout.grid();
+    const bool can_overlap = overlapped && tuning_.overlapped && of.kernel.stream().properties().major >= 9;
+    const int levels = layout.level_count();
+    arguments.begins = true;
+    for (int at = 0; at < levels; ++at) {
+        const int level = upwards ? at : levels - 1 - at;
+        arguments.plane = within_planes(hyperplane_of(layout, level), system_.halo, grid.nz - system_.halo);
+        arguments.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
+        const unsigned blocks = unsigned((arguments.plane.columns + of.points - 1) / of.points);
+        if (blocks == 0) continue;
         // The first level's kernel must not overlap the kernels before it, whose results it reads.
-        of_level.launch(arguments, lower ? at : levels - 1 - at, can_overlap && at > 0);
+        of.kernel.launch({blocks}, unsigned(of.points * of.lanes), of.shared, arguments,
+                         can_overlap && !arguments.begins);
+        arguments.begins = false;
+    }
 }
 
-}  // namespace
-
 FgBiluCuda::FgBiluCuda(const Context& context, const IluPattern& system, const FgBiluTuning& tuning)
-    : system_(system),
+    : context_(context),
+      system_(system),
       tuning_(tuning),
       factor_(context, factor_source(factors_points(system, tuning)), definitions(system, tuning, false),
               factors_points(system, tuning) ? "fgbilu_factor_points" : "fgbilu_factor"),
@@ -161,39 +154,78 @@ FgBiluCuda::FgBiluCuda(const Context& context, const IluPattern& system, const F
     factor_.allow_shared(Shape(system, tuning).factor_shared);
     if (becomes_unit(system) && !reads_matrix())
         unit_triangles_ = {context, factor_source(false), definitions(system, tuning, false), "fgbilu_unit_triangles"};
+    if (system.halo == 0) return;
+    between_ranks_ = std::make_unique<EdgesBetweenRanks>(context, system);
+    // The first kernel of a lower solve counts the upper one that follows it.
+    epochs_ = copied_to(context, "preconditioner: tiles", std::vector<unsigned long long>{1, 0});
+}
+
+RankPlanes FgBiluCuda::planes_of(const FgBiluFactors& f) const {
+    double* const values = f.triangles.values ? f.triangles.values : f.inverse.values;
+    return made_together() ? RankPlanes(context_, system_, values)
+                           : RankPlanes(context_, system_, values, f.inverse.col_stride);
+}
+
+std::vector<int> FgBiluCuda::entries_of_planes() const {
+    std::vector<int> all(std::size_t(system_.kept() * (made_together() ? 1 : system_.dof * system_.dof)));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 void FgBiluCuda::factor(const FgBiluFactors& factors, double alpha, PivotRecord& record,
                         const PivotRules& rules) const {
     const Shape shape(system_, tuning_);
-    const LevelKernel of_level{factor_, system_.layout, shape.factor_points, shape.factor_lanes, shape.factor_shared};
-    Arguments arguments = arguments_of(system_, factors, made_together());
+    Arguments arguments = this->arguments(factors);
     arguments.ratios = record.ratios();
     arguments.log = record.log();
     arguments.alpha = alpha;
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
-    // The first level's kernel must not overlap the kernels before it.
-    const bool can_overlap = reads_matrix() && tuning_.overlapped && factor_.stream().properties().major >= 9;
-    for (int level = 0; level < system_.layout.level_count(); ++level)
-        of_level.launch(arguments, level, can_overlap && level > 0);
-    if (!unit_triangles_) return;
-    const unsigned points = unsigned(shape.unit_points), slots = unsigned(arguments.slots);
-    unit_triangles_.launch({(slots + points - 1) / points}, points * system_.dof, 0, arguments);
+    const bool on_ranks = system_.halo > 0;
+    if (on_ranks) planes_of(factors).receive_from_below(entries_of_planes());
+    launch_levels({factor_, shape.factor_points, shape.factor_lanes, shape.factor_shared}, true, reads_matrix(),
+                  arguments);
+    if (on_ranks) planes_of(factors).send_above(entries_of_planes());
+    if (unit_triangles_) {
+        const unsigned points = unsigned(shape.unit_points), slots = unsigned(arguments.slots);
+        unit_triangles_.launch({(slots + points - 1) / points}, points * system_.dof, 0, arguments);
+    }
+    if (on_ranks && system_.symmetric && !system_.shares) planes_of(factors).exchange_downwards(entries_of_planes());
+}
+
+void FgBiluCuda::solve(bool lower, Arguments& arguments, const double* r, double* z) const {
+    const Shape shape(system_, tuning_);
+    arguments.r = r;
+    arguments.z = z;
+    const auto queue = [&](const EpochRecord* before, EpochRecord* after) {
+        arguments.before = before;
+        arguments.after = after;
+        launch_levels({lower ? lower_ : upper_, shape.solve_points, system_.dof * shape.parts}, lower, true, arguments);
+    };
+    between_ranks_ ? between_ranks_->solve(!lower, queue) : queue(nullptr, nullptr);
 }
 
 void FgBiluCuda::solve(const FgBiluFactors& factors, const double* r, double* z) const {
-    Arguments arguments = arguments_of(system_, factors, made_together());
-    solve_triangle(lower_, true, system_, tuning_, arguments, r, z);
-    solve_triangle(upper_, false, system_, tuning_, arguments, r, z);
+    Arguments arguments = this->arguments(factors);
+    solve(true, arguments, r, z);
+    solve(false, arguments, z, z);
 }
 
-void FgBiluCuda::solve(const ReducedFactors& factors, const double* r, double* z) const {
-    Arguments arguments = arguments_of(system_, factors, lies_together(system_, tuning_));
-    arguments.of_triangle = factors.of_lower().values;
-    solve_triangle(lower_, true, system_, tuning_, arguments, r, z);
-    arguments.of_triangle = factors.of_upper().values;
-    solve_triangle(upper_, false, system_, tuning_, arguments, r, z);
+void FgBiluCuda::solve(const ReducedFactors& f, const double* r, double* z) const {
+    Arguments arguments = this->arguments();
+    const auto* values = reinterpret_cast<const char*>(f.values<float>().values);
+    arguments.stride = lies_together(system_, tuning_) ? arguments.slots : f.values<float>().col_stride;
+    arguments.triangles = values;
+    arguments.inverse = values + system_.stencil.diagonal() * f.entry_stride() * bytes_of(system_.storage);
+    arguments.of_inverse = f.of_inverse().values;
+    arguments.of_triangle = f.of_lower().values;
+    solve(true, arguments, r, z);
+    arguments.of_triangle = f.of_upper().values;
+    solve(false, arguments, z, z);
+}
+
+Index FgBiluCuda::bytes(const IluPattern& system) {
+    return system.halo == 0 ? 0 : EdgesBetweenRanks::bytes(system) + 2 * Index(sizeof(unsigned long long));
 }
 
 rtc::Programs FgBiluCuda::programs(const IluPattern& system) {

@@ -14,10 +14,12 @@
 #include "precond/factors/pivot_record.hpp"
 #include "precond/fgbilu/arguments.hpp"
 #include "precond/fgbilu/levels.hpp"
+#include "precond/triangular/edges_between_ranks.hpp"
 #include "precond/walks/tuning.hpp"
 
 namespace hyperplane {
 
+class RankPlanes;
 class ReducedFactors;
 
 /// Whether, after the factorisation, W = E D^-1 and G = D^-1 F replace E and F: if these are stored in double precision
@@ -55,14 +57,32 @@ public:
     /// The same with factors in reduced precision, whose order is that of lies_together.
     void solve(const ReducedFactors& factors, const double* r, double* z) const;
 
+    /// Device memory held on one of several ranks.
+    static Index bytes(const IluPattern& system);
     /// What NVRTC compiles.
     static rtc::Programs programs(const IluPattern& system);
 
 private:
+    using Arguments = FgBiluArguments<const void, rtc::most_entries>;
+    using Kernel = rtc::Kernel<Arguments>;
+    struct LevelKernel;
+    /// The arguments that all kernels have in common.
+    Arguments arguments() const;
+    Arguments arguments(const FgBiluFactors& factors) const;
+    /// Launches a kernel for one level after the other.
+    void launch_levels(const LevelKernel& kernel, bool upwards, bool overlapped, Arguments& arguments) const;
+    /// Solves with one triangle.
+    void solve(bool lower, Arguments& arguments, const double* r, double* z) const;
+    /// The factors as ranks copy them from each other, and the entries to copy: all that are stored.
+    RankPlanes planes_of(const FgBiluFactors& factors) const;
+    std::vector<int> entries_of_planes() const;
+
+    Context context_;
     IluPattern system_;
     FgBiluTuning tuning_;
-    using Kernel = rtc::Kernel<FgBiluArguments<const void, rtc::most_entries>>;
-    Kernel factor_, lower_, upper_, unit_triangles_;  ///< the last one only if becomes_unit
+    Kernel factor_, lower_, upper_, unit_triangles_;    ///< the last one only if becomes_unit
+    std::unique_ptr<EdgesBetweenRanks> between_ranks_;  ///< where ranks have planes of each other
+    mutable Buffer<unsigned long long> epochs_;         ///< of the lower solve and of the upper one, on ranks
 };
 
 }  // namespace hyperplane

@@ -141,11 +141,12 @@ extern "C" __global__ void __launch_bounds__(UNIT_POINTS* DOF)
     const int slot = blockIdx.x * UNIT_POINTS + share.point, v = share.thread;
     if (slot >= a.slots) return;
     const GridPoint p = GridPoint::at(a, slot);
+    if (p.k < HALO_PLANES || p.k >= a.nz - HALO_PLANES) return;
     double met[DOF];
 #pragma unroll 1
     for (int e = 0; e < (SYMMETRIC ? LOWER : 2 * LOWER + 1); ++e) {
         const GridPoint end = {p.i + entry_x[e], p.j + entry_y[e], p.k + entry_z[e]};
-        if (e == LOWER || !end.in_grid(a)) continue;
+        if (e == LOWER || !end.in_grid(a) || !is_known_plane(a, end.k)) continue;
         const bool lower = e < LOWER;
         const int there = neighbour_slot(a, slot, e), of_inverse = lower ? there : slot;
 #pragma unroll

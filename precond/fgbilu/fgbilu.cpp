@@ -56,11 +56,27 @@ std::unique_ptr<IluPreconditioner> make_by_lines(MakeExactIlu make_exact_ilu, co
     return make_exact_ilu(setting.context, same, chosen_solve(parameters));
 }
 
+/// Whether the factors are those of copies in the hyperplane layout.
+bool on_copies(const Context& context) {
+    return cuda_built && context.ranks() && context.backend() == Backend::cuda;
+}
+
 /// The system whose factors are computed, for a matrix in a layout that has the stencil's levels.
-IluPattern system_of(const FgBiluOptions& options, const Layout& layout, const Stencil& stencil, int dof,
-                     bool symmetric) {
+IluPattern system_of(const Context& context, const FgBiluOptions& options, const Layout& layout, const Stencil& stencil,
+                     int dof, bool symmetric) {
     const bool shares = !stencil.eliminates_off_diagonal();
-    return {levels_of(layout, stencil), stencil, stencil, dof, symmetric, shares, options.storage};
+    IluPattern system{levels_of(layout, stencil), stencil, stencil, dof, symmetric, shares, options.storage};
+    if constexpr (cuda_built)
+        if (on_copies(context)) {
+            system.of_rank = true;
+            system.halo = HyperplaneCopy::halo(stencil, false);
+            system.layout = levels_of(HyperplaneCopy::layout(layout, stencil, system.halo), stencil);
+        }
+    return system;
+}
+IluPattern system_of(const FgBiluOptions& options, const PreconditionerSetting& setting, const Layout& layout) {
+    const MatrixShape& a = setting.matrix;
+    return system_of(setting.context, options, layout, a.stencil(), a.dof(), a.symmetric());
 }
 
 /// The order of coefficients of factors in reduced precision.
@@ -73,9 +89,10 @@ CoefficientOrder places_of(const IluPattern& system, bool kernels, const FgBiluT
 PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const PreconditionerSetting& setting) {
     const Stencil& stencil = setting.matrix.stencil();
     PreconditionerPlan plan;
-    const Layout layout(LayoutKind::hyperplane, setting.matrix.grid(), stencil.level_map());
+    const bool copies = on_copies(setting.context);
+    const Layout layout = setting.layout(copies ? LayoutKind::natural : LayoutKind::hyperplane, stencil.level_map());
     plan.space = layout;
-    const IluPattern system = system_of(options, layout, stencil, setting.matrix.dof(), setting.matrix.symmetric());
+    const IluPattern system = system_of(options, setting, layout);
     const Index factors = IluFactors::bytes_in_double(system);
     plan.bytes = factors + PivotRecord::bytes(most_columns(system.layout)) + stencil.size() * Index(sizeof(Int3));
     if (options.style == FgBiluStyle::kernels) plan.bytes += FgBiluByElement::bytes(system);
@@ -86,6 +103,12 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
                                             stencil.size(), setting.matrix.dof(), setting.matrix.symmetric()) -
                       factors;
     }
+    if constexpr (cuda_built)
+        if (copies) {
+            const Index entries = system.symmetric ? stencil.diagonal() + 1 : stencil.size();
+            plan.bytes += HyperplaneCopy::bytes(system.layout, entries * system.dof * system.dof, system.dof) +
+                          FgBiluCuda::bytes(system);
+        }
     plan.bytes_per_apply = IluFactors::bytes_per_apply(system);
     plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};
     return plan;
@@ -94,6 +117,14 @@ PreconditionerPlan FgBilu::plan(const FgBiluOptions& options, const Precondition
 void FgBilu::prepare(const StructMatrix& a) {
     a_ = &a;
     const Stencil& stencil = a.stencil();
+    const IluPattern system = system_of(context_, options_, a.layout(), stencil, a.dof(), a.symmetric());
+    if constexpr (cuda_built)
+        if (on_copies(context_)) {
+            if (!copy_ || !copy_->serves(a, HyperplaneCopy::layout(a.layout(), stencil, system.halo)))
+                copy_ = std::make_unique<HyperplaneCopy>(a, stencil, false);
+            copy_->take(a);
+            a_ = &copy_->matrix();
+        }
     if (a.layout().kind() == LayoutKind::hyperplane) {
         const LevelMap have = a.layout().levels(), need = stencil.level_map();
         if (have.y < need.y || have.z < need.z)
@@ -102,7 +133,6 @@ void FgBilu::prepare(const StructMatrix& a) {
                 "matrix in the layout that plan() returns",
                 stencil.name(), need.y, need.z, have.y, have.z));
     }
-    const IluPattern system = system_of(options_, a.layout(), stencil, a.dof(), a.symmetric());
     if (!system_ || !(*system_ == system)) {
         for (std::optional<StructMatrix>* memory : {&factor_, &inverse_}) memory->reset();
         system_.reset();
@@ -150,6 +180,7 @@ void FgBilu::build(double alpha, PivotInverter& inverter) {
     if constexpr (cuda_built)
         if (cuda_) cuda_->factor(f, alpha, *record_, options_.pivots.rules);
     if (by_element_) by_element_->factor(f, *record_, options_.pivots.rules);
+    if (copy_) inverter.set_first_row(copy_->first_row());
     record_->report(inverter);
 }
 
@@ -158,25 +189,35 @@ SetupReport FgBilu::setup(const SystemMatrix& matrix) {
     prepare(a);
     SetupReport report = factor_with_policy(a, options_.pivots.rules, options_.pivots.shift, "fgbilu",
                                             [&](double alpha, PivotInverter& inverter) { build(alpha, inverter); });
-    if (is_reduced(options_.storage)) round_factors(report);
+    if (is_reduced(options_.storage)) round_factors(a.layout(), report);
     report.factor_bytes = reduced_ ? reduced_->bytes() : factor_ ? factor_->bytes() : inverse_->bytes();
     return report;
 }
 
-void FgBilu::round_factors(SetupReport& report) {
+void FgBilu::round_factors(const Layout& of_matrix, SetupReport& report) {
     const IluPattern& p = *system_;
     if (!reduced_)
         reduced_.emplace(context_, p.storage, p.layout, p.stencil.offsets(), p.dof, p.symmetric,
                          places_of(p, cuda_ != nullptr, tuning_));
-    judge(reduced_->round(factors().view), p.storage, "fgbilu", report);
+    std::optional<PlanesOfRank> rank;
+    if (p.of_rank) rank = {of_matrix, p.halo};
+    judge(reduced_->round(factors().view, rank), p.storage, "fgbilu", report);
     factor_.reset();
     inverse_.reset();
 }
 
 void FgBilu::apply(const Vector& r, Vector& z) const {
-    if constexpr (cuda_built)
-        if (cuda_)
-            return reduced_ ? cuda_->solve(*reduced_, r.data(), z.data()) : cuda_->solve(factors(), r.data(), z.data());
+    if constexpr (cuda_built) {
+        const auto solve = [&](const double* from, double* to) {
+            reduced_ ? cuda_->solve(*reduced_, from, to) : cuda_->solve(factors(), from, to);
+        };
+        if (copy_) {
+            Vector& v = copy_->in_hyperplanes(r);
+            solve(v.data(), v.data());
+            return copy_->to_natural(z);
+        }
+        if (cuda_) return solve(r.data(), z.data());
+    }
     reduced_ ? FgBiluByElement::solve(*reduced_, r, z) : by_element_->solve(factors(), r, z);
 }
 
@@ -185,7 +226,8 @@ TriangleShape FgBilu::exported_shape(const Grid& grid, const Stencil& stencil, i
 }
 
 void FgBilu::export_factors(const TriangleCopy& to) const {
-    fgbilu_export(factors(), to);
+    // The copy of a rank's matrix begins before its first plane.
+    fgbilu_export(factors(), to, copy_ ? copy_->planes_before() : 0);
 }
 
 Index FgBilu::bytes_per_apply() const {
@@ -195,10 +237,8 @@ Index FgBilu::bytes_per_apply() const {
 std::vector<KernelSet> FgBilu::kernels(const FgBiluOptions& options, const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
         if (options.style == FgBiluStyle::kernels) return {};  // loops over points
-        const Layout layout = plan(options, setting).space.layout();
-        const IluPattern system =
-            system_of(options, layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric());
-        return {{"fgbilu", layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
+        const IluPattern system = system_of(options, setting, plan(options, setting).space.layout());
+        return {{"fgbilu", system.layout, setting.matrix.stencil(), setting.matrix.dof(), setting.matrix.symmetric(),
                  options.storage, [system] { return FgBiluCuda::programs(system); }}};
     }
     return {};
@@ -217,9 +257,6 @@ PreconditionerRow fgbilu_row(MakeExactIlu make_exact_ilu) {
         "structures for GPGPUs, Computers & Fluids 119, 2015.";
     row.parameters = fgbilu_parameters();
     row.on_ranks = true;
-    row.why_not_on_gpu_ranks =
-        ": it launches a kernel for each hyperplane, and ranks would wait for each other after every one; struct_ilu "
-        "has the same factors to rounding";
     row.only_on_ranks = {{"style", "blocks"}, {"solve_mode", "sync"}};
     row.create = [make_exact_ilu, fused = row.create](
                      const Parameters& parameters,

@@ -28,6 +28,11 @@
 //
 // For star7 elimination changes the diagonal alone: only D^-1 is stored, and E and F are the matrix's. A matrix with
 // `lower` storage gives incomplete Cholesky: F = E^T is read from E.
+//
+// Ranks on GPUs keep every dependency. They have copies of the matrix and of a vector in the hyperplane layout, on a
+// grid with the planes of other ranks next to the cuts (precond/ilu/hyperplane_copy.hpp). They factor one after the
+// other, and in the solves the kernels of hyperplanes pass on values to the next rank
+// (precond/fgbilu/between_ranks.cuh).
 #pragma once
 
 #include <memory>
@@ -40,6 +45,7 @@
 #include "precond/factors/pivot_record.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/fgbilu/blocks_cuda.hpp"
+#include "precond/ilu/hyperplane_copy.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/reproductions/fgbilu_by_element.hpp"
 
@@ -81,18 +87,20 @@ public:
 private:
     void prepare(const StructMatrix& a);
     FgBiluFactors factors() const;
-    const Layout& layout() const { return system_->layout; }  ///< A's, not periodic, with the stencil's levels
+    /// A's, or its copy's, not periodic, with the stencil's levels.
+    const Layout& layout() const { return system_->layout; }
     void build(double alpha, PivotInverter& inverter);
-    /// Rounds the factors and releases those in double precision.
-    void round_factors(SetupReport& report);
+    /// Rounds the factors of a matrix in a layout, and releases those in double precision.
+    void round_factors(const Layout& of_matrix, SetupReport& report);
 
     Context context_;
     FgBiluOptions options_;
     FgBiluTuning tuning_;
-    const StructMatrix* a_ = nullptr;
+    const StructMatrix* a_ = nullptr;        ///< on ranks on GPUs the copy
     std::optional<StructMatrix> factor_;     ///< E, D^-1 and F; absent if E and F are the matrix's
     std::optional<StructMatrix> inverse_;    ///< D^-1 in that case
     std::optional<ReducedFactors> reduced_;  ///< replaces both after a set-up in reduced precision
+    std::unique_ptr<HyperplaneCopy> copy_;   ///< on ranks on GPUs
     std::optional<IluPattern> system_;       ///< what offsets_, record_ and one of the two below are made for
     Buffer<Int3> offsets_;
     std::unique_ptr<PivotRecord> record_;          ///< a part for each column of a level

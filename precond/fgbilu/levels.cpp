@@ -27,9 +27,11 @@ struct Copy {
 
 struct FromView {
     FactorView factors;
-    int dof;
+    int dof, planes_before;
 
     HYPERPLANE_HD double at(int entry, Int3 p, Int3 q, int row, int column) const {
+        p.z -= planes_before;
+        q.z -= planes_before;
         return factors.unit_at(entry, factors.layout.slot(p), factors.layout.slot(q), row, column, dof);
     }
 };
@@ -48,8 +50,8 @@ void fgbilu_copy(const Context& context, const StructMatrix& a, const FgBiluFact
                    Copy{factors, block_view(a), factors.triangles.values ? a.stored_entries() : 0, alpha});
 }
 
-void fgbilu_export(const FgBiluFactors& from, const TriangleCopy& to) {
-    copy_triangles_of(FromView{from.view, to.dof}, to);
+void fgbilu_export(const FgBiluFactors& from, const TriangleCopy& to, int planes_before) {
+    copy_triangles_of(FromView{from.view, to.dof, planes_before}, to);
 }
 
 }  // namespace hyperplane

@@ -20,7 +20,7 @@ struct FgBiluFactors {
 
 /// Sets X = A + alpha diag(A) in the memory of the factors.
 void fgbilu_copy(const Context& context, const StructMatrix& a, const FgBiluFactors& factors, double alpha);
-/// Copies the factors in the form (I + W) D (I + G).
-void fgbilu_export(const FgBiluFactors& from, const TriangleCopy& to);
+/// Copies the factors in the form (I + W) D (I + G). Plane k of the copy is plane k - planes_before of the factors.
+void fgbilu_export(const FgBiluFactors& from, const TriangleCopy& to, int planes_before);
 
 }  // namespace hyperplane

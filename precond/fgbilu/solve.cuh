@@ -15,7 +15,7 @@
 //
 // Definitions, beside precond/fgbilu/blocks.cuh's: SOLVE_POINTS, PARTS, AHEAD, OVERLAPPED, PAUSE (ns, of give_way).
 
-#include "precond/fgbilu/blocks.cuh"
+#include "precond/fgbilu/between_ranks.cuh"
 
 namespace hyperplane {
 
@@ -112,9 +112,14 @@ struct Part {
         if constexpr (AHEAD && !mirrored) find_neighbours(a, p);
     }
 
-    /// A neighbour's result, 0 where there is none.
-    __device__ __forceinline__ double fetched(int there) const {
-        return there < 0 ? 0.0 : __ldcg(results + there);
+    /// The result of the neighbour at offset e, whose slot is `there`, or 0 where there is none.
+    __device__ __forceinline__ double fetched(const Arguments& a, const Point& p, int e, int there) const {
+        if (there < 0) return 0.0;
+#if HALO_PLANES > 0
+        const GridPoint end = p.at.neighbour(e);
+        if (end.k < HALO_PLANES || end.k >= a.nz - HALO_PLANES) return received<lower>(a, end, v);
+#endif
+        return __ldcg(results + there);
     }
     /// Column v of the sums over neighbours, in this thread's rows.
     __device__ __forceinline__ void multiply(const Arguments& a, const Point& p, double (&sums)[shares]) const {
@@ -123,7 +128,7 @@ struct Part {
         if constexpr (AHEAD) {
             double value[lowers];
 #pragma unroll
-            for (int l = 0; l < LOWER; ++l) value[l] = fetched(there[l]);
+            for (int l = 0; l < LOWER; ++l) value[l] = fetched(a, p, first + l, there[l]);
 #pragma unroll
             for (int l = 0; l < LOWER; ++l) {
                 if constexpr (scaled_there) value[l] *= scales[l];
@@ -134,7 +139,8 @@ struct Part {
             for (int l = 0; l < LOWER; ++l) {
                 const int at = p.neighbour(a, first + l);
                 if (at < 0) continue;
-                const double value = fetched(at) * (scaled_there ? scale_at<lower>(a, a.of_triangle, v, at) : 1.0);
+                const double value =
+                    fetched(a, p, first + l, at) * (scaled_there ? scale_at<lower>(a, a.of_triangle, v, at) : 1.0);
 #pragma unroll
                 for (int n = 0; n < shares; ++n)
                     if (is_share(n)) sums[n] += widened(*coefficient(a, first + l, slot, at, share(n), v)) * value;
@@ -208,12 +214,20 @@ __device__ __forceinline__ void solve_level(const Arguments& a) {
     let_next_begin();
     Part<lower> mine{Share<SOLVE_POINTS, DOF * PARTS>()};
     const Point p(a, blockIdx.x * SOLVE_POINTS + mine.point);
+#if HALO_PLANES > 0
+    if (a.begins) count_next_solve<lower>(a);
+#endif
     // One block waits even if it has no points, so that this level does not end before the one before it.
     if (!__any_sync(~0u, p.exists) && blockIdx.x > 0) return;
     mine.begin(a, p);
     wait_for_level();
     const double result = mine.result(a, p);
-    if (p.exists && mine.part == 0) a.z[Index(mine.v) * a.slots + p.slot] = result;
+    if (p.exists && mine.part == 0) {
+        a.z[Index(mine.v) * a.slots + p.slot] = result;
+#if HALO_PLANES > 0
+        pass_on<lower>(a, p.at, mine.v, result);
+#endif
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(solve_threads, 1) fgbilu_lower(const __grid_constant__ Arguments a) {

@@ -35,8 +35,10 @@ public:
     /// Copies a rank's vector into the only vector that this has, and back.
     Vector& in_hyperplanes(const Vector& natural);
     void to_natural(Vector& natural) const;
-    /// The number in the whole grid of the copy's first point; negative if it lies before that.
-    Index first_row() const { return (begin_plane_ - halo_) * matrix_.layout().slots_of_plane(); }
+    /// The number of planes of the whole grid before the copy's first one; negative if that lies before the grid.
+    int planes_before() const { return begin_plane_ - halo_; }
+    /// The number in the whole grid of the copy's first point.
+    Index first_row() const { return planes_before() * matrix_.layout().slots_of_plane(); }
 
 private:
     int halo_, begin_plane_;

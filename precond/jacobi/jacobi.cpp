@@ -127,7 +127,7 @@ PreconditionerRow jacobi_row() {
     row.parameters = jacobi_parameters();
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.kinds = {MatrixKind::structured, MatrixKind::general};
-    row.on_ranks = row.on_general_ranks = row.on_gpu_ranks = row.on_general_gpu_ranks = true;
+    row.on_ranks = row.on_general_ranks = true;
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (setting.matrix.kind() == MatrixKind::general) {
             require_double(parameters);
@@ -180,7 +180,7 @@ PreconditionerRow none_row() {
     row.explanation = "M is the identity.";
     row.storages = {};
     row.kinds = {MatrixKind::structured, MatrixKind::general};
-    row.on_ranks = row.on_general_ranks = row.on_gpu_ranks = row.on_general_gpu_ranks = true;
+    row.on_ranks = row.on_general_ranks = true;
     row.create = [](const Parameters&, const PreconditionerSetting&) {
         return std::unique_ptr<Preconditioner>(new NoPreconditioner());
     };

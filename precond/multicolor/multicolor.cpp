@@ -366,7 +366,7 @@ PreconditionerRow multicolor_row() {
         "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; Saad, "
         "Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
-    row.on_ranks = row.on_gpu_ranks = true;
+    row.on_ranks = true;
     row.uneven_on_ranks = true;  // one between two others has places of both
     row.only_on_ranks = {{"solve_mode", "sync"}};
     return row;

@@ -232,32 +232,24 @@ private:
         } catch (const UsageError& error) {
             throw UsageError(fmt::format("{} = {}: {}", key, smoother.row.name, error.what()));
         }
-        if (setting.context.ranks()) check_on_ranks(smoother, key, setting.context.backend());
+        if (setting.context.ranks()) check_on_ranks(smoother, key);
     }
 
-    void check_on_ranks(const multigrid::SmootherPlan& smoother, const char* key, Backend backend) const {
-        const bool on_gpus = backend == Backend::cuda;
-        const auto smooths = [on_gpus](const PreconditionerRow& row) {
-            return on_gpus ? row.on_gpu_ranks : row.on_ranks;
-        };
-        if (!smooths(smoother.row)) {
+    void check_on_ranks(const multigrid::SmootherPlan& smoother, const char* key) const {
+        if (!smoother.row.on_ranks) {
             std::vector<std::string> names;
             for (const PreconditionerRow& other : smoothers_)
-                if (smooths(other)) names.push_back(other.name);
-            throw UsageError(fmt::format("{} = {}: {} does not smooth on several ranks{}; take {}{}, or one rank", key,
-                                         smoother.row.name, smoother.row.name, on_gpus ? " on GPUs" : "",
-                                         fmt::join(names, ", "), on_gpus ? ", give device.backend = cpu" : ""));
+                if (other.on_ranks) names.push_back(other.name);
+            throw UsageError(fmt::format("{} = {}: {} does not smooth on several ranks; take {}, or one rank", key,
+                                         smoother.row.name, smoother.row.name, fmt::join(names, ", ")));
         }
-        std::vector<std::pair<std::string, std::string>> only = smoother.row.only_on_ranks;
-        const auto& of_gpus = smoother.row.only_on_gpu_ranks;
-        if (on_gpus) only.insert(only.end(), of_gpus.begin(), of_gpus.end());
-        for (const auto& [of, value] : only)
+        for (const auto& [of, value] : smoother.row.only_on_ranks)
             if (smoother.parameters.has(multigrid::section, of))
                 if (const std::string& given = smoother.parameters.text(multigrid::section, of); given != value)
-                    throw UsageError(fmt::format(
-                        "smoother.{} = {} does not work on several ranks{}; set smoother.{} = {}{}, or take "
-                        "one rank",
-                        of, given, on_gpus ? " on GPUs" : "", of, value, on_gpus ? ", give device.backend = cpu" : ""));
+                    throw UsageError(
+                        fmt::format("smoother.{} = {} does not work on several ranks; set smoother.{} = {}, or take "
+                                    "one rank",
+                                    of, given, of, value));
     }
 
     static multigrid::Axes coarsened(const MatrixShape& a, const multigrid::CoarseningOptions& options, int grid) {
@@ -277,7 +269,7 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
     const MultigridRow made(smoothers, check);
     PreconditionerRow row;
     row.name = "multigrid";
-    row.on_ranks = row.on_gpu_ranks = true;
+    row.on_ranks = true;
     row.uneven_on_ranks = true;
     row.planes_together = [made](const Parameters& parameters, const PreconditionerSetting& setting) {
         return made.planes_together(parameters, setting);

@@ -132,7 +132,7 @@ PreconditionerRow par_ilu_row() {
         "factored as incomplete Cholesky. Source: Chow and Patel, Fine-grained parallel incomplete LU factorization, "
         "SIAM J. Sci. Comput. 37, 2015.";
     row.parameters = par_ilu_parameters();
-    row.on_ranks = row.on_gpu_ranks = true;
+    row.on_ranks = true;
     row.only_on_ranks = {{"mode", "sync"}, {"solve_mode", "sync"}};
     return row;
 }

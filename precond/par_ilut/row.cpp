@@ -54,7 +54,7 @@ PreconditionerRow par_ilut_row() {
         "and keeps those of its rows. Source: Anzt, Chow, Dongarra, ParILUT: a new parallel threshold ILU "
         "factorization, SIAM J. Sci. Comput. 40, 2018.";
     row.kinds = {MatrixKind::general};
-    row.on_general_ranks = row.on_general_gpu_ranks = true;
+    row.on_general_ranks = true;
     row.only_on_ranks = {{"solve_mode", "sync"}};
     row.parameters = {
         {section, "fill_limit", real, "2",

@@ -239,7 +239,7 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     // An entry that leaves the grid is zero and is multiplied by the value of some other point, which must be a number.
     if (spoilt_) kernel_.stream().zero(x.values(0) - x.space().halo_slots(), x.bytes());
     reset();
-    if (system_.halo > 0) planes_from_below(x);
+    if (system_.halo > 0) planes_of(x).receive_from_below(entries());
     const Grid& g = system_.layout.grid();
     const Index before = a.space().halo_slots();  // the pattern's slot 0 is the first one in memory
     Arguments arguments{.a = a.values(0) - before,
@@ -273,7 +273,10 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     }
     kernel_.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, arguments);
     record_.report(inverter);
-    if (system_.halo > 0) planes_to_others(x);
+    if (system_.halo > 0) {
+        planes_of(x).send_above(entries());
+        if (system_.symmetric && !system_.shares) planes_of(x).exchange_downwards(entries());
+    }
     spoilt_ = inverter.failures() > 0;
 }
 
@@ -285,21 +288,6 @@ std::vector<int> Factorisation::entries() const {
     std::vector<int> all(system_.kept());
     std::iota(all.begin(), all.end(), 0);
     return all;
-}
-
-void Factorisation::planes_from_below(StructMatrix& x) {
-    if (const int rank = x.context().ranks()->rank(); rank > 0) planes_of(x).receive(rank - 1, entries(), 0);
-}
-
-void Factorisation::planes_to_others(StructMatrix& x) {
-    const RankPlanes planes = planes_of(x);
-    const Communicator& ranks = *x.context().ranks();
-    const int rank = ranks.rank(), halo = system_.halo, end = system_.layout.grid().nz;
-    const bool is_last = rank + 1 == ranks.size();
-    if (!is_last) planes.send(rank + 1, entries(), end - 2 * halo);
-    if (!system_.symmetric || system_.shares) return;
-    if (rank > 0) planes.send(rank - 1, entries(), halo);
-    if (!is_last) planes.receive(rank + 1, entries(), end - halo);
 }
 
 void Factorisation::reset() {

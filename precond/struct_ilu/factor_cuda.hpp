@@ -60,10 +60,6 @@ private:
     void reset();
     RankPlanes planes_of(StructMatrix& x) const;
     std::vector<int> entries() const;  ///< those that are stored
-    /// Ranks factor one after the other: each begins when the one below has sent the factors of its last planes.
-    void planes_from_below(StructMatrix& x);
-    /// Sends those to the rank above. If one triangle is stored, the upper solve reads W of the first planes there.
-    void planes_to_others(StructMatrix& x);
 
     const IluPattern system_;
     FactorShape shape_;

@@ -38,7 +38,7 @@ PreconditionerRow struct_ilu_row() {
     PreconditionerRow row = ilu_row("struct_ilu", struct_ilu_of);
     row.aliases = {"ilu"};
     row.regular_splitting = true;
-    row.on_ranks = row.on_gpu_ranks = true;
+    row.on_ranks = true;
     row.summary = "ILU(k), or IC(k) of a symmetric matrix; exact, parallel over hyperplanes";
     row.explanation =
         "Incomplete LU with fill level k on the stencil's level-k pattern, equal to sequential ILU(k) to rounding. "
@@ -56,7 +56,7 @@ PreconditionerRow struct_ilu_row() {
 
 PreconditionerRow jacobi_sweeps_row() {
     PreconditionerRow row = ilu_row("jacobi_sweeps", jacobi_sweeps_of);
-    row.on_ranks = row.on_gpu_ranks = true;
+    row.on_ranks = true;
     row.only_on_ranks = {{"mode", "sync"}};
     row.summary = "ILU(k) or IC(k) whose triangular solves are a few Jacobi sweeps";
     row.explanation =

@@ -227,7 +227,6 @@ PreconditionerRow subdomain_ildu0_row() {
     row.parameters = subdomain_parameters();
     row.on_ranks = true;
     row.only_on_ranks = {{"solve_mode", "sync"}};
-    row.on_gpu_ranks = true;
     row.planes_together = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         const SubdomainOptions options = subdomain_options(parameters, setting);
         return options.partition(setting.matrix.grid(), setting.matrix.dof()).size.z;

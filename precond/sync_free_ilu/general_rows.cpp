@@ -201,14 +201,14 @@ PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
 }
 
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
-    jacobi_sweeps.on_general_ranks = jacobi_sweeps.on_general_gpu_ranks = true;
+    jacobi_sweeps.on_general_ranks = true;
     return with_general(std::move(jacobi_sweeps), [](const Parameters& parameters, const PreconditionerSetting&) {
         return jacobi_sweeps_options(parameters);
     });
 }
 
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
-    par_ilu.on_general_ranks = par_ilu.on_general_gpu_ranks = true;
+    par_ilu.on_general_ranks = true;
     ParameterSpec solve = solve_key();
     solve.only_with = {"triangular_solve", "exact"};
     par_ilu.parameters.push_back(solve);
@@ -225,7 +225,7 @@ PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
 }
 
 PreconditionerRow with_general_parts(PreconditionerRow subdomain_ildu0) {
-    subdomain_ildu0.on_general_ranks = subdomain_ildu0.on_general_gpu_ranks = true;
+    subdomain_ildu0.on_general_ranks = true;
     const ParameterTable keys = part_parameters();
     subdomain_ildu0.parameters.insert(subdomain_ildu0.parameters.begin() + 1, keys.begin(), keys.end());
     subdomain_ildu0.plan = [on_grid = subdomain_ildu0.plan](const Parameters& parameters,

@@ -82,7 +82,7 @@ PreconditionerRow sync_free_ilu_row() {
     row.kinds = {MatrixKind::general};
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));
     row.regular_splitting = true;
-    row.on_general_ranks = row.on_general_gpu_ranks = true;
+    row.on_general_ranks = true;
     row.parameters = ilu_parameters();
     row.parameters.push_back(choice_key(
         "scope", "global",

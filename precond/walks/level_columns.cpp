@@ -18,4 +18,11 @@ Hyperplane hyperplane_of(const Layout& layout, int level) {
     return {level, width, first_k, columns, exact ? unsigned((all + width - 1) / width) : 0u};
 }
 
+Hyperplane within_planes(Hyperplane plane, int first_k, int end_k) {
+    const int end = std::min(end_k, plane.first_k + plane.columns / plane.width);
+    plane.first_k = std::max(first_k, plane.first_k);
+    plane.columns = plane.width * std::max(0, end - plane.first_k);
+    return plane;
+}
+
 }  // namespace hyperplane

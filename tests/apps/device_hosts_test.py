@@ -40,10 +40,10 @@ class GpuHosts(of_processes.GpuProcesses):
         self.assertIn("device.between_hosts = nccl: NCCL refuses ranks that share a GPU", refused.stderr)
 
     def test_messages_through_the_hosts_memory(self):
-        for name in ("jacobi", "struct_ilu", "multigrid", "sync_free_ilu\n[matrix]\nformat = general"):
+        for name in ("jacobi", "struct_ilu", "fgbilu", "multigrid", "sync_free_ilu\n[matrix]\nformat = general"):
             with self.subTest(name):
-                deck = self.write("deck.ini", POISSON.format(cells="17 15 13") + "[device]\nlayout = natural\n"
-                                  f"[preconditioner]\nname = {name}\n")
+                layout = "" if "general" in name else "[device]\nlayout = natural\n"
+                deck = self.write("deck.ini", POISSON.format(cells="17 15 13") + f"{layout}[preconditioner]\nname = {name}\n")
                 self.assertEqual(self.run_threads(1, deck, "one.h5").returncode, 0)
                 done = self.run_processes(2, deck, "two.h5", "--force", "--set", "device.between_hosts=messages")
                 self.assertEqual(done.returncode, 0, done.stderr)

@@ -6,7 +6,7 @@ import os
 import sys
 import unittest
 
-from device_ranks_test import BASES, MULTIGRID, STRUCT_ILU
+from device_ranks_test import BASES, FGBILU, MULTIGRID, STRUCT_ILU
 from device_test import why_no_gpu
 from processes import ProcessesTest, mpirun
 from program import POISSON, PROGRAM, TRANSPORT
@@ -46,6 +46,9 @@ class GpuProcesses(ProcessesTest):
 
     def test_struct_ilu_of_flows(self):
         self.has_the_bits_of_one(STRUCT_ILU, "navier_stokes", processes=(2,))
+
+    def test_fgbilu(self):
+        self.has_the_bits_of_one(FGBILU, "poisson", "block", processes=(2,))
 
     def test_sweeps(self):
         self.has_the_bits_of_one("name = par_ilu\n[device]\nlayout = natural", "poisson", processes=(2,))

@@ -20,10 +20,9 @@ FLOWS = ("navier_stokes", "euler")
 CAVITIES = ("cavity", "cavity_coupled", "cavity_multicolor")
 PERIODIC = ("poisson_periodic", "poisson_periodic_z", "poisson_cells_periodic", "poisson_neumann_periodic", "transport_periodic",
             "block_periodic", "euler_periodic", "cahn_hilliard_periodic")
-# GPUs take no couplings of all points on ranks, and say so.
-REFUSED = ("cahn_hilliard_long_range", "cahn_hilliard_long_range_1")
 # Sums follow the planes of the natural layout, which one GPU must be told to take.
 STRUCT_ILU = "name = struct_ilu\n[device]\nlayout = natural"
+FGBILU = "name = fgbilu\n[device]\nlayout = natural"
 # Small enough grids that several are cut into the parts of ranks.
 MULTIGRID = "name = multigrid\ncoarsest_points = 12\nreplicated_points = 0\n[device]\nlayout = natural"
 
@@ -89,6 +88,12 @@ class GpuRanks(ProgramTest):
     def test_struct_ilu_with_fill(self):
         self.has_the_bits_of_one("fill_level = 1\n" + STRUCT_ILU, "transport")
 
+    def test_fgbilu_of_poisson(self):
+        self.has_the_bits_of_one(FGBILU, "poisson", "poisson_box27", "poisson_periodic_z")
+
+    def test_fgbilu_of_other_problems(self):
+        self.has_the_bits_of_one(FGBILU, "transport", "block", "cahn_hilliard_1", "cavity")
+
     def test_fixed_point_sweeps(self):
         self.has_the_bits_of_one("name = par_ilu\n[device]\nlayout = natural", "poisson", "poisson_box27", "block")
         self.has_the_bits_of_one("name = par_ilu\ntriangular_solve = jacobi", "poisson_periodic", "transport")
@@ -102,6 +107,7 @@ class GpuRanks(ProgramTest):
 
     def test_factors_in_reduced_precision(self):
         self.has_the_bits_of_one("storage = single\n" + STRUCT_ILU, "poisson", "block")
+        self.has_the_bits_of_one("storage = half_scaled\n" + FGBILU, "poisson", "block")
         self.has_the_bits_of_one("name = multicolor\nstorage = half_scaled", "cahn_hilliard")
         self.has_the_bits_of_one("name = subdomain_ildu0\nsubdomain = 7 5 2\nstorage = single", "poisson")
 
@@ -135,7 +141,7 @@ class GpuRanks(ProgramTest):
         self.has_the_bits_of_one(MULTIGRID, "block", "navier_stokes")
 
     def test_multigrid_with_other_smoothers(self):
-        for smoother in ("chebyshev", "multicolor", "jacobi", "jacobi_sweeps"):
+        for smoother in ("chebyshev", "multicolor", "jacobi", "jacobi_sweeps", "fgbilu"):
             self.has_the_bits_of_one(f"cycle = w\n{MULTIGRID}\n[smoother]\nname = {smoother}", "poisson", "poisson_periodic")
 
     def test_multigrid_with_subdomains(self):
@@ -220,7 +226,8 @@ class GpuRanks(ProgramTest):
 
     def test_memory_of_a_rank_is_predicted(self):
         for name in ("none", "jacobi", "chebyshev", "subdomain_ildu0", "multicolor", "struct_ilu",
-                     "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1", "par_ilu", "par_ilu\nfill_level = 1",
+                     "struct_ilu\nscope = rank", "struct_ilu\nfill_level = 1", "fgbilu", "fgbilu\nstorage = single",
+                     "fgbilu\ntriangular_solve = jacobi", "par_ilu", "par_ilu\nfill_level = 1",
                      "multicolor\ncolours = greedy", "multicolor\ntriangular_solve = jacobi",
                      "subdomain_ildu0\ntriangular_solve = jacobi\nstorage = single",
                      "par_ilu\ntriangular_solve = jacobi", "jacobi_sweeps", "jacobi_sweeps\nfill_level = 1", "multigrid",
@@ -246,10 +253,7 @@ class GpuRanks(ProgramTest):
 
     def test_refusals_name_key_and_remedy(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
-        for setting, expected in (("preconditioner.name=fgbilu", "struct_ilu has the same factors"),
-                                  ("preconditioner.name=multigrid --set smoother.name=fgbilu", "on several ranks on GPUs"),
-                                  ("preconditioner.name=multigrid --set smoother.name=fgbilu", "multicolor, subdomain_ildu0"),
-                                  ("matrix.format=general --set preconditioner.name=cusparse_ilu",
+        for setting, expected in (("matrix.format=general --set preconditioner.name=cusparse_ilu",
                                    "cusparse_ilu does not work on several ranks that share the rows of a general matrix"),
                                   ("matrix.format=general --set grid.cells=16 --set preconditioner.name=subdomain_ildu0 --set "
                                    "preconditioner.variant=spin", "spin does not work on several ranks that share"),
@@ -258,14 +262,6 @@ class GpuRanks(ProgramTest):
             self.assertEqual(refused.returncode, 2, refused.stderr)
             self.assertIn(expected, refused.stderr)
             self.assertFalse((self.folder / "refused.h5").exists())
-
-    def test_problems_that_are_refused(self):
-        for name in REFUSED:
-            with self.subTest(name):
-                deck = self.write("deck.ini", BASES[name].format(cells="7 5 9"))
-                refused = self.run_ranks(deck, 2, "refused.h5")
-                self.assertEqual(refused.returncode, 2, refused.stderr)
-                self.assertFalse((self.folder / "refused.h5").exists())
 
     def general_matrices(self, decks, several):
         """Runs decks with a general matrix on one and on several ranks: the same record."""

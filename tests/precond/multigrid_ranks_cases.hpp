@@ -206,7 +206,9 @@ inline std::vector<MultigridRankCase> further_multigrid_rank_cases() {
                             {{"storage", storage}},
                             smoother});
     list.push_back({"single_blocks", "box27", 2, false, {9, 7, 17}, {{"storage", "single"}, {"storage_from", "1"}}});
-    list.push_back({"swept_colours", "star7", 1, true, {9, 7, 17}, {}, "multicolor", {{"triangular_solve", "jacobi"}}});
+    const Settings swept{{"triangular_solve", "jacobi"}};
+    list.push_back({"swept_colours", "star7", 1, true, {9, 7, 17}, {}, "multicolor", swept});
+    list.push_back({"swept_hyperplanes", "box27", 2, false, {9, 7, 17}, {}, "fgbilu", swept});
     list.push_back({"greedy", "star7", 1, true, {9, 7, 17}, {}, "multicolor", {{"colours", "greedy"}}});
     return list;
 }

@@ -13,8 +13,7 @@ using namespace testing_support;
 std::vector<MultigridRankCase> cases_of_gpus() {
     std::vector<MultigridRankCase> list = further_multigrid_rank_cases();
     for (const MultigridRankCase& c : cases_of_subdomains()) list.push_back(c);
-    for (const MultigridRankCase& c : multigrid_rank_cases())
-        if (find_preconditioner(c.smoother).on_gpu_ranks) list.push_back(c);
+    for (const MultigridRankCase& c : multigrid_rank_cases()) list.push_back(c);
     // More terms than kernels are written out for; and planes of several tiles.
     for (const bool symmetric : {false, true})
         list.push_back({std::string("box27_5") + (symmetric ? "_spd" : ""), "box27", 5, symmetric, {6, 5, 11}});

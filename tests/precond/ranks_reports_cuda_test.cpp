@@ -44,9 +44,9 @@ TEST_F(RoundingOnRanksOnDevice, IsReportedAsOnOneGpu) {
     for (const auto& [matrix, text] :
          {std::pair(scaled(box, 2, 1.0, 1e-60), "96"), std::pair(scaled(box, 3, 1e-60, 1.0), "(0,0,3)")})
         for (const auto& [name, settings] :
-             {Named("struct_ilu", {}), Named("jacobi", {}), Named("multicolor", {}), Named("par_ilu", {}),
-              Named("jacobi_sweeps", {}), Named("subdomain_ildu0", {}), Named("multicolor", swept),
-              Named("subdomain_ildu0", swept)}) {
+             {Named("struct_ilu", {}), Named("fgbilu", {}), Named("fgbilu", swept), Named("jacobi", {}),
+              Named("multicolor", {}), Named("par_ilu", {}), Named("jacobi_sweeps", {}), Named("subdomain_ildu0", {}),
+              Named("multicolor", swept), Named("subdomain_ildu0", swept)}) {
             const std::string one = outcome(Context::cuda(), matrix, name, settings);
             if (name == "struct_ilu") {
                 EXPECT_NE(one.find(text), std::string::npos) << one;
@@ -88,11 +88,13 @@ TEST_F(PivotsOfRanksOnDevice, AreReportedAsOnOneRank) {
         const std::string one = outcome(Context::cpu(1), of, policy);
         const Settings greedy{{"colours", "greedy"}};
         const std::string of_colours = outcome(Context::cuda(), of, policy, "multicolor");
+        const std::string of_hyperplanes = outcome(Context::cuda(), of, policy, "fgbilu");
         const std::string of_greedy_colours = outcome(Context::cuda(), of, policy, "multicolor", greedy);
         for (const int ranks : {2, 3})
             on_each_gpu_rank(ranks, [&](const Context& c) {
                 EXPECT_EQ(outcome(c, of, policy), one) << ranks;
                 EXPECT_EQ(outcome(c, of, policy, "multicolor"), of_colours) << ranks;
+                EXPECT_EQ(outcome(c, of, policy, "fgbilu"), of_hyperplanes) << ranks;
                 EXPECT_EQ(outcome(c, of, policy, "multicolor", greedy), of_greedy_colours) << ranks;
             });
     };

@@ -39,20 +39,18 @@ __device__ __forceinline__ int records_between_ranks(const Arguments& a) {
     return HALO_PLANES * a.ny * DOF;
 }
 
-/// Waits for a record of this solve. One that comes from another rank is not waited for longer than 20 s: then the
-/// kernel ends with an error.
+/// Waits for a record of this solve.
 template <class Pause>
 __device__ __forceinline__ Record wait_for_edge(const EpochRecord* at, u64 epoch, const Pause& pause) {
     Record record = load_record(at);
 #if HALO_PLANES > 0
     if (epoch_of(record) == epoch) return record;
-    constexpr u64 patience = 20'000'000'000ull;
     const u64 begin = cuda::nanoseconds();
 #endif
     for (int tries = 0; epoch_of(record) != epoch;) {
         pause(++tries);
 #if HALO_PLANES > 0
-        if (tries % 1024 == 0 && cuda::nanoseconds() - begin > patience) __trap();
+        if (tries % 1024 == 0 && cuda::nanoseconds() - begin > cuda::patience) __trap();
 #endif
         record = load_record(at);
     }

@@ -9,8 +9,8 @@
 
 #include "core/interfaces/eisenstat.hpp"
 #include "precond/factors/ilu_factors.hpp"
+#include "precond/triangular/edges_between_ranks.hpp"
 #include "precond/triangular/wavefront/arguments.hpp"
-#include "precond/triangular/wavefront/between_ranks.hpp"
 #include "precond/triangular/wavefront/eisenstat.hpp"
 #include "precond/triangular/wavefront/solve_shape.hpp"
 #include "precond/walks/tiles.hpp"

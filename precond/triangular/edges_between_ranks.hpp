@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The records {value, epoch} that wavefront solves of neighbouring ranks on GPUs exchange (EpochRecord).
+// The records {value, epoch} that exact solves of neighbouring ranks on GPUs exchange (EpochRecord).
 //
-// Where a solve is recorded as a graph, the kernel of a rank stores records straight into the memory of the rank that
-// comes next, whose kernel runs at the same time and waits for them. In a solve that is queued once a rank copies all
-// records from the rank before it, whose kernel has stored them in its own memory, and then runs its kernel. Both give
-// the same values. Between hosts the records are messages, and the kernels follow each other in a graph, too.
+// Where a solve is recorded as a graph, the kernels of a rank store records straight into the memory of the rank that
+// comes next, whose kernels run at the same time and wait for them. In a solve that is queued once a rank copies all
+// records from the rank before it, whose kernels have stored them in its own memory, and then runs its own. Both give
+// the same values. Between hosts the records are messages, and the kernels of ranks follow each other in a graph, too.
 #pragma once
 
 #include "core/device/context.hpp"
+#include "core/device/epochs.hpp"
 #include "precond/factors/pattern.hpp"
-#include "precond/triangular/wavefront/arguments.hpp"
 
-namespace hyperplane::wavefront_cuda {
+namespace hyperplane {
 
 class EdgesBetweenRanks {
 public:
@@ -19,7 +19,9 @@ public:
     /// each other, so from then on no steps of the context are recorded (RankLinks::keep_to_host).
     EdgesBetweenRanks(const Context& context, const IluPattern& system);
 
-    /// Calls launch(before, after) to queue the kernel of a solve: SolveArguments has the meaning of the two addresses.
+    /// Calls launch(before, after) to queue the kernels of a solve, with the records from the rank that computes the
+    /// grid's first planes and the place for those that the next rank needs; either is null where there is no such
+    /// rank.
     template <class Launch>
     void solve(bool upper, const Launch& launch) {
         const int from = rank_beside(!upper), to = rank_beside(upper);
@@ -46,4 +48,4 @@ private:
     EpochRecord* there_[2]{};                 ///< where the next rank receives
 };
 
-}  // namespace hyperplane::wavefront_cuda
+}  // namespace hyperplane

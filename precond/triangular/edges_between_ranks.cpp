@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "precond/triangular/wavefront/between_ranks.hpp"
+#include "precond/triangular/edges_between_ranks.hpp"
 
 #include <vector>
 
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/messages_cuda.hpp"
 
-namespace hyperplane::wavefront_cuda {
+namespace hyperplane {
 namespace {
 
 constexpr const char* label = "preconditioner: edges";
@@ -47,4 +47,4 @@ void EdgesBetweenRanks::send(int to) {
     cuda::exchange_parts(context_, {{to, sent_.data(), sent_.size() * Index(sizeof(EpochRecord))}}, {});
 }
 
-}  // namespace hyperplane::wavefront_cuda
+}  // namespace hyperplane
