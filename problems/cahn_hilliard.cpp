@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 
-#include "core/error.hpp"
 #include "core/vector/blas1.hpp"
 #include "problems/cahn_hilliard_keys.hpp"
 #include "problems/cahn_hilliard_rows.hpp"
@@ -132,10 +131,6 @@ private:
 
 std::unique_ptr<Problem> create_cahn_hilliard(const Parameters& parameters, const Context& context, const InputFiles&) {
     const MixtureKeys keys = read_mixture_keys(parameters);
-    if (keys.mixture.sigma > 0.0 && context.ranks() && context.backend() == Backend::cuda)
-        throw UsageError(parameters.where("problem", "sigma") +
-                         ": the long-range energy transforms whole lines along z, which several ranks on GPUs do not "
-                         "have; give device.backend = cpu, run it on one rank, or without sigma");
     SystemShape shape{.grid = keys.domain.grid,
                       .stencil = Stencil::diamond25(),
                       .dof = keys.fields,

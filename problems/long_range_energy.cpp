@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <vector>
 
 #include "core/ranks/all_cuts.hpp"
+#include "core/ranks/messages_cuda.hpp"
 
 namespace hyperplane {
 namespace {
@@ -30,46 +32,33 @@ void fill_modes(const Domain& domain, int axis, double* basis, double* eigenvalu
     }
 }
 
-/// The first row of lines along z that rank `rank` transforms.
-int first_row_of_lines(const Grid& grid, const Communicator& ranks, int rank) {
-    return int(Index(grid.ny) * rank / ranks.size());
-}
-
-/// The values of rows of lines in some planes, behind one another.
-struct LinePiece {
-    double* values;  ///< of the first row in the first plane
-    Index in_plane;  ///< values of the rows in a plane
-    Index plane;     ///< distance of planes
-    int planes;
-
-    Index size() const { return in_plane * planes; }
-    void copy_to(double* message) const {
-        for (int k = 0; k < planes; ++k) std::copy_n(values + k * plane, in_plane, message + k * in_plane);
-    }
-    void copy_from(const double* message) const {
-        for (int k = 0; k < planes; ++k) std::copy_n(message + k * in_plane, in_plane, values + k * plane);
-    }
-};
-
-/// Gives piece(rank) of `gives` to each rank and receives that of `takes` from each.
-template <class Gives, class Takes>
-void exchange_pieces(Communicator& ranks, const Gives& gives, const Takes& takes) {
+/// Gives each rank what `sent` has for it and receives its part of `received`; both are in the memory of the context's
+/// backend, and have the parts of all ranks in their order, behind one another.
+void exchange_with_all(const Context& context, const std::vector<RankPart>& sent,
+                       const std::vector<RankPart>& received) {
+    Communicator& ranks = *context.ranks();
+    const auto own = std::size_t(ranks.rank());
+    const auto others = [&](std::vector<RankPart> parts) {
+        parts.erase(parts.begin() + std::ptrdiff_t(own));
+        std::erase_if(parts, [](const RankPart& part) { return part.bytes == 0; });
+        return parts;
+    };
+    if constexpr (cuda_built)
+        if (context.backend() == Backend::cuda) {
+            context.stream().copy(sent[own].address, received[own].address, sent[own].bytes);
+            return cuda::exchange_parts(context, others(sent), others(received));
+        }
+    std::memcpy(received[own].address, sent[own].address, std::size_t(sent[own].bytes));
     std::vector<double> message;
-    for (int other = 0; other < ranks.size(); ++other) {
-        const LinePiece piece = gives(other);
-        message.resize(std::size_t(piece.size()));
-        piece.copy_to(message.data());
-        if (other == ranks.rank())
-            takes(other).copy_from(message.data());
-        else if (!message.empty())
-            ranks.send(other, message);
+    for (const RankPart& part : others(sent)) {
+        const auto* const values = static_cast<const double*>(part.address);
+        message.assign(values, values + part.bytes / Index(sizeof(double)));
+        ranks.send(part.rank, message);
     }
-    for (int other = 0; other < ranks.size(); ++other) {
-        const LinePiece piece = takes(other);
-        if (other == ranks.rank() || piece.size() == 0) continue;
-        message.resize(std::size_t(piece.size()));
-        ranks.receive(other, message);
-        piece.copy_from(message.data());
+    for (const RankPart& part : others(received)) {
+        message.resize(std::size_t(part.bytes) / sizeof(double));
+        ranks.receive(part.rank, message);
+        std::ranges::copy(message, static_cast<double*>(part.address));
     }
 }
 
@@ -86,36 +75,41 @@ LongRangeEnergy::LongRangeEnergy(const Context& context, const Domain& domain)
     }
     if (!values_.layout().is_part()) return;
     const Communicator& ranks = *context.ranks();
+    rows_ = {domain.grid.nx, domain.grid.ny, ranks.size(), values_.layout().begin_plane(), values_.layout().planes()};
     Grid lines = domain.grid;
-    lines.ny =
-        first_row_of_lines(domain.grid, ranks, ranks.rank() + 1) - first_row_of_lines(domain.grid, ranks, ranks.rank());
+    lines.ny = rows_.first(ranks.rank() + 1) - rows_.first(ranks.rank());
     lines_ = Layout(LayoutKind::natural, lines, {});
     of_lines_ = Buffer<double>(context, modes_label, lines_.slots());
     modes_of_lines_ = Buffer<double>(context, modes_label, lines_.slots());
+    by_rank_ = Buffer<double>(context, modes_label, values_.layout().slots());
 }
 
 void LongRangeEnergy::transform_lines(const Context& context, const VectorView& from, const VectorView& to) {
-    Communicator& ranks = *context.ranks();
     const Grid& grid = domain_.grid;
     const std::vector<int> cuts = cuts_between_ranks(context, grid.nz);
     const Layout& own = values_.layout();
-    const auto rows_in_planes = [&](double* values) {
-        return [&, values](int rank) {
-            const Index first = first_row_of_lines(grid, ranks, rank), end = first_row_of_lines(grid, ranks, rank + 1);
-            return LinePiece{values + first * grid.nx, (end - first) * grid.nx, own.slots_of_plane(), own.planes()};
-        };
+    const Index plane_of_lines = lines_.slots_of_plane();
+    const auto parts = [&](double* values, const auto& first, const auto& end) {
+        std::vector<RankPart> list;
+        for (int rank = 0; rank < rows_.ranks; ++rank)
+            list.push_back({rank, values + first(rank), (end(rank) - first(rank)) * Index(sizeof(double))});
+        return list;
     };
+    const auto rows_in_planes = parts(
+        by_rank_.data(), [&](int rank) { return rows_.place_of_rank(rank); },
+        [&](int rank) { return rows_.place_of_rank(rank + 1); });
     const auto planes_of_rows = [&](double* values) {
-        return [&, values](int rank) {
-            const Index plane = lines_.slots_of_plane();
-            return LinePiece{values + cuts[rank] * plane, plane, plane, cuts[rank + 1] - cuts[rank]};
-        };
+        return parts(
+            values, [&](int rank) { return cuts[rank] * plane_of_lines; },
+            [&](int rank) { return cuts[rank + 1] * plane_of_lines; });
     };
-    exchange_pieces(ranks, rows_in_planes(from.values), planes_of_rows(of_lines_.data()));
+    visit_modes(context, own, "rows by rank", ToRanks{rows_, from.values, by_rank_.data()});
+    exchange_with_all(context, rows_in_planes, planes_of_rows(of_lines_.data()));
     visit_modes(context, lines_, "transform",
-                AxisTransform{2, grid.nz, lines_.slots_of_plane(), basis_[2].data(), of_lines_.data(),
+                AxisTransform{2, grid.nz, plane_of_lines, basis_[2].data(), of_lines_.data(),
                               VectorView{lines_, modes_of_lines_.data()}});
-    exchange_pieces(ranks, planes_of_rows(modes_of_lines_.data()), rows_in_planes(to.values));
+    exchange_with_all(context, planes_of_rows(modes_of_lines_.data()), rows_in_planes);
+    visit_modes(context, own, "rows from ranks", FromRanks{rows_, by_rank_.data(), to.values});
 }
 
 double LongRangeEnergy::of(const Vector& u, int component, double mean) {

@@ -19,9 +19,23 @@
 
 namespace hyperplane {
 
+/// Which rank transforms which lines along z: those of rows of consecutive y. A rank orders the values of its own
+/// planes by the ranks that transform them.
+struct RowsOfRanks {
+    int nx = 0, ny = 0, ranks = 1;
+    int begin_plane = 0, planes = 0;  ///< of this rank
+
+    HYPERPLANE_HD int first(int rank) const { return int(Index(ny) * rank / ranks); }
+    HYPERPLANE_HD Index place_of_rank(int rank) const { return Index(nx) * first(rank) * planes; }
+    HYPERPLANE_HD Index place(Int3 p) const {
+        const int rank = int((Index(p.y + 1) * ranks - 1) / ny), rows = first(rank + 1) - first(rank);
+        return place_of_rank(rank) + (Index(p.z - begin_plane) * rows + p.y - first(rank)) * nx + p.x;
+    }
+};
+
 class LongRangeEnergy {
 public:
-    /// Allocates two values a cell, four on ranks, and n^2 values for each axis of n cells.
+    /// Allocates two values a cell, five on ranks, and n^2 values for each axis of n cells.
     LongRangeEnergy(const Context& context, const Domain& domain);
 
     /// The energy of one component of u minus `mean`. The Cahn-Hilliard energy contains it sigma times.
@@ -36,6 +50,8 @@ private:
     PointValues values_, others_;
     Layout lines_;                              ///< on ranks: all planes of this rank's rows of lines
     Buffer<double> of_lines_, modes_of_lines_;  ///< on ranks: values and coefficients there
+    RowsOfRanks rows_;
+    Buffer<double> by_rank_;  ///< on ranks: values of this rank's planes, ordered by rows_
 };
 
 // The bodies of the loops over points, which long_range_energy_loops.cpp instantiates.
@@ -81,6 +97,22 @@ struct ModeEnergy {
         const bool constant = p == Int3{0, 0, 0};
         value.at(slot) = constant ? 0.0 : 0.5 * coefficients[slot] * coefficients[slot] / lambda;
     }
+};
+
+/// Orders values by the ranks that transform them, and orders coefficients by points again.
+struct ToRanks {
+    RowsOfRanks rows;
+    const double* from;
+    double* to;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const { to[rows.place(p)] = from[slot]; }
+};
+struct FromRanks {
+    RowsOfRanks rows;
+    const double* from;
+    double* to;
+
+    HYPERPLANE_HD void operator()(Int3 p, Index slot) const { to[slot] = from[rows.place(p)]; }
 };
 
 template <class Body>

@@ -12,5 +12,7 @@ void visit_modes(const Context& context, const Layout& layout, const char* name,
 template void visit_modes(const Context&, const Layout&, const char*, const CentredField&);
 template void visit_modes(const Context&, const Layout&, const char*, const AxisTransform&);
 template void visit_modes(const Context&, const Layout&, const char*, const ModeEnergy&);
+template void visit_modes(const Context&, const Layout&, const char*, const ToRanks&);
+template void visit_modes(const Context&, const Layout&, const char*, const FromRanks&);
 
 }  // namespace hyperplane

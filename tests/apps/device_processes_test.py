@@ -47,6 +47,9 @@ class GpuProcesses(ProcessesTest):
     def test_struct_ilu_of_flows(self):
         self.has_the_bits_of_one(STRUCT_ILU, "navier_stokes", processes=(2,))
 
+    def test_long_range_energy(self):
+        self.has_the_bits_of_one("name = jacobi", "cahn_hilliard_long_range", processes=(2, 3))
+
     def test_fgbilu(self):
         self.has_the_bits_of_one(FGBILU, "poisson", "block", processes=(2,))
 
