@@ -57,7 +57,7 @@ decks_of() { # problem cells...
     for name in $names; do
         {
             printf '[problem]\nname = %s\n' "$problem"
-            # Ranks on GPUs do not have Cahn-Hilliard's long-range energy.
+            # Cahn-Hilliard's long-range energy is computed after a step, not in its solves.
             [ "$problem" != cahn_hilliard ] || echo 'sigma = 0'
             printf '[grid]\ncells = %s\n' "$cells"
             [ "$problem" = poisson ] && printf '[solver]\nname = cg\n' || printf '[time]\nsteps = 1\n[solver]\n'
@@ -93,12 +93,12 @@ ended_well() { # code what
 }
 
 # Runs some iterations on each number of GPUs and compares the records with those of one. On ranks sums follow the planes
-# of the natural layout, which struct_ilu takes on one GPU only if it is told to.
+# of the natural layout, which struct_ilu and fgbilu take on one GPU only if they are told to.
 compare_bits() { # case deck
     local count layout=() code
     [ "${2%:rank.ini}" = "$2" ] || return 0
     for count in $gpus; do
-        case $2 in struct_ilu.ini | multigrid*.ini) [ "$count" != 1 ] || layout=(--set device.layout=natural) ;; esac
+        case $2 in struct_ilu.ini | fgbilu.ini | multigrid*.ini) [ "$count" != 1 ] || layout=(--set device.layout=natural) ;; esac
         code=0
         "$program" run "$2" --backend "$backend" --ranks "$count" --quiet --force --set "solver.max_iterations=$bits" \
             "${layout[@]}" --set "output.file=of$count.h5" > /dev/null 2> err.txt || code=$?
