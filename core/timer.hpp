@@ -42,7 +42,7 @@ class TimerScope;
 class TimerTree {
 public:
     void add(const std::string& name, double seconds, Index bytes = 0);
-    /// Adds the rows of a run that this one continues.
+    /// Adds rows, such as those of a run that this one continues.
     void add(const std::vector<TimerRow>& rows);
     const std::vector<TimerRow>& rows() const { return rows_; }
     /// The rows, with the time that open scopes have taken so far.

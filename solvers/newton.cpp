@@ -114,10 +114,13 @@ void Newton::set_up(const Vector& u, const TimeLevel& level) {
         assemble_preconditioned(problem_, u, level, system_);
         context_.synchronize();
     }
-    TimerScope scope(timers_, "setup");
-    const ProfileScope work(context_, "setup");
-    setup_.report = hyperplane::set_up(preconditioner_, system_);
-    context_.synchronize();
+    {
+        TimerScope scope(timers_, "setup");
+        const ProfileScope work(context_, "setup");
+        setup_.report = hyperplane::set_up(preconditioner_, system_);
+        context_.synchronize();
+    }
+    timers_.add({{"setup", setup_.report.planned_seconds, 0}});
     setup_.level = level;
     setup_.done = true;
     setup_.solves = 0;

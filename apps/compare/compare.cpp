@@ -212,6 +212,7 @@ Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* t
     Pass done;
     done.setup_seconds =
         seconds_of_slowest(a_case.context, [&] { done.setup = set_up(*a_case.preconditioner, prepared.system); });
+    done.setup_seconds += of_first_rank(context(), done.setup.planned_seconds);
     done.solve_seconds = seconds_of_slowest(a_case.context, [&] {
         done.report = a_case.solver->solve(a ? *a : operators.a(), m ? *m : operators.m(), prepared.system.b,
                                            prepared.du, history);
@@ -250,6 +251,7 @@ void Comparison::warm_up(std::size_t at) {
             return of_first_rank(context(), seconds_since(*begin) > patience) != 0.0;
         });
         const Pass done = recorded_pass(at, history);
+        trial.symbolic_seconds = done.setup.symbolic_seconds;
         trial.peak_by_label = beyond(ledger.peak_by_label(), before);
         add(prepared.memory, trial.peak_by_label);
         add(problem_memory_, trial.peak_by_label);

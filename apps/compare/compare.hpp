@@ -45,6 +45,7 @@ struct Trial {
     std::vector<Preparation> preparation;  ///< of its form of the problem
     std::optional<PatternStatistics> pattern, given_pattern;
     bool symmetric = false;            ///< its matrix equals its transpose
+    double symbolic_seconds = 0.0;     ///< of its first set-up; 0 if not told
     TimerTree timers;                  ///< of the recording pass: setup, solve, solve/spmv, solve/preconditioner
     std::vector<double> setup, solve;  ///< seconds of each counted turn
     bool repeatable = true;            ///< every pass had the same number of iterations and the same residual

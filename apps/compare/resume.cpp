@@ -6,6 +6,7 @@
 
 #include "apps/compare/compare.hpp"
 #include "apps/run/fingerprint.hpp"
+#include "apps/run/preparation.hpp"
 
 namespace hyperplane {
 
@@ -44,6 +45,8 @@ void Comparison::take_over(const ComparisonRow& row, const RecordData& record, c
     trial.row = record.solves.front();
     trial.history = record.histories.front();
     trial.timers.add(record.timers);
+    trial.symbolic_seconds =
+        std::max(trial.timers.seconds(symbolic_before_turns), trial.timers.seconds(symbolic_timer));
     for (const TurnRow& turn : turns)
         if (turn.name == row.name) {
             trial.setup.push_back(turn.setup);

@@ -13,6 +13,8 @@ namespace hyperplane {
 
 /// The timers of the parts of a set-up.
 inline constexpr const char *symbolic_timer = "setup/symbolic", *numeric_timer = "setup/numeric";
+/// The timer of the symbolic part where it precedes the set-ups that are timed, as in a comparison.
+inline constexpr const char* symbolic_before_turns = "preparation/symbolic";
 
 /// Adds the parts of a set-up that a preconditioner has told: the timers setup/symbolic and setup/numeric.
 void add_parts_of_setup(TimerTree& timers, const SetupReport& setup);

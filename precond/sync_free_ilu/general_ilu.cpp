@@ -11,7 +11,7 @@ namespace hyperplane {
 
 void GeneralIlu::analyse(const BsrMatrix& a) {
     const ProfileScope scope(context_, "symbolic");
-    symbolic_seconds_ = 0.0;
+    symbolic_seconds_ = planned_seconds_ = 0.0;
     if (served_ == a.pattern() && factors_.dof == a.dof() && factors_.symmetric == a.symmetric()) return;
     const auto begin = std::chrono::steady_clock::now();
     served_.reset();
@@ -22,7 +22,7 @@ void GeneralIlu::analyse(const BsrMatrix& a) {
     factors_.symmetric = a.symmetric();
     find_pattern(a);
     served_ = a.pattern();
-    symbolic_seconds_ = seconds_since(begin);
+    symbolic_seconds_ = planned_seconds_ + seconds_since(begin);
 }
 
 void GeneralIlu::allocate_values(Initially initially) {
@@ -57,6 +57,7 @@ SetupReport GeneralIlu::setup(const SystemMatrix& matrix) {
     SetupReport report = compute(a);
     context_.synchronize();
     report.symbolic_seconds = symbolic_seconds_;
+    report.planned_seconds = planned_seconds_;
     report.numeric_seconds = seconds_since(begin);
     report.factor_bytes = factor_bytes();
     return report;

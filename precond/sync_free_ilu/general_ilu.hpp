@@ -30,6 +30,7 @@ public:
     /// that share its rows.
     Rounding round(const BsrMatrix& a);
     const GeneralFactors& factors() const { return factors_; }
+    double planned_seconds() const { return planned_seconds_; }
     /// What the factors and their pattern take.
     virtual Index factor_bytes() const;
 
@@ -62,6 +63,7 @@ protected:
     SyncFreeOptions options_;
     GeneralFactors factors_;
     general_cpu::FixedPointScratch scratch_;
+    double planned_seconds_ = 0.0;  ///< what plans had taken to find what the last symbolic part took over
 
 private:
     std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for

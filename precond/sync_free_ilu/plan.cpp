@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
+#include "core/timer.hpp"
 #include "precond/general/factors/reduced_rows.hpp"
 #include "precond/general/orders/rank_orders.hpp"
 #include "precond/general/solves/rank_solve.hpp"
@@ -126,9 +128,11 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     if (options.sweeps)
         plan.bytes = SweptFactors::bytes(filled, a.dof(), *options.sweeps, backend, kept->symbolic->slab,
                                          a.pattern()->slab().get());
-    if (backend == Backend::cuda)
+    if (backend == Backend::cuda) {
+        const auto begin = std::chrono::steady_clock::now();
         plan_on_gpu(options, setting, *kept->symbolic, values, plan);
-    else if (ranks)
+        kept->symbolic->planned_seconds += seconds_since(begin);
+    } else if (ranks)
         plan_on_rank(options, setting, *kept->symbolic, plan);
     else
         plan_on_host(options, setting, *kept->symbolic, values, plan);

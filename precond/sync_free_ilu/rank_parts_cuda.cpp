@@ -61,13 +61,16 @@ void RankPartsCuda::forget() {
 void RankPartsCuda::find_pattern(const BsrMatrix& a) {
     const int dof = a.dof();
     links_of(context_);  // all ranks make them together, also those that exchange nothing
-    parts_ = taken_symbolic(context_.host(), key_of(options_, a, AcrossRanks::whole), parts_of_rank_label).solved;
+    const Symbolic found =
+        taken_symbolic(context_.host(), key_of(options_, a, AcrossRanks::whole), parts_of_rank_label);
+    parts_ = found.solved;
     there_ = parts_->there;
     back_ = parts_->back;
     const Context alone = context_.alone();
     a_ = std::make_unique<BsrMatrix>(alone, parts_->pattern, dof, a.symmetric(), parts_of_rank_label);
     ilu_ = std::make_unique<SyncFreeIlu>(alone, with_known_parts(options_, *parts_));
     ilu_->analyse(*a_);
+    planned_seconds_ = found.planned_seconds + ilu_->planned_seconds();
     own_blocks_ = copied_to(context_, parts_of_rank_label, parts_->own_blocks);
     if (parts_->divided) {
         own_rows_ = copied_to(context_, parts_of_rank_label, parts_->own_rows);

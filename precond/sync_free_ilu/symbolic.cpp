@@ -2,10 +2,12 @@
 #include "precond/sync_free_ilu/symbolic.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "core/timer.hpp"
 #include "precond/general/pattern/rank_pattern.hpp"
 #include "precond/sync_free_ilu/rank_parts.hpp"
 
@@ -61,7 +63,9 @@ std::shared_ptr<KeptSymbolic> kept_symbolic(const Context& host, const SymbolicK
     if (std::shared_ptr<KeptSymbolic> kept = found(key)) return kept;
     const auto kept = std::make_shared<KeptSymbolic>();
     kept->key = key;
+    const auto begin = std::chrono::steady_clock::now();
     kept->symbolic = made(host, key, label);
+    kept->symbolic->planned_seconds = seconds_since(begin);
     all_kept().push_back(kept);
     return kept;
 }

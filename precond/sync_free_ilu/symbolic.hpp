@@ -19,6 +19,7 @@ struct Symbolic : FactorPattern {
     std::optional<PlannedOrders> planned = {};   ///< what a plan for a GPU has asked for last
     std::optional<PartTables> part_tables = {};  ///< once a plan or a set-up for a GPU has asked for them; as `parts`
     std::shared_ptr<const SolvedParts> solved = nullptr;  ///< where a rank solves whole parts, in place of all others
+    double planned_seconds = 0.0;                         ///< what plans took to find it
 };
 
 /// How rows that belong together on several ranks are found.

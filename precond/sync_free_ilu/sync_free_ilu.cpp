@@ -68,6 +68,7 @@ void SyncFreeIlu::find_pattern(const BsrMatrix& a) {
     parts_ = std::move(symbolic.parts);
     slab_ = std::move(symbolic.slab);
     factors_.filled = std::move(symbolic.filled);
+    planned_seconds_ = symbolic.planned_seconds;
     gpu_pattern_ ? make_for_gpu(a, symbolic) : make_for_host(a);
     prepare(a);
     if (options_.sweeps)

@@ -83,7 +83,23 @@ class Matrix(MatrixTest):
             self.expect(0, "report", "long.h5", "-o", "long.html")
             self.assertTrue(says in (self.folder / "long.html").read_text(encoding="utf-8"))
         compared = self.one_that_says("took as long", "compare", "long.ini", "--preconditioners", "sync_free_ilu", "--force")
-        self.assertRegex(compared, r"reading, blocks, ordering and set-up \(.*\) took as long as [0-9]+ iterations")
+        self.assertRegex(compared, r"reading, blocks, ordering, symbolic and set-up \(.*\) took as long as [0-9]+ iterations")
+
+    def test_what_a_plan_found_out_is_part_of_the_set_up(self):
+        """METIS, which the prediction of memory needs, takes most of a set-up; a run and a comparison tell its time."""
+        deck = self.write("p.ini", "[problem]\nname = poisson\n[grid]\ncells = 32\n[matrix]\nformat = general\n"
+                                   "[solver]\nname = cg\n[preconditioner]\nname = subdomain_ildu0\n")
+        run = self.run_json(0, "run", deck, "--backend", "cpu", "--threads", "1", "--force")
+        timers = {name: row["seconds"] for name, row in run["timers"].items()}
+        self.assertLessEqual(timers["setup/symbolic"] + timers["setup/numeric"], 1.001 * timers["setup"])
+        self.assertEqual(run["timers"]["setup"]["calls"], 1)
+        self.assertAlmostEqual(run["solves"][0]["setup_seconds"] / timers["setup"], 1.0, places=6)
+        self.expect(0, "bench", "solve", deck, "--backend", "cpu", "--threads", "1", "--repeats", "1", "--json", "p.json")
+        symbolic = json.loads((self.folder / "p.json").read_text())["solves"][0]["before"]["setup/symbolic"]
+        self.assertGreater(timers["setup/symbolic"], 0.3 * symbolic)  # 0.03 of it without the plan's part
+        compared = self.expect(0, "compare", deck, "--preconditioners", "none,subdomain_ildu0", "--force").stdout
+        self.assertRegex(compared, r"before +cg\+subdomain_ildu0: symbolic [0-9.e-]+ s\n")
+        self.assertRegex(compared, r"symbolic and set-up \(numeric .*\) took as long as")
 
     def test_the_way_of_triangular_solves_is_told(self):
         """In a run and its record; ways that do not exist are refused."""

@@ -48,14 +48,20 @@ TEST(KeptSymbolic, IsTakenOverByTheFirstSetupAndKeptForNewValues) {
     const PreconditionerPlan plan = plan_of(a);
     const BlockPattern* const planned = kept_by(plan).symbolic->filled.pattern.get();
     const auto m = make_general("sync_free_ilu", a, with_fill);
-    m->setup(a);
+    const double planned_seconds = kept_by(plan).symbolic->planned_seconds;
+    EXPECT_GT(planned_seconds, 0.0);
+    const SetupReport first = m->setup(a);
+    EXPECT_EQ(first.planned_seconds, planned_seconds);
+    EXPECT_GT(first.symbolic_seconds, planned_seconds);
     EXPECT_EQ(pattern_of_factors(*m), planned);
     EXPECT_FALSE(kept_by(plan).symbolic.has_value());
     EXPECT_EQ(plan.kept->bytes(), 0);
     expect_equals_reference(*m, a, data, filled_case);
 
     scale(data, a, 1.5);
-    EXPECT_EQ(m->setup(a).symbolic_seconds, 0.0);
+    const SetupReport again = m->setup(a);
+    EXPECT_EQ(again.symbolic_seconds, 0.0);
+    EXPECT_EQ(again.planned_seconds, 0.0);
     EXPECT_EQ(pattern_of_factors(*m), planned);
     expect_equals_reference(*m, a, data, filled_case);
 }
