@@ -89,6 +89,14 @@ std::string scope_text(const Case& a_case) {
            "says how many";
 }
 
+/// Whose memory is told on several ranks.
+std::string rank_of_memory(const Case& a_case) {
+    const Communicator* const ranks = a_case.context.ranks();
+    if (!ranks) return "";
+    return fmt::format(", of the first of {} ranks; check --ranks {} predicts that of the largest one", ranks->size(),
+                       ranks->size());
+}
+
 std::string residual_text(const SolveReport& report) {
     const double scale = report.b_norm > 0.0 ? report.b_norm : 1.0;
     return fmt::format("{:.3e} of ||b|| (true), {:.3e} (recurrence)", report.true_residual / scale,
@@ -97,9 +105,13 @@ std::string residual_text(const SolveReport& report) {
 
 std::string time_text(const Outcome& outcome) {
     const Costs costs = costs_of(outcome);
-    return fmt::format(
-        "{}{}", costs.text(),
-        costs.compile > 0.0 ? fmt::format("; before, kernels compiled in {:.2g} s (kept)", costs.compile) : "");
+    std::string text = costs.text();
+    if (costs.compile > 0.0) text += fmt::format("; before, kernels compiled in {:.2g} s (kept)", costs.compile);
+    const double loading = outcome.timers.seconds("loading"), memory = outcome.timers.seconds("memory");
+    if (loading > 0.0 || memory > 0.0)
+        text +=
+            fmt::format("; beside the assembly, kernels loaded in {:.2g} s, memory taken in {:.2g} s", loading, memory);
+    return text;
 }
 
 std::string judgement_text(const Judgement& judgement) {
@@ -147,8 +159,8 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
                                           gigabytes_a_second(outcome.timers, "solve/preconditioner")));
     const bool range = outcome.predicted_most > outcome.predicted;
     text +=
-        line("memory", fmt::format("{} at the peak, {}{} predicted", in_mib(outcome.peak), in_mib(outcome.predicted),
-                                   range ? " to " + in_mib(outcome.predicted_most) : ""));
+        line("memory", fmt::format("{} at the peak, {}{} predicted{}", in_mib(outcome.peak), in_mib(outcome.predicted),
+                                   range ? " to " + in_mib(outcome.predicted_most) : "", rank_of_memory(a_case)));
     text += line("record", !judgement.recorded
                                ? "could not be written"
                                : a_case.record_path() +

@@ -167,18 +167,16 @@ Index Multigrid::coarsest_bytes() const {
 
 Index Multigrid::bytes_per_apply() const {
     Index sum = 0;
-    double visits = 1.0;  // of a grid in one cycle
     const int last = hierarchy_.size() - 1;
     for (int grid = 0; grid < last; ++grid) {
         const GridParts& parts = hierarchy_[grid];
         const Index a = hierarchy_.product_bytes(grid);
         const Index m = parts.smoother.preconditioner().bytes_per_apply();
         const int steps = options_.pre_smoothing + options_.post_smoothing;
-        sum += Index(visits * double(steps * (a + m) + 2 * parts.interpolation->bytes()));
-        if (options_.cycle == CycleKind::w) visits *= 2.0;
-        if (options_.cycle == CycleKind::f) visits += 1.0;
+        sum +=
+            Index(visits_of(options_.cycle, grid, false) * double(steps * (a + m) + 2 * parts.interpolation->bytes()));
     }
-    return sum + Index(visits * double(coarsest_bytes()));
+    return sum + Index(visits_of(options_.cycle, last, true) * double(coarsest_bytes()));
 }
 
 ApplicationCheck Multigrid::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,

@@ -20,12 +20,22 @@
 // precision do.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "precond/multigrid/hierarchy.hpp"
 #include "precond/row.hpp"
 
 namespace hyperplane {
 
 enum class CycleKind { v, w, f };
+
+/// How often a cycle works on a grid, of which `last` is the coarsest: w goes twice from each grid to the next one, f
+/// goes once more from each, as v does; the last grid is worked on once each time.
+inline double visits_of(CycleKind cycle, int grid, bool last) {
+    const int ways = last ? std::max(grid - 1, 0) : grid;
+    return cycle == CycleKind::v ? 1.0 : cycle == CycleKind::w ? std::exp2(ways) : 1.0 + ways;
+}
 
 struct MultigridOptions {
     CycleKind cycle = CycleKind::v;

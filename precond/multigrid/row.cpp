@@ -39,6 +39,9 @@ public:
         const auto next = [&](const PlannedGrid& at, const multigrid::Coarsening& grids) {
             return multigrid::coarse_stencil(at.setting.matrix.stencil(), grids);
         };
+        const auto visited = [&](int grid, bool last, Index bytes) {
+            return Index(visits_of(options.cycle, grid, last) * double(bytes));
+        };
         const auto add = [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
             const Index unknowns = at.setting.matrix.unknowns();
             const Index vector = multigrid::vector_bytes(at.setting);
@@ -54,7 +57,7 @@ public:
                 sum.bytes += own.bytes + 2 * vector;
                 sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
                 const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-                sum.bytes_per_apply += options.coarsest_sweeps * (m + product);
+                sum.bytes_per_apply += visited(grid, true, options.coarsest_sweeps * (m + product));
                 return;
             }
             if (!grids.any()) {
@@ -62,7 +65,7 @@ public:
                 sum.bytes += multigrid::DenseSolve::bytes(unknowns);
                 sum.setup_bytes = std::max(sum.setup_bytes, multigrid::DenseSolve::setup_bytes(
                                                                 at.setting.matrix, at.setting.context.backend()));
-                sum.bytes_per_apply += multigrid::DenseSolve::bytes(unknowns);
+                sum.bytes_per_apply += visited(grid, true, multigrid::DenseSolve::bytes(unknowns));
                 return;
             }
             const PreconditionerPlan own = smoothers.on(grid).plan(at.setting);
@@ -76,7 +79,8 @@ public:
             sum.setup_bytes =
                 std::max({sum.setup_bytes, own.setup_bytes, unrounded, multigrid::copy_bytes(at.setting)});
             const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
-            sum.bytes_per_apply += (options.pre_smoothing + options.post_smoothing) * (m + product) + 2 * p;
+            const int steps = options.pre_smoothing + options.post_smoothing;
+            sum.bytes_per_apply += visited(grid, false, steps * (m + product) + 2 * p);
         };
         for_each_grid(setting, options.coarsening,
                       [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {

@@ -17,7 +17,7 @@ SYSTEMS = {
     "nodes": ("name = poisson\nright_hand_side = manuexp\n", {"32 32 32": 6, "45 37 51": 5}),
     "cells": ("name = poisson\n" + CELLS + "const\n", {"32 32 32": 6, "45 37 51": 6}),
     "box27": ("name = poisson\nstencil = box27\nbox27_weights = hpcg\nboundary_rows = drop\nright_hand_side = manusin\n",
-              {"32 32 32": 5}),
+              {"32 32 32": 5, "45 37 51": 4}),
     "neumann": ("name = poisson\ndiscretisation = cell\nright_hand_side = random\nboundary_condition = neumann\n",
                 {"32 32 32": 5, "45 37 51": 5}),
     "stiff z": ("name = poisson\n" + CELLS + "aniso\ncoefficient_scale = 1 1 100\n", {"32 32 32": 3, "45 37 51": 4}),

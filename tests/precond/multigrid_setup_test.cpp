@@ -38,13 +38,16 @@ TEST(MultigridSetup, TellsRowsOfMMatricesAndJumpsFromTheirCoefficients) {
 }
 
 TEST(MultigridSetup, HoldsWhatIsPlannedWhereAllAxesAreCoarsened) {
-    for (const char* smoother : {"struct_ilu", "jacobi", "chebyshev", "multicolor", "single", "coarse", "coarsest"})
+    for (const char* smoother :
+         {"struct_ilu", "jacobi", "chebyshev", "multicolor", "single", "coarse", "coarsest", "w", "f"})
         for (const int dof : {1, 3})
             for (const Box& box : {Box{17, 15, 13}, Box{16, 9, 1}}) {
                 SCOPED_TRACE(std::string(smoother) + " dof " + std::to_string(dof) + " " + name_of(box));
                 const StructMatrix a = random_system(Context::cpu(1), "star7", box, dof, true);
                 const Parameters keys =
-                    smoother == std::string("single")
+                    smoother == std::string("w") || smoother == std::string("f")
+                        ? multigrid_keys({{"strength", "0"}, {"cycle", smoother}, {"coarsest_points", "12"}})
+                    : smoother == std::string("single")
                         ? multigrid_keys({{"strength", "0"}, {"storage", "single"}, {"storage_from", "1"}})
                     : smoother == std::string("coarsest") ? multigrid_keys({{"strength", "0"}, {"coarsest", "jacobi"}})
                     : smoother == std::string("coarse")
