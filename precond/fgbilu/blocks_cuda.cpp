@@ -124,21 +124,21 @@ struct FgBiluCuda::LevelKernel {
     Index shared = 0;   ///< bytes
 };
 
-void FgBiluCuda::launch_levels(const LevelKernel& of, bool upwards, bool overlapped, Arguments& arguments) const {
+void FgBiluCuda::launch_levels(const LevelKernel& of_level, bool upwards, bool overlapped, Arguments& arguments) const {
     const Layout& layout = system_.layout;
     const Grid& grid = layout.grid();
-    const bool can_overlap = overlapped && tuning_.overlapped && of.kernel.stream().properties().major >= 9;
+    const bool can_overlap = overlapped && tuning_.overlapped && of_level.kernel.stream().properties().major >= 9;
     const int levels = layout.level_count();
     arguments.begins = true;
     for (int at = 0; at < levels; ++at) {
         const int level = upwards ? at : levels - 1 - at;
         arguments.plane = within_planes(hyperplane_of(layout, level), system_.halo, grid.nz - system_.halo);
         arguments.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
-        const unsigned blocks = unsigned((arguments.plane.columns + of.points - 1) / of.points);
+        const unsigned blocks = unsigned((arguments.plane.columns + of_level.points - 1) / of_level.points);
         if (blocks == 0) continue;
         // The first level's kernel must not overlap the kernels before it, whose results it reads.
-        of.kernel.launch({blocks}, unsigned(of.points * of.lanes), of.shared, arguments,
-                         can_overlap && !arguments.begins);
+        of_level.kernel.launch({blocks}, unsigned(of_level.points * of_level.lanes), of_level.shared, arguments,
+                               can_overlap && !arguments.begins);
         arguments.begins = false;
     }
 }

@@ -70,7 +70,7 @@ private:
     Arguments arguments() const;
     Arguments arguments(const FgBiluFactors& factors) const;
     /// Launches a kernel for one level after the other.
-    void launch_levels(const LevelKernel& kernel, bool upwards, bool overlapped, Arguments& arguments) const;
+    void launch_levels(const LevelKernel& of_level, bool upwards, bool overlapped, Arguments& arguments) const;
     /// Solves with one triangle.
     void solve(bool lower, Arguments& arguments, const double* r, double* z) const;
     /// The factors as ranks copy them from each other, and the entries to copy: all that are stored.

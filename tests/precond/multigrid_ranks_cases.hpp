@@ -217,7 +217,7 @@ inline std::vector<MultigridRankCase> further_multigrid_rank_cases() {
 inline std::vector<MultigridRankCase> cases_of_subdomains() {
     std::vector<MultigridRankCase> list;
     const auto add = [&](const char* name, const char* stencil, int dof, bool symmetric, Box box, const char* subdomain,
-                         Settings settings = {}) -> MultigridRankCase& {
+                         const Settings& settings = {}) -> MultigridRankCase& {
         list.push_back({name, stencil, dof, symmetric, box, settings, "subdomain_ildu0", {{"subdomain", subdomain}}});
         return list.back();
     };
@@ -239,7 +239,7 @@ inline std::vector<MultigridRankCase> cases_of_subdomains() {
 inline std::vector<MultigridRankCase> cases_of_scopes() {
     std::vector<MultigridRankCase> list;
     const auto add = [&](const char* name, const char* stencil, int dof, bool symmetric, Box box,
-                         Settings settings = {}, Settings smoother = {}) {
+                         const Settings& settings = {}, Settings smoother = {}) {
         smoother.push_back({"scope", "rank"});
         list.push_back({name, stencil, dof, symmetric, box, settings, "struct_ilu", smoother});
     };
