@@ -60,7 +60,8 @@ class Iterations(ProgramTest):
                 with self.subTest(name, cells=cells):
                     largest = max(int(n) for n in cells.split())
                     keys = problem.format((1 if name == "slow wind" else 100) * largest)  # peclet of a cell: 1, 100
-                    taken = self.iterations(keys, cells, solver="gmres" if wind else "cg",
+                    cubes = ("grid.lengths=46 38 52",) if (name, cells) == ("box27", "45 37 51") else ()  # of equal spacing
+                    taken = self.iterations(keys, cells, *cubes, solver="gmres" if wind else "cg",
                                             rtol="1e-6" if name in HARD else "1e-8")
                     self.assertLessEqual(taken, math.ceil(1.2 * expected))
 
