@@ -30,11 +30,10 @@ class Catalogue(unittest.TestCase):
             self.assertEqual(set(catalogue.unittests(text)), there)
             self.assertGreater(len(there), 5, file)
 
-    def test_every_problem_on_ranks_runs_on_gpus_or_is_refused_there(self):
+    def test_every_problem_on_ranks_runs_on_gpus(self):
         ran = {name for names in (ranks.POISSONS, ranks.POISSONS_BY_OTHERS, ranks.OTHERS, ranks.MIXTURES, ranks.FLOWS,
                                   ranks.CAVITIES, ranks.PERIODIC) for name in names}
-        self.assertFalse(ran & set(ranks.REFUSED))
-        self.assertEqual({ranks.BASES[name] for name in ran | set(ranks.REFUSED)}, set(ranks.BASES.values()))
+        self.assertEqual({ranks.BASES[name] for name in ran}, set(ranks.BASES.values()))
 
     def test_tests_that_are_known_to_be_slow_come_first_and_alone(self):
         def named(*names):
