@@ -95,7 +95,7 @@ ComparisonRow row_of(const Trial& trial) {
 std::vector<TimerRow> timers_of(const Trial& trial) {
     std::vector<TimerRow> rows;
     for (const Preparation& part : trial.preparation) rows.push_back({timer_of(part), part.seconds, 1, 0});
-    // Of the passes only the warm-up has a symbolic part.
+    // The warm-up alone has a symbolic part, which the later passes do not repeat.
     if (trial.symbolic_seconds > 0.0 && trial.timers.seconds(symbolic_timer) == 0.0)
         rows.push_back({symbolic_before_turns, trial.symbolic_seconds, 1, 0});
     for (const TimerRow& row : trial.timers.rows())

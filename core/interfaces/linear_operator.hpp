@@ -62,7 +62,7 @@ struct SetupReport {
     Index values_flushed = 0;  ///< values of the factors that became zero in reduced precision
     /// Seconds of the part that follows from the pattern, and of the part that needs the values; 0 if not told apart.
     double symbolic_seconds = 0.0, numeric_seconds = 0.0;
-    /// What of symbolic_seconds lies before the set-up: a plan found the pattern, which the set-up took over.
+    /// The part of symbolic_seconds before the set-up, in which a plan found the pattern that the set-up took over.
     double planned_seconds = 0.0;
 };
 

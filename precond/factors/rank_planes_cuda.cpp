@@ -2,6 +2,7 @@
 #include "precond/factors/rank_planes_cuda.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/device/cuda.hpp"
 #include "core/ranks/messages_cuda.hpp"
@@ -23,9 +24,12 @@ RankPlanes::RankPlanes(const Context& context, const IluPattern& pattern, double
       turn_(pattern.layout.levels().z),
       plane_(pattern.layout.slots_of_plane() / levels_ * values_of_slot),
       entries_(distance),
+      stored_(std::size_t(pattern.kept() * pattern.dof * pattern.dof / values_of_slot)),
       context_(context),
       pattern_(pattern),
-      values_(values) {}
+      values_(values) {
+    std::iota(stored_.begin(), stored_.end(), 0);
+}
 
 /// Planes are offered by the address of the first one, the distances of entries and of levels, and the level modulo nx
 /// at which it begins. Ranks count planes and levels from different ones.
@@ -124,21 +128,21 @@ void RankPlanes::exchange(const std::vector<int>& entries) const {
         if (other >= 0) cuda::await_acknowledgement(context_, other);
 }
 
-void RankPlanes::receive_from_below(const std::vector<int>& entries) const {
-    if (const int rank = context_.ranks()->rank(); rank > 0) receive(rank - 1, entries, 0);
+void RankPlanes::receive_from_below() const {
+    if (const int rank = context_.ranks()->rank(); rank > 0) receive(rank - 1, stored_, 0);
 }
 
-void RankPlanes::send_above(const std::vector<int>& entries) const {
+void RankPlanes::send_above() const {
     const Communicator& ranks = *context_.ranks();
     const int end = pattern_.layout.grid().nz;
-    if (ranks.rank() + 1 < ranks.size()) send(ranks.rank() + 1, entries, end - 2 * pattern_.halo);
+    if (ranks.rank() + 1 < ranks.size()) send(ranks.rank() + 1, stored_, end - 2 * pattern_.halo);
 }
 
-void RankPlanes::exchange_downwards(const std::vector<int>& entries) const {
+void RankPlanes::exchange_downwards() const {
     const Communicator& ranks = *context_.ranks();
     const int rank = ranks.rank(), halo = pattern_.halo, end = pattern_.layout.grid().nz;
-    if (rank > 0) send(rank - 1, entries, halo);
-    if (rank + 1 < ranks.size()) receive(rank + 1, entries, end - halo);
+    if (rank > 0) send(rank - 1, stored_, halo);
+    if (rank + 1 < ranks.size()) receive(rank + 1, stored_, end - halo);
 }
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the solves of FGBILU exchange between ranks on GPUs: a record {value, epoch} for each unknown of the planes next
+// The solves of FGBILU exchange records {value, epoch} between ranks on GPUs, one for each unknown of the planes next
 // to a cut. The kernel of a hyperplane stores those of its points into the memory of the rank that comes next, whose
 // kernels poll them (precond/triangular/edges_between_ranks.hpp). A kernel waits for no later hyperplane of the other
 // rank, so the kernels end if the GPUs run at the same time.

@@ -2,7 +2,6 @@
 #include "precond/fgbilu/blocks_cuda.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/grid/grid_point.hpp"
 #include "precond/factors/rank_planes_cuda.hpp"
@@ -166,12 +165,6 @@ RankPlanes FgBiluCuda::planes_of(const FgBiluFactors& f) const {
                            : RankPlanes(context_, system_, values, f.inverse.col_stride);
 }
 
-std::vector<int> FgBiluCuda::entries_of_planes() const {
-    std::vector<int> all(std::size_t(system_.kept() * (made_together() ? 1 : system_.dof * system_.dof)));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-}
-
 void FgBiluCuda::factor(const FgBiluFactors& factors, double alpha, PivotRecord& record,
                         const PivotRules& rules) const {
     const Shape shape(system_, tuning_);
@@ -182,15 +175,15 @@ void FgBiluCuda::factor(const FgBiluFactors& factors, double alpha, PivotRecord&
     arguments.tolerance = rules.tolerance;
     arguments.boost = rules.policy == PivotPolicy::boost ? rules.boost : 0.0;
     const bool on_ranks = system_.halo > 0;
-    if (on_ranks) planes_of(factors).receive_from_below(entries_of_planes());
+    if (on_ranks) planes_of(factors).receive_from_below();
     launch_levels({factor_, shape.factor_points, shape.factor_lanes, shape.factor_shared}, true, reads_matrix(),
                   arguments);
-    if (on_ranks) planes_of(factors).send_above(entries_of_planes());
+    if (on_ranks) planes_of(factors).send_above();
     if (unit_triangles_) {
         const unsigned points = unsigned(shape.unit_points), slots = unsigned(arguments.slots);
         unit_triangles_.launch({(slots + points - 1) / points}, points * system_.dof, 0, arguments);
     }
-    if (on_ranks && system_.symmetric && !system_.shares) planes_of(factors).exchange_downwards(entries_of_planes());
+    if (on_ranks && system_.symmetric && !system_.shares) planes_of(factors).exchange_downwards();
 }
 
 void FgBiluCuda::solve(bool lower, Arguments& arguments, const double* r, double* z) const {

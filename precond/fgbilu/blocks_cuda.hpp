@@ -73,9 +73,8 @@ private:
     void launch_levels(const LevelKernel& of_level, bool upwards, bool overlapped, Arguments& arguments) const;
     /// Solves with one triangle.
     void solve(bool lower, Arguments& arguments, const double* r, double* z) const;
-    /// The factors as ranks copy them from each other, and the entries to copy: all that are stored.
+    /// The factors as ranks copy them from each other.
     RankPlanes planes_of(const FgBiluFactors& factors) const;
-    std::vector<int> entries_of_planes() const;
 
     Context context_;
     IluPattern system_;

@@ -119,12 +119,7 @@ void FgBilu::prepare(const StructMatrix& a) {
     const Stencil& stencil = a.stencil();
     const IluPattern system = system_of(context_, options_, a.layout(), stencil, a.dof(), a.symmetric());
     if constexpr (cuda_built)
-        if (on_copies(context_)) {
-            if (!copy_ || !copy_->serves(a, HyperplaneCopy::layout(a.layout(), stencil, system.halo)))
-                copy_ = std::make_unique<HyperplaneCopy>(a, stencil, false);
-            copy_->take(a);
-            a_ = &copy_->matrix();
-        }
+        if (on_copies(context_)) a_ = &HyperplaneCopy::refresh(copy_, a, stencil, false);
     if (a.layout().kind() == LayoutKind::hyperplane) {
         const LevelMap have = a.layout().levels(), need = stencil.level_map();
         if (have.y < need.y || have.z < need.z)

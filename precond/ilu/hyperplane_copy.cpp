@@ -22,6 +22,14 @@ HyperplaneCopy::HyperplaneCopy(const StructMatrix& a, const Stencil& filled, boo
               "preconditioner: matrix in hyperplanes"),
       vector_(a.context(), matrix_.layout(), a.dof(), "preconditioner: vector in hyperplanes") {}
 
+const StructMatrix& HyperplaneCopy::refresh(std::unique_ptr<HyperplaneCopy>& copy, const StructMatrix& a,
+                                            const Stencil& filled, bool within_rank) {
+    if (!copy || !copy->serves(a, layout(a.layout(), filled, halo(filled, within_rank))))
+        copy = std::make_unique<HyperplaneCopy>(a, filled, within_rank);
+    copy->take(a);
+    return copy->matrix();
+}
+
 bool HyperplaneCopy::serves(const StructMatrix& a, const Layout& copy) const {
     return matrix_.layout() == copy && matrix_.grid().periodic == copy.grid().periodic && matrix_.dof() == a.dof() &&
            matrix_.storage() == a.storage() && matrix_.stencil().offsets() == a.stencil().offsets() &&

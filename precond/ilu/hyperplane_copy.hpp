@@ -9,6 +9,8 @@
 // planes are zero in the copy.
 #pragma once
 
+#include <memory>
+
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {
@@ -28,9 +30,9 @@ public:
         return StructMatrix::bytes(coefficients, copy.slots()) + copy.slots() * dof * Index(sizeof(double));
     }
 
-    bool serves(const StructMatrix& a, const Layout& copy) const;
-    /// Copies the coefficients of `a`.
-    void take(const StructMatrix& a);
+    /// Makes `copy` one of `a`, in memory that it has already where that serves.
+    static const StructMatrix& refresh(std::unique_ptr<HyperplaneCopy>& copy, const StructMatrix& a,
+                                       const Stencil& filled, bool within_rank);
     const StructMatrix& matrix() const { return matrix_; }
     /// Copies a rank's vector into the only vector that this has, and back.
     Vector& in_hyperplanes(const Vector& natural);
@@ -41,6 +43,10 @@ public:
     Index first_row() const { return planes_before() * matrix_.layout().slots_of_plane(); }
 
 private:
+    bool serves(const StructMatrix& a, const Layout& copy) const;
+    /// Copies the coefficients of `a`.
+    void take(const StructMatrix& a);
+
     int halo_, begin_plane_;
     bool within_rank_;
     StructMatrix matrix_;

@@ -83,20 +83,11 @@ IluPattern IluPreconditioner::pattern(const PreconditionerSetting& setting, Back
     return pattern(setting.context, layout(setting, backend), a.stencil(), a.dof(), a.symmetric(), backend);
 }
 
-void IluPreconditioner::copy_matrix([[maybe_unused]] const StructMatrix& a) {
-    if constexpr (cuda_built) {
-        const Stencil filled = a.stencil().filled(options_.fill_level);
-        const int halo = HyperplaneCopy::halo(filled, drops_couplings(a.layout()));
-        if (!copy_ || !copy_->serves(a, HyperplaneCopy::layout(a.layout(), filled, halo)))
-            copy_ = std::make_unique<HyperplaneCopy>(a, filled, drops_couplings(a.layout()));
-        copy_->take(a);
-    }
-}
-
 const StructMatrix& IluPreconditioner::factored(const StructMatrix& a) {
-    if (on_copies(a.context(), a.backend())) copy_matrix(a);
-    if (copy_) return copy_->matrix();
-    if constexpr (cuda_built)
+    if constexpr (cuda_built) {
+        if (on_copies(a.context(), a.backend()))
+            return HyperplaneCopy::refresh(copy_, a, a.stencil().filled(options_.fill_level),
+                                           drops_couplings(a.layout()));
         if (on_open_copy(a.context(), a.layout(), a.backend())) {
             if (!open_copy_ || !open_copy_->serves(a)) {
                 open_copy_.reset();
@@ -105,6 +96,7 @@ const StructMatrix& IluPreconditioner::factored(const StructMatrix& a) {
             open_copy_->take(a);
             return open_copy_->matrix();
         }
+    }
     open_copy_.reset();
     return a;
 }

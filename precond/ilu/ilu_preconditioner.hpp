@@ -103,7 +103,6 @@ private:
     bool drops_couplings(const Layout& layout) const { return options_.within_rank || !layout.is_part(); }
     /// Whether sweeps need a copy of the matrix on an open grid.
     bool on_open_copy(const Context& context, const Layout& layout, Backend backend) const;
-    void copy_matrix(const StructMatrix& a);
     /// The matrix that is factored: `a`, or the copy of it that this makes.
     const StructMatrix& factored(const StructMatrix& a);
     PreconditionerTraits traits(bool symmetric) const;

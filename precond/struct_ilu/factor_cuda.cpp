@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/grid/grid_point.hpp"
 #include "precond/factors/coefficient_order.hpp"
@@ -239,7 +238,7 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     // An entry that leaves the grid is zero and is multiplied by the value of some other point, which must be a number.
     if (spoilt_) kernel_.stream().zero(x.values(0) - x.space().halo_slots(), x.bytes());
     reset();
-    if (system_.halo > 0) planes_of(x).receive_from_below(entries());
+    if (system_.halo > 0) planes_of(x).receive_from_below();
     const Grid& g = system_.layout.grid();
     const Index before = a.space().halo_slots();  // the pattern's slot 0 is the first one in memory
     Arguments arguments{.a = a.values(0) - before,
@@ -274,20 +273,14 @@ void Factorisation::factor(const StructMatrix& a, StructMatrix& x, double shift,
     kernel_.launch({unsigned(tiles_.count())}, unsigned(shape_.threads()), shape_.shared, arguments);
     record_.report(inverter);
     if (system_.halo > 0) {
-        planes_of(x).send_above(entries());
-        if (system_.symmetric && !system_.shares) planes_of(x).exchange_downwards(entries());
+        planes_of(x).send_above();
+        if (system_.symmetric && !system_.shares) planes_of(x).exchange_downwards();
     }
     spoilt_ = inverter.failures() > 0;
 }
 
 RankPlanes Factorisation::planes_of(StructMatrix& x) const {
     return {x.context(), system_, x.values(0)};
-}
-
-std::vector<int> Factorisation::entries() const {
-    std::vector<int> all(system_.kept());
-    std::iota(all.begin(), all.end(), 0);
-    return all;
 }
 
 void Factorisation::reset() {

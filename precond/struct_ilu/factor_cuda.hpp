@@ -59,7 +59,6 @@ public:
 private:
     void reset();
     RankPlanes planes_of(StructMatrix& x) const;
-    std::vector<int> entries() const;  ///< those that are stored
 
     const IluPattern system_;
     FactorShape shape_;
