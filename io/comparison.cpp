@@ -44,13 +44,19 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
     column("outcome", "1", "stop reason, or refused, setup_failed, out_of_memory, given_up, not_tried", &Row::outcome);
     column("reason", "1", "why it failed, empty if it converged", &Row::reason);
     column("exit_code", "1", "exit code of a run with it alone", &Row::exit_code);
-    column("iterations", "1", "iterations of the Krylov method", &Row::iterations);
+    column("iterations", "1", "iterations of the Krylov method in the recording pass", &Row::iterations);
+    if (g.writing() || g.has("iterations_least")) {
+        column("iterations_least", "1", "least of the recording pass and the turns", &Row::iterations_least);
+        column("iterations_most", "1", "most of the recording pass and the turns", &Row::iterations_most);
+    } else {
+        for (Row& row : rows) row.iterations_least = row.iterations_most = row.iterations;
+    }
     column("relative_residual", "1", "||b - A x|| / ||b|| at the end", &Row::relative_residual);
     column("turns", "1", "turns counted; 0: it did not converge in the warm-up, whose times are given", &Row::turns);
     transfer_timing(g, rows, "setup", "set-up", &Row::setup);
     transfer_timing(g, rows, "solve", "Krylov method", &Row::solve);
     transfer_timing(g, rows, "total", "set-up and solve", &Row::total);
-    column("per_iteration", "s", "median of the solve / iterations", &Row::per_iteration);
+    column("per_iteration", "s", "median of solve / iterations of the turns", &Row::per_iteration);
     column("preconditioner_share", "1", "of the solve, in the recording pass; NaN on a GPU, which does not time it",
            &Row::preconditioner_share);
     column("peak", "B", "most memory a run of it alone holds, measured", &Row::peak);
@@ -77,6 +83,8 @@ void transfer_progress(const Group& root, ComparisonData& data) {
     g.column("turn", {"1", "its turn, from 0"}, data.turns, &TurnRow::turn);
     g.column("setup_seconds", {"s", "set-up"}, data.turns, &TurnRow::setup);
     g.column("solve_seconds", {"s", "Krylov method"}, data.turns, &TurnRow::solve);
+    if (g.writing() || g.has("iterations"))
+        g.column("iterations", {"1", "iterations of the Krylov method"}, data.turns, &TurnRow::iterations);
 }
 
 void transfer(const Group& root, ComparisonData& data) {

@@ -13,14 +13,15 @@ namespace hyperplane {
 struct ComparisonRow {
     std::string name;                    ///< "cg+struct_ilu:fill_level=1"
     std::string solver, preconditioner;  ///< as the user named them
-    std::string outcome;  ///< a stop reason, or refused, setup_failed, out_of_memory, given_up, not_tried
-    std::string reason;   ///< a sentence that says why it failed; empty if it converged
-    int exit_code = 0;    ///< the exit code of a run with this candidate alone
-    Index iterations = 0;
-    double relative_residual = 0.0;  ///< ||b - A x|| / ||b|| at the end
-    Index turns = 0;                 ///< 0: it did not converge in the warm-up, and the times are those of the warm-up
+    std::string outcome;   ///< a stop reason, or refused, setup_failed, out_of_memory, given_up, not_tried
+    std::string reason;    ///< a sentence that says why it failed; empty if it converged
+    int exit_code = 0;     ///< the exit code of a run with this candidate alone
+    Index iterations = 0;  ///< of the recording pass
+    Index iterations_least = 0, iterations_most = 0;  ///< of the recording pass and the turns
+    double relative_residual = 0.0;                   ///< ||b - A x|| / ||b|| at the end
+    Index turns = 0;  ///< 0: it did not converge in the warm-up, and the times are those of the warm-up
     Timing setup, solve, total;
-    double per_iteration = 0.0;         ///< solve.median / iterations
+    double per_iteration = 0.0;         ///< median of solve / iterations of the turns
     double preconditioner_share = 0.0;  ///< share of the solve's time in the recording pass; NaN: not timed
     Index peak = 0, predicted = 0;      ///< bytes of a run of this candidate alone
     double ratio = 0.0;                 ///< total.median / the baseline's; 0 if one of them failed
@@ -31,11 +32,12 @@ struct ComparisonRow {
     bool converged() const { return exit_code == 0; }
 };
 
-/// A counted turn of a candidate, with the seconds of its set-up and of its solve.
+/// A counted turn of a candidate, with the seconds of its set-up and of its solve, and the solve's iterations.
 struct TurnRow {
     std::string name;
     Index turn = 0;  ///< from 0
     double setup = 0.0, solve = 0.0;
+    Index iterations = 0;  ///< 0 in files of a program that did not keep them
 };
 
 /// A pair that cannot work together.

@@ -10,7 +10,6 @@
 #include "apps/bench/rows.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/kernels.hpp"
-#include "apps/run/scope.hpp"
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/ranks/cuts.hpp"
@@ -33,9 +32,9 @@ public:
         const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
         check_storage(row, parameters);
         check_matrix(row, setting);
-        const IndexSpace space = row.plan(parameters, setting).space;
+        const PreconditionerPlan plan = row.plan(parameters, setting);
         again_ = [&row, parameters, setting] { return row.create(parameters, setting); };
-        return {again_(), space};
+        return {again_(), plan.space, plan.traits.drops_couplings};
     }
     std::unique_ptr<Preconditioner> make_again() override { return again_(); }
     int dof() const override { return setting_.dof; }
@@ -67,7 +66,7 @@ public:
     Made make(const Candidate& candidate, const Parameters& parameters) override {
         case_.emplace(build_case(deck_, candidate.overrides, parameters, foundation_));
         case_->plan.kept.reset();  // so that the first set-up is a whole one
-        return {std::move(case_->preconditioner), case_->space};
+        return {std::move(case_->preconditioner), case_->space, case_->plan.traits.drops_couplings};
     }
     std::unique_ptr<Preconditioner> make_again() override {
         return create_scaled(find_preconditioner(case_->name("preconditioner")), case_->parameters,
@@ -207,8 +206,9 @@ std::unique_ptr<Preconditioner> make_in_double(PreconditionedSystem& system, con
 }
 
 /// The difference of z from what one rank computes, which the first of several ranks finds out.
-ApplicationCheck check_with_one_rank(const PreconditionedSystem& system, const Candidate& candidate, const Vector& z) {
-    if (drops_couplings(candidate.parameters))
+ApplicationCheck check_with_one_rank(const PreconditionedSystem& system, const Candidate& candidate, const Ready& mine,
+                                     const Vector& z) {
+    if (mine.made.drops_couplings)
         return {.unchecked = "with scope = rank, the preconditioner on several ranks differs from that on one"};
     const std::vector<double> found = to_natural(z);
     if (!is_first_rank(system.context())) return {};
@@ -228,7 +228,7 @@ ApplicationCheck check_with_one_rank(const PreconditionedSystem& system, const C
 void check(PreconditionedSystem& system, const Candidate& candidate, const Ready& ready, const Vector& r,
            const Vector& z, PreconditionerResult& result) {
     try {
-        result.check = system.context().ranks() ? check_with_one_rank(system, candidate, z)
+        result.check = system.context().ranks() ? check_with_one_rank(system, candidate, ready, z)
                                                 : ready.made.m->check_application(*ready.a, r, z, [&] {
                                                       return make_in_double(system, candidate, *ready.a);
                                                   });

@@ -61,10 +61,12 @@ struct PreconditionersResult {
 /// A matrix for which preconditioners are made, in the index space that each of them prefers.
 class PreconditionedSystem {
 public:
-    /// A preconditioner that has not been set up, and the index space of its matrix.
+    /// A preconditioner that has not been set up, the index space of its matrix, and whether it leaves out what couples
+    /// the ranks of the run.
     struct Made {
         std::unique_ptr<Preconditioner> m;
         IndexSpace space;
+        bool drops_couplings;
     };
 
     PreconditionedSystem(std::string name, const Context& context) : name_(std::move(name)), context_(context) {}

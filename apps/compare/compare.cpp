@@ -87,6 +87,7 @@ void Comparison::run(const std::function<void()>& progress) {
         for (Trial& trial : trials_) {
             if (!trial.converged()) continue;
             trial.setup.resize(std::min(trial.setup.size(), std::size_t(turns_done_)));
+            trial.iterations.resize(trial.setup.size());
             trial.solve.resize(trial.setup.size());
         }
     }
@@ -268,6 +269,7 @@ void Comparison::warm_up(std::size_t at) {
             trial.reason = explain(done.report);
             trial.setup = {done.setup_seconds};
             trial.solve = {done.solve_seconds};
+            trial.iterations = {done.report.iterations};
         }
         if (reason == StopReason::interrupted) {
             trial.outcome = "given_up";
@@ -308,6 +310,7 @@ void Comparison::take_turn(std::size_t at) {
         check_repeated(at, done.report);
         trial.setup.push_back(done.setup_seconds);
         trial.solve.push_back(done.solve_seconds);
+        trial.iterations.push_back(done.report.iterations);
     });
     release(at);
 }

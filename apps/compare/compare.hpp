@@ -48,6 +48,7 @@ struct Trial {
     double symbolic_seconds = 0.0;     ///< of its first set-up; 0 if not told
     TimerTree timers;                  ///< of the recording pass: setup, solve, solve/spmv, solve/preconditioner
     std::vector<double> setup, solve;  ///< seconds of each counted turn
+    std::vector<Index> iterations;     ///< of each counted turn
     bool repeatable = true;            ///< every pass had the same number of iterations and the same residual
     Bytes peak_by_label;
     /// Bytes that a run of this candidate alone holds, from when its problem has been constructed until its first solve
@@ -58,7 +59,7 @@ struct Trial {
     Timing setup_time() const { return timing_of(setup); }
     Timing solve_time() const { return timing_of(solve); }
     Timing total_time() const;
-    double per_iteration() const;         ///< seconds; 0 without iterations
+    double per_iteration() const;         ///< seconds, the median of the turns; 0 without iterations
     double preconditioner_share() const;  ///< of the solve's time; NaN on a GPU, where parts are not timed
 };
 

@@ -71,7 +71,11 @@ ComparisonRow row_of(const Trial& trial) {
     }
     if (!trial.solved) return row;
     const SolveReport& report = trial.row.report;
-    row.iterations = report.iterations;
+    row.iterations = row.iterations_least = row.iterations_most = report.iterations;
+    for (const Index of_turn : trial.iterations) {
+        row.iterations_least = std::min(row.iterations_least, of_turn);
+        row.iterations_most = std::max(row.iterations_most, of_turn);
+    }
     row.relative_residual = report.b_norm > 0.0 ? report.true_residual / report.b_norm : report.true_residual;
     row.turns = trial.converged() ? Index(trial.setup.size()) : 0;
     row.setup = trial.setup_time();
@@ -205,7 +209,8 @@ ComparisonData summarise(const Comparison& comparison, const Deck& deck, const s
     for (std::size_t at : order) {
         data.rows.push_back(row_of(trials[at]));
         for (std::size_t turn = 0; trials[at].converged() && turn < trials[at].setup.size(); ++turn)
-            data.turns.push_back({trials[at].name, Index(turn), trials[at].setup[turn], trials[at].solve[turn]});
+            data.turns.push_back({trials[at].name, Index(turn), trials[at].setup[turn], trials[at].solve[turn],
+                                  trials[at].iterations[turn]});
         if (trials[at].converged()) data.rows.back().beaten = turns_behind(trials[at], trials[order.front()]);
         data.records.push_back(record_of(trials[at], candidates[at], comparison, deck, setting.path));
         if (trials[at].name == setting.baseline && trials[at].converged()) baseline = data.rows.back().total.median;

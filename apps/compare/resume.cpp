@@ -51,10 +51,12 @@ void Comparison::take_over(const ComparisonRow& row, const RecordData& record, c
         if (turn.name == row.name) {
             trial.setup.push_back(turn.setup);
             trial.solve.push_back(turn.solve);
+            trial.iterations.push_back(turn.iterations > 0 ? turn.iterations : trial.row.report.iterations);
         }
     if (!trial.converged()) {  // only the warm-up was timed
         trial.setup = {trial.row.setup_seconds};
         trial.solve = {trial.row.solve_seconds};
+        trial.iterations = {trial.row.report.iterations};
     } else {
         best_total_ = std::min(best_total_, trial.row.setup_seconds + trial.row.solve_seconds);
     }

@@ -154,6 +154,12 @@ std::string solves_that_pay(const ComparisonData& c) {
     return groups.text("pays off");
 }
 
+/// How the passes of a candidate that is not repeatable differed.
+std::string how_passes_varied(const ComparisonRow& row) {
+    if (row.iterations_least == row.iterations_most) return "passes differed in the residual";
+    return fmt::format("passes took {} to {} iterations", row.iterations_least, row.iterations_most);
+}
+
 std::string remarks(const ComparisonData& c) {
     Grouped failed, varied, left_out, untried;
     for (const ComparisonRow& row : c.rows) {
@@ -161,7 +167,7 @@ std::string remarks(const ComparisonData& c) {
             untried.add(row.reason, row.name);
         else if (!row.converged())
             failed.add(row.reason, row.name);
-        if (!row.repeatable) varied.add("passes differed in iterations or residual", row.name);
+        if (!row.repeatable) varied.add(how_passes_varied(row), row.name);
     }
     for (const LeftOut& pair : c.left_out) left_out.add(pair.reason, pair.name);
     return untried.text("not tried") + failed.text("failed") + varied.text("varied") + left_out.text("left out");
@@ -198,6 +204,8 @@ nlohmann::json row_json(const ComparisonRow& row) {
                            {"memory", {{"peak", row.peak}, {"predicted", row.predicted}}}};
     if (row.total.median == 0.0) return json;
     json["iterations"] = row.iterations;
+    json["iterations_least"] = row.iterations_least;
+    json["iterations_most"] = row.iterations_most;
     json["relative_residual"] = row.relative_residual;
     json["setup_seconds"] = to_json(row.setup);
     json["solve_seconds"] = to_json(row.solve);

@@ -14,7 +14,10 @@ Timing Trial::total_time() const {
 }
 
 double Trial::per_iteration() const {
-    return row.report.iterations > 0 ? solve_time().median / double(row.report.iterations) : 0.0;
+    std::vector<double> each;
+    for (std::size_t at = 0; at < iterations.size(); ++at)
+        if (iterations[at] > 0) each.push_back(solve[at] / double(iterations[at]));
+    return timing_of(each).median;
 }
 
 double Trial::preconditioner_share() const {

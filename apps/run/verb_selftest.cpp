@@ -15,7 +15,6 @@
 #include "apps/run/build_case.hpp"
 #include "apps/run/launch.hpp"
 #include "apps/run/linear_system.hpp"
-#include "apps/run/scope.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/matrix/bsr_matrix.hpp"
@@ -151,7 +150,7 @@ private:
             reports.push_back(set_up_and_solve(case_, system_, x_));
         }
         case_.context.set_threads(threads);
-        const bool with_one_rank = case_.context.ranks() && !drops_couplings(case_.parameters);
+        const bool with_one_rank = case_.context.ranks() && !case_.plan.traits.drops_couplings;
         if (with_one_rank) {
             SolveReport alone;
             if (is_first_rank(case_.context)) alone = solve_on_one_rank(asked_, case_.space.has_grid());

@@ -8,7 +8,6 @@
 
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
-#include "apps/run/scope.hpp"
 #include "core/counted.hpp"
 #include "io/atomic_file.hpp"
 #include "precond/tells_solve_way.hpp"
@@ -84,7 +83,7 @@ std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
 
 /// What the ranks of a run leave out of the preconditioner; empty if nothing.
 std::string scope_text(const Case& a_case) {
-    if (!a_case.context.ranks() || !drops_couplings(a_case.parameters)) return "";
+    if (!a_case.plan.traits.drops_couplings) return "";
     return "; couplings between ranks are dropped (scope = rank), which costs iterations: one rank or scope = global "
            "says how many";
 }

@@ -38,9 +38,11 @@ public:
 /// Properties of a preconditioner that solvers may rely on.
 struct PreconditionerTraits {
     bool fixed = true;  ///< every apply is the same linear operator; otherwise only fgmres and richardson accept it
-    bool symmetric = false;   ///< M = M^T, needed by cg
-    bool eisenstat = false;   ///< M has an Eisenstat form (LinearOperator::eisenstat)
-    const char* varies = "";  ///< in a plan: what makes the bits differ from run to run, e.g. "mode = async"
+    bool symmetric = false;        ///< M = M^T, needed by cg
+    bool eisenstat = false;        ///< M has an Eisenstat form (LinearOperator::eisenstat)
+    const char* varies = "";       ///< in a plan: what makes the bits differ from run to run, e.g. "mode = async"
+    bool drops_couplings = false;  ///< in a plan: M leaves out what couples the ranks of a run, so that one rank has
+                                   ///< another M
 };
 
 /// One pivot that a policy changed, or that could not be used.

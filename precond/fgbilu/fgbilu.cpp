@@ -69,7 +69,7 @@ IluPattern system_of(const Context& context, const FgBiluOptions& options, const
     if constexpr (cuda_built)
         if (on_copies(context)) {
             system.of_rank = true;
-            system.halo = HyperplaneCopy::halo(stencil, false);
+            system.halo = HyperplaneCopy::halo(stencil, !layout.is_part());
             system.layout = levels_of(HyperplaneCopy::layout(layout, stencil, system.halo), stencil);
         }
     return system;
@@ -119,7 +119,7 @@ void FgBilu::prepare(const StructMatrix& a) {
     const Stencil& stencil = a.stencil();
     const IluPattern system = system_of(context_, options_, a.layout(), stencil, a.dof(), a.symmetric());
     if constexpr (cuda_built)
-        if (on_copies(context_)) a_ = &HyperplaneCopy::refresh(copy_, a, stencil, false);
+        if (on_copies(context_)) a_ = &HyperplaneCopy::refresh(copy_, a, stencil, !a.layout().is_part());
     if (a.layout().kind() == LayoutKind::hyperplane) {
         const LevelMap have = a.layout().levels(), need = stencil.level_map();
         if (have.y < need.y || have.z < need.z)

@@ -182,6 +182,7 @@ PreconditionerPlan IluPreconditioner::plan(const PreconditionerSetting& setting)
     plan.bytes_per_apply = solve_->bytes_per_apply(p, backend);
     plan.traits = traits(setting.matrix.symmetric());
     plan.traits.eisenstat = solve_->offers_eisenstat(p, backend);
+    plan.traits.drops_couplings = options_.within_rank && layout(setting, backend).is_part();
     return plan;
 }
 

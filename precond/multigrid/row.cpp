@@ -54,6 +54,7 @@ public:
             const Index product = (matrix + 2 * vector) / (coarsening.single(grid) ? 2 : 1);
             if (!grids.any() && smoothers.coarsest) {
                 const PreconditionerPlan own = smoothers.coarsest->plan(at.setting);
+                sum.traits.drops_couplings = sum.traits.drops_couplings || own.traits.drops_couplings;
                 sum.bytes += own.bytes + 2 * vector;
                 sum.setup_bytes = std::max(sum.setup_bytes, own.setup_bytes);
                 const Index m = own.bytes_per_apply > 0 ? own.bytes_per_apply : own.bytes + 2 * vector;
@@ -69,6 +70,7 @@ public:
                 return;
             }
             const PreconditionerPlan own = smoothers.on(grid).plan(at.setting);
+            sum.traits.drops_couplings = sum.traits.drops_couplings || own.traits.drops_couplings;
             const Index p = at.interpolation_bytes(grids, next(at, grids), options.coarsening.rounds(grid));
             sum.bytes += own.bytes + p + 2 * vector + multigrid::damping_bytes(at.setting);
             if constexpr (cuda_built)

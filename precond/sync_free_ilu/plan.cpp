@@ -121,6 +121,7 @@ PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const Preco
     plan.kept = kept;
     plan.space = a.natural_space();
     plan.traits = traits_of(options, a.symmetric());
+    plan.traits.drops_couplings = a.pattern()->slab() && !options.couples_ranks;
     plan.bytes_per_apply = options.sweeps ? SweptFactors::bytes_per_apply(filled, rows, a.dof(), *options.sweeps)
                                           : general_cpu::bytes_per_apply(rows, blocks, a.dof(), options.storage);
     const BlockCounts factors{filled.pattern->rows(), blocks, a.dof()};

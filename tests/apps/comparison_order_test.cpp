@@ -37,5 +37,14 @@ TEST(ComparisonOrder, FailuresComeLast) {
     EXPECT_EQ(names_in_order(trials, 2), (std::vector<std::string>{"fast", "slow", "failed", "refused"}));
 }
 
+TEST(Trial, DividesATurnsTimeByItsOwnIterations) {
+    Trial trial = tried("varies", {1.0, 6.0, 2.0});
+    trial.row.report.iterations = 100;  // of the recording pass
+    trial.iterations = {10, 20, 10};
+    EXPECT_EQ(trial.per_iteration(), 0.2);
+    trial.iterations = {0, 0, 0};
+    EXPECT_EQ(trial.per_iteration(), 0.0);
+}
+
 }  // namespace
 }  // namespace hyperplane

@@ -190,6 +190,11 @@ class Ranks(ProgramTest):
         smoothed = self.run_ranks(deck, 4, "smoothed.h5", "--set", "preconditioner.name=multigrid", "--set", "smoother.scope=rank")
         self.assertEqual(smoothed.returncode, 0, smoothed.stderr)
         self.assertIn("couplings between ranks are dropped", smoothed.stdout)
+        for ranks, periodic in ((4, "z"), (1, "none")):  # every rank has all grids as a whole
+            whole = self.run_ranks(deck, ranks, "whole.h5", "--force", "--set", "preconditioner.name=multigrid", "--set",
+                                   "smoother.scope=rank", "--set", f"grid.periodic={periodic}")
+            self.assertEqual(whole.returncode, 0, whole.stderr)
+            self.assertNotIn("couplings between ranks are dropped", whole.stdout)
 
     def test_refusals_name_key_reason_and_remedy(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 3"))

@@ -18,6 +18,8 @@ import mpirun  # noqa: E402
 PROCESSES = 3
 WORDS = ("run", "a.ini", "--quiet", "--backend", "cpu", "--threads", "1", "--set", "output.checkpoint_every=2")
 SECONDS_TO_END = 5.0
+KILLED = (128 + signal.SIGKILL,)
+STOPPED = (75, 128 + signal.SIGTERM)  # a checkpoint; before the program could write one
 
 
 def start(program, *words, errors=subprocess.DEVNULL):
@@ -42,8 +44,9 @@ def ended_soon(launcher, ranks):
         return None, complaint
 
 
-def disturbed(program, count, choose, disturb):
-    """Calls disturb(launcher, ranks) after a random part of a whole run's time."""
+def disturbed(program, count, choose, disturb, statuses):
+    """Calls disturb(launcher, ranks) after a random part of a whole run's time. mpirun may then end with these statuses, or with 0
+    where the run had ended before."""
     if reason := mpirun.reason_not_to_run(PROGRAM):
         yield f"not tried: {reason}", None
         return
@@ -67,6 +70,9 @@ def disturbed(program, count, choose, disturb):
         if status == 0 and touched and not (program.folder / "a.h5").exists():
             yield "says success", "mpirun ended with 0 without a record"
             continue
+        if status not in (None, 0, *statuses):
+            yield f"status {status}", f"mpirun ended with {status}, which is none of {statuses}"
+            continue
         outcome, complaint = interruptions.again(program, whole, ("--ranks", "2", "--backend", "cpu"))
         if outcome == "ok":
             outcome = "the same bits" if status is not None else "the same bits, though mpirun hung after its ranks"
@@ -82,7 +88,7 @@ def killed(program, count, choose):
             os.kill(choose.choice(victims), signal.SIGKILL)
         return bool(victims)
 
-    yield from disturbed(program, count, choose, kill)
+    yield from disturbed(program, count, choose, kill, KILLED)
 
 
 def told_to_stop(program, count, choose):
@@ -92,7 +98,7 @@ def told_to_stop(program, count, choose):
         launcher.send_signal(signal.SIGTERM)
         return True
 
-    yield from disturbed(program, count, choose, stop)
+    yield from disturbed(program, count, choose, stop, STOPPED)
 
 
 def full_disk(program, count, choose):

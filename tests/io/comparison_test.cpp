@@ -29,6 +29,8 @@ ComparisonData sample_comparison(const std::string& path) {
     row.preconditioner = "struct_ilu:fill_level=1";
     row.outcome = "converged_atol";
     row.iterations = 7;
+    row.iterations_least = 6;
+    row.iterations_most = 9;
     row.relative_residual = 1e-9;
     row.turns = 5;
     row.setup = {1.0, 0.5, 1.5};
@@ -77,6 +79,8 @@ TEST(Comparison, ComesBackAsItWas) {
     EXPECT_EQ(row.reason, "");
     EXPECT_TRUE(row.converged());
     EXPECT_EQ(row.iterations, 7);
+    EXPECT_EQ(row.iterations_least, 6);
+    EXPECT_EQ(row.iterations_most, 9);
     EXPECT_EQ(row.relative_residual, 1e-9);
     EXPECT_EQ(row.turns, 5);
     EXPECT_EQ(row.setup.median, 1.0);

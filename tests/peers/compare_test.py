@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+import compare as peers
+
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ["BUILD"])
 ROWS = ["SpMV, 1 thread, ms: PETSc", "ILU(0) / IC(0) apply, 1 thread, ms: PETSc",
@@ -99,6 +101,10 @@ class Compare(unittest.TestCase):
         for hypre in (False, True):
             with self.subTest(hypre=hypre):
                 self.beside_stand_ins(hypre)
+
+    def test_a_total_has_the_whole_set_up(self):
+        times = {"whole_setup": {"least": 2.0}, "factorise": {"least": 1.0}, "solve": {"least": 4.0}}
+        self.assertEqual(peers.total(times), 6.0)
 
     def test_a_peer_that_fails_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
