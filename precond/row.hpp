@@ -100,6 +100,9 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     std::vector<NamedTuning> tunings;  ///< for `bench --tunings`
     /// Choices of its keys, "key=value", with which `compare --auto` tries it as well as with the defaults.
     std::vector<std::string> variants;
+    /// Solvers with keys that need what this preconditioner offers, "cg:eisenstat=true", which `compare --auto` tries
+    /// with it as well.
+    std::vector<std::string> solver_variants;
     bool takes(MatrixKind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
     /// The kernels that NVRTC compiles for a deck on a GPU, known without one; empty if there are none.
     std::function<std::vector<KernelSet>(const Parameters&, const PreconditionerSetting&)> kernels;

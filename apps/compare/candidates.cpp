@@ -40,8 +40,12 @@ public:
         const auto preconditioners =
             choices("preconditioner", lists.preconditioners, lists.all, preconditioner, lists.variants);
         report();
-        for (const Choice& p : preconditioners)
+        for (const Choice& p : preconditioners) {
             for (const Choice& s : solvers) add(s, p, found.list);
+            if (lists.all && lists.variants && lists.solvers.empty())
+                for (const std::string& text : find_preconditioner(p.name).solver_variants)
+                    add(choice("solver", text), p, found.list);
+        }
         check_overrides(lists);
         report();
         const std::string own = solver.name + "+" + preconditioner.name;

@@ -44,6 +44,7 @@ PreconditionerRow struct_ilu_row() {
         "Incomplete LU with fill level k on the stencil's level-k pattern, equal to sequential ILU(k) to rounding. "
         "Block pivots are inverted by Gauss-Jordan elimination. Symmetric matrices store and read one triangle. "
         "Source: Luo et al., StructILU, ICS 2025, Algorithms 1 and 2; Saad, Iterative Methods, section 10.3.";
+    row.solver_variants = {"cg:eisenstat=true"};
     row.parameters = ilu_parameters();
     row.parameters.push_back(choice_key(
         "scope", "global",

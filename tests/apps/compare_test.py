@@ -196,7 +196,8 @@ class Auto(CompareTest):
         tried = {row["name"] for row in answer["candidates"]}
         left_out = {pair["name"] for pair in answer["left_out"]}
         rows = [*listed["preconditioners"], "multigrid:coarse_smoother=multicolor"]
-        self.assertEqual(tried | left_out, {f"{s}+{p}" for s in listed["solvers"] for p in rows})
+        pairs = {f"{s}+{p}" for s in listed["solvers"] for p in rows}
+        self.assertEqual(tried | left_out, pairs | {"cg:eisenstat=true+struct_ilu"})
         self.assertFalse(tried & left_out)
         self.assertLessEqual({f"cg+{p}" for p in listed["preconditioners"]}, left_out)
         self.assertTrue(all(pair["reason"] for pair in answer["left_out"]))
@@ -222,6 +223,14 @@ class Auto(CompareTest):
         self.assertIn("--all lists all", text)
         self.assertIn("recommended", text)
         self.assertRegex(text, r"left out      \d+ candidates\n")
+
+    def test_eisenstats_form_is_a_candidate_where_it_serves(self):
+        answer = self.compare(0, self.poisson(), "--auto", "--preconditioners", "struct_ilu,jacobi", "--reps", "1")
+        count = {row["name"]: row["iterations"] for row in answer["candidates"]}
+        self.assertEqual(count["cg:eisenstat=true+struct_ilu"], count["cg+struct_ilu"])
+        self.assertFalse([name for name in count if "eisenstat" in name and "jacobi" in name])
+        whole = self.compare(0, "a.ini", "--auto", "--solvers", "cg", "--preconditioners", "struct_ilu", "--reps", "1")
+        self.assertEqual(len(whole["candidates"]), 1)
 
     def test_lists_restrict_it(self):
         answer = self.compare(0, self.poisson(), "--auto", "--solvers", "cg,gmres:restart=7", "--reps", "1")
