@@ -86,8 +86,8 @@ class Device(ProgramTest):
             self.assertEqual((one["iterations"], other["iterations"]), (most, most))
             self.assertAlmostEqual(one["relative_residual"] / other["relative_residual"], 1.0, places=9)
 
-    def test_decks_take_the_iterations_of_the_cpu(self):
-        for deck in sorted(INPUTS.glob("*.ini")):
+    def takes_the_iterations_of_the_cpu(self, decks):
+        for deck in decks:
             with self.subTest(deck=deck.name):
                 here, there = (self.run_json(0, "run", str(deck), "--backend", backend, "--fresh")
                                for backend in ("cpu", "cuda"))
@@ -105,17 +105,38 @@ class Device(ProgramTest):
                 for name, error in here.get("errors", {}).items():
                     self.assertLessEqual(abs(error - there["errors"][name]), 1e-4 * error + 1e-6)
 
+    # In three parts, which run side by side.
+    def test_decks_take_the_iterations_of_the_cpu(self):
+        self.takes_the_iterations_of_the_cpu(sorted(INPUTS.glob("*.ini"))[0::3])
+
+    def test_other_decks_take_the_iterations_of_the_cpu(self):
+        self.takes_the_iterations_of_the_cpu(sorted(INPUTS.glob("*.ini"))[1::3])
+
+    def test_further_decks_take_the_iterations_of_the_cpu(self):
+        self.takes_the_iterations_of_the_cpu(sorted(INPUTS.glob("*.ini"))[2::3])
+
+    def test_decks_of_papers_end_as_they_expect(self):
+        decks = [deck for deck in sorted(INPUTS.glob("paper/*.ini")) if "[expect]" in deck.read_text()]
+        self.assertTrue(decks)
+        for deck in decks:
+            with self.subTest(deck=deck.name):
+                self.expect(0, "run", str(deck), "--backend", "cuda", "--fresh", "--set", "output.file=paper.h5")
+
     def test_twenty_runs_have_the_same_bits(self):
         deck = self.write("a.ini", POISSON.format(cells="33 31 29"))
         first = self.export("cuda", deck)
         for _ in range(19):
             self.assertEqual(self.export("cuda", deck), first)
 
-    def test_memory_is_predicted(self):
+    def test_memory_of_solvers_is_predicted(self):
+        self.memory_is_predicted((solver, "struct_ilu") for solver in self.registered("solvers"))
+
+    def test_memory_of_preconditioners_is_predicted(self):
+        self.memory_is_predicted(("fgmres", name) for name in self.registered("preconditioners") if name != "cusparse_ilu")
+
+    def memory_is_predicted(self, pairs):
         deck = self.write("a.ini", POISSON.format(cells="45 43 41"))
-        solvers, preconditioners = self.registered("solvers"), self.registered("preconditioners")
-        pairs = [(solver, "struct_ilu") for solver in solvers]
-        for solver, preconditioner in pairs + [("fgmres", name) for name in preconditioners if name != "cusparse_ilu"]:
+        for solver, preconditioner in pairs:
             words = (deck, "--backend", "cuda", "--set", f"solver.name={solver}", "--set",
                      f"preconditioner.name={preconditioner}")
             if "takes general matrices alone" in self.run_program("check", *words).stderr:

@@ -16,7 +16,7 @@ import sys
 from sharing import may_share
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM_TESTS = [HERE.parent / "apps" / name for name in ("device_test.py", "device_decks_test.py", "device_ranks_test.py", "device_processes_test.py")]
+PROGRAM_TESTS = [HERE.parent / "apps" / name for name in ("device_test.py", "device_ranks_test.py", "device_processes_test.py")]
 TOOLS = ("memcheck", "racecheck", "synccheck")
 
 LARGEST_CHUNK = 48
