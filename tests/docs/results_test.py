@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+from result_files import cases, mean, median, overs
 from scripts import module_of
 
 RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs/results"
@@ -76,6 +77,31 @@ class Results(unittest.TestCase):
         page = PAGES[RESULTS / "h200"]
         ours, theirs = re.search(r"^\| poisson_ic0 \| 46 \| (\S+) \| (\S+) \|", page, re.M).groups()
         self.assert_rounded(re.findall(r"(\d+) ms", row(r"CG \+ IC\(0\), 304³ points, one H200")), [float(ours), float(theirs)])
+
+    def test_means_without_cases_in_which_a_format_fails(self):
+        """Both means of the H200's page: of all cases, and of those in which cuSPARSE's faster format runs."""
+        page = " ".join(PAGES[RESULTS / "h200"].split())
+        kernels = ("lower", "upper", "factorise")
+        many, few = (lambda one: one["dof"] > 2), (lambda one: one["dof"] == 2)
+        expected = [mean(overs("kernels-table3-a100", kernel, which)) for which in (few, many) for kernel in kernels]
+        self.assert_rounded(re.search(r"cuSPARSE takes ([\d.]+), ([\d.]+) and ([\d.]+) times as long as lower solve, upper solve and factorisation "
+                                      r"with two unknowns, and ([\d.]+), ([\d.]+) and ([\d.]+) times with 4 to 8", page).groups(), expected)
+        expected = [mean(overs("figure9", kernel, which)) for which in (lambda one: one["n"] < 320, lambda one: True) for kernel in kernels]
+        self.assert_rounded(re.search(r"without these two systems cuSPARSE takes ([\d.]+), ([\d.]+) and ([\d.]+) .*? with them ([\d.]+), "
+                                      r"([\d.]+) and ([\d.]+)\.", page).groups(), expected)
+
+    def test_tunings_beyond_three_per_cent_are_told(self):
+        page = PAGES[RESULTS / "h200"]
+        told = page[page.index("Beyond 3 % by the medians:"):page.index("All other defaults are at most 3.0 % slower")]
+        beyond = []
+        for one in cases("tunings"):
+            for kernel in ("lower", "upper", "factorise"):
+                longer = [100 * (median(one["kernels"][kernel]) / median(tuned["kernels"][kernel]) - 1) for tuned in one["variants"]
+                          if kernel in tuned["kernels"] and not tuned["name"].startswith("storage")]
+                beyond += [f"{per_cent:.1f}" for per_cent in longer if per_cent > 3.05]
+        self.assertEqual(len(beyond), 5)
+        for per_cent in beyond:
+            self.assertIn(per_cent, told)
 
     def test_cusparses_faster_format_counts(self):
         cases = [case(8, 2.0, csr=12.0, bsr=4.0), case(9, 2.0, csr=16.0, bsr=17.0), case(7, 2.0)]
