@@ -1,20 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/papers.md: its commands name verbs, decks, keys, systems, preconditioners and tests that exist. Nothing is timed."""
+"""docs/papers.md: its commands name verbs, decks, keys, systems, preconditioners, scripts and tests that exist, and its figures
+are those of the files that it names. Nothing is timed."""
 
 import functools
+import json
 import re
 import shlex
+import subprocess
 import unittest
 
+import paper_figures
 from document import ROOT, DocumentTest, read
 
 TEXT = read("papers.md")
-COMMAND = re.compile(r"`((?:run|check|compare|bench|list|help|report) [^`]*|\./test\.sh [^`]*)`")
+COMMAND = re.compile(r"`((?:run|check|compare|bench|list|help|report) [^`]*|\./test\.sh [^`]*|docs/results/[\w.]+\.sh [^`]*)`")
 SYSTEM = re.compile(r"(\w+):\d+:\d+(?::sym)?")
+RESULT = re.compile(r"(?:results/)?([\w*-]+/)?([\w*-]+\.(?:json|txt))")
+WITHOUT_FILES = 2  # rows with figures that are operations or bytes, written as powers of n
+FOLDERS = ("h200", "general")  # those that the page's table of results names
 
 
 def cells(line):
-    return line.strip("|").split("|")
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def rows():
+    """The rows of the papers' tables: six cells each, the fourth of which is our figure."""
+    return [found for line in TEXT.splitlines() if line.startswith("|") and len(found := cells(line)) == 6]
 
 
 class Papers(DocumentTest):
@@ -36,14 +48,62 @@ class Papers(DocumentTest):
     def values(self, words, option):
         return [words[at + 1] for at, word in enumerate(words) if word == option]
 
+    def check_script(self, words):
+        """The script is there, and what --only names are measurements that begin so."""
+        script = ROOT / words[0]
+        self.assertTrue(script.exists(), "no such script")
+        text = script.read_text(encoding="utf-8")
+        for word in words[1:]:
+            if word.startswith("--"):
+                self.assertRegex(text, rf"(?m)^ *{word}\)")
+        for pattern in self.values(words, "--only"):
+            listed = subprocess.run([script, "--list"], capture_output=True, text=True, check=True).stdout
+            found = [name for line in listed.splitlines() if re.search(pattern, name := line.split()[0])]
+            self.assertTrue(found, f"no measurement is called {pattern}")
+            for name in found:
+                self.assertTrue(name.startswith(pattern.removeprefix("^")), f"{pattern} also measures {name}")
+
     def test_tables_are_whole(self):
         for line in TEXT.splitlines():
             if line.startswith("|"):
                 self.assertIn(len(cells(line)), (2, 6), line)
 
     def test_results_exist(self):
-        for name in re.findall(r"`([\w-]+\.(?:json|txt))`", TEXT):
-            self.assertTrue(list((ROOT / "docs/results").glob(f"*/{name}")), name)
+        """In the folders of the cards and commits that the page names, or in the one written before the name."""
+        for folder in FOLDERS:
+            self.assertIn(f"](results/{folder}", TEXT)
+        found = [name for quoted in re.findall(r"`([^`\s]+)`", TEXT) if (name := RESULT.fullmatch(quoted))]
+        self.assertGreater(len(found), 80)
+        for name in found:
+            folders = [name[1].rstrip("/")] if name[1] else FOLDERS
+            paths = [path for folder in folders for path in (ROOT / "docs/results" / folder).glob(name[2])]
+            self.assertTrue(paths, name[0])
+            for path in paths:
+                if path.suffix == ".json":
+                    self.assertIn(json.loads(path.read_text(encoding="utf-8"))["git_sha"][:7], TEXT, name[0])
+
+    def test_figures_are_those_of_the_files(self):
+        expected = paper_figures.figures()
+        for begin, values in expected.items():
+            with self.subTest(row=begin):
+                (ours,) = [row[3] for row in rows() if row[0].startswith(begin)]
+                figures = paper_figures.figures_in(ours)
+                self.assertEqual(len(figures), len(values), f"{figures}, but there are {values}")
+                for figure, value in zip(figures, values):
+                    if value is not None:
+                        self.assertTrue(paper_figures.is_rounded(figure, value), f"{figure} is {value:.5g} in the file: {ours}")
+
+    def test_every_row_that_names_a_file_of_results_is_computed(self):
+        named = [row[0] for row in rows() if re.search(r"`[\w*-]+\.(?:json|txt)`", row[3])]
+        left = [title for title in named if not any(title.startswith(begin) for begin in paper_figures.figures())]
+        self.assertEqual(len(left), WITHOUT_FILES, left)
+
+    def test_figures_are_found_in_a_cell_and_rounded(self):
+        found = paper_figures.figures_in("star7:1:128 and box27, 65^3: 0.73 ms, cuSPARSE 1,610, 2, IC(0) 4.5e-5 (`levels.json`, [log](a2.md))")
+        self.assertEqual(found, ["0.73", "1,610", "2", "4.5e-5"])
+        for figure, value, is_so in (("5.04", 5.1255, False), ("5.13", 5.1255, True), ("2540", 2560.08, False), ("2560", 2560.08, True),
+                                     ("120", 115.7, True), ("120", 114.9, False), ("10", 12, False), ("1,610", 1611, True)):
+            self.assertEqual(paper_figures.is_rounded(figure, value), is_so, figure)
 
     def test_commands(self):
         stencils, preconditioners = self.ask("list stencils"), self.ask("list preconditioners")
@@ -52,6 +112,9 @@ class Papers(DocumentTest):
         for command in commands:
             with self.subTest(command=command):
                 words = self.words(command)
+                if words[0].startswith("docs/results/"):
+                    self.check_script(words)
+                    continue
                 if words[0] == "./test.sh":
                     room, _, part = words[2].partition(".")
                     self.assertTrue(list((ROOT / "tests" / room).glob(f"{part}*_test.cpp")), "no such test")

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+from result_files import cases, mean, median, of, overs
 from scripts import module_of
 
 RESULTS = pathlib.Path(__file__).resolve().parents[2] / "docs/results"
@@ -60,22 +61,59 @@ class Results(unittest.TestCase):
 
     def test_figures_of_the_readme_are_those_of_the_files(self):
         readme = (RESULTS.parents[1] / "README.md").read_text(encoding="utf-8")
+        kernels = ("spmv", "lower", "factorise")
 
-        def row(title):
-            return re.search(rf"^\| {title}.*? \| (.+?) \| [^|]* \|$", readme, re.M)[1]
+        def figures(title):
+            """The numbers of a row's cells between its title and its source."""
+            _, *found, _ = re.search(rf"^\| ({title}.*) \|$", readme, re.M)[1].split(" | ")
+            return [figure for cell in found for figure in re.findall(r"[\d.]*\d", cell)]
 
-        cards = [json.loads((RESULTS / card / "kernels-table3.json").read_text(encoding="utf-8")) for card in ("h200", "h100")]
-        limits = [card["geometric_mean_time_over_limit"][kernel] for card in cards for kernel in ("spmv", "lower", "factorise")]
-        self.assert_rounded(re.findall(r"[\d.]*\d", row("times of SpMV, lower solve, factorisation over the least")), limits)
-        over = [card["geometric_mean_cusparse_over_this"][kernel] for card in cards for kernel in ("spmv", "lower", "factorise")]
-        slower = [card["cases_slower_than_cusparse"]["spmv"] for card in cards]
-        self.assertEqual(slower[0], 0)
-        self.assert_rounded(re.findall(r"[\d.]*\d", row("cuSPARSE's best over the same kernels")), [*over, slower[1]])
-        for card in cards:
-            self.assertEqual([card["cases_slower_than_cusparse"][kernel] for kernel in ("lower", "upper", "factorise")], [0, 0, 0])
+        for name in ("h200", "h100"):
+            card = json.loads((RESULTS / name / "kernels-table3.json").read_text(encoding="utf-8"))
+            self.assert_rounded(figures(f"one {name.upper()}: time over the least"),
+                                [card["geometric_mean_time_over_own_limit"][kernel] for kernel in kernels])
+            over, slower = (card[what] for what in ("geometric_mean_cusparse_over_this", "cases_slower_than_cusparse"))
+            found = figures(f"one {name.upper()}: cuSPARSE's best")
+            self.assertEqual([int(found.pop(1))] if slower["spmv"] else [0], [slower["spmv"]])
+            self.assert_rounded(found, [over[kernel] for kernel in kernels])
+            self.assertEqual([slower[kernel] for kernel in ("lower", "upper", "factorise")], [0, 0, 0])
+        two, eisenstat = {}, of("eisenstat")["candidates"][0]
+        for name in ("multigrid-512", "multigrid-512-single"):
+            (solve,) = of(name)["solves"]
+            two[name] = 1e3 * (solve["first_setup"] + solve["solve"]["median"])
+        decks = {one.get("format", "own"): one for one in of("solves")["solves"] if "poisson_ic0" in one["deck"]}
+        for title, values in {r"CG \+ IC\(0\), the same, one H200": [1e3 * decks["own"]["total"]],
+                              "the same with cuSPARSE's factors": [1e3 * decks["csr"]["total"]],
+                              r"CG \+ multigrid, 512³ points, one H200, to 1e-8": [two["multigrid-512"]],
+                              "the same with the hierarchy in single precision": [two["multigrid-512-single"]],
+                              r"CG \+ IC\(0\) in Eisenstat's form": [455 * eisenstat["seconds_per_iteration"]]}.items():
+            self.assert_rounded(figures(title), values)
+        self.assertIn("eisenstat=true", eisenstat["name"])
+
+    def test_means_without_cases_in_which_a_format_fails(self):
+        """Both means of the H200's page: of all cases, and of those in which cuSPARSE's faster format runs."""
+        page = " ".join(PAGES[RESULTS / "h200"].split())
+        kernels = ("lower", "upper", "factorise")
+        many, few = (lambda one: one["dof"] > 2), (lambda one: one["dof"] == 2)
+        expected = [mean(overs("kernels-table3-a100", kernel, which)) for which in (few, many) for kernel in kernels]
+        self.assert_rounded(re.search(r"cuSPARSE takes ([\d.]+), ([\d.]+) and ([\d.]+) times as long as lower solve, upper solve and factorisation "
+                                      r"with two unknowns, and ([\d.]+), ([\d.]+) and ([\d.]+) times with 4 to 8", page).groups(), expected)
+        expected = [mean(overs("figure9", kernel, which)) for which in (lambda one: one["n"] < 320, lambda one: True) for kernel in kernels]
+        self.assert_rounded(re.search(r"without these two systems cuSPARSE takes ([\d.]+), ([\d.]+) and ([\d.]+) .*? with them ([\d.]+), "
+                                      r"([\d.]+) and ([\d.]+)\.", page).groups(), expected)
+
+    def test_tunings_beyond_three_per_cent_are_told(self):
         page = PAGES[RESULTS / "h200"]
-        ours, theirs = re.search(r"^\| poisson_ic0 \| 46 \| (\S+) \| (\S+) \|", page, re.M).groups()
-        self.assert_rounded(re.findall(r"(\d+) ms", row(r"CG \+ IC\(0\), 304³ points, one H200")), [float(ours), float(theirs)])
+        told = page[page.index("Beyond 3 % by the medians:"):page.index("All other defaults are at most 3.0 % slower")]
+        beyond = []
+        for one in cases("tunings"):
+            for kernel in ("lower", "upper", "factorise"):
+                longer = [100 * (median(one["kernels"][kernel]) / median(tuned["kernels"][kernel]) - 1) for tuned in one["variants"]
+                          if kernel in tuned["kernels"] and not tuned["name"].startswith("storage")]
+                beyond += [f"{per_cent:.1f}" for per_cent in longer if per_cent > 3.05]
+        self.assertEqual(len(beyond), 5)
+        for per_cent in beyond:
+            self.assertIn(per_cent, told)
 
     def test_cusparses_faster_format_counts(self):
         cases = [case(8, 2.0, csr=12.0, bsr=4.0), case(9, 2.0, csr=16.0, bsr=17.0), case(7, 2.0)]

@@ -5,6 +5,7 @@ A chunk is what one process runs: the tests of a suite with the same parameters,
 with the next parameters, so that few processes compile the same kernel. Tests known (slow.txt) or likely to be slow have a process each and come first.
 """
 
+import ast
 import dataclasses
 import fnmatch
 import pathlib
@@ -16,7 +17,11 @@ import sys
 from sharing import may_share
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM_TESTS = [HERE.parent / "apps" / name for name in ("device_test.py", "device_ranks_test.py", "device_processes_test.py")]
+PROGRAM_TESTS = [HERE.parent / "apps" / f"device{kind}_test.py" for kind in ("", "_ranks", "_processes", "_hosts")]
+PYTHON_TESTS = [HERE.parent / "library/python_device_test.py"]  # of the module of Python
+OF_HOSTS = "*Ranks*OnDevice*:*OnDevice*Ranks*"  # once more as ranks of several hosts, in the rooms that have such tests
+ROOMS_OF_HOSTS = ("core", "precond")
+BETWEEN_HOSTS = ("messages", "nccl")
 TOOLS = ("memcheck", "racecheck", "synccheck")
 
 LARGEST_CHUNK = 48
@@ -41,7 +46,8 @@ class Test:
 
     @property
     def uses_all_gpus(self):
-        return not self.is_gtest and self.name.startswith(("GpuRanks", "GpuProcesses"))
+        """NCCL takes a GPU for each rank."""
+        return self.room.endswith(".hosts.nccl") or (not self.is_gtest and self.name.startswith(("GpuRanks", "GpuProcesses", "GpuHosts")))
 
     @property
     def measures(self):
@@ -56,7 +62,7 @@ class Chunk:
     def command(self):
         first = self.tests[0]
         if not first.is_gtest:
-            return [*first.program, first.name]
+            return [*first.program, "--verbose", first.name]
         return [*first.program, "--gtest_filter=" + ":".join(test.name for test in self.tests)]
 
 
@@ -90,19 +96,49 @@ def tests_of(build, rooms, pattern, variables):
     for room, binary in binaries(build).items():
         if not rooms or room in rooms:
             tests += [Test(room, name, (str(binary),)) for name in listed(binary, pattern, variables)]
+            if pattern == "*OnDevice*" and room in ROOMS_OF_HOSTS:
+                tests += of_hosts(room, binary, variables)
     if pattern == "*OnDevice*" and (not rooms or "program" in rooms) and (build / "apps/hyperplane").exists():
-        tests += [Test("program", name, (sys.executable, "-B", str(file)))
-                  for file in PROGRAM_TESTS for name in unittests(file.read_text())]
+        files = PROGRAM_TESTS + (PYTHON_TESTS if list((build / "python").glob("hyperplane/*.so")) else [])
+        tests += [Test("program", name, (sys.executable, "-B", str(file))) for file in files for name in unittests(file)]
     return tests
 
 
-def unittests(text):
-    """The names SUITE.test_NAME in a file of Python, in its order."""
-    suites = re.split(r"^class (\w+)\(\w+Test\):$", text, flags=re.M)[1:]
-    if not suites:
-        sys.exit("run_all.sh: a file of program tests has no class of tests")
-    return [f"{suite}.{name}" for suite, body in zip(suites[::2], suites[1::2])
-            for name in re.findall(r"^    def (test_\w+)\(", body, re.M)]
+def of_hosts(room, binary, variables):
+    """The tests of ranks as ranks of several hosts: device.ROOM.hosts.messages and .nccl of ctest."""
+    names = listed(binary, OF_HOSTS, variables)
+    return [Test(f"{room}.hosts.{how}", name, ("env", f"HYPERPLANE_TEST_BETWEEN_HOSTS={how}", str(binary)))
+            for how in BETWEEN_HOSTS for name in names]
+
+
+def unittests(file):
+    """The names SUITE.test_NAME in a file of Python, those of a class of another file that a suite extends first."""
+    tree = ast.parse(file.read_text())
+    imported = {name.asname or name.name: file.with_name(f"{name.name}.py") for statement in tree.body
+                if isinstance(statement, ast.Import) for name in statement.names}
+    names = []
+    for suite in tree.body:
+        if not isinstance(suite, ast.ClassDef):
+            continue
+        for base in suite.bases:
+            if isinstance(base, ast.Attribute) and imported[base.value.id].exists():
+                of_base = [name.partition(".") for name in unittests(imported[base.value.id])]
+                names += [f"{suite.name}.{test}" for class_, _, test in of_base if class_ == base.attr]
+        names += [f"{suite.name}.{test.name}" for test in suite.body
+                  if isinstance(test, ast.FunctionDef) and test.name.startswith("test_")]
+    if not names:
+        sys.exit(f"run_all.sh: {file} has no class of tests")
+    return list(dict.fromkeys(names))
+
+
+def allowed_skips():
+    """Pairs of a pattern of keys and words of the reason, from skips.txt."""
+    lines = (line.split("#")[0].strip() for line in (HERE / "skips.txt").read_text().splitlines())
+    return [tuple(part.strip() for part in line.split("|")) for line in lines if line]
+
+
+def may_skip(key, reason):
+    return any(fnmatch.fnmatchcase(key, pattern) and words in reason for pattern, words in allowed_skips())
 
 
 def sanitized(build, rooms, variables):

@@ -12,6 +12,8 @@ import sys
 import tarfile
 import time
 
+from catalogue import may_skip
+
 
 def gpu():
     """Name and driver of the GPU, as far as nvidia-smi prints them."""
@@ -91,6 +93,10 @@ class Results:
     def failed(self):
         return self.of_state("failed")
 
+    def skipped_without_leave(self):
+        """Those that skips.txt does not name."""
+        return [(key, outcome) for key, outcome in self.of_state("skipped") if not may_skip(key, outcome["text"])]
+
     def left(self):
         return [key for key in self.expected if key not in self.state["tests"]]
 
@@ -110,7 +116,7 @@ class Results:
         """The whole page; also written to summary.md."""
         lines = [f"# GPU tests of commit {self.state['commit']}", ""]
         lines += [f"- {machine}" for machine in self.state["machines"]]
-        lines += [f"- a call of {call['seconds']} s with {call['jobs']} processes{', by MPS' if call.get('shared') else ''}, ended "
+        lines += [f"- {call['seconds']} s with {call['jobs']} processes{', by MPS' if call.get('shared') else ''}, ended "
                   f"{call['ended']}" for call in self.state["calls"]]
         lines += ["", "| | run | passed | failed | skipped | left | seconds of tests |", "|---|---|---|---|---|---|---|"]
         lines += self.table()
@@ -118,6 +124,9 @@ class Results:
             lines += ["", "## Failed", ""]
             for key, outcome in self.failed():
                 lines += [f"### {key}", "", "```", outcome["text"], "```", ""]
+        if without_leave := self.skipped_without_leave():
+            lines += ["", "## Skipped, but not in skips.txt, and so no success", ""]
+            lines += [f"- {key}: {(outcome['text'].strip() or 'no reason').splitlines()[-1]}" for key, outcome in without_leave]
         if again := self.state.get("again"):
             lines += ["", "## Failed or skipped beside others by MPS, and run again without it", ""]
             lines += [f"- {key}: {text.strip().splitlines()[-1] if text.strip() else 'no output'}" for key, text in again.items()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every test that needs a GPU, run to its end in calls of a few minutes (tests/gpu/run_all.sh)."""
+"""Every test that needs a GPU, run to its end, in parts for machines with a time limit (tests/gpu/run_all.sh)."""
 
 import argparse
 import contextlib
@@ -26,9 +26,10 @@ def arguments():
     parser.add_argument("mode", nargs="?", choices=("tests", "sanitize"), default="tests")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="folder with tests/*/*_tests")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "build/gpu-results",
-                        help="what earlier calls finished is kept here; carry it along to go on on another machine")
+                        help="what earlier parts finished is kept here; carry it along to go on on another machine")
+    parser.add_argument("--copy-to", type=pathlib.Path, metavar="DIR", help="a copy of the page, the state and the logs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
-    parser.add_argument("--minutes", type=float, default=8.5, help="after which this call ends")
+    parser.add_argument("--minutes", type=float, default=8.5, help="after which this part ends")
     parser.add_argument("--test-seconds", type=float, default=240, help="after which a single test has failed")
     parser.add_argument("--only", default="", help="rooms, separated by commas: core,problems,precond,solvers,apps,program")
     parser.add_argument("--filter", default="*OnDevice*", help="GoogleTest's filter, for a part of the tests")
@@ -36,7 +37,7 @@ def arguments():
     parser.add_argument("--commit", help="what the build is of, where there is no git and no hyperplane to ask")
     parser.add_argument("--no-mps", action="store_true", help="do not share the GPUs by NVIDIA's multi-process service")
     parser.add_argument("--list", action="store_true", help="print the names of the tests and run none")
-    parser.add_argument("--fresh", action="store_true", help="forget what earlier calls finished")
+    parser.add_argument("--fresh", action="store_true", help="forget what earlier parts finished")
     return parser.parse_args()
 
 
@@ -46,6 +47,7 @@ def environment(given):
                "HYPERPLANE": str(given.build / "apps/hyperplane"), "PYTHONDONTWRITEBYTECODE": "1"}
     if "HYPERPLANE_SHARED_DATA" not in os.environ:
         changed["HYPERPLANE_SHARED_DATA"] = str(ROOT.parent / "shared/data")
+    changed["HYPERPLANE_MODULE"] = str(given.build / "python")
     folders = [given.libs, given.build / "lib"]
     found = [str(folder.resolve()) for folder in folders if folder and folder.is_dir()]
     if found:
@@ -169,10 +171,10 @@ def main():
     run_all(chunks_of([test for test in tests if not results.has(test)], results.seconds), given, variables, results)
     results.call_ended(time.monotonic() - begin, given.jobs)
     print(results.summary())
-    results.copy_to(os.environ.get("OUT"))
+    results.copy_to(given.copy_to)
     if results.left():
         return SOME_LEFT
-    return SOME_FAILED if results.failed() or not results.passed() else ALL_PASSED
+    return SOME_FAILED if results.failed() or results.skipped_without_leave() or not results.passed() else ALL_PASSED
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tests/gpu/run_all.sh on a build folder whose only tests are those of harness/probe.cpp. $PROBE_PROGRAM is that binary."""
 
-import ast
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 
@@ -17,18 +18,57 @@ sys.path.insert(0, str(HERE))
 sys.path.insert(1, str(HERE.parent / "apps"))
 os.environ.setdefault("HYPERPLANE", "")  # the program's tests look for it when they are read
 import catalogue  # noqa: E402
+import device_hosts_test as hosts  # noqa: E402
+import device_processes_test as processes  # noqa: E402
 import device_ranks_test as ranks  # noqa: E402
+import runner  # noqa: E402
 from sharing import may_share  # noqa: E402
 
 
 class Catalogue(unittest.TestCase):
     def test_the_programs_tests_are_called_by_their_own_class(self):
-        for file in catalogue.PROGRAM_TESTS:
-            text = file.read_text()
-            there = {f"{suite.name}.{test.name}" for suite in ast.parse(text).body if isinstance(suite, ast.ClassDef)
-                     for test in suite.body if isinstance(test, ast.FunctionDef) and test.name.startswith("test_")}
-            self.assertEqual(set(catalogue.unittests(text)), there)
-            self.assertGreater(len(there), 5, file)
+        for module in (hosts, processes, ranks):
+            found = unittest.defaultTestLoader.loadTestsFromModule(module)
+            there = {".".join(test.id().split(".")[-2:]) for suite in found for test in suite}
+            self.assertEqual(set(catalogue.unittests(pathlib.Path(module.__file__))), there)
+            self.assertGreater(len(there), 5, module)
+        for file in catalogue.PROGRAM_TESTS + catalogue.PYTHON_TESTS:
+            names = catalogue.unittests(file)
+            self.assertEqual(len(names), len(set(names)))
+            self.assertGreater(len(names), 4, file)
+
+    def test_it_has_every_test_that_cmake_labels_gpu(self):
+        lists = {file.parent.name: file.read_text() for file in HERE.parent.glob("*/CMakeLists.txt")}
+        labelled = {(room, name) for room, text in lists.items()
+                    for names, properties in re.findall(r"set_tests_properties\(([^()]*?)\bPROPERTIES\b([^()]*)\)", text)
+                    if re.search(r"\bLABELS \"?(?:\w+;)?gpu\b", properties) for name in names.split()}
+        self.assertGreater(len(labelled), 4)
+        files = {f"{file.parent.name}/{file.name}" for file in catalogue.PROGRAM_TESTS + catalogue.PYTHON_TESTS}
+        self.assertEqual({f"{room}/{name.partition('.')[2]}_test.py" for room, name in labelled}, files)
+        self.assertEqual(files, {f"{file.parent.name}/{file.name}" for file in HERE.parent.glob("*/*device*_test.py")})
+        self.assertEqual({room for room, text in lists.items() if re.search(r"^ *add_device_ranks_of_hosts\(", text, re.M)},
+                         set(catalogue.ROOMS_OF_HOSTS))
+        function = (HERE.parent / "harness/device_shards.cmake").read_text()
+        self.assertIn(f'--gtest_filter={catalogue.OF_HOSTS}"', function)
+        self.assertIn(f"foreach(how {' '.join(catalogue.BETWEEN_HOSTS)})", function)
+        # Nothing else in CMake gives a test this label.
+        text = "".join(lists.values()) + "".join(file.read_text() for file in HERE.parent.glob("harness/*.cmake"))
+        self.assertEqual(len(re.findall(r"LABELS \"?(?:\w+;)?gpu\b", text)), len({room for room, _ in labelled}) + 2)
+
+    def test_ranks_run_once_more_as_ranks_of_hosts(self):
+        with unittest.mock.patch.object(catalogue, "listed", return_value=["RanksOnDevice.Sum"]):
+            tests = catalogue.of_hosts("core", "core_tests", {})
+        self.assertEqual([test.key for test in tests], ["core.hosts.messages RanksOnDevice.Sum", "core.hosts.nccl RanksOnDevice.Sum"])
+        self.assertEqual([test.uses_all_gpus for test in tests], [False, True])
+        self.assertFalse(any(map(may_share, tests)))
+        self.assertEqual(catalogue.Chunk(tests[1:]).command(),
+                         ["env", "HYPERPLANE_TEST_BETWEEN_HOSTS=nccl", "core_tests", "--gtest_filter=RanksOnDevice.Sum"])
+
+    def test_only_what_skips_txt_names_may_be_skipped(self):
+        self.assertTrue(catalogue.may_skip("program GpuHosts.test_memory", "mpirun is not installed (openmpi-bin)"))
+        self.assertFalse(catalogue.may_skip("program GpuHosts.test_memory", "skipped: cuda is not here"))
+        self.assertFalse(catalogue.may_skip("program Device.test_memory", "mpirun is not installed (openmpi-bin)"))
+        self.assertTrue(all(len(pair) == 2 and all(pair) for pair in catalogue.allowed_skips()))
 
     def test_every_problem_on_ranks_runs_on_gpus(self):
         ran = {name for names in (ranks.POISSONS, ranks.POISSONS_BY_OTHERS, ranks.OTHERS, ranks.MIXTURES, ranks.FLOWS,
@@ -70,13 +110,10 @@ class RunAll(unittest.TestCase):
         (self.folder / "build/tests/probe/probe_tests").symlink_to(os.environ["PROBE_PROGRAM"])
         self.results = self.folder / "results/tests"
 
-    def run_all(self, probe, *words, out=None, commit="abc", cards="-1"):
+    def run_all(self, probe, *words, out=None, commit="abc", cards="-1", scripts=None):
         variables = {**os.environ, "PROBE": probe, "CUDA_VISIBLE_DEVICES": cards}
-        if out:
-            variables["OUT"] = str(out)
-        else:
-            variables.pop("OUT", None)
-        return subprocess.run([HERE / "run_all.sh", "--build", self.folder / "build", "--results", self.folder / "results",
+        words = [*words, *(["--copy-to", out] if out else [])]
+        return subprocess.run([(scripts or HERE) / "run_all.sh", "--build", self.folder / "build", "--results", self.folder / "results",
                                "--jobs", "2", "--commit", commit, *words], env=variables, capture_output=True, text=True)
 
     def expect(self, code, row, done):
@@ -99,6 +136,29 @@ class RunAll(unittest.TestCase):
         self.assertIn("### probe ProbeOnDevice.Second", done.stdout)
         self.assertIn('"pass"', self.state("Second")["text"])
         self.assertIn("- 1: as $PROBE asks", done.stdout)
+
+    def test_a_skipped_test_is_no_success_but_where_it_is_allowed(self):
+        done = self.run_all("skip pass")
+        self.expect(1, "1 | 1 | 0 | 1 | 0", done)
+        self.assertIn("not in skips.txt, and so no success\n\n- probe ProbeOnDevice.First: ", done.stdout)
+        scripts = self.folder / "gpu"
+        shutil.copytree(HERE, scripts)
+        (scripts / "skips.txt").write_text("# why\nprobe *First | as $PROBE asks\n")
+        done = self.run_all("skip pass", "--fresh", scripts=scripts)
+        self.expect(0, "1 | 1 | 0 | 1 | 0", done)
+        self.assertNotIn("skips.txt", done.stdout)
+        self.expect(1, "1 | 1 | 0 | 1 | 0", self.run_all("pass skip", "--fresh", scripts=scripts))
+
+    def test_a_skip_within_a_script_is_told(self):
+        script = self.folder / "a_test.py"
+        script.write_text("import unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n        self.skipTest('no such thing')\n"
+                          "    def test_b(self):\n        pass\nunittest.main()\n")
+        for name, state in (("A.test_a", "skipped"), ("A.test_b", "passed")):
+            test = catalogue.Test("program", name, (sys.executable, "-B", str(script)))
+            outcomes, _ = runner.run_chunk(catalogue.Chunk([test]), dict(os.environ), time.monotonic() + 60, 60)
+            self.assertEqual(outcomes[test].state, state, outcomes[test].text)
+        self.assertEqual(runner.run_chunk(catalogue.Chunk([catalogue.Test("program", "A.test_a", test.program)]), dict(os.environ),
+                                          time.monotonic() + 60, 60)[0].popitem()[1].text.splitlines()[-1], "skipped: 'no such thing'")
 
     def test_nothing_but_skipped_tests_is_no_success(self):
         self.expect(1, "0 | 0 | 0 | 2 | 0", self.run_all("skip skip"))
@@ -192,7 +252,6 @@ class RunAll(unittest.TestCase):
         tool.write_text(f'#!/bin/sh\ntool=$2\nshift 4\n"$@" || exit $?\n{summary}\n')
         tool.chmod(0o755)
         variables = {**os.environ, "PROBE": "pass pass", "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
-        variables.pop("OUT", None)
         return subprocess.run([scripts / "run_all.sh", "sanitize", "--build", self.folder / "build", "--results",
                                self.folder / "results", "--jobs", "2", "--commit", "abc", "--fresh"], env=variables,
                               capture_output=True, text=True)

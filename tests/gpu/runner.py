@@ -34,14 +34,14 @@ class Process:
                                       stderr=subprocess.STDOUT, text=True, errors="replace")
 
     def read(self, deadline, test_seconds):
-        """Runs it to its end, but kills it when the call's time is up or a single test takes too long."""
+        """Runs it to its end, but kills it when the time of this part is up or a single test takes too long."""
         ended = threading.Event()
 
         def watch():
             while not ended.wait(0.2):
                 now = time.monotonic()
                 if now > deadline or now > self.begun + test_seconds:
-                    self.killed = "call" if now > deadline else "test"
+                    self.killed = "part" if now > deadline else "test"
                     self.child.kill()
                     return
 
@@ -52,6 +52,7 @@ class Process:
             self.lines.append(line)
             self.on_line(line)
         code = self.child.wait()
+        self.child.stdout.close()
         ended.set()
         watcher.join()
         return code
@@ -80,7 +81,7 @@ def run_gtests(chunk, variables, deadline, test_seconds):
     code = process.read(deadline, test_seconds)
     whole = "\n".join(process.lines)
     understood = (0, 1, 77, SANITIZER_ERRORS) if chunk.tests[0].tool else (0, 1, 77)
-    if process.killed != "call":
+    if process.killed != "part":
         if running:
             why = (f"did not end within {test_seconds:g} s" if process.killed else f"ended its process: {how_it_ended(code)}")
             outcomes[by_name[running]] = Outcome("failed", time.monotonic() - process.begun,
@@ -108,9 +109,12 @@ def run_script(chunk, variables, deadline, test_seconds):
     process = Process(chunk.command(), variables)
     code = process.read(deadline, test_seconds)
     whole = "\n".join(process.lines)
-    if process.killed == "call":
+    if process.killed == "part":
         return {}, whole
-    state = "skipped" if code == 77 else "passed" if code == 0 else "failed"
+    left_out = re.search(r"\.\.\. skipped (.*)", whole)
+    state = "skipped" if code == 77 or (code == 0 and left_out) else "passed" if code == 0 else "failed"
+    if state == "skipped" and left_out:
+        whole += f"\nskipped: {left_out[1]}"
     text = f"did not end within {test_seconds:g} s\n{whole}" if process.killed else whole
     return {chunk.tests[0]: Outcome(state, time.monotonic() - process.begun, "" if state == "passed" else text)}, whole
 

@@ -19,7 +19,7 @@ CONTROL = "nvidia-cuda-mps-control"
 # may wait for a kernel for which there is no room, until it ends with an error; so it was, too, with 20 processes that
 # had a twentieth of the GPU each (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE). What processes that others kill leave behind is
 # not defined.
-ALONE = ("Ranks", "GpuProcesses", "test_a_run_goes_on_on_the_other_backend")
+ALONE = ("Ranks", "GpuProcesses", "GpuHosts", "test_a_run_goes_on_on_the_other_backend")
 
 
 def may_share(test):
