@@ -8,6 +8,9 @@
 //
 // Definitions: as in factor.cuh, and BATCH (at most LANES).
 
+#include "precond/general/factors/eliminated_row.cuh"
+#include "precond/general/solves/waiting.cuh"
+
 namespace hyperplane {
 
 struct ShortRow {

@@ -33,6 +33,7 @@ using namespace factor_names;
 }
 #define SYMMETRIC 0
 #include "precond/sync_free_ilu/factor.cuh"
+#undef HYPERPLANE_ELIMINATED_ROW
 #undef SYMMETRIC
 }  // namespace general_text
 namespace symmetric_text {
