@@ -11,7 +11,7 @@
 #include "apps/run/scope.hpp"
 #include "core/counted.hpp"
 #include "io/atomic_file.hpp"
-#include "precond/tells_solve_way.hpp"
+#include "precond/has_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -20,7 +20,7 @@ std::string line(const std::string& label, const std::string& text) {
     return fmt::format("{:<13} {}\n", label, text);
 }
 
-/// Of a general matrix; else empty.
+/// The line that describes the pattern of a general matrix; it is empty on a grid.
 std::string line_of_pattern(const SystemShape& shape) {
     return shape.pattern ? line("matrix", pattern_text(*shape.statistics(), shape.dof, shape.symmetric)) : "";
 }
