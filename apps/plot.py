@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws slices, profiles and histories of one record of hyperplane, and results of a study over a swept number.
+"""Draws slices, profiles and histories of one record of hyperplane, and results of a study over a varied number.
 
     plot.py FILE.h5 [NAME...] [--slice z=0.5 | --profile x,y=0.5] [--time LIST] -o OUT.png
     plot.py STUDY.h5 [NAME...] [--over NAME] -o OUT.png
@@ -37,7 +37,7 @@ def main(arguments=None):
     parser.add_argument("--slice", metavar="AXIS=VALUE", help="the plane of slices")
     parser.add_argument("--profile", metavar="AXIS[,AXIS=VALUE]...", help="values along a line in place of slices")
     parser.add_argument("--time", metavar="LIST", help="times of a series of fields, or all")
-    parser.add_argument("--over", metavar="NAME", help="the swept number over which results of a study are drawn")
+    parser.add_argument("--over", metavar="NAME", help="the varied number over which results of a study are drawn")
     parser.add_argument("-o", "--output", default="plot.png", help="picture to write (default: plot.png)")
     parser.add_argument("--format", help="format of the picture: png, pdf or svg (default: by its name)")
     options = parser.parse_args(arguments)

@@ -189,7 +189,7 @@ const std::vector<Verb>& verbs() {
           {"time", "LIST",
            "times of a series of fields, comma-separated, or all; the nearest states are drawn (default: "
            "the final state)"},
-          {"over", "NAME", "the swept number over which results of a study are drawn (default: the size of the grid)"},
+          {"over", "NAME", "the varied number over which results of a study are drawn (default: the size of the grid)"},
           {"output", "OUT.png", "the picture to write: .png, .pdf or .svg (default plot.png)", 'o'},
           force},
          plot_verb,

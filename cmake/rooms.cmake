@@ -71,10 +71,18 @@ endfunction()
 
 # room_families(NAME SHARED ... FAMILIES ... [SEES family=other ...]): inside a room, sources of one family's folder see
 # the folders and files that are SHARED and their own folder, so including another family's header does not compile.
-# Sources outside the families see the whole room, and so do other rooms. SEES names exceptions.
+# Sources outside the families see the whole room, and so do other rooms. SEES names exceptions. Every folder of the room
+# is SHARED or a family. The test habits.families reads these lists and checks the includes of headers and kernel texts, too.
 function(room_families name)
   cmake_parse_arguments(ROOM "" "" "SHARED;FAMILIES;SEES" ${ARGN})
   set(roots ${CMAKE_BINARY_DIR}/include)
+  file(GLOB entries RELATIVE ${CMAKE_SOURCE_DIR}/${name} CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*)
+  foreach(entry ${entries})
+    if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/${name}/${entry} AND NOT entry IN_LIST ROOM_SHARED AND NOT entry IN_LIST ROOM_FAMILIES)
+      message(FATAL_ERROR "${name}/${entry} is neither SHARED nor one of the FAMILIES of room_families(${name} ...) in "
+                          "${name}/CMakeLists.txt: name it there, so that it is known which headers its sources may see")
+    endif()
+  endforeach()
   foreach(entry ${ROOM_SHARED})
     room_part_root(${name} shared ${entry})
   endforeach()

@@ -11,6 +11,7 @@
 #include "core/counted.hpp"
 #include "io/bytes.hpp"
 #include "io/decimal.hpp"
+#include "io/sort_row.hpp"
 
 namespace hyperplane::matrix_market {
 namespace {
@@ -189,18 +190,6 @@ void read_piece(Piece& piece, EntryReader reader) {
     }
     piece.above = reader.above, piece.below = reader.below;
     piece.refused = reader.refused;
-}
-
-/// Sorts one row, in which entries with the same column keep their order; returns whether a column is there twice.
-bool sort_row(Index* column, double* value, Index size, std::vector<std::pair<Index, double>>& scratch) {
-    if (!std::is_sorted(column, column + size)) {
-        scratch.clear();
-        for (Index at = 0; at < size; ++at) scratch.emplace_back(column[at], value[at]);
-        std::stable_sort(scratch.begin(), scratch.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
-        for (Index at = 0; at < size; ++at) std::tie(column[at], value[at]) = scratch[std::size_t(at)];
-    }
-    return std::adjacent_find(column, column + size) != column + size;
 }
 
 /// Adds up entries that are side by side and have the same column, and returns the first place of such entries.

@@ -15,6 +15,7 @@
 
 #include "core/error.hpp"
 #include "io/empty_rows.hpp"
+#include "io/sort_row.hpp"
 
 namespace hyperplane {
 namespace {
@@ -148,18 +149,12 @@ Head square_matrix_head(Reader& reader) {
 }
 
 /// Sorts the entries of a row by column; throws if a column is there twice.
-void sort_row(const Reader& reader, CsrMatrix& csr, Index row, std::vector<std::pair<Index, double>>& scratch) {
-    const auto begin = std::size_t(csr.row_begin[std::size_t(row)]),
-               end = std::size_t(csr.row_begin[std::size_t(row) + 1]);
-    const auto columns = csr.column.begin();
-    if (!std::is_sorted(columns + Index(begin), columns + Index(end))) {
-        scratch.clear();
-        for (std::size_t at = begin; at < end; ++at) scratch.emplace_back(csr.column[at], csr.value[at]);
-        std::sort(scratch.begin(), scratch.end());
-        for (std::size_t at = begin; at < end; ++at) std::tie(csr.column[at], csr.value[at]) = scratch[at - begin];
-    }
-    const auto twice = std::adjacent_find(columns + Index(begin), columns + Index(end));
-    if (twice != columns + Index(end)) reader.fail(fmt::format("row {} has column {} twice", row + 1, *twice + 1));
+void sort_entries(const Reader& reader, CsrMatrix& csr, Index row, std::vector<std::pair<Index, double>>& scratch) {
+    const Index begin = csr.row_begin[std::size_t(row)], end = csr.row_begin[std::size_t(row) + 1];
+    Index* const columns = csr.column.data() + begin;
+    if (!sort_row(columns, csr.value.data() + begin, end - begin, scratch)) return;
+    const Index twice = *std::adjacent_find(columns, columns + (end - begin));
+    reader.fail(fmt::format("row {} has column {} twice", row + 1, twice + 1));
 }
 
 /// Bytes of integers up to `most`.
@@ -249,7 +244,7 @@ InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file) 
                                         csr.column[std::size_t(at)] + 1));
     reader.check_end_of("matrix", head.nonzeros);
     std::vector<std::pair<Index, double>> scratch;
-    for (Index row = 0; row < head.rows; ++row) sort_row(reader, csr, row, scratch);
+    for (Index row = 0; row < head.rows; ++row) sort_entries(reader, csr, row, scratch);
     check_empty_rows(csr, file);
     return {std::move(csr), false};
 }

@@ -30,7 +30,7 @@ CountedPlan plan_by_counts(const Parameters& parameters, const Context& context,
     if (row == rows.end())
         throw UsageError(parameters.where("preconditioner", "name") +
                          ": the memory that this takes follows from the pattern of the matrix, which the head of its "
-                         "file does not tell; leave --header out, so that the file is read");
+                         "file does not give; leave --header out, so that the file is read");
     CountedPlan plan = row->plan(parameters, context, a);
     plan.most_bytes = std::max(plan.most_bytes, plan.bytes);
     plan.most_setup_bytes = std::max(plan.most_setup_bytes, plan.setup_bytes);

@@ -15,6 +15,7 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "core/parameters/registry.hpp"
 #include "core/ranks/cuts.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/factors/storage.hpp"
 #include "precond/kernel_set.hpp"
 
@@ -66,16 +67,6 @@ struct NamedTuning {
     std::string name;
     std::function<void(Preconditioner&)> apply;
 };
-
-/// A key of the section [preconditioner] whose value is one of `choices`.
-inline ParameterSpec choice_key(const std::string& key, const std::string& default_value,
-                                const std::string& description, const std::vector<std::string>& choices,
-                                const std::optional<Condition>& only_with = std::nullopt) {
-    ParameterSpec spec{"preconditioner", key, ParameterType::choice, default_value, description};
-    spec.choices = choices;
-    spec.only_with = only_with;
-    return spec;
-}
 
 struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     PlanPreconditioner plan;

@@ -140,10 +140,10 @@ std::vector<Variant> tunings(const std::string& words) {
     add("8 stages", "levels of coefficients in shared memory", {.stages = 8});
     for (const int ahead : {1, 2, 4})
         add(fmt::format("lookahead {}", ahead), "levels whose edges are polled at the same time", {.lookahead = ahead});
-    add("no loaders", "no producer warps", {.loaders = 0});
-    add("1 loader", "groups of producer warps", {.loaders = 1});
-    add("2 lines a loader", "lines for which a thread of a producer warp copies", {.loader_lines = 2});
-    add("4 lines a loader", "lines for which a thread of a producer warp copies", {.loader_lines = 4});
+    add("no producers", "no producer warps", {.producer_groups = 0});
+    add("1 producer group", "groups of producer warps", {.producer_groups = 1});
+    add("2 lines a producer", "lines for which a thread of a producer warp copies", {.producer_lines = 2});
+    add("4 lines a producer", "lines for which a thread of a producer warp copies", {.producer_lines = 4});
     add("8-byte copies", "of single values", {.run = 1});
     add("16-byte copies", "of the values of two neighbouring lines", {.run = 2});
     add("1 block", "of threads, resident on a multiprocessor in the solves", {.blocks = 1});

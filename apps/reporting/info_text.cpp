@@ -116,15 +116,6 @@ std::string case_line(const CollectedCase& row) {
                        row.memory_peak < 0 ? "" : fmt::format("{:.1f}", double(row.memory_peak) / (1 << 20)), row.name);
 }
 
-/// The rows of problem.name = matrix have no grid; their record says so by its stencil.
-std::string grid_text(const RecordData& record) {
-    const Grid& g = record.grid;
-    const auto unknowns = g.points() * record.dof;
-    if (record.stencil == "general") return fmt::format("none, {} unknowns", unknowns);
-    return fmt::format("{} x {} x {} {}, {} unknowns, {}{}", g.nx, g.ny, g.nz, g.cell_centred ? "cells" : "points",
-                       unknowns, record.stencil, record.dof > 1 ? fmt::format(", {} a point", record.dof) : "");
-}
-
 }  // namespace
 
 std::string info_text(const RecordData& record, bool all) {
@@ -133,7 +124,7 @@ std::string info_text(const RecordData& record, bool all) {
     text += info_line("program", fmt::format("hyperplane {} ({}), {}", record.code_version, record.git_sha,
                                              record.parts.empty() ? "" : record.parts.front().started));
     text += info_line("problem", fmt::format("{}, deck {}", value_of(values, "problem.name"), record.deck_file));
-    text += info_line("grid", grid_text(record));
+    text += info_line("grid", grid_text(record.grid, record.stencil == "general", record.stencil, record.dof));
     if (record.pattern) text += info_line("matrix", pattern_text(*record.pattern, record.dof, record.symmetric));
     if (record.given_pattern)
         text += info_line("ordering", fmt::format("{}; in the given order {}", ordering_of(values),

@@ -222,7 +222,7 @@ def convergence(records):
 
 
 def scaling(sheet):
-    """How the results depend on a swept number; empty if no number was swept."""
+    """How the results depend on a varied number; empty if no number was varied."""
     columns = sheet.columns
     across, up = cases.horizontal(columns), cases.vertical(columns)
     if not across or not up:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `hyperplane plot` draws of a study or a comparison: how results depend on a swept number."""
+"""What `hyperplane plot` draws of a study or a comparison: how results depend on a varied number."""
 
 import hyperplane
 
@@ -25,7 +25,7 @@ def choices(several):
     columns = sheet_of(several).columns
     across, up = cases.horizontal(columns), cases.vertical(columns)
     if not across or not up:
-        return ["no number was swept, so nothing can be drawn over it; hyperplane report draws the histories"]
+        return ["no number was varied, so nothing can be drawn over it; hyperplane report draws the histories"]
     return [f"results: {', '.join(named(columns, up))}", f"--over: {', '.join(named(columns, across))}"]
 
 
@@ -37,14 +37,14 @@ def column(columns, places, name, path, what):
 
 
 def draw(several, names, over=None):
-    """Draws the named results over a swept number, one panel each; without names, iterations and total time."""
+    """Draws the named results over a varied number, one panel each; without names, iterations and total time."""
     sheet = sheet_of(several)
     columns = sheet.columns
     across, up = cases.horizontal(columns), cases.vertical(columns)
     if not across or not up:
         raise PlotError(f"{several.path}: {choices(several)[0]}")
     sizes = [columns[at].title for at in across if columns[at].size]
-    x = (column(columns, across, over, several.path, "swept number") if over
+    x = (column(columns, across, over, several.path, "varied number") if over
          else cases.preferred(columns, across, *sizes, "unknowns"))
     places = ([column(columns, up, name, several.path, "result") for name in names]
               or [at for at in up if plain(columns[at].title) in ("iterations", "total")])

@@ -28,4 +28,11 @@ std::string pattern_text(const PatternStatistics& s, int dof, bool symmetric) {
         s.missing_diagonals > 0 ? fmt::format(", {} without diagonal", counted(s.missing_diagonals, "row")) : "");
 }
 
+std::string grid_text(const Grid& g, bool rows_alone, const std::string& stencil, int dof) {
+    const Index unknowns = g.points() * dof;
+    if (rows_alone) return fmt::format("none, {} unknowns", unknowns);
+    return fmt::format("{} x {} x {} {}, {} unknowns, {}{}", g.nx, g.ny, g.nz, g.cell_centred ? "cells" : "points",
+                       unknowns, stencil, dof > 1 ? fmt::format(", {} a point", dof) : "");
+}
+
 }  // namespace hyperplane

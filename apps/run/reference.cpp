@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apps/deck/schema.hpp"
+#include "apps/study/case_axes.hpp"
 #include "apps/study/slurm.hpp"
-#include "apps/study/sweep.hpp"
 #include "core/graph/orderings.hpp"
 #include "precond/registry.hpp"
 #include "precond/scaling/scaled.hpp"
@@ -28,7 +28,7 @@ void append(std::vector<ComponentEntry>& entries, const std::string& section, co
 /// Keys that belong to no component, first those of any deck, then those of a study.
 ParameterTable keys_of_all() {
     ParameterTable keys = deck_schema().common;
-    for (const ParameterTable& table : {sweep_parameters(), slurm_parameters()})
+    for (const ParameterTable& table : {case_axes_parameters(), slurm_parameters()})
         keys.insert(keys.end(), table.begin(), table.end());
     return keys;
 }

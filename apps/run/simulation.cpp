@@ -22,7 +22,7 @@
 #include "core/ranks/cuts.hpp"
 #include "io/costs.hpp"
 #include "precond/factors/pivot_error.hpp"
-#include "precond/tells_solve_way.hpp"
+#include "precond/has_solve_way.hpp"
 
 namespace hyperplane {
 namespace {

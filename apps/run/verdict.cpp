@@ -10,7 +10,7 @@
 #include "apps/run/preparation.hpp"
 #include "core/counted.hpp"
 #include "io/atomic_file.hpp"
-#include "precond/tells_solve_way.hpp"
+#include "precond/has_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -19,15 +19,7 @@ std::string line(const std::string& label, const std::string& text) {
     return fmt::format("{:<13} {}\n", label, text);
 }
 
-std::string grid_text(const SystemShape& shape) {
-    const Grid& g = shape.grid;
-    if (g.plain_rows) return fmt::format("none, {} unknowns", g.points() * shape.dof);
-    return fmt::format("{} x {} x {} {}, {} unknowns, {}{}", g.nx, g.ny, g.nz, g.cell_centred ? "cells" : "points",
-                       g.points() * shape.dof, shape.stencil.name(),
-                       shape.dof > 1 ? fmt::format(", {} a point", shape.dof) : "");
-}
-
-/// Of a general matrix; else empty.
+/// The line that describes the pattern of a general matrix; it is empty on a grid.
 std::string line_of_pattern(const SystemShape& shape) {
     return shape.pattern ? line("matrix", pattern_text(*shape.statistics(), shape.dof, shape.symmetric)) : "";
 }
@@ -131,9 +123,11 @@ std::string status_of(ExitCode code) {
 std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judgement& judgement) {
     const char* varies = a_case.plan.traits.varies;
     const Costs costs = costs_of(outcome);
+    const SystemShape& shape = a_case.shape();
+    const std::string grid = grid_text(shape.grid, shape.grid.plain_rows, shape.stencil.name(), shape.dof);
     std::string text =
-        line("problem", a_case.name("problem")) + line("grid", grid_text(a_case.shape())) +
-        line_of_pattern(a_case.shape()) + line_of_order(a_case.shape().order()) +
+        line("problem", a_case.name("problem")) + line("grid", grid) + line_of_pattern(shape) +
+        line_of_order(shape.order()) +
         line("method", fmt::format("{} with {}, {} layout, {}{}{}", a_case.name("solver"),
                                    a_case.name("preconditioner"), a_case.space.name(), a_case.device,
                                    scope_text(a_case), *varies ? fmt::format("; not deterministic: {}", varies) : ""));

@@ -153,7 +153,7 @@ Cell norm_of(const CaseState& state, const std::string& name) {
     return "";
 }
 
-/// The table: each case with its swept keys, its results and its error norms.
+/// The table: each case with its varied keys, its results and its error norms.
 struct Table {
     std::vector<Column> columns;
     std::vector<Row> rows;
@@ -169,7 +169,7 @@ Table make_table(const Study& study) {
                      {"hash", {"1", "of its resolved deck"}, K::text},
                      {"status", {"1", "done, failed, or why there is no result"}, K::text},
                      {"exit_code", {"1", "of the run; none if it has not ended"}, K::count}};
-    for (const SweepAxis& axis : study.sweep.axes)
+    for (const CaseAxis& axis : study.varied.axes)
         table.columns.push_back({axis.name(), {"1", "value of this key; empty if it does not apply"}, K::text});
     std::vector<Column> results = result_columns();
     for (Column& column : results) column.is_figure = column.kind != K::text;
@@ -186,7 +186,7 @@ Table make_table(const Study& study) {
         const auto& record = row.state.record;
         row.cells = {fmt::format("{}", c.number), c.name, c.hash, to_string(row.state.status),
                      record ? fmt::format("{}", record->exit_code) : ""};
-        for (const SweepAxis& axis : study.sweep.axes) {
+        for (const CaseAxis& axis : study.varied.axes) {
             const auto at = c.values.find(axis.name());
             row.cells.push_back(at == c.values.end() ? "" : at->second);
         }

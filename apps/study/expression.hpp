@@ -2,7 +2,7 @@
 // Conditions of a study, such as skip = preconditioner.name == jacobi and grid.cells > 64
 //
 //   condition   and, or, not, parentheses; == != < <= > >=; + - * / %
-//   operands    numbers, swept keys (section.key), words (jacobi) or texts in single quotes ('a b')
+//   operands    numbers, varied keys (section.key), words (jacobi) or texts in single quotes ('a b')
 //
 // The whole condition is always evaluated, so a mistake is found also in a part on which the result does not depend.
 #pragma once

@@ -95,7 +95,7 @@ void refuse_wrong(const Study& study, const std::vector<const StudyCase*>& cases
         lines.resize(most_shown);
         lines.push_back(fmt::format("and {} more", told - most_shown));
     }
-    const std::string& before = study.sweep.skip;
+    const std::string& before = study.varied.skip;
     throw UsageError(
         fmt::format("{}: {} of {} cases cannot be run, so none is begun:\n{}\nMend what the messages name, or leave "
                     "these cases out by a condition in [sweep], of which this one is for the first; conditions of "

@@ -19,10 +19,10 @@ namespace {
 constexpr std::size_t max_name = 120;  // bytes; file names can have 255
 
 /// The key in names of cases, shortened if that is unambiguous.
-std::string label_of(const SweepAxis& axis, const Sweep& sweep) {
+std::string label_of(const CaseAxis& axis, const CaseAxes& varied) {
     if (axis.key == "name") return axis.section;
-    const auto shared = std::count_if(sweep.axes.begin(), sweep.axes.end(),
-                                      [&](const SweepAxis& other) { return other.key == axis.key; });
+    const auto shared = std::count_if(varied.axes.begin(), varied.axes.end(),
+                                      [&](const CaseAxis& other) { return other.key == axis.key; });
     return shared > 1 ? axis.name() : axis.key;
 }
 
@@ -38,12 +38,12 @@ std::string label_of(const std::string& value) {
     return text;
 }
 
-std::string name_of(const StudyCase& a_case, const Sweep& sweep) {
+std::string name_of(const StudyCase& a_case, const CaseAxes& varied) {
     std::string name;
-    for (const SweepAxis& axis : sweep.axes) {
+    for (const CaseAxis& axis : varied.axes) {
         const auto at = a_case.values.find(axis.name());
         if (at == a_case.values.end()) continue;
-        name += fmt::format("{}{}={}", name.empty() ? "" : ",", label_of(axis, sweep), label_of(at->second));
+        name += fmt::format("{}{}={}", name.empty() ? "" : ",", label_of(axis, varied), label_of(at->second));
     }
     return name.size() <= max_name ? name : name.substr(0, max_name) + "," + a_case.hash;
 }
@@ -51,16 +51,16 @@ std::string name_of(const StudyCase& a_case, const Sweep& sweep) {
 /// Decides which keys a case leaves out.
 class Applicability {
 public:
-    Applicability(const Sweep& sweep, const DeckSchema& schema) : schema_(schema) {
-        for (const SweepAxis& axis : sweep.axes)
-            if (axis.key == "name") swept_[axis.section] = axis.values;
+    Applicability(const CaseAxes& varied, const DeckSchema& schema) : schema_(schema) {
+        for (const CaseAxis& axis : varied.axes)
+            if (axis.key == "name") named_[axis.section] = axis.values;
     }
 
-    /// Whether the key belongs only to other components of its section that the sweep names, and not to this one.
+    /// Whether the key belongs only to other components of its section that the study names, and not to this one.
     bool left_out(const std::string& section, const std::string& key,
                   const std::map<std::string, std::string>& values) const {
-        const auto names = swept_.find(section);
-        if (names == swept_.end() || has_key(schema_.common, section, key)) return false;
+        const auto names = named_.find(section);
+        if (names == named_.end() || has_key(schema_.common, section, key)) return false;
         if (owns(section, values.at(section + ".name"), key)) return false;
         return std::any_of(names->second.begin(), names->second.end(),
                            [&](const std::string& name) { return owns(section, name, key); });
@@ -73,7 +73,7 @@ private:
     }
 
     const DeckSchema& schema_;
-    std::map<std::string, std::vector<std::string>> swept_;  ///< section -> names of components
+    std::map<std::string, std::vector<std::string>> named_;  ///< section -> names of components
 };
 
 bool of_the_study(const std::string& section) {
@@ -81,7 +81,7 @@ bool of_the_study(const std::string& section) {
 }
 
 /// The deck of one combination, with the lines of the study file that its keys come from.
-Deck case_deck(const Deck& study, const Sweep& sweep, const std::map<std::string, std::string>& all,
+Deck case_deck(const Deck& study, const CaseAxes& varied, const std::map<std::string, std::string>& all,
                const Applicability& applicability, StudyCase& a_case) {
     Deck deck{study.file, study.source, {}, {}, study.errors};
     deck.folder = study.folder;
@@ -91,7 +91,7 @@ Deck case_deck(const Deck& study, const Sweep& sweep, const std::map<std::string
         if (!of_the_study(entry.section) && all.count(entry.name()) == 0 &&
             !applicability.left_out(entry.section, entry.key, all))
             deck.entries.push_back(entry);
-    for (const SweepAxis& axis : sweep.axes) {
+    for (const CaseAxis& axis : varied.axes) {
         if (applicability.left_out(axis.section, axis.key, all)) continue;
         const std::string& value = all.at(axis.name());
         deck.sections.push_back({axis.line, axis.section});
@@ -144,8 +144,8 @@ std::string StudyCase::beside(const std::string& extension) const {
 }
 
 std::string Study::where_folder() const {
-    return sweep.folder.empty() ? fmt::format("{}:{}: sweep.folder, which is not set,", file, sweep.line)
-                                : fmt::format("{}:{}: sweep.folder", file, sweep.folder_line);
+    return varied.folder.empty() ? fmt::format("{}:{}: sweep.folder, which is not set,", file, varied.line)
+                                 : fmt::format("{}:{}: sweep.folder", file, varied.folder_line);
 }
 
 void Study::make_folder() const {
@@ -174,17 +174,17 @@ Study read_study(const std::string& file) {
         throw UsageError(fmt::format("{} has no section [sweep], so it is no study; hyperplane run {} runs it", file,
                                      shown_argument(file)));
     check_output(deck);
-    Study study{file, std::filesystem::path(file).stem().string(), "", read_sweep(deck), slurm_keys(deck), {}};
-    study.folder = study.sweep.folder.empty() ? study.name : study.sweep.folder;
+    Study study{file, std::filesystem::path(file).stem().string(), "", read_case_axes(deck), slurm_keys(deck), {}};
+    study.folder = study.varied.folder.empty() ? study.name : study.varied.folder;
     check_folder(study);
 
     const DeckSchema schema = deck_schema();
-    const Applicability applicability(study.sweep, schema);
+    const Applicability applicability(study.varied, schema);
     std::set<std::string> known;
-    for (const auto& values : combinations(study.sweep, file)) {
+    for (const auto& values : combinations(study.varied, file)) {
         StudyCase a_case;
         a_case.number = int(study.cases.size());
-        a_case.deck = case_deck(deck, study.sweep, values, applicability, a_case);
+        a_case.deck = case_deck(deck, study.varied, values, applicability, a_case);
         try {
             a_case.parameters = resolve(a_case.deck, {}, schema);
             a_case.hash = deck_hash(a_case.parameters, not_of_a_case);
@@ -192,13 +192,13 @@ Study read_study(const std::string& file) {
             a_case.error = error.what();
         }
         if (a_case.error.empty() && !known.insert(a_case.hash).second) continue;
-        a_case.name = name_of(a_case, study.sweep);
+        a_case.name = name_of(a_case, study.varied);
         study.cases.push_back(std::move(a_case));
     }
     tell_apart(study.cases);
     for (StudyCase& a_case : study.cases) {
         a_case.record = study.folder + "/" + a_case.name + ".h5";
-        a_case.deck.entries.push_back({"output", "file", a_case.record, study.sweep.line});
+        a_case.deck.entries.push_back({"output", "file", a_case.record, study.varied.line});
     }
     return study;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A study: a deck with a section [sweep], and its cases.
 //
-// A case is the deck with one value for each swept key. Its record is FOLDER/NAME.h5, its log FOLDER/NAME.log. A record
-// belongs to a case if their resolved decks are the same except for [output]. This is checked whenever a record is
-// read, so that it is noticed if the study was edited after some cases had run.
+// A case is the deck with one value for each varied key. Its record is FOLDER/NAME.h5, its log FOLDER/NAME.log. A
+// record belongs to a case if their resolved decks are the same except for [output]. This is checked whenever a record
+// is read, so that it is noticed if the study was edited after some cases had run.
 #pragma once
 
 #include <map>
@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "apps/deck/identity.hpp"
-#include "apps/study/sweep.hpp"
+#include "apps/study/case_axes.hpp"
 #include "io/deck.hpp"
 
 namespace hyperplane {
 
 struct StudyCase {
-    int number = 0;                             ///< counted from 0 in the order of the sweep
+    int number = 0;                             ///< counted from 0 in the order of the combinations
     std::string name;                           ///< "cells=32,solver=cg"
-    std::map<std::string, std::string> values;  ///< "section.key" -> text, for the swept keys that apply
+    std::map<std::string, std::string> values;  ///< "section.key" -> text, for the varied keys that apply
     Deck deck;
     Parameters parameters;
     std::string hash;   ///< hash of the resolved deck; empty if the case is refused
@@ -32,7 +32,7 @@ struct StudyCase {
 
 struct Study {
     std::string file, name, folder;
-    Sweep sweep;
+    CaseAxes varied;
     Parameters slurm;  ///< section [slurm]
     std::vector<StudyCase> cases;
 
@@ -49,7 +49,7 @@ struct Study {
 /// Sections of a deck that do not distinguish cases.
 inline const Sections not_of_a_case = {"output"};
 
-/// Reads a study and resolves the deck of each case. If the sweep replaces a component by another one, the keys of the
+/// Reads a study and resolves the deck of each case. If a case replaces a component by another one, the keys of the
 /// former are left out, and cases that become equal are one case. Throws UsageError if [sweep] or [slurm] is wrong, if
 /// the file has no [sweep], or if a file has the name of the study's folder. A case whose deck is wrong keeps its
 /// error.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records by which the thread blocks of one launch of a kernel tell each other values. A record carries the launch's
+// Records by which the thread blocks of one launch of a kernel hand each other values. A record carries the launch's
 // epoch, its number: no record of an earlier launch has it, so nothing need be reset between launches
 // (core/device/epochs.cuh).
 #pragma once

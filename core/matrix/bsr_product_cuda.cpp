@@ -40,10 +40,6 @@ rtc::Definitions definitions(int lanes, int dof, bool exact) {
     return {{"DOF", std::to_string(dof)}, {"LANES", std::to_string(lanes)}, {"EXACT", std::to_string(exact)}};
 }
 
-unsigned blocks_for(Index work, Index each) {
-    return unsigned((work + each - 1) / each);
-}
-
 /// Whether rows read mostly x of rows that are not far away, by a sample of rows. Where they do not, each block of a
 /// row costs an access of its own, and bsr_rows, which has more threads and leaves more of the first-level cache to
 /// them, is the faster one.
@@ -159,7 +155,7 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
     if (pattern.rows() == 0) return;
     const bool staged = stages(kernels, a), few = staged && kernels.few && few_groups_ > 0;
     const unsigned threads = staged ? unsigned(staged_threads(a.dof())) : unsigned(rows_threads(lanes_, a.dof(), b));
-    const unsigned piece_groups = blocks_for(pieces_.size(), threads / 32);
+    const unsigned piece_groups = cuda::blocks_for(pieces_.size(), threads / 32);
     const BsrProductArguments arguments{.row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
                                         .column = pattern.column(),
                                         .values = a.values(),
@@ -177,10 +173,10 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
                                         .blocks = pattern.blocks(),
                                         .capacity = few ? few_capacity_ : capacity_};
     if (few)
-        return kernels.few.launch({std::min(few_groups_, blocks_for(pattern.rows(), short_threads))}, short_threads,
-                                  2 * short_threads / 32 * shared_bytes(few_capacity_, 1), arguments);
+        return kernels.few.launch({std::min(few_groups_, cuda::blocks_for(pattern.rows(), short_threads))},
+                                  short_threads, 2 * short_threads / 32 * shared_bytes(few_capacity_, 1), arguments);
     const unsigned groups =
-        blocks_for(pattern.rows(), staged ? staged_rows(lanes_, a.dof()) : int(threads) / lanes_) + piece_groups;
+        cuda::blocks_for(pattern.rows(), staged ? staged_rows(lanes_, a.dof()) : int(threads) / lanes_) + piece_groups;
     if (staged)
         (piece_groups > 0 ? kernels.staged_long : kernels.staged)
             .launch({groups}, threads, shared_bytes(capacity_, a.dof()), arguments);

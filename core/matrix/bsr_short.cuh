@@ -5,6 +5,9 @@
 // that are as far on as there are warps in the grid, all of which are resident. While it works on the entries of some
 // rows, those of its next ones are copied to the other half of its shared memory, and the pointers of the ones after
 // these are read; so it waits for nothing but x. No warp waits for another one.
+#pragma once
+
+#include "core/matrix/bsr_staged.cuh"
 
 namespace hyperplane {
 

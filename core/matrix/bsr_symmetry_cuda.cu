@@ -2,31 +2,19 @@
 // A thread a block row: it looks up the mirror image of each block of its row and compares the two.
 #include "core/device/cuda.hpp"
 #include "core/matrix/bsr_symmetry_cuda.hpp"
+#include "core/matrix/find_column.hpp"
 
 namespace hyperplane::cuda {
 namespace {
 
 constexpr int threads = 256;
 
-/// The place of block (row, column), or -1 if it is not stored.
-__device__ Index find(const Index* row_begin, const int* column, Index row, int wanted) {
-    Index first = row_begin[row], last = row_begin[row + 1];
-    while (first < last) {
-        const Index middle = first + (last - first) / 2;
-        if (column[middle] < wanted)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    return first < row_begin[row + 1] && column[first] == wanted ? first : -1;
-}
-
 __global__ void compare(const Index* row_begin, const int* column, const double* values, Index rows, int dof,
                         int* differs) {
     const Index row = Index(blockIdx.x) * threads + threadIdx.x;
     if (row >= rows) return;
     for (Index at = row_begin[row]; at < row_begin[row + 1]; ++at) {
-        const Index mirrored = find(row_begin, column, column[at], int(row));
+        const Index mirrored = find_column(column, row_begin[column[at]], row_begin[column[at] + 1], int(row));
         bool same = mirrored >= 0;
         for (int r = 0; same && r < dof; ++r)
             for (int c = 0; same && c < dof; ++c)

@@ -4,6 +4,9 @@
 // The lanes have the columns that bsr_product.cuh says, and add them in the same pairs. They read the columns of up to
 // 32 blocks at once and hand them on, so that only the first loads of x wait for them. Of each pair of lanes each keeps
 // half of the rows when their sums are added, so a block of DOF rows takes about DOF exchanges in place of 5 DOF.
+#pragma once
+
+#include "core/matrix/bsr_pieces.cuh"
 
 namespace hyperplane {
 

@@ -18,31 +18,12 @@
 // held: all, or those up to the diagonal), ROWS, PERIODIC, EXACT (the residual), REAL (double or float: the type of
 // coefficients and vectors; sums are in double precision), DOT (whether there is a kernel that sums up x'y, too).
 
-#include "core/grid/grid_point.cuh"
-#include "core/matrix/arguments.hpp"
-#include "core/matrix/sums.cuh"
-
-namespace hyperplane {
-
-using Arguments = SpmvArguments<ENTRIES, REAL>;
-
-constexpr int unroll_entries = DOF <= 2 ? ENTRIES : 1;
-
-#if EXACT
-typedef ExactSum Sum;
-#else
-typedef PlainSum Sum;
+#include "core/matrix/spmv_rows.cuh"
+#if DOT
+#include "core/matrix/spmv_dot.cuh"
 #endif
 
-/// Slot of the neighbour at offset e, -1 where there is none.
-__device__ __forceinline__ int neighbour(const Arguments& a, int slot, int e) {
-    if (!PERIODIC) return neighbour_slot(a, slot, e);
-    GridPoint p = GridPoint::at(a, slot).neighbour(e);
-    if (a.periodic_x) p.i = (p.i + a.nx) % a.nx;
-    if (a.periodic_y) p.j = (p.j + a.ny) % a.ny;
-    if (a.periodic_z) p.k = (p.k + a.nz) % a.nz;
-    return p.in_grid(a) ? p.slot(a) : -1;
-}
+namespace hyperplane {
 
 // Where neighbours are found by coordinates ptxas would spill registers to keep more than one block resident.
 #if PERIODIC
@@ -61,33 +42,6 @@ __device__ __forceinline__ int slot_of_thread(const Arguments& a) {
     const int at = (blockIdx.x - planes * blocks) * WIDTH + threadIdx.x % WIDTH;
     const int plane = planes * PLANES + threadIdx.x / WIDTH;
     return at < size && plane < a.nx ? plane * size + at : -1;
-}
-
-__device__ __forceinline__ REAL coefficient(const REAL* at) {
-    return ONCE ? __ldcs(at) : __ldg(at);
-}
-
-/// Adds the products of ROWS rows of a slot, from first_row on.
-__device__ __forceinline__ void add_products(const Arguments& a, int slot, int first_row, Sum (&sum)[ROWS]) {
-#pragma unroll(unroll_entries)
-    for (int e = 0; e < ENTRIES; ++e) {
-        const int there = neighbour(a, slot, e);
-        if (PERIODIC && there < 0) continue;
-        const bool mirrored = e >= STORED;
-        const REAL* block =
-            a.a + (long long)(mirrored ? ENTRIES - 1 - e : e) * DOF * DOF * a.stride + (mirrored ? there : slot);
-#pragma unroll(DOF <= 8 ? DOF : 4)
-        for (int c = 0; c < DOF; ++c) {
-            const double x = __ldg(a.x + (long long)c * a.slots + there);
-#pragma unroll
-            for (int r = 0; r < ROWS; ++r) {
-                const int row = first_row + r;
-                if (row < DOF)
-                    sum[r].add_product(
-                        coefficient(block + (long long)(mirrored ? c * DOF + row : row * DOF + c) * a.stride), x);
-            }
-        }
-    }
 }
 
 extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
@@ -125,7 +79,3 @@ extern "C" __global__ void BOUNDS spmv(const __grid_constant__ Arguments a) {
 }
 
 }  // namespace hyperplane
-
-#if DOT
-#include "core/matrix/spmv_dot.cuh"
-#endif

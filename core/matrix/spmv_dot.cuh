@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// y = A x and the sums of x'y over the pieces of planes in one pass, of one unknown a point in natural layout; included
-// by core/matrix/spmv.cuh.
+// y = A x and the sums of x'y over the pieces of planes in one pass, of one unknown a point in natural layout
+// (core/matrix/spmv.cuh).
 //
 // A thread block has a piece. The order of a sum is that of pass_with_sums (core/vector/passes_cuda.cuh), so its bits
 // are those of dot: thread t adds the pairs t, t + 256, ... of a piece. A warp computes its 64 rows as they lie in
 // memory, and then its lanes exchange y.
+#pragma once
+
+#include "core/matrix/spmv_rows.cuh"
 #include "core/vector/block_sum.cuh"
 
 namespace hyperplane {

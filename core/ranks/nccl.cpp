@@ -27,7 +27,7 @@ bool NcclRanks::were_made() {
 
 int Nccl::version() const {
     int version = 0;
-    if (get_version(&version) != 0) throw DeviceError("libnccl.so.2 does not tell its version");
+    if (get_version(&version) != 0) throw DeviceError("libnccl.so.2 does not say which version it is");
     return version;
 }
 

@@ -13,7 +13,7 @@
 
 namespace hyperplane::cuda {
 
-/// In the memory of a rank's GPU.
+/// What a rank's GPU needs to send rows.
 struct RowsOnGpu {
     Buffer<int> sent;            ///< the slots that each neighbour reads, neighbour after neighbour
     std::vector<Index> begin;    ///< [neighbour]: the place of its first one; one value more than there are neighbours

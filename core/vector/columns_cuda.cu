@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations on several vectors, the columns of V, and one vector w: w += sign V c, V^T w, or both. V and w are read
-// from memory once in either case. For up to 32 columns a thread loads two rows of all columns into registers. For
-// more, a thread block copies chunks of rows to shared memory and works on them there.
+// from memory once in either case. For up to 32 columns a thread loads two entries of all columns into registers. For
+// more, a thread block copies chunks of entries to shared memory and works on them there.
 #include <cuda_pipeline.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int max_columns = 64, max_in_registers = 32, blocks_per_multiprocessor = 3;
 constexpr int columns_per_warp = max_columns / block_warps;
-/// Values of a piece of a sum: the sums of many columns over a thread block cost as much as several hundred rows.
+/// Values of a piece of a sum: the sums of many columns over a thread block cost as much as several hundred entries.
 constexpr Index long_pieces = 16384;
 
 static_assert(Index(SumOrder::most_planes) * max_columns <= device::Scratch::sums);
@@ -28,19 +28,19 @@ struct Arguments {
     double* w;
     double sign;
     const double* c;
-    int chunk;   ///< rows at a time, a multiple of 64
-    bool pairs;  ///< whether two neighbouring rows can be loaded together
+    int chunk;   ///< entries at a time, a multiple of 64
+    bool pairs;  ///< whether two neighbouring entries can be loaded together
     SumTail tail;
 };
 
-/// Copies `chunk` rows of a column to shared memory, with zeros from row `rows` on.
-__device__ void stage(const double* from, double* to, int rows, int chunk, bool pairs) {
+/// Copies `chunk` entries of a column to shared memory, with zeros from entry `count` on.
+__device__ void stage(const double* from, double* to, int count, int chunk, bool pairs) {
     for (int at = threadIdx.x % 32 * 2; at < chunk; at += 64) {
-        if (pairs && at + 1 < rows) {
+        if (pairs && at + 1 < count) {
             __pipeline_memcpy_async(to + at, from + at, 16);
         } else {
-            to[at] = at < rows ? from[at] : 0.0;
-            to[at + 1] = at + 1 < rows ? from[at + 1] : 0.0;
+            to[at] = at < count ? from[at] : 0.0;
+            to[at + 1] = at + 1 < count ? from[at + 1] : 0.0;
         }
     }
 }
@@ -62,15 +62,16 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) colu
         for (int part = 0; part < order.components; ++part) {
             const Index begin = part * order.component + order.first(block), size = order.count(block);
             for (Index first = 0; first < size; first += a.chunk) {
-                const int rows = int(min(Index(a.chunk), size - first));
+                const int count = int(min(Index(a.chunk), size - first));
                 __syncthreads();  // all threads have read the previous chunk
                 for (int m = warp; m <= a.columns; m += block_warps)
-                    stage((m < a.columns ? a.v[m] : a.w) + begin + first, staged + m * a.chunk, rows, a.chunk, a.pairs);
+                    stage((m < a.columns ? a.v[m] : a.w) + begin + first, staged + m * a.chunk, count, a.chunk,
+                          a.pairs);
                 __pipeline_commit();
                 __pipeline_wait_prior(0);
                 __syncthreads();
                 if (combine) {
-                    for (int at = threadIdx.x; at < rows; at += block_threads) {
+                    for (int at = threadIdx.x; at < count; at += block_threads) {
                         double value = w[at];
                         for (int m = 0; m < a.columns; ++m) value = fma(c[m], staged[m * a.chunk + at], value);
                         a.w[begin + first + at] = value;
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) colu
                 }
                 if (reduce == Reduce::dots) {
                     if (combine) __syncthreads();
-                    for (int at = lane; at < rows; at += 32) {
+                    for (int at = lane; at < count; at += 32) {
                         const double value = w[at];
 #pragma unroll
                         for (int turn = 0; turn < columns_per_warp; ++turn)
@@ -106,19 +107,20 @@ __global__ void __launch_bounds__(block_threads, blocks_per_multiprocessor) colu
     if (reduce != Reduce::nothing && is_last_block(a.tail.scratch.arrived)) finish_sums(a.tail, sums);
 }
 
-/// The shape of a kernel for at most `most` columns: the number of pairs of rows that a thread loads at a time, larger
-/// for few columns so that enough loads are in flight, and the number of resident thread blocks that registers allow.
+/// The shape of a kernel for at most `most` columns: the number of pairs of entries that a thread loads at a time,
+/// larger for few columns so that enough loads are in flight, and the number of resident thread blocks that registers
+/// allow.
 template <int most>
 struct InRegisters {
     static constexpr int pairs = most <= 4 ? 4 : most <= 8 ? 2 : 1, blocks = most <= 16 ? 2 : 1;
 };
 
-/// `width` neighbouring rows of V and w: w += V c if `combine`, then the rows' contribution to the sums.
+/// `width` neighbouring entries of V and w: w += V c if `combine`, then their contribution to the sums.
 template <int most, bool combine, Reduce reduce, int width>
-struct Rows {
+struct Entries {
     Values<width> v[most], w;
 
-    /// `at` counts groups of `width` rows from row `begin` on.
+    /// `at` counts groups of `width` entries from entry `begin` on.
     __device__ void load(const Arguments& a, Index begin, Index at, bool inside) {
 #pragma unroll
         for (int m = 0; m < most; ++m)
@@ -129,16 +131,16 @@ struct Rows {
     __device__ void use(const Arguments& a, Index begin, Index at, bool inside, const double (&c)[most],
                         double (&sum)[most]) {
 #pragma unroll
-        for (int row = 0; row < width; ++row) {
-            double& value = w.at[row];
+        for (int k = 0; k < width; ++k) {
+            double& value = w.at[k];
             if (combine) {
 #pragma unroll
-                for (int m = 0; m < most; ++m) value = fma(c[m], v[m].at[row], value);
+                for (int m = 0; m < most; ++m) value = fma(c[m], v[m].at[k], value);
             }
             if (reduce == Reduce::norm) sum[0] = fma(value, value, sum[0]);
             if (reduce == Reduce::dots) {
 #pragma unroll
-                for (int m = 0; m < most; ++m) sum[m] = fma(v[m].at[row], value, sum[m]);
+                for (int m = 0; m < most; ++m) sum[m] = fma(v[m].at[k], value, sum[m]);
             }
         }
         if (combine && inside) reinterpret_cast<Values<width>*>(a.w + begin)[at] = w;
@@ -163,18 +165,18 @@ __global__ void __launch_bounds__(block_threads, InRegisters<most>::blocks)
             const Index first = part * order.component + order.first(block), count = order.count(block);
             const Index size = count / width;
             if (width > 1 && threadIdx.x == 0 && count % width) {
-                Rows<most, combine, reduce, 1> last;
+                Entries<most, combine, reduce, 1> last;
                 last.load(a, first, count - 1, true);
                 last.use(a, first, count - 1, true, c, sum);
             }
             for (Index at = threadIdx.x; at < size; at += groups * block_threads) {
-                Rows<most, combine, reduce, width> rows[groups];
+                Entries<most, combine, reduce, width> entries[groups];
 #pragma unroll
                 for (int u = 0; u < groups; ++u)
-                    rows[u].load(a, first, at + u * block_threads, at + u * block_threads < size);
+                    entries[u].load(a, first, at + u * block_threads, at + u * block_threads < size);
 #pragma unroll
                 for (int u = 0; u < groups; ++u)
-                    rows[u].use(a, first, at + u * block_threads, at + u * block_threads < size, c, sum);
+                    entries[u].use(a, first, at + u * block_threads, at + u * block_threads < size, c, sum);
             }
         }
         if constexpr (reduce != Reduce::nothing) {

@@ -6,6 +6,7 @@
 
 #include "core/device/cuda.hpp"
 #include "core/vector/reduce_cuda.cuh"
+#include "core/vector/vector.hpp"
 
 namespace hyperplane::cuda {
 

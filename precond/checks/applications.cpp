@@ -10,7 +10,8 @@
 #include "precond/checks/errors.hpp"
 #include "precond/checks/general_applications.hpp"
 #include "precond/factors/exported.hpp"
-#include "precond/triangular/jacobi/sweeps.hpp"
+#include "precond/sweep_options.hpp"
+#include "precond/walks/wavefront.hpp"
 
 namespace hyperplane {
 namespace {

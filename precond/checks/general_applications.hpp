@@ -6,7 +6,7 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "precond/factors/ldu.hpp"
-#include "precond/triangular/jacobi/sweeps.hpp"
+#include "precond/sweep_options.hpp"
 
 namespace hyperplane {
 

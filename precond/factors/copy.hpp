@@ -4,8 +4,8 @@
 // copy_triangles_of contains a loop over points, so it is listed and written as core/device/for_each_point.hpp says.
 #pragma once
 
+#include "core/device/for_each_element.hpp"
 #include "precond/factors/view.hpp"
-#include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
 

@@ -11,6 +11,8 @@
 //     a lane a row                     eliminate_rows, precond/factors/gauss_jordan.cuh
 //     a lane a column                  eliminate_columns, precond/factors/gauss_jordan.cuh
 //     two elements a lane              Lane::eliminate, precond/factors/tensor_blocks.cuh
+//     every LANES-th element a lane    RowOf::invert, precond/general/factors/row.cuh
+//     a lane a row, by shuffles        Lane::finish_row, precond/sync_free_ilu/block_factor.cuh
 //     a thread an element              invert, precond/fgbilu/factor.cuh
 //     a loop over points a step        ScaleCross and others, precond/reproductions/fgbilu_by_element.cpp (Algorithm 4)
 //
@@ -33,6 +35,11 @@ HYPERPLANE_HD_INLINE double scaled_by_pivot(bool in_column_p, double x, double i
 /// it.
 HYPERPLANE_HD_INLINE double eliminated(bool in_row_p, bool in_column_p, double x, double factor, double scaled) {
     return in_row_p ? scaled : fma(-factor, scaled, in_column_p ? 0.0 : x);
+}
+
+/// The inverse of a block of one element, given the pivot to divide by, or 0 where none can be used.
+HYPERPLANE_HD_INLINE double inverse_or_zero(double pivot) {
+    return pivot == 0.0 ? 0.0 : 1.0 / pivot;
 }
 
 /// Replaces the m x m row-major block `a` by its inverse. `accept(row, pivot)` is called for every pivot and returns

@@ -11,10 +11,10 @@
 #include "core/matrix/views.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/pivot_error.hpp"
-#include "precond/row.hpp"
 
 namespace hyperplane {
 namespace {

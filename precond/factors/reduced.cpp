@@ -7,10 +7,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/device/for_each_element.hpp"
 #include "core/device/for_each_point.hpp"
 #include "core/ranks/slab_ends.hpp"
 #include "precond/factors/known_dof.hpp"
-#include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
 namespace {

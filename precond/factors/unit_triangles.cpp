@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/device/for_each_element.hpp"
 #include "core/device/for_each_point.hpp"
-#include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
 namespace {

@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(factor_threads, FACTOR_POINTS == 8 
     fgbilu_factor_points(const __grid_constant__ Arguments a) {
     const int point = threadIdx.x / 32, lane = threadIdx.x % 32, column = blockIdx.x * FACTOR_POINTS + point;
     double* const blocks = shared + point * point_size;
-    let_next_begin();
+    let_next_level_begin();
     const Point p(a, column);
     if (DOF < 8) {
         for (int q = lane; q < entries * padded_block; q += 32) blocks[q] = 0.0;

@@ -211,7 +211,7 @@ struct Part {
 /// v = r - W v at the points of a level, or z = D^-1 v - G z; not UNIT: y = D^-1 (r - E y), or z -= D^-1 F z.
 template <bool lower>
 __device__ __forceinline__ void solve_level(const Arguments& a) {
-    let_next_begin();
+    let_next_level_begin();
     Part<lower> mine{Share<SOLVE_POINTS, DOF * PARTS>()};
     const Point p(a, blockIdx.x * SOLVE_POINTS + mine.point);
 #if HALO_PLANES > 0

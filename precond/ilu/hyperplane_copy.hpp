@@ -17,7 +17,7 @@ namespace hyperplane {
 
 class HyperplaneCopy {
 public:
-    /// For the matrix `a` of a rank and factors on the stencil `filled`.
+    /// Makes a copy for the matrix `a` of a rank and factors on the stencil `filled`.
     HyperplaneCopy(const StructMatrix& a, const Stencil& filled, bool within_rank);
 
     /// Planes at either end of the grid of the copies that other ranks compute: as many as products read, since fill

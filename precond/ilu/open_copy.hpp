@@ -13,7 +13,7 @@ namespace hyperplane {
 
 class OpenCopy {
 public:
-    /// For the matrix `a` of a rank.
+    /// Makes a copy of the matrix `a` of a rank.
     explicit OpenCopy(const StructMatrix& a);
 
     /// The layout of the copy: a rank's planes and its halo as a grid of their own, which is not periodic along z.

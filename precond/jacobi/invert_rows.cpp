@@ -3,7 +3,7 @@
 #include "precond/jacobi/invert_rows.hpp"
 
 #include "core/device/for_each_point.hpp"
-#include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/judged_inverse.hpp"
 #include "precond/factors/pivot_record.hpp"
 
 namespace hyperplane {
@@ -32,19 +32,12 @@ struct InvertRows {
         const int size = dof * dof;
         const double* const own = places[row] < 0 ? nullptr : a + places[row] * size;
         double* const block = inverse + row * size;
-        double scale = 0.0;
-        for (int at = 0; at < size; ++at) {
-            block[at] = own ? own[at] : 0.0;
-            scale = fmax(scale, fabs(block[at]));
-        }
-        double ratio = 1.0;
-        const int stopped = invert_in_place(dof, block, [&](int r, double pivot) {
-            const double diagonal = own ? own[r * dof + r] : 0.0;
-            ratio = fmin(ratio, judge.ratio(pivot, diagonal));
-            return judge.usable(pivot, diagonal, scale, (unsigned long long)(row * dof + r), true);
-        });
-        if (stopped >= 0)
-            for (int at = 0; at < size; ++at) block[at] = 0.0;
+        for (int at = 0; at < size; ++at) block[at] = own ? own[at] : 0.0;
+        const double ratio = invert_judged(
+            dof, block, [&](int r, int c) { return own ? own[r * dof + c] : 0.0; }, judge,
+            [&](int r, double pivot, double diagonal, double scale) {
+                return judge.usable(pivot, diagonal, scale, (unsigned long long)(row * dof + r), true);
+            });
         smallest.take(ratio, row);
     }
 };

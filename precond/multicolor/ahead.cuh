@@ -7,6 +7,9 @@
 // The arithmetic is that of precond/multicolor/solve.cuh, term by term, so the results have the same bits.
 //
 // Definitions, besides those of solve.cuh, which alone includes this text, once: AHEAD (1: as above).
+
+#include "precond/multicolor/step.cuh"
+
 namespace hyperplane {
 
 #if AHEAD

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/device/for_each_point.hpp"
-#include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/judged_inverse.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/factors/view.hpp"
@@ -146,24 +146,17 @@ struct FactorPoint {
 
     /// Replaces D by D^-1, or by zero if a pivot cannot be used (precond/factors/pivots.hpp).
     HYPERPLANE_HD void invert(Place own, Int3 p) const {
-        double block[room * room], scale = 0.0, smallest = 1.0;
+        double block[room * room];
         const Index slot = a.layout.slot(p), row_of_p = points.grid.row(p) - first_row;
         for (int r = 0; r < size(); ++r)
-            for (int c = 0; c < size(); ++c) {
-                const double value = diagonal(own, r, c), given = std::abs(a.blocks.at(a.diagonal, slot, r, c));
-                block[r * size() + c] = value;
-                scale = scale < given ? given : scale;
-                scale = scale < std::abs(value) ? std::abs(value) : scale;
-            }
-        const int given_up = invert_in_place(size(), block, [&](int r, double pivot) {
-            const double given = a.blocks.at(a.diagonal, slot, r, r), ratio = judge.ratio(pivot, given);
-            smallest = ratio < smallest ? ratio : smallest;
-            const Index row = row_of_p * size() + r;
-            return judge.usable(pivot, given, scale, (unsigned long long)(row), true);
-        });
+            for (int c = 0; c < size(); ++c) block[r * size() + c] = diagonal(own, r, c);
+        ratios[row_of_p] = invert_judged(
+            size(), block, [&](int r, int c) { return a.blocks.at(a.diagonal, slot, r, c); }, judge,
+            [&](int r, double pivot, double given, double scale) {
+                return judge.usable(pivot, given, scale, (unsigned long long)(row_of_p * size() + r), true);
+            });
         for (int r = 0; r < size(); ++r)
-            for (int c = 0; c < size(); ++c) diagonal(own, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
-        ratios[row_of_p] = smallest;
+            for (int c = 0; c < size(); ++c) diagonal(own, r, c) = block[r * size() + c];
     }
 
     /// G = D^-1 F.

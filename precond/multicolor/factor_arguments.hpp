@@ -56,6 +56,8 @@ struct ColourFactorArgumentsOf {
     ColourProduct product[most_products];  // the last member; the products of a lower entry follow each other
 };
 using ColourFactorArguments = ColourFactorArgumentsOf<most_colour_products>;
-static_assert(sizeof(ColourFactorArguments) <= 32764);
+static_assert(sizeof(ColourEntry) == 32 && sizeof(ColourProduct) == 16);
+static_assert(sizeof(ColourFactorArgumentsOf<8>) == 1536);
+static_assert(sizeof(ColourFactorArguments) <= 32764);  // of a kernel
 
 }  // namespace hyperplane

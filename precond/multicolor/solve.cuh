@@ -29,13 +29,11 @@
 // (precond/factors/reduced_values.cuh), REAL (double or float: the type of r, v, w and z; sums are in double
 // precision).
 
-#include "precond/factors/reduced_values.cuh"
-#include "precond/multicolor/arguments.hpp"
+#include "precond/multicolor/ahead.cuh"
+#include "precond/multicolor/step.cuh"
+#include "precond/walks/next_kernel.cuh"
 
 namespace hyperplane {
-
-typedef REAL Real;
-using Step = ColourArguments<const Value, MOST_TERMS, Real>;
 
 // With several rows a thread, one thread block may take all registers: loads in flight hide the latency instead of more
 // warps.
@@ -45,9 +43,6 @@ using Step = ColourArguments<const Value, MOST_TERMS, Real>;
 #define LAUNCH_BOUNDS __launch_bounds__(THREADS, 1)
 #endif
 
-constexpr int of_w = 0, of_inverse = 1, of_g = 2;                      // the parts of a row of factors
-constexpr int unrolled_terms = DOF > 1 ? 1 : MOST_TERMS == 6 ? 6 : 4;  // for star7 all
-constexpr int unrolled_columns = DOF <= 8 ? DOF : 4;
 constexpr bool through_shared = DOF == 1 && COLOURS > 2 && COLOURS <= 16;  // at most 34 KiB
 constexpr int pitch = COLOURS | 1;  // values of a place in shared memory; odd, to avoid bank conflicts
 constexpr int shared_values = through_shared ? THREADS * pitch : 1;
@@ -91,122 +86,6 @@ __device__ __forceinline__ bool has(const Step& s, int place) {
     return place < (PART ? s.last : s.stride);
 }
 
-__device__ __forceinline__ const Value* coefficient(const Step& s, long long block, int row, int col, int place) {
-    return s.factors + block + (long long)(row * DOF + col) * s.stride + place;
-}
-
-__device__ __forceinline__ unsigned char exponent(const Step& s, int part, int row, int slot) {
-    return s.exponents[(long long)(part * DOF + row) * s.slots + slot];
-}
-
-/// Converts `sum` to units of the scales of its rows in a part, or back if `out`.
-template <int part, bool out>
-__device__ __forceinline__ void change_units(const Step& s, double (&sum)[ROWS], int first, int place) {
-    if constexpr (scaled_rows)
-#pragma unroll
-        for (int r = 0; r < ROWS; ++r) {
-            if (DOF % ROWS != 0 && first + r >= DOF) continue;
-            const unsigned char kept = exponent(s, part, first + r, s.colour * s.stride + place);
-            sum[r] *= scale_of(out ? kept : 254 - kept);
-        }
-}
-
-/// sum += sign * block * x, for the block at `place`; consecutive components of x are `slots` apart.
-template <int sign>
-__device__ __forceinline__ void add(const Step& s, double (&sum)[ROWS], int first, long long block, int place,
-                                    const Real* x, long long slots) {
-#pragma unroll(unrolled_columns)
-    for (int c = 0; c < DOF; ++c) {
-        const double value = double(x[c * slots]);
-#pragma unroll
-        for (int r = 0; r < ROWS; ++r)
-            if (DOF % ROWS == 0 || first + r < DOF)
-                sum[r] += sign * widened(__ldcs(coefficient(s, block, first + r, c, place))) * value;
-    }
-}
-
-/// Subtracts the terms of a step, with W or with G, from `sum`; x is in coloured order.
-template <int part>
-__device__ __forceinline__ void subtract_terms(const Step& s, double (&sum)[ROWS], int first, int place,
-                                               const Real* x) {
-    constexpr bool mirrored = part == of_g && SYMMETRIC;
-    if constexpr (!mirrored) change_units<part, false>(s, sum, first, place);
-#pragma unroll(unrolled_terms)
-    for (int t = 0; t < s.terms; ++t) {
-        const ColourTerm& term = s.term[t];
-        const int there = place + term.shift;
-        const bool known = unsigned(there) < unsigned(s.stride);
-        const int near = known ? there : place;
-        const Real* at = x + term.base + near;
-#pragma unroll(unrolled_columns)
-        for (int c = 0; c < DOF; ++c) {
-            double value = double(at[(long long)c * s.slots]);
-            if (scaled_rows && mirrored) value *= scale_of(exponent(s, of_w, c, term.base + near));
-#pragma unroll
-            for (int r = 0; r < ROWS; ++r) {
-                const int row = first + r;
-                if (DOF % ROWS != 0 && row >= DOF) continue;
-                const Value* from =
-                    mirrored ? coefficient(s, term.block, c, row, near) : coefficient(s, term.block, row, c, place);
-                const double weight = widened(__ldcs(from));
-                sum[r] -= (mirrored && !known ? 0.0 : weight) * value;
-            }
-        }
-    }
-    if constexpr (!mirrored) change_units<part, true>(s, sum, first, place);
-}
-
-__device__ __forceinline__ void store(Real* x, const double (&sum)[ROWS], int first, long long component,
-                                      long long slot) {
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r)
-        if (DOF % ROWS == 0 || first + r < DOF) x[(first + r) * component + slot] = Real(sum[r]);
-}
-
-/// Stores a value of z = M^-1 r, or omega times it, or adds that, rounding as an update of vectors after the solve
-/// does.
-__device__ __forceinline__ void put(const Step& s, long long at, Real z) {
-    if (s.result == writes_result)
-        s.z[at] = z;
-    else if (s.result == scales_result)
-        s.z[at] = Real(s.omega * double(z));
-    else
-        s.z[at] = Real(fma(s.omega, double(z), double(s.z[at])));
-}
-
-/// Stores v of a colour or, for the last colour if a thread has all rows of a point, z = D^-1 v.
-__device__ __forceinline__ void finish_lower(const Step& s, const double (&sum)[ROWS], int first, int place) {
-    const int slot = s.colour * s.stride + place;
-    if (ROWS < DOF || s.colour < COLOURS - 1) return store(s.v, sum, first, s.slots, slot);
-    double z[ROWS] = {};
-#pragma unroll
-    for (int c = 0; c < ROWS; ++c)
-#pragma unroll
-        for (int r = 0; r < ROWS; ++r) z[r] += widened(__ldcs(coefficient(s, s.inverse, r, c, place))) * sum[c];
-    change_units<of_inverse, true>(s, z, 0, place);
-    store(s.w, z, 0, s.slots, slot);
-}
-
-/// Computes z of a colour from v and from z of later colours.
-__device__ __forceinline__ void upper_sum(const Step& s, double (&sum)[ROWS], int first, int place) {
-    add<1>(s, sum, first, s.inverse, place, s.v + s.colour * s.stride + place, s.slots);
-    change_units<of_inverse, true>(s, sum, first, place);
-    subtract_terms<of_g>(s, sum, first, place, s.w);
-}
-
-/// Lets the next kernel's thread blocks begin.
-__device__ __forceinline__ void let_next_begin() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-/// Waits until what the kernel before has written is there.
-__device__ __forceinline__ void wait_for_last() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
 /// Calls act(index in shared memory, slot) for the points of the thread block; consecutive threads have consecutive
 /// points.
 template <class Act>
@@ -220,12 +99,6 @@ __device__ __forceinline__ void for_points_of_block(const Step& s, Act act) {
         p.advance(s, THREADS);
     }
 }
-
-}  // namespace hyperplane
-
-#include "precond/multicolor/ahead.cuh"
-
-namespace hyperplane {
 
 extern "C" __global__ void LAUNCH_BOUNDS enter(const __grid_constant__ Step s) {
     let_next_begin();

@@ -68,5 +68,7 @@ struct CouplingArguments {
     int examines;         // whether rows are examined, of a symmetric matrix with one unknown
     int delta[1000];      // of the entries, core/grid/slots.hpp
 };
+static_assert(sizeof(GridSlots) == 28 && sizeof(GridStep) == 132 && sizeof(TransferArguments) == 336);
+static_assert(sizeof(SetupArguments) == 7616 && sizeof(CouplingArguments) == 4080);
 
 }  // namespace hyperplane::multigrid

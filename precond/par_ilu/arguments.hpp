@@ -35,7 +35,7 @@ struct FixedPointArguments {
     LevelOfSweeps level;              // precond/par_ilu/levels.cuh
     FixedPointEntry entry[entries];
 };
-static_assert(sizeof(FixedPointEntry) == 32);
+static_assert(sizeof(FixedPointEntry) == 32 && sizeof(LevelOfSweeps) == 40);
 static_assert(sizeof(FixedPointArguments<7>) == 368);
 
 }  // namespace hyperplane

@@ -342,7 +342,7 @@ struct LevelSweeps : PointOfWarp {
 
 extern "C" __global__ void __launch_bounds__(level_threads, resident_blocks)
     sweeps_of_level(const __grid_constant__ Arguments a) {
-    let_next_begin();
+    let_next_level_begin();
     const Column column(a, blockIdx.x * level_points + threadIdx.x / 32);
     stage_level(a);
     wait_copies<0>();

@@ -6,7 +6,7 @@
 
 #include "core/matrix/views.hpp"
 #include "precond/factors/eliminations.hpp"
-#include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/judged_inverse.hpp"
 #include "precond/factors/pivot_rule.hpp"
 #include "precond/factors/view.hpp"
 #include "precond/par_ilu/sweeps_cuda.hpp"
@@ -79,26 +79,20 @@ struct SweepRow {
 
     /// Replaces D by D^-1 and, in the last sweep, records the pivots.
     HYPERPLANE_HD void invert(Index slot) const {
-        double block[room * room], scale = 0.0, smallest = 1.0, bad = 0.0;
+        double block[room * room], bad = 0.0;
         int component = -1;
         const int own_entry = tables.a_entry[old.lower];
         for (int r = 0; r < size(); ++r)
-            for (int c = 0; c < size(); ++c) {
-                const double value = inverse.at(0, slot, r, c), own = std::abs(a.at(own_entry, slot, r, c));
-                block[r * size() + c] = value;
-                scale = scale < own ? own : scale;
-                scale = scale < std::abs(value) ? std::abs(value) : scale;
-            }
-        const int given_up = invert_in_place(size(), block, [&](int row, double pivot) {
-            const double own = a.at(own_entry, slot, row, row);
-            const double compared = rule.ratio(pivot, own);
-            smallest = compared < smallest ? compared : smallest;
-            if (rule.accepts(pivot, own, rule.tolerance * scale)) return pivot;
-            if (component < 0) component = row, bad = pivot;
-            return last ? 0.0 : rule.guess(own, scale);
-        });
+            for (int c = 0; c < size(); ++c) block[r * size() + c] = inverse.at(0, slot, r, c);
+        const double smallest = invert_judged(
+            size(), block, [&](int r, int c) { return a.at(own_entry, slot, r, c); }, rule,
+            [&](int row, double pivot, double own, double scale) {
+                if (rule.accepts(pivot, own, rule.tolerance * scale)) return pivot;
+                if (component < 0) component = row, bad = pivot;
+                return last ? 0.0 : rule.guess(own, scale);
+            });
         for (int r = 0; r < size(); ++r)
-            for (int c = 0; c < size(); ++c) inverse.at(0, slot, r, c) = given_up < 0 ? block[r * size() + c] : 0.0;
+            for (int c = 0; c < size(); ++c) inverse.at(0, slot, r, c) = block[r * size() + c];
         if (!last) return;
         for (int e = 0; e < (shares ? 0 : kept) && component < 0; ++e) {
             if (e == old.lower) continue;

@@ -33,9 +33,9 @@
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/general/solves/rank_stages.hpp"
 #include "precond/general/solves/solve_way.hpp"
+#include "precond/has_solve_way.hpp"
 #include "precond/par_ilut/selection.hpp"
 #include "precond/row.hpp"
-#include "precond/tells_solve_way.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {
@@ -53,7 +53,7 @@ struct ParIlutOptions {
     std::optional<SweepOptions> jacobi;  ///< Jacobi sweeps in their place
 };
 
-class ParIlut : public Preconditioner, public HasLduFactors, public TellsSolveWay {
+class ParIlut : public Preconditioner, public HasLduFactors, public HasSolveWay {
 public:
     ParIlut(const Context& context, const ParIlutOptions& options);
     ~ParIlut() override;

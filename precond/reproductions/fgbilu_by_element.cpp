@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/reproductions/fgbilu_by_element.hpp"
 
-#include "precond/walks/for_each_element.hpp"
+#include "core/device/for_each_element.hpp"
 
 namespace hyperplane {
 namespace {

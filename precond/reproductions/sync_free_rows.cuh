@@ -15,21 +15,11 @@
 // Definitions: LANES (threads of a row, a power of two), SEARCHES (whether Algorithm 4 is used), SYMMETRIC, DOF 1,
 // WARPS (of a thread block).
 
-#include "precond/general/factors/arguments.hpp"
+#include "precond/general/factors/eliminated_row.cuh"
 #include "precond/general/solves/waiting.cuh"
-
-namespace hyperplane {
-
-typedef GeneralFactorArguments Arguments;
-constexpr bool others_change = true;
-
-}  // namespace hyperplane
-
-#include "precond/general/factors/row.cuh"
-#include "precond/sync_free_ilu/polled.cuh"
-
 #include "precond/reproductions/update_by_intersection.cuh"
 #include "precond/reproductions/update_by_search.cuh"
+#include "precond/sync_free_ilu/polled.cuh"
 
 namespace hyperplane {
 
@@ -69,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(threads) sync_free_rows(const __gri
     for (unsigned part = take_ticket(a.state, epoch); part < a.parts; part = take_ticket(a.state, epoch)) {
         const long long index = (long long)part * rows_of_block + which;
         if (index < a.rows) {
-            const Row x = row_of(a, a.order ? __ldg(a.order + index) : index, diagonals + which);
+            const Row x = Row::of(a, a.order ? __ldg(a.order + index) : index, diagonals + which);
             x.load();
             eliminate(x, epoch, batches[which]);
             const double ratio = x.invert(x.element(x.diagonal, 0));

@@ -3,7 +3,9 @@
 // two rows' columns, LANES entries of each at a time. Those of the row that is updated, a, are in registers; those of
 // the row that is eliminated, b, in shared memory. So rows of any length fit.
 //
-// Whoever includes this text has included precond/general/factors/row.cuh, of one unknown.
+// Definitions: as in precond/general/factors/row.cuh; DOF is 1.
+
+#include "precond/general/factors/eliminated_row.cuh"
 
 namespace hyperplane {
 

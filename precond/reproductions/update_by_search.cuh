@@ -2,7 +2,9 @@
 // Algorithm 4 of Freire, Dufrechou and Ezzatti (section IV-B, ILU_vect): the update of a row by a binary search. Each
 // lane takes an entry of the row that is updated, a, and looks for its column in the row that is eliminated, b.
 //
-// Whoever includes this text has included precond/general/factors/row.cuh, of one unknown.
+// Definitions: as in precond/general/factors/row.cuh; DOF is 1.
+
+#include "precond/general/factors/eliminated_row.cuh"
 
 namespace hyperplane {
 

@@ -6,7 +6,7 @@
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/general/pattern/diagonal_pattern.hpp"
-#include "precond/tells_solve_way.hpp"
+#include "precond/has_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -38,7 +38,7 @@ std::vector<int> with_halo(const BsrMatrix& a, const std::vector<int>& own) {
     return {all.begin(), all.end()};
 }
 
-class ScaledPreconditioner : public Preconditioner, public HasLduFactors, public TellsSolveWay {
+class ScaledPreconditioner : public Preconditioner, public HasLduFactors, public HasSolveWay {
 public:
     ScaledPreconditioner(const Context& context, const ScalingRow& scaling, bool symmetric,
                          std::unique_ptr<Preconditioner> inner)

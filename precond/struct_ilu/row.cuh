@@ -41,7 +41,7 @@ struct RowOfPoint {
         if (DOF == 1) {
             if (!active) return;
             const double met = x[0], pivot = usable(met, own[0], fmax(fabs(own[0]), fabs(met)), i, 0);
-            x[0] = pivot == 0.0 ? 0.0 : 1.0 / pivot;
+            x[0] = inverse_or_zero(pivot);
             keep_ratio(met, own[0], i);
             return;
         }

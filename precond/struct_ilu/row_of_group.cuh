@@ -7,6 +7,7 @@
 // results in shared memory. Only the warps of the same points wait for each other.
 #pragma once
 
+#include "precond/struct_ilu/places.cuh"
 #include "precond/struct_ilu/row.cuh"
 
 namespace hyperplane {

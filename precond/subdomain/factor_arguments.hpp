@@ -30,6 +30,6 @@ struct SubdomainFactorArguments {
     int nx, ny, nz, size_x, size_y, size_z, count_x, count_y;
     int products, lower, stored, mirror;  // A stores entries below `stored`; e and `mirror` - e mirror each other
 };
-static_assert(sizeof(SubdomainFactorArguments) == 176);
+static_assert(sizeof(SubdomainFactorArguments) == 176 && sizeof(SubdomainProduct) == 8);
 
 }  // namespace hyperplane

@@ -7,7 +7,7 @@
 #include "core/device/cuda.hpp"
 #include "core/matrix/views.hpp"
 #include "precond/factors/eliminations.hpp"
-#include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/judged_inverse.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/pivot_record.hpp"
 #include "precond/subdomain/factor_tensor_cuda.hpp"
@@ -114,22 +114,17 @@ struct FactorPoint {
     /// Computes D^-1, the inverse of X_0, or 0 if a pivot cannot be used.
     __device__ void invert(const Place& at, PivotRatio& smallest) const {
         const int own_entry = tables.a_entry[x.lower], size = dof();
-        double block[room * room], scale = 0.0, ratio = 1.0;
-        // fmax ignores NaN; a pivot that is NaN is refused anyway.
-        const auto enlarge = [&](double entry) { scale = fmax(scale, fabs(entry)); };
+        double block[room * room];
         for (int r = 0; r < size; ++r)
-            for (int c = 0; c < size; ++c) {
-                enlarge(a.at(own_entry, at.point, at.slot, r, c));
-                enlarge(block[r * size + c] = value(at, x.lower, r, c));
-            }
+            for (int c = 0; c < size; ++c) block[r * size + c] = value(at, x.lower, r, c);
         const Index row = x.partition.grid.row(at.point);
-        const int given_up = invert_in_place(size, block, [&](int component, double pivot) {
-            const double own = a.at(own_entry, at.point, at.slot, component, component);
-            ratio = std::min(ratio, judge.ratio(pivot, own));
-            return judge.usable(pivot, own, scale, (unsigned long long)(row * size + component), true);
-        });
+        const double ratio = invert_judged(
+            size, block, [&](int r, int c) { return a.at(own_entry, at.point, at.slot, r, c); }, judge,
+            [&](int component, double pivot, double own, double scale) {
+                return judge.usable(pivot, own, scale, (unsigned long long)(row * size + component), true);
+            });
         for (int r = 0; r < size; ++r)
-            for (int c = 0; c < size; ++c) value(at, x.lower, r, c) = given_up >= 0 ? 0.0 : block[r * size + c];
+            for (int c = 0; c < size; ++c) value(at, x.lower, r, c) = block[r * size + c];
         smallest.take(ratio, row);
     }
 

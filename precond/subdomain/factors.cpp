@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "core/device/for_each_element.hpp"
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/pivot_record.hpp"
 #include "precond/subdomain/factor_tensor_cuda.hpp"
-#include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
 namespace {

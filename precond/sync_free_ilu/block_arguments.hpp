@@ -23,5 +23,6 @@ struct BlockFactorArguments {
     double shift;  // alpha
     unsigned count;
 };
+static_assert(sizeof(BlockFactorArguments) == 136);
 
 }  // namespace hyperplane

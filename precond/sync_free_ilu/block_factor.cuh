@@ -25,7 +25,7 @@
 namespace hyperplane {
 
 typedef BlockFactorArguments Arguments;
-typedef unsigned long long Meetings;  // four bits for an entry of row k: the entry of this row that it meets, from 1
+typedef unsigned long long Matches;  // four bits for an entry of row k: the entry of this row that it meets, from 1
 constexpr int threads = MOST > 8 ? 64 : 128, batch = 3;
 constexpr int rows_of_slice = 32 / DOF, rows_of_block = threads / 32 * rows_of_slice;
 static_assert(MOST <= 15, "four bits have the number of an entry");
@@ -34,7 +34,7 @@ static_assert(MOST <= 15, "four bits have the number of an entry");
 struct Memory {
     double x[MOST * DOF][threads];
     long long pivot[MOST - 1][rows_of_block];  // [step]: the place of the diagonal block of row k
-    Meetings meetings[MOST - 1][rows_of_block];
+    Matches matches[MOST - 1][rows_of_block];
 };
 
 /// A lane, and the row that it works on.
@@ -87,21 +87,21 @@ struct Lane {
         }
     }
     /// For each step, where the row k that it eliminates meets this row.
-    __device__ __forceinline__ void find_meetings() const {
+    __device__ __forceinline__ void find_matches() const {
         for (int s = r; s < lower; s += DOF) {
             const int k = __ldg(a.column + begin + s);
             const long long pivot = __ldg(a.diagonal + k);
             const int others = int(__ldg(a.row_begin + k + 1) - pivot) - 1;
-            Meetings found = 0;
+            Matches found = 0;
             int e = SYMMETRIC ? lower : s + 1;
             for (int t = 0; t < others; ++t) {
                 const int column = __ldg(a.column + pivot + 1 + t);
                 while (e < count && __ldg(a.column + begin + e) < column) ++e;
                 if (e == count) break;
-                if (__ldg(a.column + begin + e) == column) found |= Meetings(e + 1) << (4 * t);
+                if (__ldg(a.column + begin + e) == column) found |= Matches(e + 1) << (4 * t);
             }
             memory.pivot[s][of_block] = pivot;
-            memory.meetings[s][of_block] = found;
+            memory.matches[s][of_block] = found;
         }
     }
 
@@ -121,17 +121,17 @@ struct Lane {
         const double unknown = __longlong_as_double(unfinished);
         const double *at_p[batch], *at_u[batch];
         double p[batch][DOF], u[batch][DOF];
-        Meetings meetings[batch];
+        Matches matches[batch];
         int met[batch];  // the first entry of row k that meets this row
 #pragma unroll
         for (int b = 0; b < batch; ++b) {
             const bool steps = from + b < lower;
-            meetings[b] = steps ? memory.meetings[from + b][of_block] : 0;
-            met[b] = meetings[b] ? (__ffsll((long long)meetings[b]) - 1) / 4 : 0;
+            matches[b] = steps ? memory.matches[from + b][of_block] : 0;
+            met[b] = matches[b] ? (__ffsll((long long)matches[b]) - 1) / 4 : 0;
             at_p[b] = a.values + element(steps ? memory.pivot[from + b][of_block] : 0, 0);
             at_u[b] = at_p[b] + (1 + met[b]) * DOF * DOF;
 #pragma unroll
-            for (int c = 0; c < DOF; ++c) p[b][c] = steps ? unknown : 0.0, u[b][c] = meetings[b] ? unknown : 0.0;
+            for (int c = 0; c < DOF; ++c) p[b][c] = steps ? unknown : 0.0, u[b][c] = matches[b] ? unknown : 0.0;
         }
         // A row that waits looks at one value of each row k alone, and at the others when it is known.
         for (;;) {
@@ -178,10 +178,10 @@ struct Lane {
                 w[c] = sum;
                 if (steps) a.values[element(begin + from + b, c)] = sum;
             }
-            Meetings left = meetings[b] >> (4 * met[b]);
+            Matches left = matches[b] >> (4 * met[b]);
             update(int(left & 15), w, u[b]);
             for (int t = met[b];;) {
-                left &= ~(Meetings)15;
+                left &= ~(Matches)15;
                 if (!__any_sync(~0u, left != 0)) break;
                 const int further = left ? (__ffsll((long long)left) - 1) / 4 : 0;
                 left >>= 4 * further;
@@ -250,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(threads) block_factor(const __grid_
     for (unsigned at = blockIdx.x * (threads / 32) + threadIdx.x / 32; at < a.count; at += stride) {
         const Lane lane(a, memory, a.slices[at], int(threadIdx.x % 32));
         lane.load();
-        lane.find_meetings();
+        lane.find_matches();
         __syncwarp();
         const int steps = int(__reduce_max_sync(~0u, unsigned(lane.lower)));
         for (int from = 0; from < steps; from += batch) lane.eliminate(from);

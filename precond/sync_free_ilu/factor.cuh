@@ -15,17 +15,15 @@
 // Definitions: DOF, LANES (a power of two; 32 where DOF > 1), SYMMETRIC, WARPS (of a thread block), BATCH (of short
 // rows).
 
-#include "precond/general/factors/arguments.hpp"
+#include "precond/general/factors/eliminated_row.cuh"
 #include "precond/general/solves/waiting.cuh"
 
-namespace hyperplane {
-
-typedef GeneralFactorArguments Arguments;
-constexpr bool others_change = true;
-
-}  // namespace hyperplane
-
-#include "precond/general/factors/row.cuh"
+#define SHORT_ROWS (DOF <= 8)
+#if DOF == 1
+#include "precond/sync_free_ilu/factor_short.cuh"
+#elif SHORT_ROWS
+#include "precond/sync_free_ilu/factor_short_blocks.cuh"
+#endif
 
 namespace hyperplane {
 
@@ -45,17 +43,6 @@ __device__ void eliminate(const Row& x, u64 epoch) {
         x.update_shared(SYMMETRIC ? x.diagonal : at + 1, SYMMETRIC ? mirrored : pivot + 1, last);
     }
 }
-
-}  // namespace hyperplane
-
-#define SHORT_ROWS (DOF <= 8)
-#if DOF == 1
-#include "precond/sync_free_ilu/factor_short.cuh"
-#elif SHORT_ROWS
-#include "precond/sync_free_ilu/factor_short_blocks.cuh"
-#endif
-
-namespace hyperplane {
 
 #if !SHORT_ROWS
 struct ShortRow {
@@ -88,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(threads) general_factor(const __gri
     const long long index = (long long)part * rows_of_block + which;
     if (threadIdx.x % LANES == 0) ratios.note(which, 1.0, 0);
     if (index < a.rows) {
-        const Row row = row_of(a, __ldg(a.order + index), blocks + which * size);
+        const Row row = Row::of(a, __ldg(a.order + index), blocks + which * size);
         const double ratio = factor(row, memory[which], epoch);
         __syncwarp(row.mask);
         if (row.lane == 0) {

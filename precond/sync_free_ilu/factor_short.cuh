@@ -8,6 +8,9 @@
 //
 // Definitions: as in factor.cuh, and BATCH (at most LANES).
 
+#include "precond/general/factors/eliminated_row.cuh"
+#include "precond/general/solves/waiting.cuh"
+
 namespace hyperplane {
 
 struct ShortRow {
@@ -96,7 +99,7 @@ struct ShortRow {
             const PivotJudge judge{r.a.rule, r.a.log};
             ratio = fmin(ratio, judge.ratio(x, own));
             const double used = judge.usable(x, own, fmax(fabs(x), fabs(own)), (u64)r.row, true);
-            x = used == 0.0 ? 0.0 : 1.0 / used;
+            x = inverse_or_zero(used);
         }
         if (lane < size) *r.element(r.begin + lane, 0) = x;
         return __shfl_sync(r.mask, ratio, lower, LANES);

@@ -6,6 +6,9 @@
 //
 // Definitions: as in factor.cuh; LANES is 32.
 
+#include "precond/general/factors/eliminated_row.cuh"
+#include "precond/general/solves/waiting.cuh"
+
 namespace hyperplane {
 
 struct ShortRow {

@@ -74,7 +74,8 @@ ParameterTable part_parameters() {
              .choices = {"auto"}}};
 }
 
-SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerSetting& setting) {
+/// What the keys say, where `dof` is all that is known of the matrix.
+SyncFreeOptions part_options_of(const Parameters& parameters, Backend backend, int dof) {
     const std::string section = "preconditioner", name = "subdomain_ildu0";
     SyncFreeOptions options = ilu_options_of(parameters, name);
     if (parameters.text(section, "subdomain") != "auto")
@@ -82,17 +83,11 @@ SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerS
             "{}: a general matrix has no boxes of points; leave the key out, and set preconditioner.part_rows",
             parameters.where(section, "subdomain")));
     options.part_variant = subdomain_variant(parameters.text(section, "variant"));
-    if (options.part_variant != SubdomainVariant::level && setting.context.backend() == Backend::cpu)
+    if (options.part_variant != SubdomainVariant::level && backend == Backend::cpu)
         throw UsageError(fmt::format(
             "{}: on a general matrix, variant {} is a way in which threads of a GPU work; a CPU has one thread a "
             "subdomain. Set variant = level, which gives the same M, or device.backend = cuda",
             parameters.where(section, "variant"), name_of(options.part_variant)));
-    if (options.part_variant != SubdomainVariant::level && setting.matrix.pattern()->slab())
-        throw UsageError(fmt::format(
-            "{}: {} does not work on several ranks that share the rows of a general matrix; set variant = level, or "
-            "take one rank",
-            parameters.where(section, "variant"), name_of(options.part_variant)));
-    const int dof = setting.matrix.dof();
     options.parts = PartOptions{PartOptions::default_rows(dof), parameters.text(section, "parts") == "consecutive"};
     if (parameters.text(section, "part_rows") != "auto") {
         options.parts->most_rows = parameters.integer(section, "part_rows");
@@ -103,6 +98,16 @@ SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerS
                 parameters.where(section, "part_rows"), options.parts->most_rows, dof, most));
     }
     if (sweeps_triangles(parameters)) options.sweeps = triangular_solve_options(parameters);
+    return options;
+}
+
+SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerSetting& setting) {
+    SyncFreeOptions options = part_options_of(parameters, setting.context.backend(), setting.matrix.dof());
+    if (options.part_variant != SubdomainVariant::level && setting.matrix.pattern()->slab())
+        throw UsageError(fmt::format(
+            "{}: {} does not work on several ranks that share the rows of a general matrix; set variant = level, or "
+            "take one rank",
+            parameters.where("preconditioner", "variant"), name_of(options.part_variant)));
     return options;
 }
 
@@ -126,14 +131,7 @@ CountedPlan par_ilu_by_counts(const Parameters& parameters, const Context& conte
 }
 
 CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    SyncFreeOptions options;
-    options.parts = PartOptions{PartOptions::default_rows(a.dof), false};
-    if (parameters.text("preconditioner", "part_rows") != "auto")
-        options.parts->most_rows =
-            std::min(parameters.integer("preconditioner", "part_rows"), PartOptions::largest_rows(a.dof));
-    options.storage = factor_storage(parameters);
-    if (sweeps_triangles(parameters)) options.sweeps = triangular_solve_options(parameters);
-    return by_counts(options, context, a);
+    return by_counts(part_options_of(parameters, context.backend(), a.dof), context, a);
 }
 
 bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& setting) {

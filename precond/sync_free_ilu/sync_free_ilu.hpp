@@ -5,8 +5,7 @@
 // set-up has two parts:
 //
 //     symbolic   the pattern of the fill level (precond/general/pattern/fill.hpp) and the order in which rows are
-//     handed out;
-//                both are kept as long as matrices have the same pattern
+//                handed out; both are kept as long as matrices have the same pattern
 //     numeric    the factors; repeated if the pivot policy says so
 //
 // Factors in reduced precision are rounded after that, and those in double are released until the next set-up.
@@ -31,9 +30,9 @@
 #include "precond/factors/ldu.hpp"
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/general/solves/rank_stages.hpp"
+#include "precond/has_solve_way.hpp"
 #include "precond/row.hpp"
 #include "precond/sync_free_ilu/general_ilu.hpp"
-#include "precond/tells_solve_way.hpp"
 
 namespace hyperplane {
 
@@ -42,7 +41,7 @@ class FixedPointCuda;
 struct GpuPattern;
 class SyncFreeCuda;
 
-class SyncFreeIlu final : public GeneralIlu, public HasLduFactors, public TellsSolveWay {
+class SyncFreeIlu final : public GeneralIlu, public HasLduFactors, public HasSolveWay {
 public:
     SyncFreeIlu(const Context& context, const SyncFreeOptions& options);
     ~SyncFreeIlu() override;

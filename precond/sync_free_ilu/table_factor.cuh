@@ -11,6 +11,7 @@
 //
 // Definitions: SYMMETRIC, OFFSET (the type of an offset).
 
+#include "precond/factors/gauss_jordan.hpp"
 #include "precond/general/orders/table_arguments.hpp"
 #include "precond/general/pattern/search.cuh"
 #include "precond/general/solves/waiting.cuh"
@@ -34,7 +35,7 @@ __device__ __forceinline__ void finish_pivot(const Arguments& a, double* at, dou
                                              PivotRatio& ratio) {
     const PivotJudge judge{a.rule, a.log};
     const double used = judge.usable(pivot, own, fmax(fabs(pivot), fabs(own)), (u64)row, true);
-    finish(at, used == 0.0 ? 0.0 : 1.0 / used);
+    finish(at, inverse_or_zero(used));
     ratio.take(fmin(1.0, judge.ratio(pivot, own)), row);  // others do not wait for this division
 }
 

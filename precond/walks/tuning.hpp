@@ -12,8 +12,8 @@ struct StructIluTuning {
     int tile_j = 0, tile_k = 0;      ///< lines of a tile along J = j + skew k and along k
     int stages = -1;                 ///< levels of coefficients in shared memory; 0: they are read when needed
     int lookahead = 0;               ///< levels whose edges are loaded at the same time: 1, 2, 4 or 8
-    int loaders = -1;                ///< groups of producer warps, which load coefficients
-    int loader_lines = 0;            ///< lines for which one thread of a producer warp loads
+    int producer_groups = -1;        ///< groups of producer warps, which load coefficients
+    int producer_lines = 0;          ///< lines for which one thread of a producer warp loads
     int run = 0;                     ///< lines of one copy in double precision: 1, or 2 where slots allow it
     int blocks = 0;                  ///< thread blocks resident on a multiprocessor
     int factor_j = 0, factor_k = 0;  ///< tile_j and tile_k of the factorisation

@@ -146,6 +146,9 @@ class Header(ProgramTest):
         says = "variant dag_vertex is a way in which threads of a GPU work"
         self.expect(2, "check", deck, "--header", "--set", "preconditioner.name=subdomain_ildu0", "--set",
                     "preconditioner.variant=dag_vertex", says=says)
+        for header in ([], ["--header"]):
+            self.expect(2, "check", deck, *header, "--set", "preconditioner.name=subdomain_ildu0", "--set",
+                        "preconditioner.part_rows=20000", says="the most that fit a GPU's shared memory")
 
     def test_more_entries_than_tables_number(self):
         entries = 2**32

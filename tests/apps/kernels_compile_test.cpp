@@ -240,7 +240,7 @@ INSTANTIATE_TEST_SUITE_P(Other, Kernels, testing::ValuesIn(jobs(true)), name_of)
 /// Kernels of struct_ilu without one of its techniques (bench --ablate); these may spill. Those that Some/Kernels
 /// compiles are left to it.
 class Pieces : public testing::TestWithParam<BenchCase> {};
-TEST_P(Pieces, Compile) {
+TEST_P(Pieces, CompileWithoutOneTechnique) {
     const BenchCase& c = GetParam();
     Grid grid;
     grid.nx = grid.ny = grid.nz = c.n;

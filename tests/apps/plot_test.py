@@ -135,7 +135,7 @@ class Plot(ProgramTest):
             self.assertIn(words, drawn)
         self.assertIn("memory [MiB] over unknowns", self.letters("s.h5", "memory", "--over", "unknowns"))
         for words, says in ((("s.h5", "speed"), "no result called speed; it has iterations"),
-                            (("s.h5", "--over", "name"), "no swept number called name; it has cells"),
+                            (("s.h5", "--over", "name"), "no varied number called name; it has cells"),
                             (("s.h5", "--slice", "z=0"), "needs the record of one run"),
                             (("p.h5", "--over", "cells"), "needs a study")):
             self.assertIn(says, self.script(2, *words, "-o", str(self.folder / "none.png")))
@@ -151,9 +151,9 @@ class Plot(ProgramTest):
             self.assertIn(words, drawn)
         self.assertNotIn("cpu", drawn)  # the device, with a number of ranks each, would be a series for each run
 
-    def test_a_comparison_that_swept_nothing(self):
+    def test_a_comparison_that_varied_nothing(self):
         self.expect(0, "compare", "p.ini", "--preconditioners", "jacobi", "--reps", "1", "--quiet", "-o", "c.h5")
-        self.assertIn("no number was swept", self.script(2, "c.h5", "-o", str(self.folder / "none.png")))
+        self.assertIn("no number was varied", self.script(2, "c.h5", "-o", str(self.folder / "none.png")))
 
     def test_a_record_without_fields(self):
         self.expect(0, "run", "p.ini", "--set", "output.file=bare.h5")

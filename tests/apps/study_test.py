@@ -122,7 +122,7 @@ class Plan(StudyTest):
 
     def test_help(self):
         self.assertIn("--jobs", self.expect(0, "help", "study").stdout)
-        self.assertIn("condition on swept keys", self.expect(0, "help", "sweep.skip").stdout)
+        self.assertIn("condition on varied keys", self.expect(0, "help", "sweep.skip").stdout)
         self.assertIn("partition", self.expect(0, "help", "slurm").stdout)
 
 

@@ -80,7 +80,7 @@ TEST(Decimal, NumbersAsProgramsWriteThem) {
 }
 
 /// Numbers halfway between two doubles, where the last bit of the quotient or of what is left decides.
-TEST(Decimal, Ties) {
+TEST(Decimal, HalfwayNumbersAreRoundedToEven) {
     std::mt19937_64 source(2);
     for (int k = 0; k < 100000; ++k) {
         const std::uint64_t odd = 2 * (source() >> 11 | std::uint64_t(1) << 52) + 1;  // 54 bits

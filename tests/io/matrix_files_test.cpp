@@ -24,7 +24,7 @@ using Values = std::vector<double>;
 
 const std::string general_banner = "%%MatrixMarket matrix coordinate real general\n";
 
-TEST(MatrixFiles, TextIsText) {
+TEST(MatrixFiles, TextIsNotTakenForABinaryFile) {
     const Scratch scratch;
     const std::string path = scratch.write("a.mtx", general_banner + std::string(3, '\0'));
     EXPECT_EQ(error_of([&] { read_matrix(path); }),

@@ -158,7 +158,7 @@ TEST(SealedFile, WithoutASealFlipsHarmNobody) {
     }
 }
 
-TEST(TryInChild, ACrashIsTheFiles) {
+TEST(TryInChild, ACrashCountsAsAFaultOfTheFile) {
     const auto message = [](const std::function<void()>& read) {
         return error_of([&] { try_in_child("/dev/null", read); });
     };

@@ -237,7 +237,7 @@ TEST(VtkHdf, SeriesShowsItsFiles) {
     EXPECT_TRUE(is_own(path, FileKind::fields));
 }
 
-TEST(VtkHdf, PythonReadsIt) {
+TEST(VtkHdf, AFileIsReadByH5py) {
     const std::string python = "/usr/bin/python3 -c 'import h5py' 2>/dev/null";
     if (std::system(python.c_str()) != 0) GTEST_SKIP() << "python3 with h5py is not installed";
     const Scratch scratch;

@@ -241,7 +241,7 @@ protected:
                                                        {.tile_j = 8, .tile_k = 2},
                                                        {.tile_j = 32, .tile_k = 16},
                                                        {.tile_j = 4, .tile_k = 4, .stages = 0},
-                                                       {.tile_j = 16, .tile_k = 4, .loaders = 0},
+                                                       {.tile_j = 16, .tile_k = 4, .producer_groups = 0},
                                                        {.tile_j = 8, .tile_k = 4, .lookahead = 1}};
         return list;
     }

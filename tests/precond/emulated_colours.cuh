@@ -62,6 +62,9 @@ void launch(int blocks_x, int blocks_y, const Body& body) {
 namespace values_of_text {  // the host has functions of the same names
 #include "precond/factors/reduced_values.cuh"
 }
+namespace next_kernel_text {
+#include "precond/walks/next_kernel.cuh"
+}
 
 #endif
 
@@ -69,6 +72,7 @@ namespace KERNELS {
 
 using ::hyperplane::ColourArguments, ::hyperplane::ColourTerm, std::fma, std::min;
 using ::hyperplane::scales_result, ::hyperplane::writes_result;
+using next_kernel_text::hyperplane::let_next_begin, next_kernel_text::hyperplane::wait_for_last;
 using values_of_text::hyperplane::scale_of, values_of_text::hyperplane::scaled_rows;
 using values_of_text::hyperplane::Value, values_of_text::hyperplane::widened;
 
@@ -95,6 +99,7 @@ inline void run(const ::hyperplane::ColourStep& step) {
 #undef upper
 #undef leave
 #undef LAUNCH_BOUNDS
+#undef HYPERPLANE_MULTICOLOR_STEP
 
 }  // namespace KERNELS
 

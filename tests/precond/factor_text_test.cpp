@@ -23,7 +23,7 @@
 namespace factor_names {
 using emulated::wait_for, emulated::publish;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
-    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
+    ::hyperplane::eliminated, ::hyperplane::inverse_or_zero, ::hyperplane::scaled_by_pivot;
 using search_text::hyperplane::find;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
 }  // namespace factor_names
@@ -33,6 +33,7 @@ using namespace factor_names;
 }
 #define SYMMETRIC 0
 #include "precond/sync_free_ilu/factor.cuh"
+#undef HYPERPLANE_ELIMINATED_ROW
 #undef SYMMETRIC
 }  // namespace general_text
 namespace symmetric_text {

@@ -4,6 +4,8 @@
 
 #include "core/error.hpp"
 #include "precond/bad_pivots.hpp"
+#include "precond/factors/judged_inverse.hpp"
+#include "precond/factors/pivot_rule.hpp"
 
 namespace hyperplane {
 namespace {
@@ -12,6 +14,28 @@ using namespace testing_support;
 using reference::Box;
 using reference::Offset;
 using reference::StencilMatrix;
+
+/// [[2, 1], [6, 4]]: its pivots are 2 and 1, and A's diagonal is 8 and 4.
+TEST(JudgedInverse, HasZerosWhereAPivotCannotBeUsed) {
+    const double a[]{8.0, -9.0, 0.0, 4.0};
+    const PivotRule rule{0.25, 0.0, 0};
+    for (const bool gives_up : {false, true}) {
+        double block[]{2.0, 1.0, 6.0, 4.0};
+        int judged = 0;
+        const double ratio = invert_judged(
+            2, block, [&](int r, int c) { return a[2 * r + c]; }, rule,
+            [&](int r, double pivot, double own, double scale) {
+                EXPECT_EQ(r, judged++);
+                EXPECT_EQ(std::tuple(pivot, own, scale), std::tuple(r == 0 ? 2.0 : 1.0, r == 0 ? 8.0 : 4.0, 9.0));
+                return gives_up && !rule.accepts(pivot, own, rule.tolerance * scale) ? 0.0 : pivot;
+            });
+        EXPECT_EQ(ratio, 0.25);
+        EXPECT_EQ(judged, gives_up ? 1 : 2);  // the first pivot is below 0.25 * 9, too
+        const std::vector<double> expected =
+            gives_up ? std::vector<double>(4, 0.0) : std::vector<double>{2.0, -0.5, -3.0, 1.0};
+        EXPECT_EQ(std::vector<double>(block, block + 4), expected);
+    }
+}
 
 struct Case {
     std::string stencil;

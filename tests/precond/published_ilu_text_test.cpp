@@ -28,6 +28,7 @@ namespace hyperplane {
 using namespace published_names;
 }
 #include "precond/reproductions/sync_free_rows.cuh"
+#undef HYPERPLANE_ELIMINATED_ROW
 }  // namespace published_shared
 #undef sync_free_rows
 #undef SEARCHES
@@ -38,6 +39,7 @@ namespace hyperplane {
 using namespace published_names;
 }
 #include "precond/reproductions/sync_free_rows.cuh"
+#undef HYPERPLANE_ELIMINATED_ROW
 }  // namespace published_vect
 #undef sync_free_rows
 #undef LANES
@@ -48,6 +50,7 @@ namespace hyperplane {
 using namespace published_names;
 }
 #include "precond/reproductions/sync_free_rows.cuh"
+#undef HYPERPLANE_ELIMINATED_ROW
 }  // namespace published_adapt
 #undef sync_free_rows
 #undef SYMMETRIC
@@ -58,6 +61,7 @@ namespace hyperplane {
 using namespace published_names;
 }
 #include "precond/reproductions/sync_free_rows.cuh"
+#undef HYPERPLANE_ELIMINATED_ROW
 }  // namespace published_symmetric_adapt
 #undef sync_free_rows
 #undef LANES
@@ -68,6 +72,7 @@ namespace hyperplane {
 using namespace published_names;
 }
 #include "precond/reproductions/sync_free_rows.cuh"
+#undef HYPERPLANE_ELIMINATED_ROW
 }  // namespace published_symmetric_vect
 #undef sync_free_rows
 // NOLINTEND(bugprone-reserved-identifier)

@@ -271,7 +271,7 @@ std::vector<Case> device_cases() {
     for (int dof : {1, 2}) add("star7", dof, 0, {}, true), add("box27", dof, 0, {}, true);
     for (const StructIluTuning& tuning : std::vector<StructIluTuning>{{.tile_j = 4, .tile_k = 4, .stages = 0},
                                                                       {.tile_j = 8, .tile_k = 2, .pipelined = 0},
-                                                                      {.tile_j = 5, .tile_k = 3, .loaders = 0}})
+                                                                      {.tile_j = 5, .tile_k = 3, .producer_groups = 0}})
         for (const char* stencil : {"star7", "box27"})
             for (int dof : {1, 4}) add(stencil, dof, 0, tuning), add(stencil, dof, 0, tuning);
     return list;

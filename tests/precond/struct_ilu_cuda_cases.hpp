@@ -71,7 +71,7 @@ inline std::vector<Case> cases() {
         for (int which : {0, 2}) add("star7", 1, 0, form, tiles(which, 1));
     for (const char* stencil : {"star13", "diamond13", "skewed7"})
         for (int form : {0, 2}) add(stencil, 1, 0, form, tiles(0, 1));
-    for (int lines : {2, 4}) add("star7", 1, 0, lines, {.tile_j = 32, .tile_k = 4, .loader_lines = lines});
+    for (int lines : {2, 4}) add("star7", 1, 0, lines, {.tile_j = 32, .tile_k = 4, .producer_lines = lines});
     for (const char* stencil : {"star7", "star13", "skewed7"})
         for (int lookahead : {1, 4}) add(stencil, 1, 0, lookahead / 2, {.lookahead = lookahead});
     for (const char* stencil : {"star7", "star13", "diamond13"})

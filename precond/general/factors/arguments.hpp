@@ -114,8 +114,8 @@ struct LevelSolveArguments {
     const int* step;         // [step]: its first level; one more is the number of levels
     unsigned steps;
 };
-static_assert(sizeof(GeneralFactorArguments) == 160);
-static_assert(sizeof(SolveSlice) == 24);
+static_assert(sizeof(GeneralFactorArguments) == 160 && sizeof(FixedPointArguments) == 160);
+static_assert(sizeof(SolveSlice) == 24 && sizeof(PlaceOfRow) == 8);
 static_assert(sizeof(GeneralSolveArguments) == 128 && sizeof(SliceRow) == 16 && sizeof(SliceArguments) == 128);
 static_assert(sizeof(LevelSolveArguments) == 152);
 

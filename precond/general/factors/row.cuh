@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A row of a general matrix's factors on a GPU, in global memory, with the steps that an elimination (factor.cuh) and a
-// fixed-point sweep (fixed_point.cuh) have in common. LANES threads have a row. An element of a block always belongs to
-// the same lane, so only W, the block that rows are multiplied by, and the diagonal block, which other lanes read, need
-// shared memory. Products are fused by name and added up in the order of a CPU (precond/general/factors/cpu.hpp), whose
-// bits the results have.
+// A row of a general matrix's factors on a GPU, in global memory, with the steps that an elimination
+// (eliminated_row.cuh) and a fixed-point sweep (general/fixed_point/swept_row.cuh) have in common. LANES threads have a
+// row. An element of a block always belongs to the same lane, so only W, the block that rows are multiplied by, and the
+// diagonal block, which other lanes read, need shared memory. Products are fused by name and added up in the order of a
+// CPU (precond/general/factors/cpu.hpp), whose bits the results have.
 //
-// Definitions: DOF, LANES (a power of two; 32 where DOF > 1), WARPS (of a thread block). Whoever includes this text has
-// declared Arguments and others_change, which says whether the rows that are eliminated change while the kernel runs.
+// Definitions: DOF, LANES (a power of two; 32 where DOF > 1), WARPS (of a thread block).
 
 #include "precond/factors/gauss_jordan.hpp"
+#include "precond/factors/pivot_log.hpp"
 #include "precond/general/pattern/search.cuh"
 
 namespace hyperplane {
@@ -21,13 +21,28 @@ __device__ __forceinline__ unsigned lanes_of_row() {
     return LANES == 32 ? ~0u : ((1u << (LANES % 32)) - 1) << (threadIdx.x % 32 / LANES * LANES);
 }
 
-/// One row, worked on by the lanes of `mask`; `w` has room for a block in shared memory.
-struct Row {
+/// One row, worked on by the lanes of `mask`; `w` has room for a block in shared memory. `others_change`: the rows that
+/// are eliminated change while the kernel runs.
+template <class Arguments, bool others_change>
+struct RowOf {
     const Arguments& a;
     long long row, begin, diagonal, end, own;  // own: A's diagonal block, -1 if it is not stored
     int lane;
     unsigned mask;
     double* w;
+
+    static __device__ __forceinline__ RowOf of(const Arguments& a, long long row, double* w) {
+        const long long diagonal = __ldg(a.diagonal + row);
+        return {a,
+                row,
+                __ldg(a.row_begin + row),
+                diagonal,
+                __ldg(a.row_begin + row + 1),
+                a.a_diagonal ? __ldg(a.a_diagonal + row) : diagonal,
+                int(threadIdx.x % LANES),
+                lanes_of_row(),
+                w};
+    }
 
     __device__ double* element(long long at, int e) const { return a.values + at * size + e; }
     /// An element of a row that is eliminated.
@@ -151,19 +166,6 @@ struct Row {
         return ratio;
     }
 };
-
-__device__ __forceinline__ Row row_of(const Arguments& a, long long row, double* w) {
-    const long long diagonal = __ldg(a.diagonal + row);
-    return {a,
-            row,
-            __ldg(a.row_begin + row),
-            diagonal,
-            __ldg(a.row_begin + row + 1),
-            a.a_diagonal ? __ldg(a.a_diagonal + row) : diagonal,
-            int(threadIdx.x % LANES),
-            lanes_of_row(),
-            w};
-}
 
 /// The smallest ratio of the rows of a thread block, of which each has noted its own; all threads call it.
 struct RatiosOfBlock {

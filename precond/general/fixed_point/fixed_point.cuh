@@ -5,17 +5,7 @@
 //
 // Definitions: as in row.cuh, and SYMMETRIC.
 
-#include "precond/general/factors/arguments.hpp"
-
-namespace hyperplane {
-
-typedef FixedPointArguments Arguments;
-constexpr bool others_change = false;
-
-}  // namespace hyperplane
-
-#include "precond/general/factors/row.cuh"
-
+#include "precond/general/fixed_point/swept_row.cuh"
 #if DOF == 1
 #include "precond/general/fixed_point/long_row.cuh"
 #endif
@@ -59,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(threads) fixed_point_sweep(const __
     __shared__ double blocks[rows_of_block * size];
     const long long at = row_of_thread(a);
     if (at < 0) return;
-    const Row row = row_of(a, at, blocks + threadIdx.x / LANES * size);
+    const Row row = Row::of(a, at, blocks + threadIdx.x / LANES * size);
     if (a.long_row > 0 && row.end - row.begin > a.long_row) return;
     row.load();
     if (!a.others) return;
@@ -76,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(threads) invert_diagonals(const __g
     const int which = threadIdx.x / LANES;
     if (threadIdx.x % LANES == 0) ratios.note(which, 1.0, 0);
     if (const long long at = row_of_thread(a); at >= 0) {
-        const Row row = row_of(a, at, blocks + which * size);
+        const Row row = Row::of(a, at, blocks + which * size);
         const double ratio = row.invert(a.inverse + at * size);
         if (row.lane == 0) ratios.note(which, ratio, at);
     }
@@ -89,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(threads) finish_factors(const __gri
     __shared__ double blocks[rows_of_block * size];
     const long long own = row_of_thread(a);
     if (own < 0) return;
-    const Row x = row_of(a, own, blocks + threadIdx.x / LANES * size);
+    const Row x = Row::of(a, own, blocks + threadIdx.x / LANES * size);
     for (long long at = x.begin; at < x.diagonal; ++at) {
         const int k = __ldg(a.column + at);
         const long long from =

@@ -7,6 +7,8 @@
 // pairs that they find. Then each thread subtracts the products of the entries that it owns, in the order of k, so that
 // sums have the order of the other rows. A row k with many entries in U is worked on by all threads.
 
+#include "precond/general/fixed_point/swept_row.cuh"
+
 namespace hyperplane {
 
 constexpr int long_threads = 256, most_pairs = 8;
@@ -74,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(long_threads) sweep_long_rows(const
     __shared__ int with_few;  // rows k from the next one on, up to the first with many entries in U
     const int own = __ldg(a.long_rows + blockIdx.x);
     if (own < a.first) return;  // of another rank
-    const Row x = row_of(a, own, nullptr);
+    const Row x = Row::of(a, own, nullptr);
     load_long(x);
     if (!a.others) return;
     for (long long next = x.begin; next < x.diagonal;) {

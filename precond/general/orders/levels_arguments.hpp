@@ -27,5 +27,6 @@ struct LevelArguments {
     LevelState* state;
     long long rows;
 };
+static_assert(sizeof(GridLevels) == 40 && sizeof(LevelState) == 52 && sizeof(LevelArguments) == 56);
 
 }  // namespace hyperplane

@@ -21,7 +21,7 @@ struct OrderNeeds {
     bool operator==(const OrderNeeds&) const = default;
 };
 
-/// In one memory.
+/// The orders of a matrix in one memory, the host's or a GPU's.
 struct Orders {
     std::optional<SlicedOrder> lower, upper;
     std::optional<TableOrder> table;

@@ -76,7 +76,8 @@ struct TableFactorArguments {
     double shift;  // alpha
     unsigned count;
 };
-static_assert(sizeof(TableSlice) == 32 && sizeof(TableRow) == 16);
+static_assert(sizeof(TableSlice) == 32 && sizeof(TableRow) == 16 && sizeof(UpperRow) == 8);
 static_assert(sizeof(TableMakerArguments) == 88 && sizeof(SpreadArguments) == 48);
+static_assert(sizeof(TableFactorArguments) == 136 && sizeof(UnfinishArguments) == 16);
 
 }  // namespace hyperplane

@@ -4,24 +4,12 @@
 #include "precond/general/pattern/diagonals_cuda.hpp"
 
 #include "core/device/cuda.hpp"
+#include "core/matrix/find_column.hpp"
 
 namespace hyperplane {
 namespace {
 
 constexpr int search_threads = 256, blocks_of_a_multiprocessor = 8;
-
-/// The place of (row, column), or -1 if it is not stored.
-__device__ Index find(const int* column, Index begin, Index end, int wanted) {
-    const Index last = end;
-    while (begin < end) {
-        const Index middle = begin + (end - begin) / 2;
-        if (column[middle] < wanted)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < last && column[begin] == wanted ? begin : -1;
-}
 
 __device__ void add_up(Index* total, Index own) {
     for (int distance = 16; distance > 0; distance /= 2) own += __shfl_xor_sync(~0u, own, distance);
@@ -42,7 +30,7 @@ __global__ void __launch_bounds__(search_threads) find_diagonals(const Index* ro
     const Index stride = Index(gridDim.x) * search_threads;
     for (Index row = Index(blockIdx.x) * search_threads + threadIdx.x; row < rows; row += stride) {
         const Index begin = row_begin[row], end = row_begin[row + 1];
-        const Index at = place[row] = find(column, begin, end, int(row));
+        const Index at = place[row] = find_column(column, begin, end, int(row));
         if (at < 0)
             ++own.missing;
         else

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "precond/row.hpp"
+#include "precond/choice_key.hpp"
 
 namespace hyperplane {
 namespace {

@@ -31,19 +31,11 @@
 #include "core/function_ref.hpp"
 #include "core/vector/vector.hpp"
 #include "precond/factors/view.hpp"
+#include "precond/sweep_options.hpp"
 #include "precond/triangular/jacobi/sweeps_cuda.hpp"
 #include "precond/walks/wavefront.hpp"
 
 namespace hyperplane {
-
-enum class SweepMode { sync, block_async };
-enum class BlockOrder { dependency, forward, backward, natural };
-
-struct SweepOptions {
-    int lower = 5, upper = 5;  ///< numbers of sweeps, at least 1
-    SweepMode mode = SweepMode::sync;
-    BlockOrder order = BlockOrder::dependency;  ///< of block_async
-};
 
 /// The order in which the blocks of an asynchronous sweep begin.
 enum class Turns { ascending, descending, any };

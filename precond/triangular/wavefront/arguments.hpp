@@ -40,6 +40,6 @@ struct SolveArguments {
     EisenstatArguments eisenstat;
     int shift[lower];  // slot of p + o minus slot of p, modulo the slots
 };
-static_assert(sizeof(SolveArguments<const double, 3>) == 208);
+static_assert(sizeof(SolveArguments<const double, 3>) == 208 && sizeof(EisenstatArguments) == 56);
 
 }  // namespace hyperplane

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Eisenstat's form: vectors times powers of pivots, before and after conjugate gradients, on either backend; and the
 // scaled triangle of a GPU.
+#include "core/device/for_each_element.hpp"
 #include "core/grid/slots.hpp"
 #include "precond/triangular/wavefront/eisenstat.hpp"
-#include "precond/walks/for_each_element.hpp"
 
 namespace hyperplane {
 namespace {

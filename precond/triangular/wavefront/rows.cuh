@@ -15,6 +15,7 @@
 #pragma once
 
 #include "precond/triangular/wavefront/edges.cuh"
+#include "precond/triangular/wavefront/level_barriers.cuh"
 #include "precond/triangular/wavefront/points.cuh"
 
 namespace hyperplane {

@@ -65,8 +65,8 @@ int rows_of(const IluPattern& system, const Geometry& g, const StructIluTuning& 
     constexpr int at_once = 4;
     const bool possible = system.dof == 1 && !is_reduced(system.storage) && system.halo == 0 && vectors == 0 &&
                           !tuning.edges_meet && g.halo_k <= 3 && g.halo_j * (g.halo_k + 1) <= 20;
-    const bool other_tuning = tuning.pipelined >= 0 || tuning.lookahead > 0 || tuning.loaders >= 0 ||
-                              tuning.loader_lines > 0 || (tuning.stages >= 0 && tuning.stages < 3);
+    const bool other_tuning = tuning.pipelined >= 0 || tuning.lookahead > 0 || tuning.producer_groups >= 0 ||
+                              tuning.producer_lines > 0 || (tuning.stages >= 0 && tuning.stages < 3);
     if (!possible || tuning.rows == 0) return 0;
     if (tuning.rows > 0) return tuning.rows;
     return !other_tuning && !has_large_levels(system) && Groups(system, g, 1).count() > 1 ? at_once : 0;
@@ -231,12 +231,12 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     // consumer threads.
     producer_threads = dof > 1    ? (stages > 0 ? 32 : 0)
                        : rows > 0 ? 0
-                                  : consumer_threads * (tuning.loaders >= 0 ? tuning.loaders
-                                                        : groups > 2        ? 0
-                                                                            : 1);
+                                  : consumer_threads * (tuning.producer_groups >= 0 ? tuning.producer_groups
+                                                        : groups > 2                ? 0
+                                                                                    : 1);
     if (dof == 1 && producer_threads > 0) {
         run = vectors > 0 ? 1 : run_of_points(system, g, tile, groups, tuning.run);
-        producer_lines = tuning.loader_lines > 0 ? std::max(tuning.loader_lines, run) : run;
+        producer_lines = tuning.producer_lines > 0 ? std::max(tuning.producer_lines, run) : run;
         if (run == 1 && threads() > 1024) producer_lines = 2;
         if (consumer_threads % (32 * producer_lines) == 0)
             producer_threads /= producer_lines;

@@ -17,7 +17,7 @@
 namespace hyperplane {
 
 /// A key and its values.
-struct SweepAxis {
+struct CaseAxis {
     std::string section, key;
     int line = 0;  ///< line in the study file
     std::vector<std::string> values;
@@ -25,8 +25,8 @@ struct SweepAxis {
     std::string name() const { return section + "." + key; }
 };
 
-struct Sweep {
-    std::vector<SweepAxis> axes;
+struct CaseAxes {
+    std::vector<CaseAxis> axes;
     bool zip = false;
     std::string skip;
     int skip_line = 0;
@@ -36,16 +36,16 @@ struct Sweep {
 };
 
 /// The keys of [sweep] that are not names of the deck's keys: combine, skip, folder.
-ParameterTable sweep_parameters();
+ParameterTable case_axes_parameters();
 
 /// Whether a deck has a section [sweep].
 bool is_study(const Deck& deck);
 
 /// Reads [sweep]. Throws one UsageError with all mistakes, one a line.
-Sweep read_sweep(const Deck& deck);
+CaseAxes read_case_axes(const Deck& deck);
 
 /// The values of all axes ("section.key" -> text) for each combination that is not skipped, in the order of the cases.
 /// Throws UsageError if `skip` cannot be understood or there are too many combinations.
-std::vector<std::map<std::string, std::string>> combinations(const Sweep& sweep, const std::string& file);
+std::vector<std::map<std::string, std::string>> combinations(const CaseAxes& varied, const std::string& file);
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/study/sweep.hpp"
+#include "apps/study/case_axes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -97,56 +97,57 @@ std::vector<std::string> expand(const std::string& text) {
     return values;
 }
 
-void read_axis(const DeckEntry& entry, Sweep& sweep) {
+void read_axis(const DeckEntry& entry, CaseAxes& varied) {
     const std::size_t dot = entry.key.find('.');
     if (dot == entry.key.npos) {
         const std::string near = nearest(entry.key, {"combine", "skip", "folder"});
         throw UsageError(fmt::format("unknown key sweep.{}{}; keys to vary are written section.key", entry.key,
                                      near.empty() ? "" : fmt::format("; did you mean {}?", near)));
     }
-    SweepAxis axis{entry.key.substr(0, dot), entry.key.substr(dot + 1), entry.line, {}};
+    CaseAxis axis{entry.key.substr(0, dot), entry.key.substr(dot + 1), entry.line, {}};
     if (axis.section == "output" || axis.section == "sweep" || axis.section == "slurm")
         throw UsageError(fmt::format("{}: [{}] is the same for all cases", entry.key, axis.section));
     axis.values = expand(entry.value);
-    sweep.axes.push_back(std::move(axis));
+    varied.axes.push_back(std::move(axis));
 }
 
-void read_entry(const DeckEntry& entry, Sweep& sweep) {
+void read_entry(const DeckEntry& entry, CaseAxes& varied) {
     if (entry.key == "skip") {
-        sweep.skip = entry.value;
-        sweep.skip_line = entry.line;
+        varied.skip = entry.value;
+        varied.skip_line = entry.line;
     } else if (entry.key == "folder") {
-        sweep.folder = entry.value;
-        sweep.folder_line = entry.line;
+        varied.folder = entry.value;
+        varied.folder_line = entry.line;
     } else if (entry.key == "combine") {
         if (entry.value != "product" && entry.value != "zip")
             throw UsageError(fmt::format("sweep.combine: '{}' is none of product | zip", entry.value));
-        sweep.zip = entry.value == "zip";
+        varied.zip = entry.value == "zip";
     } else {
-        read_axis(entry, sweep);
+        read_axis(entry, varied);
     }
 }
 
-std::string lengths(const Sweep& sweep) {
+std::string lengths(const CaseAxes& varied) {
     std::vector<std::string> parts;
-    for (const SweepAxis& axis : sweep.axes) parts.push_back(fmt::format("{} has {}", axis.name(), axis.values.size()));
+    for (const CaseAxis& axis : varied.axes) parts.push_back(fmt::format("{} has {}", axis.name(), axis.values.size()));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 /// The number of combinations before any is skipped.
-std::size_t count(const Sweep& sweep, const std::string& file) {
+std::size_t count(const CaseAxes& varied, const std::string& file) {
     std::size_t total = 1;
-    for (const SweepAxis& axis : sweep.axes) {
-        total = sweep.zip ? axis.values.size() : total * axis.values.size();
+    for (const CaseAxis& axis : varied.axes) {
+        total = varied.zip ? axis.values.size() : total * axis.values.size();
         if (total > max_cases)
-            throw UsageError(fmt::format("{}:{}: more than {} cases: {}", file, sweep.line, max_cases, lengths(sweep)));
+            throw UsageError(
+                fmt::format("{}:{}: more than {} cases: {}", file, varied.line, max_cases, lengths(varied)));
     }
     return total;
 }
 
 }  // namespace
 
-ParameterTable sweep_parameters() {
+ParameterTable case_axes_parameters() {
     return {
         {.section = "sweep",
          .key = "combine",
@@ -159,7 +160,7 @@ ParameterTable sweep_parameters() {
          .key = "skip",
          .type = ParameterType::text,
          .default_value = "",
-         .description = "condition on swept keys; combinations for which it holds are left out, e.g. "
+         .description = "condition on varied keys; combinations for which it holds are left out, e.g. "
                         "preconditioner.fill_level > 1 and grid.cells >= 128"},
         {.section = "sweep",
          .key = "folder",
@@ -175,44 +176,44 @@ bool is_study(const Deck& deck) {
                        [](const DeckLine& section) { return section.text == "sweep"; });
 }
 
-Sweep read_sweep(const Deck& deck) {
-    Sweep sweep;
+CaseAxes read_case_axes(const Deck& deck) {
+    CaseAxes varied;
     std::vector<std::string> errors;
     for (const DeckLine& section : deck.sections)
-        if (section.text == "sweep") sweep.line = section.line;
+        if (section.text == "sweep") varied.line = section.line;
     for (const DeckEntry& entry : deck.entries) {
         if (entry.section != "sweep") continue;
         try {
-            read_entry(entry, sweep);
+            read_entry(entry, varied);
         } catch (const UsageError& error) {
             errors.push_back(fmt::format("{}:{}: {}", deck.file, entry.line, error.what()));
         }
     }
-    if (sweep.axes.empty() && errors.empty())
+    if (varied.axes.empty() && errors.empty())
         errors.push_back(fmt::format("{}:{}: [sweep] varies nothing; write a line such as grid.cells = 16, 32, 64",
-                                     deck.file, sweep.line));
-    const auto differs = [&](const SweepAxis& axis) { return axis.values.size() != sweep.axes[0].values.size(); };
-    if (sweep.zip && errors.empty() && std::any_of(sweep.axes.begin(), sweep.axes.end(), differs))
-        errors.push_back(fmt::format("{}:{}: combine = zip needs as many values of each key: {}", deck.file, sweep.line,
-                                     lengths(sweep)));
+                                     deck.file, varied.line));
+    const auto differs = [&](const CaseAxis& axis) { return axis.values.size() != varied.axes[0].values.size(); };
+    if (varied.zip && errors.empty() && std::any_of(varied.axes.begin(), varied.axes.end(), differs))
+        errors.push_back(fmt::format("{}:{}: combine = zip needs as many values of each key: {}", deck.file,
+                                     varied.line, lengths(varied)));
     if (!errors.empty()) throw UsageError(fmt::format("{}", fmt::join(errors, "\n")));
-    return sweep;
+    return varied;
 }
 
-std::vector<std::map<std::string, std::string>> combinations(const Sweep& sweep, const std::string& file) {
+std::vector<std::map<std::string, std::string>> combinations(const CaseAxes& varied, const std::string& file) {
     std::vector<std::map<std::string, std::string>> found;
-    const std::size_t total = count(sweep, file);
+    const std::size_t total = count(varied, file);
     for (std::size_t number = 0; number < total; ++number) {
         std::map<std::string, std::string> values;
         std::size_t rest = number;
-        for (auto axis = sweep.axes.rbegin(); axis != sweep.axes.rend(); ++axis) {
-            values[axis->name()] = axis->values[sweep.zip ? number : rest % axis->values.size()];
+        for (auto axis = varied.axes.rbegin(); axis != varied.axes.rend(); ++axis) {
+            values[axis->name()] = axis->values[varied.zip ? number : rest % axis->values.size()];
             rest /= axis->values.size();
         }
         try {
-            if (!sweep.skip.empty() && holds(sweep.skip, values)) continue;
+            if (!varied.skip.empty() && holds(varied.skip, values)) continue;
         } catch (const UsageError& error) {
-            throw UsageError(fmt::format("{}:{}: sweep.skip: {}", file, sweep.skip_line, error.what()));
+            throw UsageError(fmt::format("{}:{}: sweep.skip: {}", file, varied.skip_line, error.what()));
         }
         found.push_back(std::move(values));
     }
@@ -220,7 +221,7 @@ std::vector<std::map<std::string, std::string>> combinations(const Sweep& sweep,
         throw UsageError(
             fmt::format("{}:{}: sweep.skip: '{}' holds for all of the {} combinations, so no case is left; write a "
                         "condition that holds only for those that are to be left out, or remove the key",
-                        file, sweep.skip_line, sweep.skip, total));
+                        file, varied.skip_line, varied.skip, total));
     return found;
 }
 

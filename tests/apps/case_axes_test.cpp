@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/study/sweep.hpp"
+#include "apps/study/case_axes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ TEST(Condition, OrBindsWeakestThenAndThenNot) {
     EXPECT_TRUE(holds("not 1 > 2", values));
 }
 
-TEST(Condition, Calculates) {
+TEST(Condition, CalculatesWithKeysAndNumbers) {
     EXPECT_TRUE(holds("grid.cells / 4 - 2 * 3 == 10", values));
     EXPECT_TRUE(holds("2 - 3 - 4 == -5", values));
     EXPECT_TRUE(holds("grid.cells % 10 == 4 and -(1 + 1) == -2", values));
@@ -82,17 +82,17 @@ TEST(Condition, MistakesAreExplainedWithTheirColumn) {
     EXPECT_NE(complaint("1 & 2").find("'&' is not expected"), std::string::npos);
 }
 
-Sweep sweep_of(const std::string& lines) {
-    return read_sweep(parse_deck("[sweep]\n" + lines, "s.ini"));
+CaseAxes case_axes_of(const std::string& lines) {
+    return read_case_axes(parse_deck("[sweep]\n" + lines, "s.ini"));
 }
 
 std::vector<std::string> values_of(const std::string& text) {
-    return sweep_of("grid.cells = " + text).axes.at(0).values;
+    return case_axes_of("grid.cells = " + text).axes.at(0).values;
 }
 
 std::string refusal(const std::string& lines) {
     try {
-        combinations(sweep_of(lines), "s.ini");
+        combinations(case_axes_of(lines), "s.ini");
     } catch (const UsageError& error) {
         return error.what();
     }
@@ -132,7 +132,7 @@ TEST(SweepValues, WhatCannotBeIsExplained) {
 }
 
 TEST(SweepCombinations, ProductRunsThroughTheLastKeyFastest) {
-    const auto found = combinations(sweep_of("grid.cells = 1, 2\nsolver.rtol = 3..5"), "s.ini");
+    const auto found = combinations(case_axes_of("grid.cells = 1, 2\nsolver.rtol = 3..5"), "s.ini");
     ASSERT_EQ(found.size(), 6u);
     EXPECT_EQ(found[1].at("grid.cells"), "1");
     EXPECT_EQ(found[1].at("solver.rtol"), "4");
@@ -140,7 +140,7 @@ TEST(SweepCombinations, ProductRunsThroughTheLastKeyFastest) {
 }
 
 TEST(SweepCombinations, ZipTakesValuesTogether) {
-    const auto found = combinations(sweep_of("combine = zip\ngrid.cells = 1, 2\nsolver.rtol = 3, 4"), "s.ini");
+    const auto found = combinations(case_axes_of("combine = zip\ngrid.cells = 1, 2\nsolver.rtol = 3, 4"), "s.ini");
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[1].at("grid.cells"), "2");
     EXPECT_EQ(found[1].at("solver.rtol"), "4");
@@ -149,7 +149,8 @@ TEST(SweepCombinations, ZipTakesValuesTogether) {
 }
 
 TEST(SweepCombinations, SkipLeavesOut) {
-    const auto found = combinations(sweep_of("grid.cells = 1..4\nskip = grid.cells == 2 or grid.cells > 3"), "s.ini");
+    const auto found =
+        combinations(case_axes_of("grid.cells = 1..4\nskip = grid.cells == 2 or grid.cells > 3"), "s.ini");
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[1].at("grid.cells"), "3");
     EXPECT_NE(refusal("grid.cells = 1\nskip = grid.cells > 0")

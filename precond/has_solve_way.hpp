@@ -8,9 +8,9 @@
 namespace hyperplane {
 
 /// A preconditioner whose triangular solves go one of several ways (precond/general/solves/solve_way.hpp).
-class TellsSolveWay {
+class HasSolveWay {
 public:
-    virtual ~TellsSolveWay() = default;
+    virtual ~HasSolveWay() = default;
     /// The way that the last set-up has taken: "sync_free", "levels", or on a CPU "natural_order", in which one thread
     /// has all rows; empty where there are no such solves.
     virtual std::string solve_way() const = 0;
@@ -18,8 +18,8 @@ public:
 
 /// That way; empty where there is one way alone.
 inline std::string solve_way_of(const Preconditioner* preconditioner) {
-    const auto* const tells = dynamic_cast<const TellsSolveWay*>(preconditioner);
-    return tells ? tells->solve_way() : "";
+    const auto* const one = dynamic_cast<const HasSolveWay*>(preconditioner);
+    return one ? one->solve_way() : "";
 }
 
 }  // namespace hyperplane

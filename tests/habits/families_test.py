@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Families of precond/ never include one another, and what they share is included in one order.
+
+The compiler and CMake see only sources that precond/CMakeLists.txt lists. This test reads every source, header and
+kernel text. Which folders are families, what they share, and which exceptions there are, room_families(precond ...)
+says; what is shared may include only what stands before it there.
+"""
+
+import re
+import sys
+
+import repository
+
+ROOM = "precond"
+INCLUDE = re.compile(rf'^\s*#\s*include\s*"{ROOM}/([^"]+)"')
+PARTS = ("SHARED", "FAMILIES", "SEES")
+
+
+def declared(text):
+    """The lists that room_families(precond ...) names, by their keywords."""
+    words = re.search(rf"^room_families\({ROOM}\s([^)]*)\)", text, re.MULTILINE).group(1).split()
+    lists = {part: [] for part in PARTS}
+    for word in words:
+        if word in PARTS:
+            current = lists[word]
+        else:
+            current.append(word)
+    return lists
+
+
+def objection(source, included, lists):
+    """What is wrong with a file of this part of the room that includes one of that part; None if it is allowed."""
+    shared, families = lists["SHARED"], lists["FAMILIES"]
+    if source == included:
+        return None
+    if source in families:
+        allowed = included in shared or f"{source}={included}" in lists["SEES"]
+        return None if allowed else f"{source} must not see {included}"
+    if source in shared:
+        if included not in shared:
+            return f"{source} is shared and must not see {included}, which is not"
+        if shared.index(included) > shared.index(source):
+            return f"{source} must not see {included}, which stands after it among what is SHARED"
+    return None  # a source of the room itself, such as the registry, sees all
+
+
+def faults_of(sources, lists):
+    """[(file, line number, what is wrong)]; `sources` are (path in the room, text)."""
+    known = lists["SHARED"] + lists["FAMILIES"]
+    faults = []
+    for name, text in sources:
+        part, within, _ = name.partition("/")
+        if within and part not in known:
+            faults.append((name, 1, f"{part}/ is neither SHARED nor one of the FAMILIES of room_families({ROOM} ...)"))
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := INCLUDE.match(line):
+                if wrong := objection(part, found.group(1).partition("/")[0], lists):
+                    faults.append((name, number, wrong))
+    return faults
+
+
+def check_itself():
+    """The rules, on files that do not exist."""
+    lists = declared(f"room_families({ROOM}\n  SHARED factors row.hpp walks\n  FAMILIES a b\n  SEES a=b)")
+    for source, included, allowed in (
+            ("a/x.cuh", "a/y.cuh", True), ("a/x.cuh", "walks/y.cuh", True), ("a/x.cuh", "b/y.cuh", True),
+            ("b/x.cuh", "a/y.cuh", False), ("b/x.hpp", "row.hpp", True), ("b/x.hpp", "registry.hpp", False),
+            ("walks/x.hpp", "factors/y.hpp", True), ("factors/x.hpp", "walks/y.hpp", False),
+            ("row.hpp", "factors/y.hpp", True), ("factors/x.cpp", "row.hpp", False), ("walks/x.hpp", "a/y.hpp", False),
+            ("registry.cpp", "a/y.hpp", True), ("c/x.cu", "factors/y.hpp", False)):
+        found = faults_of([(source, f'#pragma once\n  # include "{ROOM}/{included}"\n')], lists)
+        assert (not found) == allowed, (source, included, found)
+
+
+def main():
+    check_itself()
+    lists = declared((repository.ROOT / ROOM / "CMakeLists.txt").read_text(encoding="utf-8"))
+    sources = [(name.partition("/")[2], (repository.ROOT / name).read_text(encoding="utf-8"))
+               for name in repository.files() if name.startswith(ROOM + "/") and name.endswith(repository.CODE)]
+    faults = faults_of(sources, lists)
+    print(*(f"{ROOM}/{name}:{number}: {wrong}" for name, number, wrong in faults), sep="\n")
+    return 1 if faults else 0
+
+
+sys.exit(main())
