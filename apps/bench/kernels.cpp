@@ -173,6 +173,7 @@ void time_cusparse(const Context& context, const BenchCase& setting, const Struc
                      }).median;
     result.kernels.push_back(watch.time(
         "factorise", error, [&] { ilu.factorise(); }, [&] { ilu.restore(a); }));
+    result.analyses = ilu.costs().analyses;
     result.analysis = ilu.costs().analysis;
     result.conversion = ilu.costs().conversion;
     result.work_bytes = ilu.costs().work_bytes;

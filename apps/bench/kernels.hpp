@@ -28,6 +28,7 @@ struct BaselineResult {
     std::string format;   ///< csr, bsr
     std::string refused;  ///< why it could not be timed; empty if it was
     std::vector<KernelResult> kernels;
+    Index analyses = 0;                       ///< of the factorisation and both triangles, all set-ups together
     double analysis = 0.0, conversion = 0.0;  ///< seconds, needed once; conversion to compressed rows
     double vectors = 0.0;                     ///< seconds that an application spends on the conversion of vectors
     Index work_bytes = 0;                     ///< bytes of cuSPARSE's buffers

@@ -26,6 +26,7 @@ nlohmann::json kernels_json(const std::vector<KernelResult>& kernels) {
 nlohmann::json to_json(const BaselineResult& baseline) {
     nlohmann::json json{{"kernels", kernels_json(baseline.kernels)},
                         {"analysis", baseline.analysis},
+                        {"analyses", baseline.analyses},
                         {"conversion", baseline.conversion},
                         {"vector_conversion", baseline.vectors},
                         {"work_bytes", baseline.work_bytes}};

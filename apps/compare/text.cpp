@@ -137,11 +137,9 @@ std::string preparations(const ComparisonData& c) {
 
 /// The set-up of a candidate with what came before its first system, and its solve.
 SetupAndSolve costs_of_solves(const ComparisonData& c, std::size_t at) {
-    double before = c.rows[at].setup.median;
-    if (at < c.records.size())
-        for (const TimerRow& timer : c.records[at].timers)
-            if (timer.name.starts_with(preparation_timers)) before += timer.seconds;
-    return {before, c.rows[at].solve.median};
+    const std::vector<TimerRow> none;
+    return costs_with_preparation(at < c.records.size() ? c.records[at].timers : none, c.rows[at].setup.median,
+                                  c.rows[at].solve.median);
 }
 
 /// For candidates whose set-up takes longer than the baseline's, and whose solves do not.

@@ -146,6 +146,11 @@ def short_name(name):
                      for key, value in parts) if all(len(part) == 2 for part in parts) else name
 
 
+def pay_off_column(counts):
+    """From how many solves with one set-up on each row takes less time than the baseline; 0: never."""
+    return Column("pays off from solves", [int(count) or None for count in counts])
+
+
 def of_study(study):
     """The cases of a study, including those without a record."""
     places = {name: run for run, name in enumerate(study.records)}
@@ -158,6 +163,9 @@ def of_study(study):
     came = results(found)
     next(column for column in came if column.title == "ended").values = [status if record is None else record.stop_reason or record.status
                       for status, record in zip(study.cases.status, found)]
+    if "pays_off_from_solves" in study.cases:  # a program that did not know them has written the file otherwise
+        after = next(at for at, column in enumerate(came) if column.title == "solve [s]") + 1
+        came.insert(after, pay_off_column([max(0, count) for count in study.cases["pays_off_from_solves"]]))
     return Sheet(relate([*columns, *came, Column("name", list(study.cases.name))]),
                  [record is not None and record.exit_code == 0 for record in found], runs,
                  [short_name(name) for name in study.cases.name], caption=f"The cases of {study.study}")
@@ -185,7 +193,7 @@ def of_comparison(comparison):
           for name, title in preparations(records)),
         Column("set-up [ms]", scaled("setup_seconds", 1e3)),
         Column("solve [ms]", scaled("solve_seconds", 1e3)),
-        Column("pays off from solves", [int(count) or None for count in pays_off]),
+        pay_off_column(pays_off),
         Column("an iteration [ms]", scaled("per_iteration", 1e3)),
         Column("preconditioner [%]", scaled("preconditioner_share", 100.0)),
         Column("memory [MiB]", scaled("peak", 2.0**-20)),

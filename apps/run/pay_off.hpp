@@ -3,8 +3,10 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/types.hpp"
+#include "io/record.hpp"
 
 namespace hyperplane {
 
@@ -12,6 +14,12 @@ namespace hyperplane {
 struct SetupAndSolve {
     double before = 0.0, each = 0.0;
 };
+
+/// Of `setup` seconds for one set-up and `solve` for one solve, with the time before the first system that timers tell:
+/// reading, looking for blocks, ordering and a symbolic part that precedes the set-ups.
+SetupAndSolve costs_with_preparation(const std::vector<TimerRow>& timers, double setup, double solve);
+/// Of a run: its mean set-up and its mean solve.
+SetupAndSolve costs_of_solves(const RecordData& record);
 
 /// The number of solves from which on a candidate takes less time in all than the baseline; none if that never happens.
 std::optional<Index> solves_to_pay_off(const SetupAndSolve& baseline, const SetupAndSolve& candidate);

@@ -7,11 +7,13 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "apps/build_info.hpp"
 #include "apps/quoting.hpp"
 #include "apps/run/pattern_text.hpp"
+#include "apps/run/pay_off.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/study/case_state.hpp"
 #include "apps/study/subverbs.hpp"
@@ -66,10 +68,42 @@ std::vector<Column> result_columns() {
         {"places", {"1", "host and device; if the run went on elsewhere, that place after '; then'"}, K::text},
         {"pivots_modified", {"1", "pivots that the pivot policy changed"}, K::count},
         {"memory_peak", {"B", "most memory held at once"}, K::count},
+        {"pays_off_from_solves",
+         {"1",
+          "solves with one set-up from which on the case takes less time than the first that converged of those with "
+          "the same system on the same device; none if never"},
+         K::count},
     };
 }
 
-std::vector<Cell> result_cells(const RecordData& record) {
+/// The values of the swept keys that say which system is solved, how exactly and where: all but those of the method.
+std::string system_of(const StudyCase& a_case) {
+    const std::set<std::string> of_method{"solver", "preconditioner", "smoother", "ordering", "scaling"};
+    const std::set<std::string> of_criterion{"solver.rtol", "solver.atol"};
+    std::string system;
+    for (const auto& [key, value] : a_case.values)
+        if (of_criterion.count(key) || !of_method.count(key.substr(0, key.find('.'))))
+            system += fmt::format("{}={}\n", key, value);
+    return system;
+}
+
+/// [case]: pays_off_from_solves.
+std::vector<Cell> solves_that_pay(const std::vector<Row>& rows) {
+    std::map<std::string, SetupAndSolve> baselines;
+    std::vector<Cell> cells;
+    for (const Row& row : rows) {
+        cells.emplace_back();
+        const auto& record = row.state.record;
+        if (!record || record->exit_code != 0 || record->solves.empty()) continue;
+        const SetupAndSolve costs = costs_of_solves(*record);
+        const auto [baseline, is_first] = baselines.try_emplace(system_of(*row.a_case), costs);
+        if (is_first) continue;
+        if (const auto solves = solves_to_pay_off(baseline->second, costs)) cells.back() = fmt::format("{}", *solves);
+    }
+    return cells;
+}
+
+std::vector<Cell> result_cells(const RecordData& record, const Cell& pays_off) {
     const bool solved = !record.solves.empty();
     const SolveReport last = solved ? record.solves.back().report : SolveReport{};
     const double scale = last.b_norm > 0.0 ? last.b_norm : 1.0;
@@ -89,6 +123,7 @@ std::vector<Cell> result_cells(const RecordData& record) {
         costs.places,
         fmt::format("{}", modified),
         fmt::format("{}", costs.memory),
+        pays_off,
     };
 }
 
@@ -181,6 +216,7 @@ Table make_table(const Study& study) {
         table.columns.push_back({"error_" + norm, {"1", "error norm"}, K::real, true});
     table.columns.push_back({"record", {"1", "file of the record"}, K::text});
 
+    const std::vector<Cell> pays_off = solves_that_pay(table.rows);
     for (Row& row : table.rows) {
         const StudyCase& c = *row.a_case;
         const auto& record = row.state.record;
@@ -190,7 +226,8 @@ Table make_table(const Study& study) {
             const auto at = c.values.find(axis.name());
             row.cells.push_back(at == c.values.end() ? "" : at->second);
         }
-        std::vector<Cell> cells = record ? result_cells(*record) : std::vector<Cell>(results.size());
+        std::vector<Cell> cells = record ? result_cells(*record, pays_off[std::size_t(&row - table.rows.data())])
+                                         : std::vector<Cell>(results.size());
         if (record && general) std::ranges::move(general_cells(*record), std::back_inserter(cells));
         row.cells.insert(row.cells.end(), cells.begin(), cells.end());
         for (const std::string& norm : norms) row.cells.push_back(norm_of(row.state, norm));

@@ -150,6 +150,7 @@ SetupReport CusparseIlu::setup(const SystemMatrix& a) {
     if (is_reduced(options_.storage))
         judge(d.rows.round(context_, d.layout.grid()), options_.storage, "cusparse_ilu", report, false);
     d.take_factors(context_);
+    d.costs.analyses = d.factorisation->analyses() + d.solves->analyses();
     report.factor_bytes = d.rows.bytes();
     return report;
 }

@@ -54,7 +54,9 @@ public:
     }
     void analyse(CompressedRows& a, void* work) override {
         check(call(Routines::analyse, a, policy_, work), Routines::name, "_analysis");
+        ++analyses_;
     }
+    Index analyses() const override { return analyses_; }
     void factorise(CompressedRows& a, void* work) override {
         check(call(Routines::factorise, a, policy_, work), name());
     }
@@ -79,6 +81,7 @@ private:
     }
 
     const Handle& handle_;
+    Index analyses_ = 0;
     cusparseSolvePolicy_t policy_;
     Description general_;
     typename Routines::Info info_;

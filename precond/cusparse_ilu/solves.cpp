@@ -31,12 +31,14 @@ public:
     virtual void update() = 0;
     virtual void solve() = 0;
     Index work_bytes() const { return work_.size(); }
+    Index analyses() const { return analyses_; }
 
 protected:
     Triangle(const Handle& handle, CompressedRows& rows) : handle_(handle), rows_(rows) {}
     const Handle& handle_;
     CompressedRows& rows_;
     Buffer<char> work_;
+    Index analyses_ = 0;  ///< counted where cuSPARSE is called
 };
 
 template <class T>
@@ -62,6 +64,7 @@ public:
         check(cusparseSpSV_analysis(handle_, side_.operation, &one<T>, matrix_, in_, out_, value_type<T>,
                                     CUSPARSE_SPSV_ALG_DEFAULT, solve_, work_.data()),
               "cusparseSpSV_analysis");
+        ++analyses_;
     }
     void update() override {
         check(cusparseSpSV_updateMatrix(handle_, solve_, values_of<T>(rows_), CUSPARSE_SPSV_UPDATE_GENERAL),
@@ -114,6 +117,7 @@ public:
                                  values_of<T>(rows_), rows_.row_begin(), rows_.column(), rows_.block(), info_, policy_,
                                  work_.data()),
               "bsrsv2_analysis");
+        ++analyses_;
     }
     void update() override {}  // the solve reads the rows themselves
     void solve() override {
@@ -161,6 +165,7 @@ public:
         lower_->update();
         upper_->update();
     }
+    Index analyses() const override { return lower_->analyses() + upper_->analyses(); }
     Index work_bytes() const override { return lower_->work_bytes() + upper_->work_bytes(); }
 
     void load(const Vector& r) override {

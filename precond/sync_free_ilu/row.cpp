@@ -113,6 +113,7 @@ PreconditionerRow sync_free_ilu_row() {
         "natural order. The factors have the same bits, and on a CPU every variant is the same algorithm",
         {"auto", "search", "table", "shared", "vect", "adapt", "levs"}));
     row.parameters.push_back(solve_key());
+    row.variants = {"ordering.name=multicolor"};  // the counterpart of the preconditioner multicolor
     return with_general(std::move(row), read_options);
 }
 

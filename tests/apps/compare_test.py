@@ -195,7 +195,7 @@ class Auto(CompareTest):
         answer = self.compare(0, deck, "--auto", "--reps", "2")
         tried = {row["name"] for row in answer["candidates"]}
         left_out = {pair["name"] for pair in answer["left_out"]}
-        rows = [*listed["preconditioners"], "multigrid:coarse_smoother=multicolor"]
+        rows = [*listed["preconditioners"], "multigrid:coarse_smoother=multicolor", "sync_free_ilu:ordering.name=multicolor"]
         pairs = {f"{s}+{p}" for s in listed["solvers"] for p in rows}
         self.assertEqual(tried | left_out, pairs | {"cg:eisenstat=true+struct_ilu"})
         self.assertFalse(tried & left_out)
@@ -209,6 +209,22 @@ class Auto(CompareTest):
         # What is recommended can be run.
         self.expect(0, "run", deck, "--quiet", "--set", f"solver.name={best['solver']}", "--set",
                     f"preconditioner.name={best['preconditioner']}")
+
+    def test_colours_of_a_general_matrix(self):
+        """The preconditioner multicolor is for grids alone; its counterpart is tried, and named where multicolor is refused."""
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = multicolor\n[matrix]\nformat = general\n")
+        way = ["preconditioner.name = multicolor takes matrices on a grid alone", "sync_free_ilu and ordering.name = multicolor"]
+        self.expect(2, "run", deck, says=way)
+        for backend in ("cpu", "cuda"):
+            self.expect(2, "check", deck, "--backend", backend, says=way)
+        timed = self.expect(0, "bench", "preconditioners", deck, "--preconditioners", "multicolor,sync_free_ilu", "--repeats", "1").stdout
+        self.assertIn(way[1], timed)
+        answer = self.compare(0, deck, "--auto", "--solvers", "cg", "--reps", "1")
+        rows = {row["name"]: row for row in answer["candidates"]}
+        self.assertTrue(rows["cg+sync_free_ilu:ordering.name=multicolor"]["converged"])
+        self.assertGreater(rows["cg+sync_free_ilu:ordering.name=multicolor"]["iterations"], rows["cg+sync_free_ilu"]["iterations"])
+        self.assertNotIn("cg+multicolor", rows)
+        self.assertIn(way[1], next(pair["reason"] for pair in answer["left_out"] if pair["name"] == "cg+multicolor"))
 
     def test_info_takes_a_screen(self):
         """The fastest, and counts of what failed and was left out; --all shows what compare printed."""

@@ -3,6 +3,7 @@
 
 import csv
 import json
+import math
 import os
 import pathlib
 import re
@@ -212,6 +213,32 @@ class Run(StudyTest):
         jacobi, exact = self.rows("stored.csv")
         self.assertEqual((jacobi["ordering_seconds"], jacobi["symbolic_seconds"]), ("", ""))
         self.assertGreater(min(float(exact[f"{part}_seconds"]) for part in ("reading", "blocks", "symbolic")), 0.0)
+
+    def test_solves_after_which_a_set_up_pays_off(self):
+        """Beside the first case that converged of those with the same system, as in a comparison; reading and ordering count
+        as set-up."""
+        deck = POISSON.format(cells=20) + "[preconditioner]\nname = sync_free_ilu\n[matrix]\nformat = general\n"
+        study = self.study("[sweep]\ngrid.cells = 20, 24\npreconditioner.name = none, jacobi, sync_free_ilu\nordering.name = natural, rcm\n"
+                           "solver.max_iterations = 3, 1000\n", deck)
+        self.expect(8, "study", "run", study)  # three iterations are too few for all
+        self.expect(0, "study", "collect", study)
+        baselines, told = {}, 0
+        for row in self.rows():
+            if row["exit_code"] != "0":
+                self.assertEqual(row["pays_off_from_solves"], "")
+                continue
+            before = sum(float(row[f"{part}_seconds"] or 0.0) for part in ("reading", "blocks", "ordering", "setup"))
+            each = float(row["solve_seconds"])
+            first = row["grid.cells"] not in baselines
+            before_first, each_of_first = baselines.setdefault(row["grid.cells"], (before, each))
+            expected = ""
+            if each < each_of_first:
+                expected = str(max(1, math.floor((before - before_first) / (each_of_first - each)) + 1))
+            self.assertEqual(row["pays_off_from_solves"], expected, row["name"])
+            self.assertFalse(first and expected)
+            told += expected != ""
+        self.assertEqual(len(baselines), 2)
+        self.assertGreater(told, 0)
 
     def test_figures_of_merit(self):
         study = self.study()

@@ -78,6 +78,15 @@ struct Pair {
         on_device.assign(on_host);
     }
 
+    /// Gives the diagonal other values, which need new factors.
+    void change_diagonal() {
+        const int diagonal = on_host.stencil().diagonal();
+        for (int r = 0; r < on_host.dof(); ++r)
+            for (Index slot = 0; slot < on_host.layout().slots(); ++slot)
+                on_host.values(diagonal, r, r)[slot] *= 1.5 + 0.1 * r;
+        on_device.assign(on_host);
+    }
+
     static StructMatrix made(const Context& context, const std::string& stencil, int dof, LayoutKind kind,
                              MatrixStorage storage, int fill_level) {
         const auto data = reference::random_spd_matrix({17, 9, 5}, reference::stencil_named(stencil).offsets, dof, 5);
@@ -105,6 +114,11 @@ struct Pair {
     }
 };
 
+/// How often cuSPARSE has analysed the factorisation or a triangle.
+Index analyses_of(const Preconditioner& m) {
+    return dynamic_cast<const CusparseIlu&>(m).costs().analyses;
+}
+
 void expect_close(const Vector& found, const Vector& expected) {
     double largest = 0.0, scale = 0.0;
     for (Index at = 0; at < found.size(); ++at) {
@@ -128,14 +142,16 @@ TEST_F(CusparseIluOnDevice, EqualsStructIlu) {
                             SCOPED_TRACE(std::string(stencil) + " dof " + std::to_string(dof) + " " + to_string(kind) +
                                          (storage == MatrixStorage::lower ? " lower " : " full ") + format + " level " +
                                          std::to_string(fill_level));
-                            const Pair pair(stencil, dof, kind, storage, fill_level);
+                            Pair pair(stencil, dof, kind, storage, fill_level);
                             const std::string level = std::to_string(fill_level);
                             const auto expected = make("struct_ilu", pair.on_host, {{"fill_level", level}});
                             const auto found =
                                 make("cusparse_ilu", pair.on_device, {{"fill_level", level}, {"format", format}});
-                            expected->setup(pair.on_host);
-                            for (int time = 0; time < 2; ++time) {  // the second set-up keeps the analysis
+                            for (const bool again : {false, true}) {  // the second set-up keeps the analyses
+                                if (again) pair.change_diagonal();
+                                expected->setup(pair.on_host);
                                 found->setup(pair.on_device);
+                                EXPECT_EQ(analyses_of(*found), 3);
                                 expect_close(pair.applied(*found, true), pair.applied(*expected, false));
                             }
                         }
@@ -172,6 +188,7 @@ TEST_F(CusparseIluOnDevice, SinglePrecisionIsNearAndHeldAsPlanned) {
                     for (int time = 0; time < 2; ++time) {  // the second set-up keeps the analysis
                         const SetupReport report = m->setup(pair.on_device);
                         EXPECT_EQ(report.values_flushed, 0);
+                        EXPECT_EQ(analyses_of(*m), 3);
                         const Index held = pair.device.ledger().held() - before -
                                            dynamic_cast<const CusparseIlu&>(*m).costs().work_bytes;
                         // In addition to the plan: offset and number of each entry of the stencil.
@@ -307,6 +324,7 @@ TEST_F(CusparseIluOnDevice, OfGeneralMatricesEqualsReference) {
                                                              reference::apply_inverse(reference_of(data, c), r)),
                               1e-11);
                 }
+                EXPECT_EQ(analyses_of(*m), 3);
                 EXPECT_EQ(m->traits().symmetric, c.symmetric);
             }
         }

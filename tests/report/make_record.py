@@ -138,8 +138,9 @@ def make_comparison(path, candidates, failed=(), pays_off=None, prepared=None):
                         iterations=(candidates.get(name, 7),), prepared=prepared)
 
 
-def make_study(path, cases, waiting=()):
-    """Writes a collected study of {(preconditioner, cells): iterations}; `waiting` have no record."""
+def make_study(path, cases, waiting=(), pays_off=None):
+    """Writes a collected study of {(preconditioner, cells): iterations}; `waiting` have no record. `pays_off` are the
+    numbers of solves from which on cases pay off, -1: never; without it the file is one of an earlier program."""
     keys = [*cases, *waiting]
     names = [f"preconditioner={name},cells={n}" for name, n in keys]
     with h5py.File(path, "w") as file:
@@ -148,6 +149,8 @@ def make_study(path, cases, waiting=()):
         table = {"case": np.arange(len(keys)), "name": names, "hash": names,
                  "status": ["done" if key in cases else "waiting" for key in keys],
                  "preconditioner.name": [name for name, _ in keys], "grid.cells": [str(n) for _, n in keys]}
+        if pays_off is not None:
+            table["pays_off_from_solves"] = np.array(pays_off)
         for name, values in table.items():
             file[f"cases/{name}"] = values
         file.create_group("records")

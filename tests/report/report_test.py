@@ -157,6 +157,13 @@ class Pages(ReportTest):
         self.assertIn("struct_ilu: 0.036 at 4100", label)
         self.assertIn("jacobi, cells=16", outline.pictures()[0]["aria-label"])
 
+    def test_solves_after_which_cases_of_a_study_pay_off(self):
+        cases = {("jacobi", 16): 60, ("struct_ilu", 16): 20, ("none", 16): 90}
+        make_study(self.path("s.h5"), cases, waiting=[("none", 64)], pays_off=[-1, 17, 1, -1])
+        self.assertEqual(self.cells(self.page(self.path("s.h5")), "pays off from solves"), ["", "17", "1", ""])
+        make_study(self.path("s.h5"), cases)  # of a program that did not write the numbers
+        self.assertFalse("pays off" in " ".join(Outline(self.page(self.path("s.h5"))).texts))
+
     def test_study_without_results(self):
         make_study(self.path("s.h5"), {}, waiting=[("none", 64)])
         self.assertIn("0 of 1 cases", " ".join(Outline(self.page(self.path("s.h5"))).texts))
