@@ -30,7 +30,7 @@ struct MultigridBench {
     std::vector<GridTimes> grids;
     Timing apply;      ///< seconds of a cycle, as in iterations
     SetupTimes setup;  ///< of all grids
-    Index bytes = 0;   ///< held by all grids
+    Index bytes = 0;   ///< held after a set-up: matrices, vectors and smoothers of all grids, and the coarsest solve
 };
 
 /// Assembles the deck's first linear system, sets its preconditioner up, which must be multigrid, and times it. Throws

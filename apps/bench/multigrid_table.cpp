@@ -9,6 +9,7 @@
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/multigrid.hpp"
 #include "apps/run/verdict.hpp"
+#include "core/counted.hpp"
 
 namespace hyperplane {
 namespace {
@@ -18,8 +19,8 @@ nlohmann::json add_multigrid(const std::string& deck, const MultigridBench& benc
     nlohmann::json json{
         {"deck", deck}, {"apply", to_json(bench.apply)}, {"setup", to_json(bench.setup.again)}, {"bytes", bench.bytes}};
     if (print)
-        fmt::print("{}: a cycle takes {:.3f} ms, a set-up {:.3f} ms; {:.2f} GiB\n", deck, bench.apply.median * 1e3,
-                   bench.setup.again.median * 1e3, double(bench.bytes) / (1 << 30));
+        fmt::print("{}: a cycle takes {:.3f} ms, a set-up {:.3f} ms; it holds {}\n", deck, bench.apply.median * 1e3,
+                   bench.setup.again.median * 1e3, in_mib(bench.bytes));
     for (const GridTimes& grid : bench.grids) {
         const std::string extents = fmt::format("{} x {} x {}", grid.grid.nx, grid.grid.ny, grid.grid.nz);
         nlohmann::json row{{"grid", extents}, {"stencil", grid.stencil}};

@@ -7,10 +7,12 @@
 //
 //     A    diagonal, a_h = own - sum over the other offsets o of cos(o . theta_h)
 //     K    I - p p^T A / (8 a_c), with the symbol p of interpolation and a_c = sum of p_h^2 a_h / 8
-//     Q_c  the points of one colour, (1 + (-1)^c X) / 2, where X exchanges h and h + (pi, pi, pi)
+//     Q_c  the points of one colour, of two (1 + (-1)^c X) / 2, where X exchanges h and h + (pi, pi, pi); of eight,
+//          whose bits are the parities of the coordinates, the product over axes of (1 + (-1)^c_d X_d) / 2, where X_d
+//          exchanges h and h + pi along axis d
 //
-// Damped Jacobi is S = I - omega A / own. Red-black Gauss-Seidel relaxes one colour after the other, with a factor
-// I - Q_c A / own for each.
+// Damped Jacobi is S = I - omega A / own. Gauss-Seidel by colours relaxes one colour after the other, with a factor
+// I - Q_c A / own for each. Two colours, red and black, decouple the points of a colour for star7, eight for box27.
 #pragma once
 
 #include <array>
@@ -57,6 +59,19 @@ public:
         Dense s = identity(8);
         for (int h = 0; h < 8; ++h)
             for (const int from : {h, 7 - h}) s(h, from) -= (odd && from != h ? -0.5 : 0.5) * a_[from] / stencil_.own();
+        return s;
+    }
+
+    /// Only the points the parities of whose coordinates are the bits of `parities`.
+    Dense relaxed_of_eight(int parities) const {
+        Dense s = identity(8);
+        for (int h = 0; h < 8; ++h)
+            for (int exchanged = 0; exchanged < 8; ++exchanged) {
+                double sign = 1.0;
+                for (int axis = 0; axis < 3; ++axis)
+                    if (exchanged >> axis & parities >> axis & 1) sign = -sign;
+                s(h, h ^ exchanged) -= sign / 8.0 * a_[h ^ exchanged] / stencil_.own();
+            }
         return s;
     }
 
