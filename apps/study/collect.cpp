@@ -76,7 +76,8 @@ std::vector<Column> result_columns() {
     };
 }
 
-/// The values of the swept keys that say which system is solved, how exactly and where: all but those of the method.
+/// The values of the keys that a study varies and that say which system is solved, how exactly and where: all but those
+/// of the method.
 std::string system_of(const StudyCase& a_case) {
     const std::set<std::string> of_method{"solver", "preconditioner", "smoother", "ordering", "scaling"};
     const std::set<std::string> of_criterion{"solver.rtol", "solver.atol"};
