@@ -21,9 +21,7 @@ struct GridPoint {
     __device__ __forceinline__ static GridPoint at(const Arguments& a, int slot) {
         if (NATURAL) return {slot % a.nx, slot / a.nx % a.ny, slot / (a.nx * a.ny)};
         const int j = slot % a.ny, k = slot / a.ny % a.nz;
-        int i = (slot / (a.ny * a.nz) - LEVEL_Y * j - LEVEL_Z * k) % a.nx;
-        if (i < 0) i += a.nx;
-        return {i, j, k};
+        return {x_of_rest(slot / (a.ny * a.nz) - LEVEL_Y * j - LEVEL_Z * k, a.nx), j, k};
     }
     __device__ __forceinline__ GridPoint neighbour(int e) const {
         return {i + offset_x[e], j + offset_y[e], k + offset_z[e]};
@@ -40,8 +38,8 @@ struct GridPoint {
     }
     template <class Arguments>
     __device__ __forceinline__ int slot(const Arguments& a) const {
-        if (NATURAL) return i + a.nx * (j + a.ny * k);
-        return ((i + LEVEL_Y * j + LEVEL_Z * k) % a.nx * a.nz + k) * a.ny + j;
+        if (NATURAL) return natural_slot(i, j, k, a.nx, a.ny);
+        return hyperplane_slot(i + LEVEL_Y * j + LEVEL_Z * k, j, k, a.nx, a.ny, a.nz);
     }
 };
 

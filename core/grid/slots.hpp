@@ -1,12 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Arithmetic of slots, for host and kernels. The slot of a neighbour is a point's slot plus a constant of the
-// neighbour's offset, `delta`, modulo the number of slots (Layout::slot_delta). Where the neighbour lies outside the
-// grid that is the slot of some other point.
+// Arithmetic of slots, for host and kernels: of points in the two kinds of layout (core/grid/layout.hpp), and of
+// neighbours. The slot of a neighbour is a point's slot plus a constant of the neighbour's offset, `delta`, modulo the
+// number of slots (Layout::slot_delta). Where the neighbour lies outside the grid that is the slot of some other point.
+//
+// Three more have the formulas in words of their own: in precond/multicolor/placed_point.cuh and
+// precond/walks/tile_lines.cuh these functions would change the machine code of kernels, and in
+// precond/ilu/permutation_cuda.cu the level modulo nx is there already.
 #pragma once
 
 #include "core/host_device.hpp"
 
 namespace hyperplane {
+
+/// The slot of a point in natural order. Number: int, where there are fewer than 2^31 slots, or a type of 64 bits.
+template <class Number = int>
+HYPERPLANE_HD_INLINE constexpr Number natural_slot(int i, int j, int k, int nx, int ny) {
+    return i + nx * (j + Number(ny) * k);
+}
+/// The slot of a point in the hyperplane layout, given its level.
+template <class Number = int>
+HYPERPLANE_HD_INLINE constexpr Number hyperplane_slot(int level, int j, int k, int nx, int ny, int nz) {
+    return (Number(level % nx) * nz + k) * ny + j;
+}
+/// The coordinate along x of a point of the hyperplane layout: `rest` is slot / (ny nz), the level modulo nx, minus the
+/// part of j and k in the level. The other two are slot mod ny and slot / ny mod nz.
+template <class Number>
+HYPERPLANE_HD_INLINE constexpr int x_of_rest(Number rest, int nx) {
+    const int i = int(rest % nx);
+    return i < 0 ? i + nx : i;
+}
 
 /// `slot` plus `delta` modulo `slots`; both lie in [0, slots).
 HYPERPLANE_HD_INLINE constexpr int slot_plus(int slot, int delta, int slots) {

@@ -8,6 +8,7 @@
 //
 // Definitions: DOF, THREADS (of a thread block).
 
+#include "core/grid/slots.hpp"
 #include "precond/factors/gauss_jordan.cuh"
 #include "precond/factors/pivot_rule.hpp"
 #include "precond/jacobi/arguments.hpp"
@@ -23,9 +24,8 @@ __device__ constexpr PivotSummary none = no_pivots;
 __device__ long long point_of(const Arguments& a, long long slot) {
     if (a.natural) return slot;
     const int j = int(slot % a.ny), k = int(slot / a.ny % a.nz);
-    int i = int((slot / ((long long)a.ny * a.nz) - (long long)a.level_y * j - (long long)a.level_z * k) % a.nx);
-    if (i < 0) i += a.nx;
-    return i + a.nx * (j + (long long)a.ny * k);
+    const long long rest = slot / ((long long)a.ny * a.nz) - (long long)a.level_y * j - (long long)a.level_z * k;
+    return natural_slot<long long>(x_of_rest(rest, a.nx), j, k, a.nx, a.ny);
 }
 
 /// The value that lane `at` has.

@@ -29,6 +29,7 @@
 // (precond/factors/reduced_values.cuh), REAL (double or float: the type of r, v, w and z; sums are in double
 // precision).
 
+#include "core/grid/slots.hpp"
 #include "precond/multicolor/ahead.cuh"
 #include "precond/multicolor/step.cuh"
 #include "precond/walks/next_kernel.cuh"
@@ -62,8 +63,8 @@ struct Point {
     }
     /// The point's slot in the layout of r and z.
     __device__ int slot(const Step& s) const {
-        if (NATURAL) return i + s.nx * (j + s.ny * k);
-        return ((i + LEVEL_Y * j + LEVEL_Z * k) % s.nx * s.nz + k) * s.ny + j;
+        if (NATURAL) return natural_slot(i, j, k, s.nx, s.ny);
+        return hyperplane_slot(i + LEVEL_Y * j + LEVEL_Z * k, j, k, s.nx, s.ny, s.nz);
     }
     /// Goes to the point whose number is larger by `numbers`, usually in the same line. The last line of a plane may be
     /// shorter than the others.

@@ -10,6 +10,7 @@
 // MARGIN (number of values before and after the vector), THREADS, NATURAL (the layout of `in` and `out`), UNROLLED.
 #pragma once
 
+#include "core/grid/slots.hpp"
 #include "precond/factors/reduced_values.cuh"
 #include "precond/subdomain/arguments.hpp"
 #include "precond/walks/unrolled.cuh"
@@ -49,8 +50,8 @@ struct Box {
         const int i = cell % PITCH, j = cell / PITCH % SY, k = cell / (PITCH * SY);
         const int px = x + i, py = y + j, pz = z + k;
         if (i >= SX || px >= a.nx || py >= a.ny || pz >= a.nz) return -1;
-        if (NATURAL) return px + a.nx * (py + (long long)a.ny * pz);
-        return ((long long)((px + a.level_y * py + a.level_z * pz) % a.nx) * a.nz + pz) * a.ny + py;
+        if (NATURAL) return natural_slot<long long>(px, py, pz, a.nx, a.ny);
+        return hyperplane_slot<long long>(px + a.level_y * py + a.level_z * pz, py, pz, a.nx, a.ny, a.nz);
     }
 };
 

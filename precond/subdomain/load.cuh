@@ -7,6 +7,7 @@
 // Definition: DOF.
 #pragma once
 
+#include "core/grid/slots.hpp"
 #include "precond/subdomain/factor_arguments.hpp"
 
 namespace hyperplane {
@@ -50,8 +51,8 @@ struct Box {
     }
     /// The slot of a point of the grid in A's layout.
     __device__ __forceinline__ long long slot(GridPoint p) const {
-        if (a.natural) return p.x + a.nx * (p.y + (long long)a.ny * p.z);
-        return ((long long)((p.x + a.level_y * p.y + a.level_z * p.z) % a.nx) * a.nz + p.z) * a.ny + p.y;
+        if (a.natural) return natural_slot<long long>(p.x, p.y, p.z, a.nx, a.ny);
+        return hyperplane_slot<long long>(p.x + a.level_y * p.y + a.level_z * p.z, p.y, p.z, a.nx, a.ny, a.nz);
     }
     __device__ __forceinline__ long long row(GridPoint p) const { return p.x + a.nx * (p.y + (long long)a.ny * p.z); }
     /// The index of a block's coefficient (0, 0).

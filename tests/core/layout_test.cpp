@@ -5,8 +5,10 @@
 
 #include <mutex>
 #include <set>
+#include <tuple>
 #include <vector>
 
+#include "core/grid/slots.hpp"
 #include "reference/bridge.hpp"
 
 namespace hyperplane {
@@ -54,6 +56,21 @@ TEST_P(LayoutTest, PointsAndSlotsMatchOneToOne) {
         ASSERT_TRUE(layout.kind() == LayoutKind::hyperplane || slot == row);
     }
     EXPECT_EQ(Index(met.size()), layout.slots());
+}
+
+/// The formulas that kernels use.
+TEST_P(LayoutTest, HasTheSlotsThatKernelsFind) {
+    const auto [nx, ny, nz] = std::tuple(grid.nx, grid.ny, grid.nz);
+    for (Index slot = 0; slot < layout.slots(); ++slot) {
+        const Int3 p = layout.point(slot);
+        if (layout.kind() == LayoutKind::natural) {
+            ASSERT_EQ(natural_slot(p.x, p.y, p.z, nx, ny), slot);
+            continue;
+        }
+        ASSERT_EQ(hyperplane_slot(layout.levels().level(p), p.y, p.z, nx, ny, nz), slot);
+        ASSERT_EQ(hyperplane_slot<Index>(layout.levels().level(p), p.y, p.z, nx, ny, nz), slot);
+        ASSERT_EQ(x_of_rest(slot / (Index(ny) * nz) - layout.levels().level({0, p.y, p.z}), nx), p.x);
+    }
 }
 
 TEST_P(LayoutTest, RunsHoldEverySlotOnce) {

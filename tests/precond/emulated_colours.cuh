@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/grid/slots.hpp"
 #include "precond/emulated_values.hpp"
 #include "precond/fibers.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
@@ -71,6 +72,7 @@ namespace next_kernel_text {
 namespace KERNELS {
 
 using ::hyperplane::ColourArguments, ::hyperplane::ColourTerm, std::fma, std::min;
+using ::hyperplane::natural_slot, ::hyperplane::hyperplane_slot;
 using ::hyperplane::scales_result, ::hyperplane::writes_result;
 using next_kernel_text::hyperplane::let_next_begin, next_kernel_text::hyperplane::wait_for_last;
 using values_of_text::hyperplane::scale_of, values_of_text::hyperplane::scaled_rows;
