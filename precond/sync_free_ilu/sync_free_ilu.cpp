@@ -139,7 +139,7 @@ general_cpu::ShareRows SyncFreeIlu::share_rows() {
 
 void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
     const int sweeps = options_.fixed_point_sweeps;
-    const PivotRules& rules = options_.pivots.rules;
+    const PivotRules& rules = inverter.rules();
     double* const values = factors_.values.data();
     if constexpr (cuda_built) {
         if (between_) inverter.set_first_row(a.space().first_block_row() - slab_->before);

@@ -102,6 +102,12 @@ inline Index place_from(const int* columns, Index from, Index end, int column) {
            columns;
 }
 
+/// The largest absolute coefficient of a row of A that the factors have.
+inline double largest_of_row(const BsrMatrix& a, const FilledPattern& filled, Index row) {
+    const Index* const begin = a.pattern()->row_begin();
+    return hyperplane::largest_of_row(a.values(), filled.place.data(), begin[row], begin[row + 1], a.dof() * a.dof());
+}
+
 /// y = L^-1 r; y may be r. With `reduced` (reduced_rows.hpp) y = (I + W)^-1 r, and `factors` may be without values.
 void lower_solve(const GeneralFactors& factors, const RowWalk& walk, const double* r, double* y,
                  const StoredValues* reduced = nullptr);

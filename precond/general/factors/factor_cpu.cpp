@@ -30,8 +30,8 @@ private:
         for (Index at = begin; at < diagonal; ++at) eliminate(i, at, diagonal, end);
         std::array<double, max_dof * max_dof> own;
         own_diagonal(i, own.data());
-        inverter_.invert({int(a_.space().first_block_row() + row_of_a(i)), 0, 0}, own.data(), block(diagonal),
-                         smallest);
+        inverter_.invert({int(a_.space().first_block_row() + row_of_a(i)), 0, 0}, own.data(), block(diagonal), smallest,
+                         [&] { return largest_of_row(a_, f_.filled, row_of_a(i)); });
     }
     int size() const { return m > 0 ? m * m : size_; }
     Index row_of_a(Index i) const { return i - f_.filled.first; }
