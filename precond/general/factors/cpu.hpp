@@ -11,15 +11,16 @@
 #include "precond/factors/storage.hpp"
 #include "precond/factors/stored_values.hpp"
 #include "precond/general/factors/factors.hpp"
+#include "precond/general/factors/spread_rows.hpp"
 #include "precond/general/solves/row_walk.hpp"
 
 namespace hyperplane::general_cpu {
 
 /// The factors of A + alpha diag(A) into `factors.values`.
 void factorise(const BsrMatrix& a, double alpha, const RowWalk& walk, GeneralFactors& factors, PivotInverter& inverter);
-/// The same of some rows, on one thread.
-void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors,
-               PivotInverter& inverter);
+/// The same of some rows, on one thread; `spread` is memory for all of them.
+void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors, PivotInverter& inverter,
+               SpreadRows& spread);
 /// Brings rows of other ranks, if the factors have such, up to date after a sweep: what they have above the diagonal in
 /// `values`, and the inverses of their diagonal blocks.
 using ShareRows = std::function<void(double* values, double* inverse)>;
