@@ -79,7 +79,8 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     bool on_ranks = false;  ///< runs on several ranks that share a grid
     /// Keys of [preconditioner], each with the only value that works on several ranks.
     std::vector<std::pair<std::string, std::string>> only_on_ranks;
-    bool on_general_ranks = false;  ///< runs on several ranks that share the rows of a general matrix
+    bool boosts_general_alone = false;  ///< pivot_policy = boost is for general matrices alone
+    bool on_general_ranks = false;      ///< runs on several ranks that share the rows of a general matrix
     /// If ranks may be cut only at multiples of some number of planes, that number (core/ranks/aligned.hpp).
     std::function<int(const Parameters&, const PreconditionerSetting&)> planes_together;
     bool uneven_on_ranks =

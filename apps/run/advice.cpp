@@ -141,7 +141,7 @@ public:
             return;
         }
         if (!remedies.boost) return;
-        if (case_.shape().dof == 1) return;  // its block is zero, and a policy scales what is there
+        if (case_.shape().dof == 1 && case_.space.has_grid()) return;  // its block is zero, and the only scale there is
         for (const PreconditionerRow& row : preconditioners())
             if (row.name != preconditioner_.name && has_key(row.parameters, "preconditioner", "pivot_policy") &&
                 suggest({"preconditioner.name=" + row.name, "preconditioner.pivot_policy=boost"}))

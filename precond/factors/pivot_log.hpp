@@ -63,6 +63,16 @@ HYPERPLANE_HD HYPERPLANE_APART static void record_apart(PivotLog* log, bool boos
                                                         double value) {
     record(log, boosted, row, value);
 }
+/// The largest absolute coefficient of the blocks [from, to) of A, `size` coefficients each, but for those whose place
+/// in the factors is -1; `place` is null where the factors have all.
+[[maybe_unused]] HYPERPLANE_HD HYPERPLANE_APART static double largest_of_row(const double* values, const int* place,
+                                                                             long long from, long long to, int size) {
+    double largest = 0.0;
+    for (long long at = from; at < to; ++at)
+        if (!place || place[at] >= 0)
+            for (int e = 0; e < size; ++e) largest = fmax(largest, fabs(values[at * size + e]));
+    return largest;
+}
 #undef HYPERPLANE_APART
 
 /// Events of rounding. All threads share one log.
@@ -117,7 +127,14 @@ struct PivotJudge : PivotRule {
     /// The pivot to divide by: the pivot itself, a boosted one, or 0 if it cannot be used. If `logs`, a pivot that
     /// cannot be used is logged.
     HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs) const {
+        return usable(pivot, own, scale, row, logs, [&] { return scale; });
+    }
+    /// The same of a general matrix; of_row() is the largest absolute coefficient of A's row.
+    template <class OfRow>
+    HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs,
+                                const OfRow& of_row) const {
         if (accepts(pivot, own, tolerance * scale)) return pivot;
+        scale = scale_to_boost(pivot, scale, of_row);
         const bool boosted_one = boosts(pivot, scale);
         if (logs) record_apart(log, boosted_one, row, pivot);
         return boosted_one ? boosted(pivot, own, scale) : 0.0;

@@ -5,7 +5,9 @@
 // whose pivots are guessed before the last sweep.
 //
 // `pivot` is the diagonal coefficient after elimination, `own` is A's coefficient there, and `scale` is the largest
-// absolute coefficient of the block and of A's block.
+// absolute coefficient of the block and of A's block. In a block of a general matrix that is zero in A and after
+// elimination, nothing says how large a boosted pivot should be. A factorisation that fails at such a one is repeated
+// with `by_row`, whose scale is then the largest absolute coefficient of the whole row of A.
 #pragma once
 
 #include "core/host_device.hpp"
@@ -19,6 +21,7 @@ struct PivotRule {
     double tolerance;  ///< a pivot of at most this times `scale` is too small
     double boost;      ///< a boosted pivot has this times `scale`; 0: pivots are not boosted
     int definite;      ///< a pivot must have the sign of A's diagonal (incomplete Cholesky)
+    int by_row = 0;    ///< a boosted pivot may have its scale from A's row
 
     HYPERPLANE_HD static bool is_number(double x) { return fabs(x) <= 1.7976931348623157e308; }
 
@@ -39,6 +42,11 @@ struct PivotRule {
     /// Whether a pivot that cannot be used is boosted.
     HYPERPLANE_HD bool boosts(double pivot, double scale) const {
         return is_number(pivot) && is_number(scale) && has_inverse(boost * scale);
+    }
+    /// The scale of a boosted pivot: that of the block, or of_row() where that is needed.
+    template <class OfRow>
+    HYPERPLANE_HD double scale_to_boost(double pivot, double scale, const OfRow& of_row) const {
+        return by_row && !boosts(pivot, scale) ? of_row() : scale;
     }
     HYPERPLANE_HD double boosted(double pivot, double own, double scale) const {
         return copysign(boost * scale, wrong_sign(pivot, own) || pivot == 0.0 ? own : pivot);

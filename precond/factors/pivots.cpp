@@ -25,23 +25,36 @@ double largest_entry(const double* block, int size) {
     return largest;
 }
 
-/// The diagonal block of A in a cell, or in the row of a general matrix whose number in the given order is cell.x;
-/// zeros where none is stored. Of a matrix on several ranks, nothing where another rank has the row.
-std::vector<double> diagonal_block(const SystemMatrix& a, Int3 cell) {
+/// What A has where a pivot failed.
+struct Surroundings {
+    std::vector<double> block;  ///< A's diagonal block, zeros where none is stored; empty if another rank has the row
+    double largest = 0.0;       ///< the largest entry that a boosted pivot may have its scale from
+};
+
+/// Of the row of a general matrix whose number in the given order is `given`.
+Surroundings surroundings_in_row(const BsrMatrix& a, int given) {
+    const int size = a.dof() * a.dof();
+    const BlockPattern& pattern = *a.pattern();
+    const Index row = (pattern.order() ? pattern.order()->place[given] : given) - a.space().first_block_row();
+    if (row < 0 || row >= pattern.rows()) return {};
+    const Index begin = pattern.row_begin()[row], blocks = pattern.row_begin()[row + 1] - begin;
+    std::vector<double> values(std::size_t(blocks * size));
+    copy_between(a.context(), a.values() + begin * size, a.context().host(), values.data(),
+                 Index(values.size() * sizeof(double)));
+    Surroundings found{std::vector<double>(std::size_t(size), 0.0),
+                       largest_of_row(values.data(), nullptr, 0, blocks, size)};
+    if (const Index at = pattern.find(row, int(row)); at >= 0)
+        std::copy_n(values.begin() + std::ptrdiff_t((at - begin) * size), size, found.block.begin());
+    return found;
+}
+
+/// Of a cell, or of the row of a general matrix whose number in the given order is cell.x.
+Surroundings surroundings(const SystemMatrix& a, Int3 cell) {
+    if (const auto* const general = dynamic_cast<const BsrMatrix*>(&a)) return surroundings_in_row(*general, cell.x);
+    if (a.space().is_part()) return {};
     const int dof = a.dof();
     const Context host = a.context().host();
     std::vector<double> block(std::size_t(dof * dof), 0.0);
-    if (const auto* const general = dynamic_cast<const BsrMatrix*>(&a)) {
-        const BlockPattern& pattern = *general->pattern();
-        const Index place = pattern.order() ? pattern.order()->place[cell.x] : cell.x;
-        const Index row = place - a.space().first_block_row();
-        if (row < 0 || row >= pattern.rows()) return {};
-        if (const Index at = pattern.find(row, int(row)); at >= 0)
-            copy_between(a.context(), general->values() + at * dof * dof, host, block.data(),
-                         Index(block.size() * sizeof(double)));
-        return block;
-    }
-    if (a.space().is_part()) return {};
     const auto& on_grid = dynamic_cast<const StructMatrix&>(a);
     const ConstMatrixView values = view(on_grid);
     const Index slot = on_grid.layout().slot(cell);
@@ -49,19 +62,19 @@ std::vector<double> diagonal_block(const SystemMatrix& a, Int3 cell) {
         for (int col = 0; col < dof; ++col)
             copy_between(a.context(), &values.at(on_grid.stencil().diagonal(), row, col, slot), host,
                          &block[std::size_t(row) * dof + col], Index(sizeof(double)));
-    return block;
+    return {block, largest_entry(block.data(), dof * dof)};
 }
 
 PivotRemedies remedies_of(const SystemMatrix& a, const PivotInverter& inverter) {
     SetupReport report;
     inverter.add_failures_to(report);
     const auto& [cell, component, value] = report.modified.back();
-    const std::vector<double> block = diagonal_block(a, cell);
+    const auto [block, largest] = surroundings(a, cell);
     const auto has_inverse = PivotRule::has_inverse;
     PivotRemedies remedies{has_inverse(value), has_inverse(value) || component > 0};
     if (!block.empty()) {
         remedies.shift = remedies.shift || has_inverse(block[std::size_t(component) * a.dof() + component]);
-        remedies.boost = remedies.boost || has_inverse(largest_entry(block.data(), int(block.size())));
+        remedies.boost = remedies.boost || has_inverse(largest);
     }
     if (!a.space().is_part()) return remedies;
     // One rank has the row of a general matrix; on a grid none looks.
@@ -74,6 +87,10 @@ PivotRemedies remedies_of(const SystemMatrix& a, const PivotInverter& inverter) 
         known = known || of_ranks[at + 2] > 0.0;
     }
     return known ? remedies : PivotRemedies{};
+}
+
+bool is_general(const SystemMatrix& a) {
+    return dynamic_cast<const BsrMatrix*>(&a) != nullptr;
 }
 
 bool earlier(const Grid& grid, const PivotEvent& a, const PivotEvent& b) {
@@ -92,7 +109,8 @@ void PivotInverter::note(const PivotRatio& smallest) {
     smallest_.take(smallest.value, smallest.row);
 }
 
-void PivotInverter::invert_block(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest) {
+void PivotInverter::invert_block(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest,
+                                 const std::function<double()>& of_row) {
     const int size = dof_ * dof_;
     const double scale = std::max(largest_entry(diagonal, size), largest_entry(block, size));
     double ratio = 1.0;
@@ -100,14 +118,15 @@ void PivotInverter::invert_block(Int3 cell, const double* diagonal, double* bloc
         const double own = diagonal[row * dof_ + row];
         ratio = std::min(ratio, rule_.ratio(pivot, own));
         if (rule_.accepts(pivot, own, rule_.tolerance * scale)) return pivot;
-        if (!rule_.boosts(pivot, scale)) {
+        const double to_boost = rule_.scale_to_boost(pivot, scale, of_row);
+        if (!rule_.boosts(pivot, to_boost)) {
             fail({cell, row, pivot});
             return 0.0;
         }
         const std::lock_guard lock(mutex_);
         ++boosts_;
         boosted_.push_back({cell, row, pivot});
-        return rule_.boosted(pivot, own, scale);
+        return rule_.boosted(pivot, own, to_boost);
     };
     const int given_up = with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
         dof_, [&](auto m) { return invert_in_place(m.value > 0 ? m.value : dof_, block, accept); });
@@ -182,6 +201,7 @@ std::string PivotInverter::explain() const {
             ? " The matrix holds a NaN or an infinity, or values so large or small that the factors grew beyond double "
               "precision, which no pivot_policy can repair; check the coefficients and their units."
         : overflows         ? " Multiply both the matrix and b by a power of ten."
+        : rule_.by_row      ? " Its whole row is zero, so there is no scale to boost it to, and the matrix is singular."
         : rule_.boost > 0.0 ? " Its whole block is zero, so there is no scale to boost it to; give it a diagonal entry."
                             : "";
     const std::string place = grid_.plain_rows
@@ -257,7 +277,8 @@ const ParameterTable& pivot_parameters() {
          "pivot_boost",
          real,
          "1e-3",
-         "size of a boosted pivot as a fraction of its block's largest entry",
+         "size of a boosted pivot as a fraction of its block's largest entry; where the block of a general matrix is "
+         "zero, of its row's largest entry",
          "",
          Bound{0, true},
          Bound{1},
@@ -297,8 +318,9 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
                                const std::string& of_signs) {
     constexpr double first_shift = 1e-3, last_shift = 10.0;
     SetupReport report;
-    for (double alpha = shift;; alpha = std::max(first_shift, 2.0 * alpha)) {
-        PivotInverter inverter(rules, places_of(a), a.dof(), a.symmetric(), order_of(a));
+    PivotRules followed = rules;
+    for (double alpha = shift;;) {
+        PivotInverter inverter(followed, places_of(a), a.dof(), a.symmetric(), order_of(a));
         if (a.context().backend() == Backend::cuda || !a.space().has_grid())
             inverter.set_first_row(a.space().first_block_row());
         {
@@ -312,11 +334,16 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
             inverter.add_to(report);
             return report;
         }
+        if (rules.policy == PivotPolicy::boost && is_general(a) && !followed.by_row && !inverter.not_finite()) {
+            followed.by_row = true;
+            continue;
+        }
         const bool mendable = rules.policy == PivotPolicy::shift && !inverter.not_finite();
         if (!mendable || alpha > last_shift)
             refuse_pivots(name, a, inverter, rules,
                           remark + (mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""), of_signs);
         if (report.pivots_modified == 0) inverter.add_failures_to(report);
+        alpha = std::max(first_shift, 2.0 * alpha);
     }
 }
 

@@ -28,10 +28,12 @@ struct PivotRules {
     double tolerance = 1e-14;  ///< a pivot is too small if it is below this times the block's largest entry
     double boost = 1e-3;       ///< magnitude of a boosted pivot, relative to that entry
     bool indefinite = false;   ///< pivots of a symmetric matrix may have either sign: L D L^T
+    bool by_row = false;       ///< a boosted pivot may have its scale from A's row; factor_with_policy sets it
 };
 
 inline PivotRule rule_of(const PivotRules& rules, bool definite) {
-    return {rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0, definite && !rules.indefinite};
+    return {rules.tolerance, rules.policy == PivotPolicy::boost ? rules.boost : 0.0, definite && !rules.indefinite,
+            rules.by_row};
 }
 
 /// Inverts the diagonal blocks of a factorisation. All threads share one object.
@@ -41,12 +43,20 @@ public:
     /// general matrix, whose numbers in the given order are told; null for the given one.
     PivotInverter(const PivotRules& rules, const Grid& grid, int dof, bool definite,
                   std::shared_ptr<const RowOrder> order = nullptr)
-        : rule_(rule_of(rules, definite)), grid_(grid), dof_(dof), order_(std::move(order)) {}
+        : rules_(rules), rule_(rule_of(rules, definite)), grid_(grid), dof_(dof), order_(std::move(order)) {}
+
+    /// Those to follow; of a general matrix by_row may be set where it is not in the options.
+    const PivotRules& rules() const { return rules_; }
 
     /// Replaces the row-major `block` of `cell` by its inverse; `diagonal` is A's block there. Pivots that cannot be
     /// used are boosted if that is the policy; otherwise the block becomes zero and the failure is recorded.
     /// `smallest` collects the smallest ratio of a pivot to A's diagonal.
     void invert(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest) {
+        invert(cell, diagonal, block, smallest, [] { return 0.0; });
+    }
+    /// The same of a general matrix; of_row() is the largest absolute coefficient of A's row.
+    template <class OfRow>
+    void invert(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest, const OfRow& of_row) {
         const double pivot = block[0], own = diagonal[0];
         // Fast path without bookkeeping for one unknown a point and a usable pivot with the sign of A's diagonal.
         if (dof_ == 1 && PivotRule::is_number(own) && pivot * own > 0.0 &&
@@ -54,7 +64,7 @@ public:
             block[0] = 1.0 / pivot;
             smallest.take(pivot / own, grid_.row(cell));
         } else {
-            invert_block(cell, diagonal, block, smallest);
+            invert_block(cell, diagonal, block, smallest, std::cref(of_row));
         }
     }
     /// Merges the ratio that invert has collected over some points.
@@ -93,11 +103,13 @@ public:
     void add_to(SetupReport& report) const;
 
 private:
-    void invert_block(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest);
+    void invert_block(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest,
+                      const std::function<double()>& of_row);
     void fail(PivotEvent event);
     /// The cell as it is called in the given order.
     Int3 given(Int3 cell) const { return order_ ? Int3{order_->given[cell.x], 0, 0} : cell; }
 
+    PivotRules rules_;
     PivotRule rule_;
     Grid grid_;
     int dof_;
@@ -133,9 +145,11 @@ Grid places_of(const SystemMatrix& a);
 std::shared_ptr<const RowOrder> order_of(const SystemMatrix& a);
 
 /// Factors A + alpha diag(A) by calling build(alpha, inverter) with alpha = shift. While pivots cannot be used and the
-/// policy is `shift`, alpha grows and the factorisation is repeated. Throws SetupError if pivots still cannot be used;
-/// its message has `name`, the place of the first such pivot and `remark`; and `of_signs`, advice about pivots of the
-/// wrong sign, unless that pivot and A's diagonal are zero there. The caller fills in factor_bytes of the report.
+/// policy is `shift`, alpha grows and the factorisation is repeated. If the policy is `boost` and a general matrix has
+/// zero blocks, the factorisation is repeated once, with `by_row` in inverter.rules(), which build must follow. Throws
+/// SetupError if pivots still cannot be used; its message has `name`, the place of the first such pivot and `remark`;
+/// and `of_signs`, advice about pivots of the wrong sign, unless that pivot and A's diagonal are zero there. The caller
+/// fills in factor_bytes of the report.
 SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, double shift, const std::string& name,
                                const std::function<void(double alpha, PivotInverter& inverter)>& build,
                                const std::string& remark = "", const std::string& of_signs = "");

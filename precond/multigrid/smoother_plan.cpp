@@ -52,10 +52,11 @@ SmootherChoice SmootherPlan::choice(const PreconditionerSetting& setting) const 
 
 ParameterTable smoother_parameters(const PreconditionerRow& row) {
     ParameterTable table = row.parameters;
-    const bool boosts = std::any_of(table.begin(), table.end(), [](const ParameterSpec& spec) {
-        return spec.key == "pivot_policy" &&
-               std::find(spec.choices.begin(), spec.choices.end(), "boost") != spec.choices.end();
-    });
+    const bool boosts =
+        !row.boosts_general_alone && std::any_of(table.begin(), table.end(), [](const ParameterSpec& spec) {
+            return spec.key == "pivot_policy" &&
+                   std::find(spec.choices.begin(), spec.choices.end(), "boost") != spec.choices.end();
+        });
     for (ParameterSpec& spec : table) {
         spec.section = multigrid::smoother_section;
         if (spec.key == "pivot_policy") spec.default_value = boosts ? "boost" : "shift";

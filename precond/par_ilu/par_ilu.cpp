@@ -88,14 +88,13 @@ ParameterTable par_ilu_parameters() {
     ParameterTable table = ilu_parameters();
     for (ParameterSpec& spec : table)
         if (spec.key == "pivot_policy") {
-            spec.choices = {"fail", "shift"};
             spec.description =
-                "what happens if a pivot cannot be used after the last sweep: an error with its cell (fail), or a "
-                "growing shift of the whole diagonal (shift)";
+                "what happens if a pivot cannot be used after the last sweep: an error with its cell (fail), a "
+                "growing shift of the whole diagonal (shift), or, of general matrices alone, a replaced pivot (boost)";
         } else if (spec.key == "pivot_boost") {
             spec.description =
-                "size of a pivot that cannot be used before the last sweep, as a fraction of its block's "
-                "largest entry";
+                "size of a pivot that cannot be used before the last sweep, and of a boosted one, as a fraction of its "
+                "block's largest entry, or, where a general matrix has a zero block, of its row's";
             spec.only_with.reset();  // whatever the policy for the last sweep
         }
     table.push_back({section, "sweeps", integer, "5",

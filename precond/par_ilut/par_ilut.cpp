@@ -86,8 +86,8 @@ void add_sweeps(PreconditionerPlan& plan, Index least, Index most) {
 ParIlut::ParIlut(const Context& context, const ParIlutOptions& options) : context_(context), options_(options) {}
 ParIlut::~ParIlut() = default;
 
-void ParIlut::make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inverse) {
-    const PivotRules guesses = general_cpu::rules_of_guesses(options_.pivots.rules);
+void ParIlut::make_pattern(const BsrMatrix& a, double alpha, const PivotRules& rules, Buffer<double>& inverse) {
+    const PivotRules guesses = general_cpu::rules_of_guesses(rules);
     const auto invert = [&](GeneralFactors& x) {
         PivotInverter guess(guesses, places_of(a), a.dof(), a.symmetric());
         general_cpu::invert_diagonals(a, x, inverse.data(), guess);
@@ -139,11 +139,11 @@ void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
         }
     const Context& host = a.context();
     Buffer<double> inverse(host, label, a.pattern()->rows() * a.dof() * a.dof());
-    make_pattern(a, alpha, inverse);
+    make_pattern(a, alpha, inverter.rules(), inverse);
     const ProfileScope scope(host, "factors");
     if (options_.sweeps > 0) {
         general_cpu::FixedPointScratch scratch{Buffer<double>(host, label, factors_.value_count()), std::move(inverse)};
-        general_cpu::sweep_to_factors(a, alpha, options_.sweeps, options_.pivots.rules, scratch, factors_, inverter);
+        general_cpu::sweep_to_factors(a, alpha, options_.sweeps, inverter.rules(), scratch, factors_, inverter);
     }
     const Index work = RowWalk::work_of_solve(factors_.pattern().blocks(), a.dof());
     const bool by_level = options_.way == SolveWay::levels;

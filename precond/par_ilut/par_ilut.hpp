@@ -97,7 +97,7 @@ private:
     Index blocks() const;
     bool has_the_pattern_of_a() const;
     /// Writes X after all rounds to factors_, and the inverses of its diagonal blocks to `inverse`; on a CPU.
-    void make_pattern(const BsrMatrix& a, double alpha, Buffer<double>& inverse);
+    void make_pattern(const BsrMatrix& a, double alpha, const PivotRules& rules, Buffer<double>& inverse);
 
     Context context_;
     ParIlutOptions options_;

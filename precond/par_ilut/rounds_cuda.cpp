@@ -87,7 +87,7 @@ Index selection_bytes_on_gpu(Index blocks) {
 
 std::unique_ptr<FactorsOnGpu> RoundsOnGpu::factors(double alpha, PivotInverter& inverter, int& rounds) {
     const Context& gpu = a_.context();
-    const PivotRules& rules = options_.pivots.rules;
+    const PivotRules& rules = inverter.rules();
     GpuFactors x = begun(a_);
     const Index rows = x.pattern->pattern->rows(), lower = x.pattern->counts.lower;
     const FillLimits limits = limits_of(rows, lower, x.pattern->pattern->blocks() - rows - lower, options_.fill_limit);

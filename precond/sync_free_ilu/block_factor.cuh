@@ -212,6 +212,9 @@ struct Lane {
 #pragma unroll
         for (int q = 0; q < DOF; ++q) largest = fmax(largest, from_lane(scale, q));
         const PivotJudge judge{a.rule, a.log};
+        const auto of_row = [this] {
+            return largest_of_row(a.a_values, a.place, a.a_row_begin[row], a.a_row_begin[row + 1], DOF * DOF);
+        };
         double pivots[DOF], before[DOF];
         int judged = 0;
         bool stopped = !active;
@@ -224,7 +227,7 @@ struct Lane {
             if (stopped) continue;
             judged = p + 1;
             const double used =
-                judge.usable(pivots[p], before[p], largest, (unsigned long long)(row * DOF + p), r == 0);
+                judge.usable(pivots[p], before[p], largest, (unsigned long long)(row * DOF + p), r == 0, of_row);
             stopped = used == 0.0;
             const double inverse = 1.0 / used, factor = d[p];
 #pragma unroll

@@ -207,6 +207,7 @@ PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
 
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
     par_ilu.on_general_ranks = true;
+    par_ilu.boosts_general_alone = true;
     ParameterSpec solve = solve_key();
     solve.only_with = {"triangular_solve", "exact"};
     par_ilu.parameters.push_back(solve);
@@ -215,6 +216,9 @@ PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
             throw UsageError(
                 fmt::format("{}: on a grid, solves follow the wavefront, and there is one way alone; leave the key out",
                             parameters.where("preconditioner", "solve")));
+        if (parameters.text("preconditioner", "pivot_policy") == "boost")
+            throw UsageError(fmt::format("{}: on a grid, par_ilu boosts no pivots; set pivot_policy = fail or shift",
+                                         parameters.where("preconditioner", "pivot_policy")));
         return on_grid(parameters, setting);
     };
     return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting& setting) {

@@ -103,7 +103,7 @@ void RankPartsCuda::prepare(const BsrMatrix& a) {
 }
 
 void RankPartsCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
-    PivotInverter found(options_.pivots.rules, places_of(*a_), a.dof(), a.symmetric());
+    PivotInverter found(inverter.rules(), places_of(*a_), a.dof(), a.symmetric());
     ilu_->factorise(*a_, alpha, found);
     hand_over(found, parts_->row, inverter);
 }

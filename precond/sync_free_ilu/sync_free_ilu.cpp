@@ -139,8 +139,9 @@ general_cpu::ShareRows SyncFreeIlu::share_rows() {
 
 void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
     const int sweeps = options_.fixed_point_sweeps;
-    const PivotRules& rules = options_.pivots.rules;
+    const PivotRules& rules = inverter.rules();
     double* const values = factors_.values.data();
+    SpreadRows spread;
     if constexpr (cuda_built) {
         if (between_) inverter.set_first_row(a.space().first_block_row() - slab_->before);
         if (fixed_point_)
@@ -155,8 +156,9 @@ void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inv
     if (sweeps > 0)
         general_cpu::fixed_point(a, alpha, sweeps, rules, scratch_, factors_, inverter, share_rows());
     else if (slab_)
-        stages_.for_each(*context_.ranks(), FactorRows(factors_, values, nullptr),
-                         [&](const RowRange& range) { general_cpu::factorise(a, alpha, range, factors_, inverter); });
+        stages_.for_each(*context_.ranks(), FactorRows(factors_, values, nullptr), [&](const RowRange& range) {
+            general_cpu::factorise(a, alpha, range, factors_, inverter, spread);
+        });
     else
         general_cpu::factorise(a, alpha, lower_, factors_, inverter);
 }

@@ -34,7 +34,10 @@ __device__ __forceinline__ void prefetch(const void* at) {
 __device__ __forceinline__ void finish_pivot(const Arguments& a, double* at, double pivot, double own, long long row,
                                              PivotRatio& ratio) {
     const PivotJudge judge{a.rule, a.log};
-    const double used = judge.usable(pivot, own, fmax(fabs(pivot), fabs(own)), (u64)row, true);
+    const auto of_row = [&] {
+        return largest_of_row(a.given, nullptr, __ldg(a.row_begin + row), __ldg(a.row_begin + row + 1), 1);
+    };
+    const double used = judge.usable(pivot, own, fmax(fabs(pivot), fabs(own)), (u64)row, true, of_row);
     finish(at, inverse_or_zero(used));
     ratio.take(fmin(1.0, judge.ratio(pivot, own)), row);  // others do not wait for this division
 }

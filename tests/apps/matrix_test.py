@@ -201,8 +201,8 @@ class Matrix(MatrixTest):
                          f"preconditioner.name={name}")
 
     def test_advice_on_pivots_names_policies_that_can_help(self):
-        """The same for every preconditioner that has policies: they scale what A or the pivot's block has, so that a zero that
-        nothing fills remains one."""
+        """The same for every preconditioner that has policies: a shift scales A's diagonal, so that a zero there remains one; a
+        boosted pivot is a fraction of what its block has or, where that is zero, its row."""
         self.write("a.ini", DECK.format(file="a.mtx"))
         missing = [e for e in tridiagonal(8) if e[:2] != (1, 1)]
         zero = [(1, 1, 0.0), *missing]
@@ -210,8 +210,9 @@ class Matrix(MatrixTest):
         block = [(1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0), (1, 3, 1.0), (3, 1, 1.0), (3, 3, 4.0), (3, 4, 1.0), (4, 4, 4.0)]
         shift, boost, none = (f"preconditioner.{key}" for key in ("pivot_policy = shift", "pivot_policy = boost", "name = none"))
         for name in ("sync_free_ilu", "par_ilut", "jacobi_sweeps", "subdomain_ildu0", "par_ilu"):
-            policies = [shift] if name == "par_ilu" else [shift, boost]
-            for entries, size, row, expected in ((missing, 1, 1, []), (zero, 1, 1, []), (cancelled, 1, 2, policies),
+            policies = [shift, boost]
+            alone = [(1, 1, 0.0), (2, 2, 4.0), (2, 1, 1.0), (3, 3, 4.0)]
+            for entries, size, row, expected in ((missing, 1, 1, [boost]), (zero, 1, 1, [boost]), (alone, 1, 1, []), (cancelled, 1, 2, policies),
                                                  (missing, 2, 1, policies[1:]), (block, 2, 1, policies[1:])):
                 with self.subTest(name, entries=entries, block=size):
                     rows = max(e[0] for e in entries)

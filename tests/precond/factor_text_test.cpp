@@ -23,7 +23,8 @@
 namespace factor_names {
 using emulated::wait_for, emulated::publish;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
-    ::hyperplane::eliminated, ::hyperplane::inverse_or_zero, ::hyperplane::scaled_by_pivot;
+    ::hyperplane::largest_of_row, ::hyperplane::eliminated, ::hyperplane::inverse_or_zero,
+    ::hyperplane::scaled_by_pivot;
 using search_text::hyperplane::find;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
 }  // namespace factor_names
@@ -51,8 +52,9 @@ using namespace factor_names;
 /// What the text of block factors names, for both of its namespaces.
 namespace block_names {
 using emulated::look_at, emulated::await, emulated::finish;
-using ::hyperplane::BlockFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::SolveSlice,
-    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot, ::hyperplane::unfinished;
+using ::hyperplane::BlockFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
+    ::hyperplane::largest_of_row, ::hyperplane::SolveSlice, ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot,
+    ::hyperplane::unfinished;
 using polled_text::hyperplane::__longlong_as_double;  // NOLINT(bugprone-reserved-identifier): CUDA's name
 using polled_text::hyperplane::is_finished, polled_text::hyperplane::write_smallest;
 }  // namespace block_names
@@ -81,25 +83,29 @@ namespace {
 using namespace testing_support;
 
 /// The values of the factors that the kernel finds.
-std::vector<double> factored(const BsrMatrix& a, const FilledPattern& filled, double shift) {
+std::vector<double> factored(const BsrMatrix& a, const FilledPattern& filled, double shift,
+                             const PivotRules& rules = {}, unsigned long long boosts = 0) {
     const Index rows = filled.pattern->rows(), of_block = general_text::hyperplane::rows_of_block;
     std::vector<int> order(static_cast<std::size_t>(rows)),
         parts(static_cast<std::size_t>((rows + of_block - 1) / of_block));
     std::iota(order.begin(), order.end(), 0);
     std::iota(parts.begin(), parts.end(), 0);
     HostFactorisation made(a, filled, Index(parts.size()));
-    const GeneralFactorArguments arguments = made.arguments(order.data(), shift);
+    GeneralFactorArguments arguments = made.arguments(order.data(), shift);
+    arguments.rule = rule_of(rules, a.symmetric());
     emulated::launch(parts, general_text::hyperplane::threads, [&] {
         a.symmetric() ? symmetric_text::hyperplane::symmetric_factor(arguments)
                       : general_text::hyperplane::general_factor(arguments);
     });
     EXPECT_EQ(made.log.failures, 0U);
+    EXPECT_EQ(made.log.boosts, boosts);
     EXPECT_EQ(made.state.epoch, 2U);  // the last thread block makes the state ready for the next launch
     return made.values;
 }
 
 /// The same by the kernel for short rows whose values are polled themselves.
-std::vector<double> factored_by_polling(const BsrMatrix& a, const FilledPattern& filled, double shift) {
+std::vector<double> factored_by_polling(const BsrMatrix& a, const FilledPattern& filled, double shift,
+                                        const PivotRules& rules = {}, unsigned long long boosts = 0) {
     const bool same = filled.place.size() == 0;
     const double unknown = std::bit_cast<double>(unfinished);
     std::vector<double> values(std::size_t(filled.pattern->blocks() * a.dof() * a.dof()), unknown);
@@ -121,7 +127,7 @@ std::vector<double> factored_by_polling(const BsrMatrix& a, const FilledPattern&
                                          .place = same ? nullptr : filled.place.data(),
                                          .a_diagonal = same ? nullptr : as_pointers(a_diagonal.data()),
                                          .ratios = ratios.data(),
-                                         .rule = {1e-14, 0.0, a.symmetric()},
+                                         .rule = rule_of(rules, a.symmetric()),
                                          .log = &log,
                                          .shift = shift,
                                          .count = unsigned(order.slices.size())};
@@ -130,7 +136,30 @@ std::vector<double> factored_by_polling(const BsrMatrix& a, const FilledPattern&
                       : general_blocks_text::hyperplane::block_factor(arguments);
     });
     EXPECT_EQ(log.failures, 0U);
+    EXPECT_EQ(log.boosts, boosts);
     return values;
+}
+
+/// The pivots of zero blocks have their scale from A's row.
+TEST(FactorText, BoostsZeroBlocksAsTheHostDoes) {
+    const Context host = Context::cpu(1);
+    for (const bool symmetric : {false, true}) {
+        reference::BlockMatrix data = data_of({"symmetric", 13, 3, 0, symmetric});
+        data.rows[0][0] = reference::Dense(3, 3);
+        data.rows[0][7] = data.rows[7][0] = reference::identity(3);
+        const BsrMatrix a = reference::to_bsr_matrix(host, data, symmetric);
+        SyncFreeOptions options;
+        options.pivots.rules.policy = PivotPolicy::boost;
+        options.pivots.rules.boost = 0.5;
+        SyncFreeIlu expected(host, options);
+        EXPECT_EQ(expected.setup(a).pivots_modified, 3);
+        const GeneralFactors& factors = expected.factors();
+        PivotRules rules = options.pivots.rules;
+        rules.by_row = true;
+        const std::vector<double> found = factored(a, factors.filled, 0.0, rules, 3);
+        EXPECT_EQ(found, std::vector<double>(factors.values.begin(), factors.values.end()));
+        EXPECT_EQ(factored_by_polling(a, factors.filled, 0.0, rules, 3), found);
+    }
 }
 
 /// Rows of few blocks, which are kept in shared memory, and long rows.

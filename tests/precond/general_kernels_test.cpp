@@ -45,8 +45,8 @@ inline int atomicMax(int* at, int value) {
 }  // namespace levels_text
 
 namespace sweep_text {
-using ::hyperplane::FixedPointArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::eliminated,
-    ::hyperplane::scaled_by_pivot;
+using ::hyperplane::FixedPointArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
+    ::hyperplane::largest_of_row, ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
 namespace hyperplane {
 using std::min;
 inline int atomicMin(int* at, int value) {

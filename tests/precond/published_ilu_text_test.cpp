@@ -10,7 +10,7 @@
 namespace published_names {
 using emulated::wait_for, emulated::publish;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
-    ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
+    ::hyperplane::largest_of_row, ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
 using polled_text::hyperplane::write_smallest, search_text::hyperplane::find;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
 }  // namespace published_names

@@ -14,8 +14,8 @@
 #define WARPS 2
 // NOLINTEND(bugprone-reserved-identifier)
 namespace sweep_names {
-using ::hyperplane::FixedPointArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio, ::hyperplane::eliminated,
-    ::hyperplane::scaled_by_pivot;
+using ::hyperplane::FixedPointArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
+    ::hyperplane::largest_of_row, ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
 using search_text::hyperplane::find;
 }  // namespace sweep_names
 // The names of kernels have no namespace.

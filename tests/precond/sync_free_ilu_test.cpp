@@ -224,6 +224,46 @@ TEST(SyncFreeIluSetup, RepeatsTheNumericPartAlone) {
         1e-12);
 }
 
+/// ILU of one unknown by the definition, with fused products in the order of k, row by row: L, 1 / U_ii and U.
+std::vector<double> fused_factors(const BlockMatrix& a, const reference::Pattern& filled, bool symmetric) {
+    std::vector<std::map<int, double>> x(a.rows.size());
+    std::vector<double> inverse, found;
+    for (int i = 0; i < int(x.size()); ++i) {
+        for (const int j : filled[i]) x[i][j] = a.rows[i].count(j) ? a.rows[i].at(j).values[0] : 0.0;
+        for (auto& [k, value] : x[i]) {
+            if (k >= i) break;
+            const double w = std::fma(symmetric ? x[k].at(i) : value, inverse[k], 0.0);
+            value = w;
+            for (const auto& [j, u] : x[k])
+                if (j > k && (!symmetric || j >= i) && x[i].count(j)) x[i][j] = std::fma(-w, u, x[i][j]);
+        }
+        inverse.push_back(1.0 / x[i].at(i));
+        for (const auto& [j, value] : x[i]) found.push_back(j == i ? inverse[i] : value);
+    }
+    return found;
+}
+
+/// Short rows are compared entry by entry, and long ones are spread over their columns.
+TEST(SyncFreeIluSetup, LongAndShortRowsHaveTheBitsOfTheDefinition) {
+    for (const GeneralCase& c : {GeneralCase{"random", 300, 1, 2},
+                                 {"dense_row", 300, 1, 1},
+                                 {"arrow", 900, 1, 0},
+                                 {"dense", 70, 1, 0},
+                                 {"symmetric", 200, 1, 2, true},
+                                 {"arrow", 90, 1, 1, true}}) {
+        SCOPED_TRACE(c.pattern + " " + std::to_string(c.rows));
+        const BlockMatrix data = data_of(c);
+        const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(2), data, c.symmetric);
+        SyncFreeOptions options;
+        options.fill_level = c.fill_level;
+        hyperplane::SyncFreeIlu m(a.context(), options);
+        m.setup(a);
+        const reference::Pattern filled = reference::symbolic_ilu(reference::pattern_of(data), c.fill_level);
+        const auto& values = m.factors().values;
+        EXPECT_EQ(std::vector<double>(values.begin(), values.end()), fused_factors(data, filled, c.symmetric));
+    }
+}
+
 TEST(SyncFreeIluSetup, HoldsWhatItPlans) {
     for (const GeneralCase& c : {GeneralCase{"random", 50, 3, 0}, GeneralCase{"random", 50, 1, 2}})
         expect_holds_what_it_plans("sync_free_ilu", c, {{"fill_level", std::to_string(c.fill_level)}});
@@ -237,9 +277,8 @@ TEST(SyncFreeIluPivots, AreNamedShiftedOrBoosted) {
     data.rows[4][7].values[0] = 1.0;
     const BsrMatrix a = reference::to_bsr_matrix(context, data);
     expect_error<SetupError>([&] { make_general("sync_free_ilu", a)->setup(a); }, "the pivot at row 5 is zero");
-    const auto boosted = make_general("sync_free_ilu", a, {{"pivot_policy", "boost"}});
-    // The block of one unknown is zero, so there is nothing to scale a pivot with.
-    expect_error<SetupError>([&] { boosted->setup(a); }, "give it a diagonal entry");
+    // The block of one unknown is zero, so the row gives the scale of its pivot.
+    EXPECT_EQ(make_general("sync_free_ilu", a, {{"pivot_policy", "boost"}})->setup(a).pivots_modified, 1);
 
     // As a symmetric matrix: the pivot of row 8 is its diagonal minus 1000.
     data.rows[4][4].values[0] = 1e-3;

@@ -19,6 +19,23 @@ struct BlockIlu {
     std::vector<Dense> diagonal_inverse;
 };
 
+/// Inverts the diagonal blocks of one row after the other, for block_ilu or block_ic. Each pivot of a zero block is
+/// replaced by `boost` times the largest coefficient of the row of A, and counted in `replaced`.
+inline Inverse inverse_boosted_by_row(const BlockMatrix& a, double boost, int& replaced) {
+    return [&a, boost, &replaced, row = 0](const Dense& block) mutable {
+        double largest = 0.0;
+        for (const auto& [column, other] : a.rows[row])
+            for (const double value : other.values) largest = std::max(largest, std::abs(value));
+        ++row;
+        for (const double value : block.values)
+            if (value != 0.0) return gauss_jordan_inverse(block);
+        Dense inverse = identity(a.dof);
+        for (double& value : inverse.values) value /= boost * largest;
+        replaced += a.dof;
+        return inverse;
+    };
+}
+
 /// StructILU paper, Algorithm 1: in place, row by row; updates outside the pattern are dropped.
 inline BlockIlu block_ilu(const BlockMatrix& a, const Pattern& pattern, const Inverse& inverse = gauss_jordan_inverse) {
     const int n = int(a.rows.size());

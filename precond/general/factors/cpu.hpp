@@ -11,15 +11,16 @@
 #include "precond/factors/storage.hpp"
 #include "precond/factors/stored_values.hpp"
 #include "precond/general/factors/factors.hpp"
+#include "precond/general/factors/spread_rows.hpp"
 #include "precond/general/solves/row_walk.hpp"
 
 namespace hyperplane::general_cpu {
 
 /// The factors of A + alpha diag(A) into `factors.values`.
 void factorise(const BsrMatrix& a, double alpha, const RowWalk& walk, GeneralFactors& factors, PivotInverter& inverter);
-/// The same of some rows, on one thread.
-void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors,
-               PivotInverter& inverter);
+/// The same of some rows, on one thread; `spread` is memory for all of them.
+void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors, PivotInverter& inverter,
+               SpreadRows& spread);
 /// Brings rows of other ranks, if the factors have such, up to date after a sweep: what they have above the diagonal in
 /// `values`, and the inverses of their diagonal blocks.
 using ShareRows = std::function<void(double* values, double* inverse)>;
@@ -100,6 +101,12 @@ inline Index place_from(const int* columns, Index from, Index end, int column) {
     if (from < end && columns[from] >= column) return from;
     return std::lower_bound(columns + std::min(from + 1, end), columns + std::min(from + step + 1, end), column) -
            columns;
+}
+
+/// The largest absolute coefficient of a row of A that the factors have.
+inline double largest_of_row(const BsrMatrix& a, const FilledPattern& filled, Index row) {
+    const Index* const begin = a.pattern()->row_begin();
+    return hyperplane::largest_of_row(a.values(), filled.place.data(), begin[row], begin[row + 1], a.dof() * a.dof());
 }
 
 /// y = L^-1 r; y may be r. With `reduced` (reduced_rows.hpp) y = (I + W)^-1 r, and `factors` may be without values.

@@ -2,6 +2,11 @@
 // Row by row (Saad, Iterative Methods, Algorithm 10.4): for each k < i in the row, L_ik = X_ik U_kk^-1, and X_ij -=
 // L_ik U_kj for each j > k that both rows have. Of a symmetric matrix only j >= i is computed, and L_ik = U_ki^T
 // D_k^-1.
+//
+// Where rows are long, finding the entries that two of them share would take most of the time. So a long row of one
+// unknown is spread over an array with a place for each column: all of U_k is subtracted there without a comparison,
+// and what falls between the entries of the row is never read.
+#include <algorithm>
 #include <array>
 
 #include "precond/factors/known_dof.hpp"
@@ -13,25 +18,42 @@ namespace {
 template <int m>
 class Rows {
 public:
-    Rows(const BsrMatrix& a, double alpha, GeneralFactors& factors, PivotInverter& inverter)
-        : a_(a), alpha_(alpha), f_(factors), inverter_(inverter), dof_(factors.dof), size_(dof_ * dof_) {}
+    Rows(const BsrMatrix& a, double alpha, GeneralFactors& factors, PivotInverter& inverter, SpreadRows& spread)
+        : a_(a),
+          alpha_(alpha),
+          f_(factors),
+          inverter_(inverter),
+          dof_(factors.dof),
+          size_(dof_ * dof_),
+          spread_(spread) {}
 
     void all_of(const RowRange& range) const {
         PivotRatio smallest;
-        range.for_each([&](Index i) { row(i, smallest); });
+        SpreadRows::Row spread;
+        range.for_each([&](Index i) { row(i, smallest, spread); });
+        spread_.give_back(std::move(spread));
         inverter_.note(smallest);
     }
 
 private:
-    void row(Index i, PivotRatio& smallest) const {
+    /// Rows with at least so many entries are spread.
+    static constexpr Index long_row = 32;
+
+    void row(Index i, PivotRatio& smallest, SpreadRows::Row& spread) const {
         const BlockPattern& p = f_.pattern();
         const Index begin = p.row_begin()[i], diagonal = f_.filled.diagonal[i], end = p.row_begin()[i + 1];
         load(i, begin, end);
-        for (Index at = begin; at < diagonal; ++at) eliminate(i, at, diagonal, end);
+        if (m == 1 && end - begin >= long_row) {
+            if (spread.empty()) spread = spread_.take();
+            make_room(begin, diagonal, end, spread);
+            eliminate_spread(i, begin, diagonal, end, spread.data());
+        } else {
+            for (Index at = begin; at < diagonal; ++at) eliminate(i, at, diagonal, end);
+        }
         std::array<double, max_dof * max_dof> own;
         own_diagonal(i, own.data());
-        inverter_.invert({int(a_.space().first_block_row() + row_of_a(i)), 0, 0}, own.data(), block(diagonal),
-                         smallest);
+        inverter_.invert({int(a_.space().first_block_row() + row_of_a(i)), 0, 0}, own.data(), block(diagonal), smallest,
+                         [&] { return largest_of_row(a_, f_.filled, row_of_a(i)); });
     }
     int size() const { return m > 0 ? m * m : size_; }
     Index row_of_a(Index i) const { return i - f_.filled.first; }
@@ -80,27 +102,73 @@ private:
         }
     }
 
+    /// Lets a spread row have a place for each column of this row, and of those that are subtracted from it.
+    void make_room(Index begin, Index diagonal, Index end, SpreadRows::Row& spread) const {
+        const BlockPattern& p = f_.pattern();
+        int last = p.column()[end - 1];
+        for (Index at = begin; at < diagonal; ++at)
+            last = std::max(last, p.column()[p.row_begin()[p.column()[at] + 1] - 1]);
+        if (spread.size() <= std::size_t(last)) spread.resize(std::size_t(last) + 1);
+    }
+    /// The same as eliminate of all entries below the diagonal of a long row of one unknown; x has a place for each
+    /// column.
+    void eliminate_spread(Index i, Index begin, Index diagonal, Index end, double* x) const {
+        const BlockPattern& p = f_.pattern();
+        const int* const columns = p.column();
+        double* const values = f_.values.data();
+        for (Index at = begin; at < end; ++at) x[columns[at]] = values[at];
+        for (Index at = begin; at < diagonal; ++at) {
+            const Index k = columns[at], pivot = f_.filled.diagonal[k], last = p.row_begin()[k + 1];
+            const Index other = f_.symmetric ? place_from(columns, pivot, last, int(i)) : pivot + 1;
+            const double w = std::fma(f_.symmetric ? values[other] : x[k], values[pivot], 0.0);
+            values[at] = w;
+            const Index mine = f_.symmetric ? diagonal : at + 1;
+            constexpr Index much_longer = 16;
+            if (last - other > much_longer * (end - mine))
+                subtract_found(w, mine, end, other, last, x);
+            else
+                subtract_all(w, columns, values, other, last, x);
+        }
+        for (Index at = diagonal; at < end; ++at) values[at] = x[columns[at]];
+    }
+    /// x -= w times the entries [other, last) of a row, whose columns differ.
+    static void subtract_all(double w, const int* columns, const double* values, Index other, Index last, double* x) {
+#pragma GCC ivdep
+        for (Index at = other; at < last; ++at) x[columns[at]] = std::fma(-w, values[at], x[columns[at]]);
+    }
+    /// The same of those entries alone whose columns [mine, end) of this row have.
+    void subtract_found(double w, Index mine, Index end, Index other, Index last, double* x) const {
+        const int* const columns = f_.pattern().column();
+        for (; mine < end && other < last; ++mine) {
+            other = place_from(columns, other, last, columns[mine]);
+            if (other < last && columns[other] == columns[mine])
+                x[columns[mine]] = std::fma(-w, f_.values.data()[other], x[columns[mine]]);
+        }
+    }
+
     const BsrMatrix& a_;
     double alpha_;
     GeneralFactors& f_;
     PivotInverter& inverter_;
     int dof_, size_;
+    SpreadRows& spread_;
 };
 
 }  // namespace
 
 void factorise(const BsrMatrix& a, double alpha, const RowWalk& walk, GeneralFactors& factors,
                PivotInverter& inverter) {
+    SpreadRows spread;
     with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(factors.dof, [&](auto m) {
-        const Rows<m.value> rows(a, alpha, factors, inverter);
+        const Rows<m.value> rows(a, alpha, factors, inverter, spread);
         walk.for_each_part([&](const RowRange& part) { rows.all_of(part); });
     });
 }
 
-void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors,
-               PivotInverter& inverter) {
-    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(factors.dof,
-                                           [&](auto m) { Rows<m.value>(a, alpha, factors, inverter).all_of(rows); });
+void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors, PivotInverter& inverter,
+               SpreadRows& spread) {
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
+        factors.dof, [&](auto m) { Rows<m.value>(a, alpha, factors, inverter, spread).all_of(rows); });
 }
 
 }  // namespace hyperplane::general_cpu

@@ -69,6 +69,11 @@ struct RowOf {
         __syncwarp(mask);
     }
 
+    /// The largest absolute coefficient of A's row that the factors have.
+    __device__ double largest_of_a() const {
+        return largest_of_row(a.a_values, a.place, a.a_row_begin[row], a.a_row_begin[row + 1], size);
+    }
+
     /// Leaves W = X Y in `w`, where x(r, q) and y(q, c) are the elements of X and Y.
     template <class X, class Y>
     __device__ void multiply(const X& x, const Y& y) const {
@@ -138,6 +143,7 @@ struct RowOf {
             scale = fmax(scale, __shfl_xor_sync(mask, scale, distance, LANES));
         __syncwarp(mask);
         const PivotJudge judge{a.rule, a.log};
+        const auto of_row = [this] { return largest_of_a(); };
         double ratio = 1.0;
         bool stopped = false;
         for (int p = 0; p < DOF && !stopped; ++p) {
@@ -145,7 +151,7 @@ struct RowOf {
             const double given = own < 0 ? 0.0 : __ldg(a.a_values + own * size + p * DOF + p);
             ratio = fmin(ratio, judge.ratio(pivot, given));
             const double used =
-                judge.usable(pivot, given, scale, (unsigned long long)(row * DOF + p), lane == 0 && a.log);
+                judge.usable(pivot, given, scale, (unsigned long long)(row * DOF + p), lane == 0 && a.log, of_row);
             stopped = used == 0.0;
             const double inverse = 1.0 / used;
             double after[share];

@@ -92,7 +92,8 @@ void invert_diagonals(const BsrMatrix& a, const GeneralFactors& x, double* inver
             else
                 std::copy_n(a.values() + at * size, size, own.begin());
             std::copy_n(x.values.data() + x.filled.diagonal[i] * size, size, inverse + i * size);
-            inverter.invert({int(a.space().first_block_row() + row), 0, 0}, own.data(), inverse + i * size, smallest);
+            inverter.invert({int(a.space().first_block_row() + row), 0, 0}, own.data(), inverse + i * size, smallest,
+                            [&] { return largest_of_row(a, x.filled, row); });
         }
         inverter.note(smallest);
     }
