@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <future>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -125,6 +126,8 @@ private:
     bool confirm(const Guessed& guessed, const CoarseningOptions& options);
     /// Returns the grids whose smoothers' set-ups are only queued.
     std::vector<int> prepare_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing);
+    /// Throws OutOfMemory that names the keys that make the grid smaller.
+    void invert_coarsest(const StructMatrix& coarsest, std::future<std::optional<DenseSolve::Factors>>& factors);
     void provide_vectors(int grid, const CoarseningOptions& options, bool coarsest_is_smoothed);
     /// `queued` is what prepare_smoothers() returned, and `meanwhile` is work of the host.
     void set_up_smoothers(const std::vector<int>& queued, int count, SetupReport& all,

@@ -63,6 +63,10 @@ public:
             if (!grids.any()) {
                 multigrid::check_coarsest(at.setting.matrix.grid(), at.setting.matrix.dof());
                 sum.bytes += multigrid::DenseSolve::bytes(unknowns);
+                if (at.setting.context.backend() == Backend::cuda) {
+                    sum.host_bytes = multigrid::DenseSolve::host_bytes(at.setting.matrix) + matrix;
+                    sum.host_use = "the inverse of the coarsest grid";
+                }
                 sum.setup_bytes = std::max(sum.setup_bytes, multigrid::DenseSolve::setup_bytes(
                                                                 at.setting.matrix, at.setting.context.backend()));
                 sum.bytes_per_apply += visited(grid, true, multigrid::DenseSolve::bytes(unknowns));
