@@ -9,6 +9,7 @@
 #include <map>
 
 #include "apps/backend.hpp"
+#include "apps/run/part_times.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/run/profile.hpp"
@@ -166,6 +167,8 @@ std::string info_text(const RecordData& record, bool all) {
     if (const std::string many = long_preparation_text(record.timers, costs.per_iteration()); !many.empty())
         text += info_line("", many);
     text += info_line("time", costs.text());
+    if (const std::string parts = part_times_text(record.timers); !parts.empty())
+        text += info_line("applications", parts);
     text += info_line("place", costs.parts > 1 ? fmt::format("{} parts: {}", costs.parts, costs.places) : costs.places);
     text += info_line("memory", fmt::format("{} at the peak, {} predicted", in_mib(record.peak_total),
                                             in_mib(record.predicted_total)));

@@ -256,8 +256,20 @@ def costs(records):
     predicted = "; ".join(f"{record.label} {mebibytes(record.predicted_total)}" for record in records)
     parts.append(figure(plots.memory(records), bars_words("memory", "MiB", records, sizes),
                         f"At the peak. Predicted: {predicted}."))
-    parts += [profile(record) for record in records]
+    parts += [applications(record) + profile(record) for record in records]
     return "".join(parts)
+
+
+def applications(record):
+    """The parts of the preconditioner's applications, such as the grids of multigrid; empty where none were timed."""
+    rows = [row for row in record.timers.rows() if row.name.startswith(plots.APPLICATION)]
+    if not rows:
+        return ""
+    whole = record.seconds("solve/preconditioner")
+    shown = [[row.name[len(plots.APPLICATION):], row.calls, number(row.seconds), number(1e3 * row.seconds / row.calls),
+              f"{row.seconds / whole:.1%}" if whole else "", number(row.bandwidth) if row.bandwidth else ""] for row in rows]
+    return table(f"Applications of the preconditioner of {record.label}",
+                 ["part", "calls", "seconds", "ms a call", "share", "GB/s"], shown, range(1, 6))
 
 
 def profile(record):

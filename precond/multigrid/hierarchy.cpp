@@ -14,6 +14,10 @@
 
 namespace hyperplane::multigrid {
 
+std::string name_of(int grid, const Grid& extents) {
+    return fmt::format("grid {}, {} x {} x {}", grid, extents.nx, extents.ny, extents.nz);
+}
+
 void check_coarsest(const Grid& grid, int dof) {
     if (grid.points() * dof <= most_dense_unknowns) return;
     throw UsageError(

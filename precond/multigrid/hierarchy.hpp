@@ -12,6 +12,7 @@
 #include <functional>
 #include <future>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -143,6 +144,9 @@ private:
     std::optional<DenseSolve> coarsest_;
     std::optional<Scalars> scalar_;
 };
+
+/// "grid 1, 17 x 9 x 5", as plans and times name a grid.
+std::string name_of(int grid, const Grid& extents);
 
 /// Throws UsageError if the matrix of a coarsest grid is too large to be inverted densely.
 void check_coarsest(const Grid& grid, int dof);

@@ -86,14 +86,12 @@ public:
             const int steps = options.pre_smoothing + options.post_smoothing;
             sum.bytes_per_apply += visited(grid, false, steps * (m + product) + 2 * p);
         };
-        for_each_grid(setting, options.coarsening,
-                      [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
-                          const Index before = sum.bytes;
-                          add(grid, at, grids);
-                          const Grid& own = at.setting.matrix.grid();
-                          sum.parts.emplace_back(fmt::format("grid {}, {} x {} x {}", grid, own.nx, own.ny, own.nz),
-                                                 sum.bytes - before);
-                      });
+        for_each_grid(
+            setting, options.coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
+                const Index before = sum.bytes;
+                add(grid, at, grids);
+                sum.parts.emplace_back(multigrid::name_of(grid, at.setting.matrix.grid()), sum.bytes - before);
+            });
         sum.setup_bytes += couplings;
         sum.most_when = "couplings are so weak along some axes that multigrid coarsens one axis at a time";
         sum.most_bytes =
