@@ -14,6 +14,7 @@
 #include "apps/run/preparation.hpp"
 #include "apps/run/profile.hpp"
 #include "apps/run/progress.hpp"
+#include "apps/run/verdict.hpp"
 #include "core/counted.hpp"
 #include "core/graph/orderings.hpp"
 #include "io/costs.hpp"
@@ -160,6 +161,7 @@ std::string info_text(const RecordData& record, bool all) {
                               fmt::format("{:.10g}, began with {:.10g}", series.values.back(), series.values.front()));
     for (const ErrorNorm& norm : record.verification)
         text += info_line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
+    for (const std::string& warning : setup_warnings(record.solves)) text += info_line("warning", warning);
     if (!record.triangular_solves.empty()) text += info_line("triangles", triangles_text(record.triangular_solves));
     const Costs costs = costs_of(record);
     if (const std::string before = preparation_text(record.timers); !before.empty())

@@ -59,6 +59,12 @@ def long_preparations(records):
                    for record in records if record.long_preparation)
 
 
+def warnings(records):
+    """A paragraph for each warning of a set-up, such as one of a key that had no effect."""
+    return "".join(f"<p><strong>{escape(record.label)}</strong>: {escape(warning)}.</p>"
+                   for record in records for warning in dict.fromkeys(getattr(record.solves, "warning", ())) if warning)
+
+
 def summary(records):
     """What was run, and the results; residuals are those of the last solve."""
 
@@ -341,7 +347,7 @@ def beginning(files, records):
     sheet = cases.of_records(records)
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
     rows = cases_table(sheet) if len(records) > MOST_COLUMNS else ""
-    return f"{problems}: {runs}", (verdicts(records) + long_preparations(records) + march.section(records) + summary(records) + different_systems(records) + rows
+    return f"{problems}: {runs}", (verdicts(records) + warnings(records) + long_preparations(records) + march.section(records) + summary(records) + different_systems(records) + rows
                                       + (fields.section(records) if len(records) <= MOST_COLUMNS else "")), sheet
 
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multigrid/multigrid.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <string>
 #include <utility>
 
+#include "core/counted.hpp"
 #include "core/profile.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/multigrid/check.hpp"
@@ -18,6 +21,18 @@ namespace {
 /// On a GPU a grid with fewer unknowns is one kind of work in a profile: events between its short kernels would take a
 /// noticeable part of their time.
 constexpr Index least_divided_unknowns = Index(1) << 18;
+
+/// What a user must know of a key that had no effect.
+std::string unused_storage(const multigrid::CoarseningOptions& options, int grids) {
+    const int last = options.grids_to_round(grids) - 1;
+    if (!options.rounded_from || *options.rounded_from <= last) return "";
+    const std::string why =
+        fmt::format("the values of this matrix lead to {}{}", counted(grids, "grid"),
+                    options.single_vectors ? "" : ", and the last one is solved in double precision");
+    if (*options.rounded_from == 0) return fmt::format("preconditioner.storage has no effect: {}; leave it out", why);
+    return fmt::format("preconditioner.storage_from = {} has no effect: {}; {}", *options.rounded_from, why,
+                       last > 0 ? fmt::format("set it to {} or less", last) : "leave it out");
+}
 
 }  // namespace
 
@@ -64,6 +79,7 @@ SetupReport Multigrid::setup(const SystemMatrix& matrix) {
     close_times();
     try {
         SetupReport report = hierarchy_.setup(a, options_.coarsening, smoothers_, options_.smoothing);
+        report.warning = unused_storage(options_.coarsening, hierarchy_.size());
         times_.clear();
         for (int grid = 0; grid < hierarchy_.size(); ++grid)
             times_.push_back({multigrid::name_of(grid, hierarchy_.matrix(grid).grid()), visit_bytes(grid)});

@@ -88,6 +88,57 @@ TEST(MultigridSetup, RefusesWhatItCannotDo) {
     expect_error<UsageError>([&] { make_multigrid(a, nested); }, "no smoother is called 'multigrid'");
 }
 
+TEST(MultigridSetup, SaysWhereStorageFromHasNoEffect) {
+    // 9, 5, 3 and 2 points a side where all axes are coarsened, and 9 grids from 729 points on to 12 one axis at a
+    // time.
+    const StructMatrix a = laplacian(Context::cpu(1), {9, 9, 9}, {1.0, 1.0, 1.0}, 0.0, true);
+    const auto warning = [&](const char* from, const char* vectors, const char* coarsest) {
+        return make_multigrid(
+                   a,
+                   multigrid_keys(
+                       {{"storage", "single"}, {"storage_from", from}, {"vectors", vectors}, {"coarsest", coarsest}}))
+            ->setup(a)
+            .warning;
+    };
+    EXPECT_EQ(warning("2", "double", "dense"), "");
+    EXPECT_EQ(
+        warning("3", "double", "dense"),
+        "preconditioner.storage_from = 3 has no effect: the values of this matrix lead to 4 grids, and the last one "
+        "is solved in double precision; set it to 2 or less");
+    EXPECT_NE(warning("3", "double", "jacobi"), "");
+    EXPECT_EQ(warning("3", "single", "dense"), "");
+    EXPECT_EQ(
+        warning("4", "single", "dense"),
+        "preconditioner.storage_from = 4 has no effect: the values of this matrix lead to 4 grids; set it to 3 or "
+        "less");
+    EXPECT_NE(warning("7", "double", "dense"), "");
+    EXPECT_NE(warning("8", "single", "dense"), "");
+    const auto plan = [&](const Settings& settings) {
+        find_preconditioner("multigrid").plan(multigrid_keys(settings), setting_of(a));
+    };
+    const Settings single{{"storage", "single"}};
+    const auto with = [&](Settings more) {
+        more.insert(more.end(), single.begin(), single.end());
+        return more;
+    };
+    expect_error<UsageError>(
+        [&] {
+            plan(with({{"storage_from", "8"}}));
+        },
+        "has no effect: 9 x 9 x 9 points lead to at most 9 grids, and the last one is solved in "
+        "double precision; set it to 7 or less");
+    expect_error<UsageError>(
+        [&] {
+            plan(with({{"storage_from", "9"}, {"vectors", "single"}}));
+        },
+        "set it to 8 or less");
+    expect_error<UsageError>([&] { plan(with({{"storage_from", "2"}, {"grids", "3"}})); }, "set it to 1 or less");
+    expect_error<UsageError>([&] { plan(with({{"storage_from", "1"}, {"coarsest_points", "729"}})); }, "leave it out");
+    // One grid: the key storage has no effect, and storage_from was not given.
+    const auto one = make_multigrid(a, multigrid_keys({{"storage", "single"}, {"coarsest_points", "729"}}));
+    EXPECT_EQ(one->setup(a).warning.substr(0, 42), "preconditioner.storage has no effect: the ");
+}
+
 TEST(MultigridSetup, PlansTheMemoryInWhichTheCoarsestMatrixIsInverted) {
     struct System {
         Box box;
