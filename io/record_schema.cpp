@@ -191,6 +191,10 @@ void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
     if (g.writing() || g.has("values_flushed"))
         count("values_flushed", "values of the factors that became zero in reduced precision",
               [](SolveRow& s) -> Index& { return s.setup.values_flushed; });
+    const auto warns = [](const SolveRow& s) { return !s.setup.warning.empty(); };
+    if (g.writing() ? std::any_of(solves.begin(), solves.end(), warns) : g.has("warning"))
+        g.column("warning", {"1", "which keys of the preconditioner had no effect, and why"}, solves,
+                 [](SolveRow& s) -> std::string& { return s.setup.warning; });
 }
 
 /// A modified pivot, and the solve in whose set-up it occurred.

@@ -54,6 +54,8 @@ struct PreconditionerPlan {
     Index most_bytes = 0;        ///< held at most, if that depends on the matrix or on what the set-up finds; else 0
     const char* most_when = "";  ///< the condition for that, as in "couplings are weak along some axes"
     Index setup_bytes = 0;       ///< held in addition during a set-up
+    Index host_bytes = 0;        ///< of a GPU's preconditioner: held in the host's memory during a set-up
+    const char* host_use = "";   ///< what these are for, as in "the inverse of the coarsest grid"
     Index bytes_per_apply = 0;   ///< fewest that one application moves; 0 stands for `bytes` and two vectors
     PreconditionerTraits traits;
     std::shared_ptr<const KeptByPlan> kept;              ///< may be null

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "apps/run/fingerprint.hpp"
+#include "apps/run/part_times.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/signals.hpp"
 #include "core/counted.hpp"
@@ -225,11 +226,14 @@ Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* t
 
 Comparison::Pass Comparison::recorded_pass(std::size_t at, History& history) {
     history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
-    TimerTree timers;
+    TimerTree timers, of_earlier_passes;
+    Preconditioner* const preconditioner = entrants_[at].a_case->preconditioner.get();
+    add_part_times(of_earlier_passes, preconditioner);
     const Pass done = pass(at, history, &timers);
     timers.add("setup", done.setup_seconds);
     add_parts_of_setup(timers, done.setup);
     timers.add("solve", done.solve_seconds);
+    add_part_times(timers, preconditioner);
     trials_[at].timers = std::move(timers);
     return done;
 }

@@ -9,10 +9,12 @@
 #include <map>
 
 #include "apps/backend.hpp"
+#include "apps/run/part_times.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/run/profile.hpp"
 #include "apps/run/progress.hpp"
+#include "apps/run/verdict.hpp"
 #include "core/counted.hpp"
 #include "core/graph/orderings.hpp"
 #include "io/costs.hpp"
@@ -150,6 +152,7 @@ std::string info_text(const RecordData& record, bool all) {
                               fmt::format("{:.10g}, began with {:.10g}", series.values.back(), series.values.front()));
     for (const ErrorNorm& norm : record.verification)
         text += info_line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
+    for (const std::string& warning : setup_warnings(record.solves)) text += info_line("warning", warning);
     if (!record.triangular_solves.empty()) text += info_line("triangles", triangles_text(record.triangular_solves));
     const Costs costs = costs_of(record);
     if (const std::string before = preparation_text(record.timers); !before.empty())
@@ -157,6 +160,8 @@ std::string info_text(const RecordData& record, bool all) {
     if (const std::string many = long_preparation_text(record.timers, costs.per_iteration()); !many.empty())
         text += info_line("", many);
     text += info_line("time", costs.text());
+    if (const std::string parts = part_times_text(record.timers); !parts.empty())
+        text += info_line("applications", parts);
     text += info_line("place", costs.parts > 1 ? fmt::format("{} parts: {}", costs.parts, costs.places) : costs.places);
     text += info_line("memory", fmt::format("{} at the peak, {} predicted", in_mib(record.peak_total),
                                             in_mib(record.predicted_total)));

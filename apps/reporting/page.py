@@ -59,6 +59,12 @@ def long_preparations(records):
                    for record in records if record.long_preparation)
 
 
+def warnings(records):
+    """A paragraph for each warning of a set-up, such as one of a key that had no effect."""
+    return "".join(f"<p><strong>{escape(record.label)}</strong>: {escape(warning)}.</p>"
+                   for record in records for warning in dict.fromkeys(getattr(record.solves, "warning", ())) if warning)
+
+
 def summary(records):
     """What was run, and the results; residuals are those of the last solve."""
 
@@ -256,8 +262,20 @@ def costs(records):
     predicted = "; ".join(f"{record.label} {mebibytes(record.predicted_total)}" for record in records)
     parts.append(figure(plots.memory(records), bars_words("memory", "MiB", records, sizes),
                         f"At the peak. Predicted: {predicted}."))
-    parts += [profile(record) for record in records]
+    parts += [applications(record) + profile(record) for record in records]
     return "".join(parts)
+
+
+def applications(record):
+    """The parts of the preconditioner's applications, such as the grids of multigrid; empty where none were timed."""
+    rows = [row for row in record.timers.rows() if row.name.startswith(plots.APPLICATION)]
+    if not rows:
+        return ""
+    whole = record.seconds("solve/preconditioner")
+    shown = [[row.name[len(plots.APPLICATION):], row.calls, number(row.seconds), number(1e3 * row.seconds / row.calls),
+              f"{row.seconds / whole:.1%}" if whole else "", number(row.bandwidth) if row.bandwidth else ""] for row in rows]
+    return table(f"Applications of the preconditioner of {record.label}",
+                 ["part", "calls", "seconds", "ms a call", "share", "GB/s"], shown, range(1, 6))
 
 
 def profile(record):
@@ -329,7 +347,7 @@ def beginning(files, records):
     sheet = cases.of_records(records)
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
     rows = cases_table(sheet) if len(records) > MOST_COLUMNS else ""
-    return f"{problems}: {runs}", (verdicts(records) + long_preparations(records) + march.section(records) + summary(records) + different_systems(records) + rows
+    return f"{problems}: {runs}", (verdicts(records) + warnings(records) + long_preparations(records) + march.section(records) + summary(records) + different_systems(records) + rows
                                       + (fields.section(records) if len(records) <= MOST_COLUMNS else "")), sheet
 
 

@@ -204,6 +204,7 @@ PARTS = (  # timer or remainder, words
     ("untimed", "solve, its parts not timed"),
     ("output", "output"),
 )
+APPLICATION = "solve/preconditioner/"  # timers of the parts of applications, such as the grids of multigrid
 FILLS = (("#56B4E9", ""), ("#E69F00", "//"), ("#0072B2", ""), ("#D55E00", ""), ("#009E73", "\\\\"), ("#999999", ".."),
          ("#CC79A7", "xx"), ("#444444", "--"))
 
@@ -226,9 +227,10 @@ def sizes(record):
 
 
 def speeds(record):
-    """{words: GB/s} for the timers whose bytes are known."""
+    """{words: GB/s} for the timers whose bytes are known, without the parts of applications, which a table has."""
     words = dict(PARTS)
-    return {words.get(row.name, row.name): row.bandwidth for row in record.timers.rows() if row.bandwidth > 0.0}
+    return {words.get(row.name, row.name): row.bandwidth for row in record.timers.rows()
+            if row.bandwidth > 0.0 and not row.name.startswith(APPLICATION)}
 
 
 @drawn

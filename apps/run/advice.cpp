@@ -12,6 +12,7 @@
 #include "apps/backend.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/run/build_case.hpp"
+#include "core/counted.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane {
@@ -266,7 +267,16 @@ std::string advise_on_memory(const Case& a_case) {
     if (p.has("solver", "restart")) keys.emplace_back("solver.restart");
     if (p.has("preconditioner", "fill_level") && p.integer("preconditioner", "fill_level") > 0)
         keys.emplace_back("preconditioner.fill_level");
-    return keys.empty() ? "" : fmt::format("; it takes less with a smaller {}", fmt::join(keys, " or "));
+    // The inverse of the coarsest grid grows with the square of its points.
+    std::string why;
+    if (const auto& grids = a_case.plan.parts; !grids.empty() && p.has("preconditioner", "coarsest_points")) {
+        const auto& [coarsest, bytes] = grids.back();
+        if (p.text("preconditioner", "coarsest") == "dense" && bytes > a_case.plan.bytes / 4) {
+            keys.emplace_back("preconditioner.coarsest_points");
+            why = fmt::format(", since {} takes {}", coarsest, in_mib(bytes));
+        }
+    }
+    return keys.empty() ? "" : fmt::format("; it takes less with a smaller {}{}", fmt::join(keys, " or "), why);
 }
 
 std::string to_string(const std::vector<Advice>& advice) {

@@ -58,6 +58,8 @@ MemoryPlan Case::memory_plan(Moments moments) const {
     memory.by_label["preconditioner " + name("preconditioner")] = plan.bytes;
     memory.more = std::max<Index>(0, plan.most_bytes - plan.bytes);
     memory.more_when = plan.most_when;
+    memory.host = plan.host_bytes;
+    memory.host_use = plan.host_use;
     const Index krylov = solver->work_vectors() * vector;
     memory.by_label["Krylov vectors"] = krylov;
     const Index scalars = solver->work_scalars() * Index(sizeof(double));

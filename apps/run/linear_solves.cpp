@@ -40,6 +40,12 @@ SolveReport LinearSolves::solve(const Newton::LinearTask& task, const March& mar
                       case_.name("preconditioner"), task.setup.values_flushed, section,
                       case_.parameters.text(section, "storage"));
     }
+    const std::string& warning = task.setup.warning;
+    if (speaks && task.refreshed && !warning.empty() && warning != warned_) {  // once for steps with the same one
+        progress_.end_line();
+        logging::warn("{}: {}", case_.name("preconditioner"), warning);
+        warned_ = warning;
+    }
     if (task.refreshed) add_parts_of_setup(outcome_.timers, task.setup);
     const TimerTree& timers = outcome_.timers;
     setup_so_far_ = timers.seconds("setup") - std::exchange(setup_seen_, timers.seconds("setup")) +

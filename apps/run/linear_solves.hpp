@@ -62,6 +62,7 @@ private:
     Index iterations_ = 0;
     double setup_before_ = 0.0, solve_before_ = 0.0;  ///< seconds that earlier runs spent on the current solve
     double setup_so_far_ = 0.0, solve_so_far_ = 0.0;  ///< the same with this run's
+    std::string warned_;                              ///< the last warning of a set-up
     double setup_seen_ = 0.0;                         ///< of the timer at the end of the last solve
 };
 

@@ -14,6 +14,7 @@
 #include "apps/run/initial_state.hpp"
 #include "apps/run/kernels.hpp"
 #include "apps/run/memory_reserve.hpp"
+#include "apps/run/part_times.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/run/results.hpp"
 #include "apps/signals.hpp"
@@ -115,6 +116,7 @@ void Simulation::keep_costs() {
         outcome_.peak = ledger.peak();
         outcome_.peak_by_label = ledger.peak_by_label();
     }
+    add_part_times(outcome_.timers, case_.preconditioner.get());
     record_.set_performance(outcome_.timers, outcome_.peak_by_label, outcome_.peak, outcome_.predicted);
     const std::vector<TimerRow> timers = outcome_.timers.rows_so_far();
     record_.set_long_preparation(

@@ -56,6 +56,7 @@ struct Needs {
     /// The bytes that the sharing ranks together can still hold; nothing if the GPU is not here and device.memory_limit
     /// is not given.
     std::optional<Index> memory_left;
+    std::optional<Index> host_left;    ///< bytes of the host's memory, for a run on a GPU that is here
     std::optional<FieldsOnDisk> disk;  ///< if output.fields_every asks for files
     Index disk_left = 0;
     std::optional<Estimate> time;  ///< of one rank, if the memory suffices for it
@@ -63,8 +64,10 @@ struct Needs {
     /// Nothing where that is not known.
     std::optional<bool> fit_in_memory(Index more = 0) const {
         if (!memory_left) return std::nullopt;
-        return sharing * (memory.total() + more) <= *memory_left;
+        return sharing * (memory.total() + more) <= *memory_left && fit_in_host();
     }
+    /// The host of a GPU that is not here may have more memory than this machine.
+    bool fit_in_host() const { return !host_left || ranks * memory.host <= *host_left; }
     bool fit_on_disk() const { return !disk || disk->at_most || disk->bytes() <= disk_left; }
 };
 
@@ -81,8 +84,11 @@ Needs needs_of(const Case& a_case) {
                 .sharing = ranks_sharing_memory(a_case),
                 .memory = a_case.memory_plan(),
                 .memory_left = memory_left_for(a_case),
+                .host_left = {},
                 .disk = {},
                 .time = {}};
+    if (a_case.context.backend() == Backend::cuda && !is_of_planned_gpu(a_case.context))
+        needs.host_left = available_memory();
     if (a_case.parameters.integer("output", "fields_every") > 0) {
         needs.disk = fields_on_disk(a_case);
         needs.disk_left = room_for_fields(a_case);
@@ -145,6 +151,7 @@ void print_json(const Case& a_case, const Needs& needs) {
         json["fits"] = fits.value_or(true) && needs.fit_on_disk();
     else
         json["fits"] = nullptr;
+    if (memory.host > 0) json["memory"]["host"] = memory.host;
     if (is_of_planned_gpu(a_case.context)) json["not_known"] = not_known(a_case.parameters);
     for (const auto& [name, bytes] : a_case.plan.parts)
         json["memory"]["preconditioner_parts"].push_back({{"name", name}, {"bytes", bytes}});
@@ -198,6 +205,9 @@ void print_text(const Case& a_case, const Needs& needs) {
     if (memory.more > 0)
         fmt::print("at most {}, if {}{}\n", in_mib(memory.total() + memory.more), memory.more_when,
                    needs.fit_in_memory(memory.more).value_or(true) ? "" : "; that would not fit");
+    if (memory.host > 0)
+        fmt::print("in the host's memory during a set-up: at most {}, for {}{}\n", in_mib(memory.host), memory.host_use,
+                   needs.fit_in_host() ? "" : "; that does not fit");
     if (!a_case.plan.parts.empty()) {
         std::vector<std::string> parts;
         for (const auto& [name, bytes] : a_case.plan.parts) parts.push_back(fmt::format("{}: {}", name, in_mib(bytes)));

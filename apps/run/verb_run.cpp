@@ -54,6 +54,10 @@ void check_memory(const Case& a_case) {
     const Context& context = a_case.context;
     const Index available = available_memory(context);
     const Index needed = together_in_one_memory(context, plan.total());
+    if (const Index on_host = together_on_one_host(context, plan.host); on_host > available_memory())
+        throw OutOfMemory(fmt::format("{}: the host needs {} for {} during a set-up, and has {} left{}",
+                                      a_case.deck.file, in_mib(on_host), plan.host_use, in_mib(available_memory()),
+                                      advise_on_memory(a_case)));
     std::string table = plan.table();
     table.pop_back();  // the end of its last line
     if (needed > available)

@@ -115,6 +115,15 @@ std::string judgement_text(const Judgement& judgement) {
 
 }  // namespace
 
+std::vector<std::string> setup_warnings(const std::vector<SolveRow>& solves) {
+    std::vector<std::string> all;
+    for (const SolveRow& row : solves)
+        if (const std::string& one = row.setup.warning;
+            !one.empty() && std::find(all.begin(), all.end(), one) == all.end())
+            all.push_back(one);
+    return all;
+}
+
 std::string status_of(ExitCode code) {
     if (code == ExitCode::ok) return "ok";
     return code == ExitCode::checkpointed ? "preempted" : "failed";
@@ -133,6 +142,7 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
                                    scope_text(a_case), *varies ? fmt::format("; not deterministic: {}", varies) : ""));
     if (const std::string way = solve_way_of(a_case.preconditioner.get()); !way.empty())
         text += line("triangles", triangles_text(way));
+    for (const std::string& warning : setup_warnings(outcome.solves)) text += line("warning", warning);
     text += line("ended", outcome.message);
     if (!outcome.solves.empty()) {
         text += line("iterations", iterations_text(outcome));
@@ -208,6 +218,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
                                   {"true_residual", row.report.true_residual},
                                   {"pivots_modified", row.setup.pivots_modified},
                                   {"values_flushed", row.setup.values_flushed},
+                                  {"warning", row.setup.warning},
                                   {"setup_seconds", row.setup_seconds},
                                   {"symbolic_seconds", row.setup.symbolic_seconds},
                                   {"numeric_seconds", row.setup.numeric_seconds},

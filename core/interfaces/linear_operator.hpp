@@ -66,6 +66,7 @@ struct SetupReport {
     double symbolic_seconds = 0.0, numeric_seconds = 0.0;
     /// The part of symbolic_seconds before the set-up, in which a plan found the pattern that the set-up took over.
     double planned_seconds = 0.0;
+    std::string warning;  ///< which of its keys had no effect on this matrix, and why: a sentence; empty: none
 };
 
 /// Numbers of sweeps of a preconditioner; 0 where a part does not consist of sweeps.

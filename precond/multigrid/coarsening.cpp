@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -241,6 +244,27 @@ bool is_last(const Grid& grid, const Stencil& stencil, const CoarseningOptions& 
     bool any = false;
     for (int axis = 0; axis < 3; ++axis) any = any || can_coarsen(grid, axis, stencil.radius());
     return !any || grid.points() <= options.coarsest_points || number + 1 >= options.grids;
+}
+
+int most_grids(const Grid& finest, const CoarseningOptions& options) {
+    std::map<std::array<int, 3>, int> known;  // grids from this one on, by extents
+    CoarseningOptions of_any_number = options;
+    of_any_number.grids = std::numeric_limits<int>::max();
+    const Stencil least = Stencil::closure({Int3{1, 0, 0}});  // on a periodic axis a larger radius ends earlier
+    const std::function<int(const Grid&)> count = [&](const Grid& grid) {
+        if (is_last(grid, least, of_any_number, 0)) return 1;
+        const std::array<int, 3> extents{grid.nx, grid.ny, grid.nz};
+        if (const auto found = known.find(extents); found != known.end()) return found->second;
+        int further = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            Axes one{};
+            one[axis] = true;
+            if (can_coarsen(grid, axis, least.radius()))
+                further = std::max(further, count(Coarsening(grid, one).coarse));
+        }
+        return known[extents] = 1 + further;
+    };
+    return std::min(count(finest), options.grids);
 }
 
 Axes strong_axes(const StructMatrix& a, double threshold) {

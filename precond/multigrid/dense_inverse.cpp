@@ -15,12 +15,14 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace hyperplane::multigrid {
 namespace {
 
 constexpr int panel_width = 16, block_width = 32;
+const std::string elimination_label = "multigrid: elimination on the coarsest grid";
 
 typedef double Four __attribute__((vector_size(4 * sizeof(double))));
 
@@ -39,9 +41,9 @@ public:
         : context_(context),
           values_(values),
           n_(n),
-          panel_(std::size_t(panel_width * n)),
-          steps_(panel_.size()),
-          factors_(std::size_t(n)) {
+          panel_(context, elimination_label, panel_width * n),
+          steps_(context, elimination_label, panel_width * n),
+          factors_(context, elimination_label, n) {
         double most = 0.0;
         for (Index at = 0; at < n * n; ++at) most = std::max(most, std::abs(values[at]));
         least_ = 1e-15 * most;
@@ -165,18 +167,22 @@ private:
     double* values_;
     Index n_;
     double least_ = 0.0;
-    Index first_ = 0;                    ///< column of the panel
-    int width_ = 0;                      ///< of the panel
-    std::vector<double> panel_, steps_;  ///< column() and factors_of()
-    std::vector<PanelRow> factors_;      ///< [row][step of the panel]
-    PanelRow inverse_{};                 ///< of the pivots
-    std::vector<Index> exchanged_;       ///< the row with which row k was exchanged
+    Index first_ = 0;               ///< column of the panel
+    int width_ = 0;                 ///< of the panel
+    Buffer<double> panel_, steps_;  ///< column() and factors_of()
+    Buffer<PanelRow> factors_;      ///< [row][step of the panel]
+    PanelRow inverse_{};            ///< of the pivots
+    std::vector<Index> exchanged_;  ///< the row with which row k was exchanged
 };
 
 }  // namespace
 
 Index invert(const Context& context, double* values, Index n) {
     return Inversion(context, values, n).run();
+}
+
+Index bytes_to_invert(Index n) {
+    return 3 * panel_width * n * Index(sizeof(double));
 }
 
 }  // namespace hyperplane::multigrid

@@ -2,6 +2,7 @@
 #include "precond/multigrid/dense_solve.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -85,60 +86,59 @@ std::vector<int> places(const Layout& layout, int dof) {
     return list;
 }
 
-/// A value of a matrix whose rows and columns are in natural order, dof fastest.
-struct Entry {
-    Index row, column;
-    double value;
-};
-
-/// All values. Along a short periodic axis several of them may have the same row and column.
-std::vector<Entry> entries_of(const StructMatrix& a) {
+/// Calls body(row, column, value) for all values of a matrix, rows and columns in natural order, dof fastest. Along a
+/// short periodic axis several of them may have the same row and column.
+template <class Body>
+void for_each_value(const StructMatrix& a, const Body& body) {
     const Grid& grid = a.grid();
     const int dof = a.dof();
-    std::vector<Entry> all;
-    all.reserve(std::size_t(grid.points() * a.stencil().size() * dof * dof));
     for (Index at = 0; at < grid.points(); ++at) {
         const Int3 p = grid.point(at);
         for (int e = 0; e < a.stencil().size(); ++e) {
             const Int3 q = grid.wrapped(p + a.stencil()[e]);
             if (!grid.contains(q)) continue;
             for (int r = 0; r < dof; ++r)
-                for (int c = 0; c < dof; ++c) all.push_back({at * dof + r, grid.row(q) * dof + c, a.at(p, e, r, c)});
+                for (int c = 0; c < dof; ++c) body(at * dof + r, grid.row(q) * dof + c, a.at(p, e, r, c));
         }
     }
-    return all;
 }
 
-/// The unknowns of a point for which A times their constants is zero, to the rounding of its rows.
-std::vector<int> lacking_constants(const std::vector<Entry>& entries, Index rows, int dof) {
+/// What the values of a matrix say, whichever form it is stored in.
+struct Examined {
+    std::vector<int> lacking;  ///< unknowns for which A times their constants is zero, to the rounding of its rows
+    Index band = 0;            ///< half of it, without values that are zero
+};
+
+Examined examined(const StructMatrix& a) {
+    const Index rows = a.unknowns();
+    const int dof = a.dof();
     const std::size_t size = std::size_t(rows * dof);
     std::vector<double> sums(size, 0.0), magnitudes(size, 0.0);  // [row][unknown of the column]
     double most = 0.0;
-    for (const auto& [row, column, value] : entries) {
+    Examined found;
+    for_each_value(a, [&](Index row, Index column, double value) {
         sums[row * dof + column % dof] += value;
         magnitudes[row * dof + column % dof] += std::abs(value);
         most = std::max(most, std::abs(value));
-    }
-    std::vector<int> lacking;
+        if (value != 0.0) found.band = std::max(found.band, row - column);
+    });
     for (int c = 0; c < dof; ++c) {
         bool lacks = most > 0.0;
         for (Index row = 0; row < rows; ++row)
             lacks = lacks && std::abs(sums[row * dof + c]) <= 1e-10 * magnitudes[row * dof + c];
-        if (lacks) lacking.push_back(c);
+        if (lacks) found.lacking.push_back(c);
     }
-    return lacking;
+    return found;
 }
 
 /// The matrix within its band. To the diagonal value of the first row of each unknown that lacks its constant the same
 /// value is added, which leaves solutions of right-hand sides without a mean as they are but for a constant.
-PositiveInverse band_of(const std::vector<Entry>& entries, Index rows, const std::vector<int>& lacking) {
-    Index band = 0;
-    for (const auto& [row, column, value] : entries)
-        if (value != 0.0) band = std::max(band, row - column);
-    PositiveInverse inverse(rows, band);
-    for (const auto& [row, column, value] : entries)
+PositiveInverse within_band(const Context& host, const StructMatrix& a, const Examined& of) {
+    PositiveInverse inverse(host, a.unknowns(), of.band);
+    for_each_value(a, [&](Index row, Index column, double value) {
         if (column <= row && value != 0.0) inverse.at(row, column) += value;
-    for (const int c : lacking) inverse.at(c, c) *= 2.0;
+    });
+    for (const int c : of.lacking) inverse.at(c, c) *= 2.0;
     return inverse;
 }
 
@@ -195,9 +195,10 @@ bool goes_to_gpu(const DenseSolve::Factors& factors, Backend backend) {
 
 std::optional<DenseSolve::Factors> DenseSolve::factor(const StructMatrix& a, Backend backend) {
     if (!a.symmetric()) return {};
-    const std::vector<Entry> entries = entries_of(a);
-    std::vector<int> lacking = lacking_constants(entries, a.unknowns(), a.dof());
-    Factors all{band_of(entries, a.unknowns(), lacking), std::move(lacking)};
+    // For a GPU a thread of its own does this, beside which others of OpenMP would have to be started.
+    const Context host = backend == Backend::cuda ? Context::cpu(1) : a.context();
+    Examined of = examined(a);
+    Factors all{within_band(host, a, of), std::move(of.lacking)};
     if (!all.inverse.factor(goes_to_gpu(all, backend) ? Backend::cuda : Backend::cpu)) return {};
     return all;
 }
@@ -222,9 +223,8 @@ void DenseSolve::invert_any(const Context& context, const StructMatrix& a) {
     const int dof = a.dof();
     Buffer<double> made(a.context(), label, a.unknowns() * a.unknowns());
     const Square square(made.data(), a.unknowns());
-    const std::vector<Entry> entries = entries_of(a);
-    for (const auto& [row, column, value] : entries) square.row(row)[column] += value;
-    const std::vector<int> lacking = lacking_constants(entries, a.unknowns(), dof);
+    for_each_value(a, [&](Index row, Index column, double value) { square.row(row)[column] += value; });
+    const std::vector<int> lacking = examined(a).lacking;
     const double size = square.largest();
     for (const int c : lacking) square.add_constant(c, dof, size / double(a.grid().points()));
     if (const Index failed = invert(a.context(), made.data(), a.unknowns()); failed >= 0) {
@@ -247,14 +247,44 @@ DenseSolve::DenseSolve(const Context& context, const StructMatrix& a, const std:
     places_ = copied_to(context, label, places(a.layout(), a.dof()));
 }
 
-Index DenseSolve::setup_bytes(const MatrixShape& a, Backend backend) {
-    if (backend == Backend::cpu || !a.symmetric()) return 0;
+namespace {
+
+/// The half bandwidth of a matrix of this shape, whatever its values.
+Index band_of(const MatrixShape& a) {
     const Grid& grid = a.grid();
+    const std::array<Index, 3> extent{grid.nx, grid.ny, grid.nz}, stride{1, grid.nx, Index(grid.nx) * grid.ny};
     Index points = 0;  // between two that are coupled
-    for (const Int3 o : a.stencil().offsets()) points = std::max(points, o.x + grid.nx * (o.y + Index(grid.ny) * o.z));
-    if (grid.any_periodic()) points = grid.points();
-    const Index band = std::min(points * a.dof() + a.dof(), a.unknowns()) - 1;
-    return PositiveInverse::serves_gpu(band) ? PositiveInverse::gpu_bytes(a.unknowns(), band) : 0;
+    for (const Int3 o : a.stencil().offsets()) {
+        const std::array<int, 3> offset{o.x, o.y, o.z};
+        Index farthest = 0;
+        bool exists = true;
+        for (int axis = 0; axis < 3; ++axis) {
+            const Index n = extent[axis], inside = std::abs(offset[axis]);
+            const bool wraps = grid.periodic[axis] && offset[axis] != 0;
+            exists = exists && (inside < n || wraps);
+            farthest += stride[axis] * (wraps ? std::max(std::min(inside, n - 1), n - inside) : inside);
+        }
+        if (exists) points = std::max(points, farthest);
+    }
+    return std::min(points * a.dof() + a.dof(), a.unknowns()) - 1;
+}
+
+}  // namespace
+
+Index DenseSolve::setup_bytes(const MatrixShape& a, Backend backend) {
+    const Index n = a.unknowns(), band = band_of(a);
+    if (backend == Backend::cuda)
+        return a.symmetric() && PositiveInverse::serves_gpu(band) ? PositiveInverse::gpu_bytes(n, band) : 0;
+    if (!a.symmetric()) return bytes_to_invert(n);
+    const Index factors = PositiveInverse::factor_bytes(n, band);
+    return std::max(factors, factors + PositiveInverse::matrix_bytes(n, band) - bytes(n));
+}
+
+Index DenseSolve::host_bytes(const MatrixShape& a) {
+    const Index n = a.unknowns(), band = band_of(a);
+    if (!a.symmetric()) return bytes(n) + bytes_to_invert(n);
+    const Index packed = PositiveInverse::serves_gpu(band) ? PositiveInverse::gpu_bytes(n, band) : 0;
+    return PositiveInverse::factor_bytes(n, band) + std::max(PositiveInverse::matrix_bytes(n, band), packed + bytes(n));
 }
 
 std::vector<double> DenseSolve::natural_inverse() const {

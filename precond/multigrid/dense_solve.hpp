@@ -45,8 +45,11 @@ public:
     std::vector<double> natural_inverse() const;
     Index bytes() const { return bytes(places_.size()); }
     static Index bytes(Index unknowns) { return unknowns * (unknowns * Index(sizeof(double)) + Index(sizeof(int))); }
-    /// What a set-up for a matrix of this shape allocates on this backend meanwhile, and releases.
+    /// What a set-up for a matrix of this shape allocates on this backend beyond bytes() meanwhile, and releases. The
+    /// inverse of an earlier set-up is released before.
     static Index setup_bytes(const MatrixShape& a, Backend backend);
+    /// What a set-up for a GPU holds at most in the host's memory meanwhile, besides the matrix.
+    static Index host_bytes(const MatrixShape& a);
 
 private:
     void invert_positive(const Context& context, const StructMatrix& a, const Factors& factors);

@@ -7,11 +7,16 @@
 #include <cmath>
 #include <future>
 
+#include "core/counted.hpp"
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
 
 namespace hyperplane::multigrid {
+
+std::string name_of(int grid, const Grid& extents) {
+    return fmt::format("grid {}, {} x {} x {}", grid, extents.nx, extents.ny, extents.nz);
+}
 
 void check_coarsest(const Grid& grid, int dof) {
     if (grid.points() * dof <= most_dense_unknowns) return;
@@ -281,6 +286,7 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
     std::optional<StructMatrix> copy;
     const StructMatrix* coarsest = nullptr;
     std::future<std::optional<DenseSolve::Factors>> factors;  // a thread's work while this one feeds a GPU
+    if (a.backend() == Backend::cpu) coarsest_.reset();       // its memory serves the set-up
     if (!smoothers.coarsest) {
         check_coarsest(matrix(last).grid(), a.dof());
         coarsest = &on_host(matrix(last), copy);
@@ -293,11 +299,26 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
     for (int grid = 0; grid <= last; ++grid) provide_vectors(grid, options, smoothers.coarsest.has_value());
     set_up_smoothers(queued, coarsest ? last : last + 1, all, [&] {
         const ProfileScope scope(a.context(), "coarsest grid");
-        if (coarsest) coarsest_.emplace(a.context(), *coarsest, factors.get());
+        if (coarsest) invert_coarsest(*coarsest, factors);
     });
     all.factor_bytes += bytes();
     complete_ = true;
     return all;
+}
+
+void Hierarchy::invert_coarsest(const StructMatrix& coarsest,
+                                std::future<std::optional<DenseSolve::Factors>>& factors) {
+    try {
+        coarsest_.emplace(a_->context(), coarsest, factors.get());
+    } catch (const OutOfMemory& error) {
+        const Grid& grid = coarsest.grid();
+        throw OutOfMemory(fmt::format(
+            "multigrid: the coarsest grid, {} x {} x {} points with {} each, is too large for the memory "
+            "that is left: the inverse of its matrix takes {}. Lower preconditioner.coarsest_points, or set "
+            "preconditioner.coarsest = jacobi. {}",
+            grid.nx, grid.ny, grid.nz, counted(coarsest.dof(), "unknown"),
+            in_mib(DenseSolve::bytes(coarsest.unknowns())), error.what()));
+    }
 }
 
 void Hierarchy::provide_vectors(int grid, const CoarseningOptions& options, bool coarsest_is_smoothed) {

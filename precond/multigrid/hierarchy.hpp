@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <future>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -125,6 +127,8 @@ private:
     bool confirm(const Guessed& guessed, const CoarseningOptions& options);
     /// Returns the grids whose smoothers' set-ups are only queued.
     std::vector<int> prepare_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing);
+    /// Throws OutOfMemory that names the keys that make the grid smaller.
+    void invert_coarsest(const StructMatrix& coarsest, std::future<std::optional<DenseSolve::Factors>>& factors);
     void provide_vectors(int grid, const CoarseningOptions& options, bool coarsest_is_smoothed);
     /// `queued` is what prepare_smoothers() returned, and `meanwhile` is work of the host.
     void set_up_smoothers(const std::vector<int>& queued, int count, SetupReport& all,
@@ -140,6 +144,9 @@ private:
     std::optional<DenseSolve> coarsest_;
     std::optional<Scalars> scalar_;
 };
+
+/// "grid 1, 17 x 9 x 5", as plans and times name a grid.
+std::string name_of(int grid, const Grid& extents);
 
 /// Throws UsageError if the matrix of a coarsest grid is too large to be inverted densely.
 void check_coarsest(const Grid& grid, int dof);

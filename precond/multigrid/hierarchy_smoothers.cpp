@@ -14,9 +14,8 @@ void Hierarchy::on_grid(int grid, const std::function<void(GridParts&)>& act) {
     try {
         act(parts_[grid]);
     } catch (const SetupError& error) {
-        const Grid& own = matrix(grid).grid();
-        throw SetupError(fmt::format("multigrid: the smoother of grid {}, {} x {} x {} points: {}", grid, own.nx,
-                                     own.ny, own.nz, error.what()));
+        throw SetupError(
+            fmt::format("multigrid: the smoother of {} points: {}", name_of(grid, matrix(grid).grid()), error.what()));
     }
 }
 

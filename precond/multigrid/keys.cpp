@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/counted.hpp"
 #include "core/error.hpp"
 #include "precond/multigrid/dense_solve.hpp"
 
@@ -36,7 +37,8 @@ ParameterTable parameters() {
          "a grid of at most so many points is the last one. auto: 512 with coarsest = dense for a symmetric matrix "
          "with "
          "one unknown a point and no periodic axes, whose inverse takes the time of its band, else 150. More points "
-         "make a cycle shorter on a GPU, where small grids take the time of their launches, and a set-up longer",
+         "make a cycle shorter on a GPU, where small grids take the time of their launches, and a set-up longer. The "
+         "inverse of n unknowns takes 8 n^2 bytes, and a set-up on a CPU up to as many besides",
          "",
          Bound{1},
          Bound{double(most_dense_unknowns)},
@@ -94,7 +96,8 @@ ParameterTable parameters() {
                                  "of the smoothers' factors, unless smoother.storage says otherwise, and of "
                                  "interpolation weights, which are in single precision for half_scaled, too"),
         {section, "storage_from", integer, "0",
-         "the first grid for which storage = single or half_scaled holds; finer ones are stored in double precision",
+         "the first grid for which storage = single or half_scaled holds; finer ones are stored in double precision. A "
+         "number that no values of the matrix lead to is refused, and a run warns where its values lead to fewer grids",
          "", Bound{0}, Bound{32}},
         {section,
          "vectors",
@@ -117,6 +120,22 @@ ParameterTable parameters() {
          "the smoother: any preconditioner but multigrid (hyperplane list preconditioners), with its keys"},
     };
 }
+
+namespace {
+
+/// Where couplings are weak there are more grids than where all axes are coarsened together, so what is refused before
+/// there is a matrix is what no values allow. Multigrid::setup warns where the values decide.
+void refuse_grids_that_cannot_be(const Parameters& parameters, const Grid& grid, const CoarseningOptions& options) {
+    const int grids = most_grids(grid, options), last = options.grids_to_round(grids) - 1;
+    if (!options.rounded_from || *options.rounded_from == 0 || *options.rounded_from <= last) return;
+    throw UsageError(fmt::format("{} has no effect: {} x {} x {} points lead to at most {}{}; {}",
+                                 parameters.where(section, "storage_from"), grid.nx, grid.ny, grid.nz,
+                                 counted(grids, "grid"),
+                                 options.single_vectors ? "" : ", and the last one is solved in double precision",
+                                 last > 0 ? fmt::format("set it to {} or less", last) : "leave it out"));
+}
+
+}  // namespace
 
 MultigridOptions options_of(const Parameters& parameters, const PreconditionerSetting& setting) {
     MultigridOptions options;
@@ -165,6 +184,7 @@ MultigridOptions options_of(const Parameters& parameters, const PreconditionerSe
                                                ? int(parameters.integer(section, "replicated_points"))
                                            : setting.context.backend() == Backend::cuda ? 300000
                                                                                         : 4096;
+    refuse_grids_that_cannot_be(parameters, a.grid(), options.coarsening);
     if (parameters.text(section, "damping") != "auto") options.smoothing.damping = parameters.real(section, "damping");
     options.smoothing.power_steps = int(parameters.integer(section, "power_steps"));
     return options;

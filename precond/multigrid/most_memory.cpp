@@ -15,6 +15,14 @@ Index coefficients_of(const MatrixShape& a) {
     return Index(entries) * a.dof() * a.dof();
 }
 
+/// What inverting the matrix of a last grid takes meanwhile on a CPU, where other set-ups may take less than that; a
+/// larger grid is not inverted.
+Index inversion_bytes(const PreconditionerSetting& setting) {
+    const MatrixShape& a = setting.matrix;
+    if (setting.context.backend() == Backend::cuda || a.unknowns() > most_dense_unknowns) return 0;
+    return DenseSolve::setup_bytes(a, Backend::cpu);
+}
+
 }  // namespace
 
 Index matrix_bytes(const PreconditionerSetting& setting) {
@@ -121,7 +129,7 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
     }
     if (most == 0 && smoothers_.coarsest) most = smoothed_by(*smoothers_.coarsest);
     if (most == 0)
-        most = DenseSolve::bytes(std::min(shape.unknowns(), most_dense_unknowns)) +
+        most = DenseSolve::bytes(std::min(shape.unknowns(), most_dense_unknowns)) + inversion_bytes(at.setting) +
                single_bytes(at.setting, options_, grid, false);
     return at.gather_bytes + (known_[key] = own + most);
 }

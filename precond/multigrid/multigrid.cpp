@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multigrid/multigrid.hpp"
 
-#include <optional>
+#include <fmt/format.h>
+
+#include <chrono>
 #include <string>
 #include <utility>
 
+#include "core/counted.hpp"
 #include "core/profile.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/multigrid/check.hpp"
@@ -15,11 +18,40 @@ using multigrid::GridParts;
 
 namespace {
 
-/// Grids with fewer unknowns are one kind of work in a profile, with all coarser ones: their kernels are so short that
-/// marks between them would take a noticeable part of the time.
-constexpr Index least_profiled_unknowns = Index(1) << 18;
+/// On a GPU a grid with fewer unknowns is one kind of work in a profile: events between its short kernels would take a
+/// noticeable part of their time.
+constexpr Index least_divided_unknowns = Index(1) << 18;
+
+/// What a user must know of a key that had no effect.
+std::string unused_storage(const multigrid::CoarseningOptions& options, int grids) {
+    const int last = options.grids_to_round(grids) - 1;
+    if (!options.rounded_from || *options.rounded_from <= last) return "";
+    const std::string why =
+        fmt::format("the values of this matrix lead to {}{}", counted(grids, "grid"),
+                    options.single_vectors ? "" : ", and the last one is solved in double precision");
+    if (*options.rounded_from == 0) return fmt::format("preconditioner.storage has no effect: {}; leave it out", why);
+    return fmt::format("preconditioner.storage_from = {} has no effect: {}; {}", *options.rounded_from, why,
+                       last > 0 ? fmt::format("set it to {} or less", last) : "leave it out");
+}
 
 }  // namespace
+
+/// Adds its lifetime to the time of a grid; on a GPU nothing, since the host only queues work there.
+class Multigrid::GridClock {
+public:
+    GridClock(const Context& context, GridTime& time)
+        : time_(context.backend() == Backend::cpu ? &time : nullptr),
+          begin_(time_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{}) {}
+    ~GridClock() {
+        if (time_) time_->seconds += seconds_since(begin_);
+    }
+    GridClock(const GridClock&) = delete;
+    GridClock& operator=(const GridClock&) = delete;
+
+private:
+    GridTime* time_;
+    std::chrono::steady_clock::time_point begin_;
+};
 
 Multigrid::Multigrid(const MultigridOptions& options, multigrid::SmootherChoices smoothers, bool symmetric)
     : options_(options), smoothers_(std::move(smoothers)) {
@@ -44,9 +76,16 @@ PreconditionerTraits Multigrid::traits(const MultigridOptions& options,
 
 SetupReport Multigrid::setup(const SystemMatrix& matrix) {
     const StructMatrix& a = structured(matrix);
+    close_times();
     try {
-        return hierarchy_.setup(a, options_.coarsening, smoothers_, options_.smoothing);
+        SetupReport report = hierarchy_.setup(a, options_.coarsening, smoothers_, options_.smoothing);
+        report.warning = unused_storage(options_.coarsening, hierarchy_.size());
+        times_.clear();
+        for (int grid = 0; grid < hierarchy_.size(); ++grid)
+            times_.push_back({multigrid::name_of(grid, hierarchy_.matrix(grid).grid()), visit_bytes(grid)});
+        return report;
     } catch (...) {
+        times_.clear();
         hierarchy_.clear();
         throw;
     }
@@ -94,13 +133,15 @@ std::pair<SingleVector&, SingleVector&> solution_of(GridParts& parts, const Sing
 template <class AnyVector>
 void Multigrid::cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind kind, bool from_zero) const {
     const Context& context = b.context();
-    const bool coarse = grid > 0 && b.size() < least_profiled_unknowns;
-    std::optional<ProfileScope> together;
-    if (coarse) together.emplace(context, "coarse grids", Index(0), ProfileScope::whole);
+    GridTime& time = times_[std::size_t(grid)];
+    ++time.visits;
     if (grid + 1 == hierarchy_.size()) {
+        const GridClock clock(context, time);
         const ProfileScope scope(context, "coarsest grid", coarsest_bytes(), ProfileScope::whole);
         return solve_coarsest(b, x);
     }
+    const bool divided = context.backend() == Backend::cpu || grid == 0 || b.size() >= least_divided_unknowns;
+    const ProfileScope::Parts within = divided ? ProfileScope::parted : ProfileScope::whole;
     const GridParts& parts = hierarchy_[grid];
     const auto [next_x, next_b] = solution_of(hierarchy_[grid + 1], b);
     const Index transfer = parts.interpolation->bytes();
@@ -113,7 +154,8 @@ void Multigrid::cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind k
     const std::string name = context.profile() ? "grid " + std::to_string(grid) : "";
     const auto smooth = [&] { hierarchy_.smooth(grid, b, x); };
     {
-        const ProfileScope of_grid(context, name.c_str());
+        const GridClock clock(context, time);
+        const ProfileScope of_grid(context, name.c_str(), 0, within);
         if (int steps = options_.pre_smoothing; from_zero || steps > 0) {
             const Index first = from_zero && steps > 0 ? product : 0;  // the step from x = 0 needs no product
             const ProfileScope scope(context, "smoother", steps * smoothing - first, ProfileScope::whole);
@@ -135,7 +177,8 @@ void Multigrid::cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind k
     cycle(grid + 1, next_b, next_x, kind, true);
     if (kind != CycleKind::v && grid + 2 < hierarchy_.size())
         cycle(grid + 1, next_b, next_x, kind == CycleKind::w ? CycleKind::w : CycleKind::v, false);
-    const ProfileScope of_grid(context, name.c_str());
+    const GridClock clock(context, time);
+    const ProfileScope of_grid(context, name.c_str(), 0, within);
     {
         const ProfileScope scope(context, "prolongation", transfer + vectors(2, 1));
         hierarchy_.prolong_to(grid, x);
@@ -165,18 +208,35 @@ Index Multigrid::coarsest_bytes() const {
            (hierarchy_.product_bytes(last) + hierarchy_[last].smoother.preconditioner().bytes_per_apply());
 }
 
+Index Multigrid::visit_bytes(int grid) const {
+    if (grid + 1 == hierarchy_.size()) return coarsest_bytes();
+    const GridParts& parts = hierarchy_[grid];
+    const Index a = hierarchy_.product_bytes(grid);
+    const Index m = parts.smoother.preconditioner().bytes_per_apply();
+    const int steps = options_.pre_smoothing + options_.post_smoothing;
+    return steps * (a + m) + 2 * parts.interpolation->bytes();
+}
+
 Index Multigrid::bytes_per_apply() const {
     Index sum = 0;
     const int last = hierarchy_.size() - 1;
-    for (int grid = 0; grid < last; ++grid) {
-        const GridParts& parts = hierarchy_[grid];
-        const Index a = hierarchy_.product_bytes(grid);
-        const Index m = parts.smoother.preconditioner().bytes_per_apply();
-        const int steps = options_.pre_smoothing + options_.post_smoothing;
-        sum +=
-            Index(visits_of(options_.cycle, grid, false) * double(steps * (a + m) + 2 * parts.interpolation->bytes()));
+    for (int grid = 0; grid <= last; ++grid)
+        sum += Index(visits_of(options_.cycle, grid, grid == last) * double(visit_bytes(grid)));
+    return sum;
+}
+
+void Multigrid::close_times() {
+    for (GridTime& grid : times_) {
+        if (grid.seconds > 0.0)
+            part_times_.add({TimerRow{grid.name, grid.seconds, grid.visits, grid.visits * grid.bytes_of_visit}});
+        grid.seconds = 0.0;
+        grid.visits = 0;
     }
-    return sum + Index(visits_of(options_.cycle, last, true) * double(coarsest_bytes()));
+}
+
+std::vector<TimerRow> Multigrid::take_part_times() {
+    close_times();
+    return std::exchange(part_times_, {}).rows();
 }
 
 ApplicationCheck Multigrid::check_application(const SystemMatrix& /*a*/, const Vector& r, const Vector& z,

@@ -22,9 +22,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "precond/multigrid/hierarchy.hpp"
 #include "precond/row.hpp"
+#include "precond/has_part_times.hpp"
 
 namespace hyperplane {
 
@@ -45,7 +48,7 @@ struct MultigridOptions {
     multigrid::SmootherOptions smoothing;
 };
 
-class Multigrid : public Preconditioner {
+class Multigrid : public Preconditioner, public HasPartTimes {
 public:
     Multigrid(const MultigridOptions& options, multigrid::SmootherChoices smoothers, bool symmetric);
 
@@ -60,6 +63,9 @@ public:
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
 
+    /// A row for each grid, "grid 1, 17 x 9 x 5": the time of its smoothing, residuals and transfers, and the visits.
+    std::vector<TimerRow> take_part_times() override;
+
     /// What a cycle does on the last grid, and the bytes that it moves.
     void solve_coarsest(const Vector& b, Vector& x) const { solve_coarsest_of(b, x); }
     void solve_coarsest(const SingleVector& b, SingleVector& x) const { solve_coarsest_of(b, x); }
@@ -73,6 +79,15 @@ public:
                                        const std::vector<PreconditionerTraits>& smoothers, bool symmetric);
 
 private:
+    /// The time of one grid since it was last told, which may be when the matrix is gone.
+    struct GridTime {
+        std::string name;
+        Index bytes_of_visit = 0;
+        double seconds = 0.0;
+        Index visits = 0;
+    };
+    class GridClock;
+
     /// z = M^-1 r and, unless that is null, *rz = r^T z.
     void apply_to(const Vector& r, Vector& z, double* rz) const;
     /// A cycle from x, or from zero, and b^T x, unless that is null.
@@ -85,10 +100,17 @@ private:
     template <class AnyVector>
     void cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind kind, bool from_zero) const;
 
+    /// The least bytes that a visit of a grid moves in a cycle.
+    Index visit_bytes(int grid) const;
+    /// Adds the times of the grids to part_times_.
+    void close_times();
+
     MultigridOptions options_;
     multigrid::SmootherChoices smoothers_;
     PreconditionerTraits traits_;
     mutable multigrid::Hierarchy hierarchy_;  // the vectors of its grids are scratch
+    mutable std::vector<GridTime> times_;     ///< of the grids of the last set-up
+    TimerTree part_times_;                    ///< of those of earlier ones
 };
 
 /// Applies the checks of the registry to a smoother's row (check_storage, check_matrix).

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "core/vector/lanes.hpp"
 
@@ -18,16 +20,22 @@ using detail::lanes;
 using detail::load;
 using detail::store;
 
-PositiveInverse::PositiveInverse(Index rows, Index band)
-    : n_(rows), band_(band), stride_(band + rows_together - 1), values_(std::size_t(rows * (band + 1)), 0.0) {}
+namespace {
+
+const std::string factors_label = "multigrid: factors of the coarsest grid";
+
+}  // namespace
+
+PositiveInverse::PositiveInverse(const Context& host, Index rows, Index band)
+    : host_(host), n_(rows), band_(band), stride_(stride_of(band)), values_(host, factors_label, rows * (band + 1)) {}
 
 bool PositiveInverse::factor(Backend backend) {
     const Index width = band_ + 1;
-    std::vector<double> left, column(std::size_t(n_ + width)), diagonal(std::size_t(n_), 0.0);
-    left.swap(values_);
+    Buffer<double> left = std::move(values_);
+    std::vector<double> column(std::size_t(n_ + width)), diagonal(std::size_t(n_), 0.0);
     for (Index k = 0; k < n_; ++k) diagonal[k] = left[k * width + band_];
-    lower_.assign(std::size_t(n_ * stride_), 0.0);
-    inverse_pivots_.resize(std::size_t(n_));
+    lower_ = Buffer<double>(host_, factors_label, n_ * stride_);
+    inverse_pivots_ = Buffer<double>(host_, factors_label, n_);
     for (Index k = 0; k < n_; ++k) {
         const double pivot = left[k * width + band_];
         if (!(pivot > 1e-12 * std::abs(diagonal[k])) || !std::isfinite(pivot)) return false;
@@ -44,6 +52,7 @@ bool PositiveInverse::factor(Backend backend) {
             for (Index j = k + 1; j <= i; ++j) to[j] -= factor * from[j];
         }
     }
+    left = {};
     if (backend == Backend::cuda) pack();
     return true;
 }

@@ -17,13 +17,14 @@ namespace hyperplane::multigrid {
 
 class PositiveInverse {
 public:
-    /// A matrix of zeros with so many rows; its values lie at most `band` columns from the diagonal.
-    PositiveInverse(Index rows, Index band);
+    /// A matrix of zeros with so many rows; its values lie at most `band` columns from the diagonal. Matrix and factors
+    /// are held in the memory of `host`.
+    PositiveInverse(const Context& host, Index rows, Index band);
 
     Index rows() const { return n_; }
     Index band() const { return band_; }
     /// The value at (row, column), until factor(); row - column is in [0, band()].
-    double& at(Index row, Index column) { return values_[std::size_t(row * (band_ + 1) + column - row + band_)]; }
+    double& at(Index row, Index column) { return values_[row * (band_ + 1) + column - row + band_]; }
 
     /// Step 1, for step 2 on a backend: a CPU, or a GPU where serves_gpu(). Returns false where a pivot is at most
     /// 1e-12 of its diagonal value, or not finite.
@@ -37,10 +38,14 @@ public:
     static bool serves_gpu(Index band) { return band <= widest_on_gpu; }
     /// What invert_on_gpu() allocates meanwhile.
     static Index gpu_bytes(Index rows, Index band);
+    /// What the host holds: the matrix until it is factored, and its factors from then on; both meanwhile.
+    static Index matrix_bytes(Index rows, Index band) { return rows * (band + 1) * Index(sizeof(double)); }
+    static Index factor_bytes(Index rows, Index band) { return rows * (stride_of(band) + 1) * Index(sizeof(double)); }
 
 private:
     static constexpr Index rows_together = 4;  ///< of the columns of Z, on a CPU
     static constexpr Index widest_on_gpu = 32 * 7;
+    static constexpr Index stride_of(Index band) { return band + rows_together - 1; }
 
     /// Puts the factors in the order in which a GPU reads them.
     void pack();
@@ -50,10 +55,11 @@ private:
     /// rows and a further rows_together.
     void invert_columns(Index first, double* column, double* inverse) const;
 
+    Context host_;
     Index n_, band_, stride_;
-    std::vector<double> values_;                  ///< [row][column - row + band]; empty after factor()
-    std::vector<double> lower_, inverse_pivots_;  ///< [column of L][stride_]; 1 / d_i
-    std::vector<double> packed_;                  ///< l_ki at [i][k - i - 1], l_ik at [i][i - k - 1], and 1 / d_i
+    Buffer<double> values_;                  ///< [row][column - row + band]; empty after factor()
+    Buffer<double> lower_, inverse_pivots_;  ///< [column of L][stride_]; 1 / d_i
+    std::vector<double> packed_;             ///< l_ki at [i][k - i - 1], l_ik at [i][i - k - 1], and 1 / d_i
 };
 
 }  // namespace hyperplane::multigrid

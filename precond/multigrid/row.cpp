@@ -64,6 +64,10 @@ public:
             if (!grids.any()) {
                 multigrid::check_coarsest(at.setting.matrix.grid(), at.setting.matrix.dof());
                 sum.bytes += multigrid::DenseSolve::bytes(unknowns);
+                if (at.setting.context.backend() == Backend::cuda) {
+                    sum.host_bytes = multigrid::DenseSolve::host_bytes(at.setting.matrix) + matrix;
+                    sum.host_use = "the inverse of the coarsest grid";
+                }
                 sum.setup_bytes = std::max(sum.setup_bytes, multigrid::DenseSolve::setup_bytes(
                                                                 at.setting.matrix, at.setting.context.backend()));
                 sum.bytes_per_apply += visited(grid, true, multigrid::DenseSolve::bytes(unknowns));
@@ -84,14 +88,12 @@ public:
             const int steps = options.pre_smoothing + options.post_smoothing;
             sum.bytes_per_apply += visited(grid, false, steps * (m + product) + 2 * p);
         };
-        for_each_grid(setting, options.coarsening,
-                      [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
-                          const Index before = sum.bytes;
-                          add(grid, at, grids);
-                          const Grid& own = at.setting.matrix.grid();
-                          sum.parts.emplace_back(fmt::format("grid {}, {} x {} x {}", grid, own.nx, own.ny, own.nz),
-                                                 sum.bytes - before);
-                      });
+        for_each_grid(
+            setting, options.coarsening, [&](int grid, const PlannedGrid& at, const multigrid::Coarsening& grids) {
+                const Index before = sum.bytes;
+                add(grid, at, grids);
+                sum.parts.emplace_back(multigrid::name_of(grid, at.setting.matrix.grid()), sum.bytes - before);
+            });
         sum.setup_bytes += couplings;
         sum.most_when = "couplings are so weak along some axes that multigrid coarsens one axis at a time";
         sum.most_bytes =

@@ -2,10 +2,13 @@
 """The memory that a run holds at its peak is predicted within 5 %, and `check` prints the same prediction."""
 
 import itertools
+import json
+import os
 import resource
+import subprocess
 import unittest
 
-from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest
+from program import INPUTS, MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest
 
 
 class Prediction(ProgramTest):
@@ -65,6 +68,48 @@ class Prediction(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells=8) + "[device]\nbackend = cpu\nthreads = 1\n")
         done = self.run_program("run", deck, limit=limit)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def resident(self, *words):
+        """The most memory that the process of a run held, in bytes."""
+        process = subprocess.Popen([PROGRAM, "run", *words, "--fresh", "--quiet"], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0, words)
+        return 1024 * usage.ru_maxrss
+
+    def test_the_inverse_of_a_large_coarsest_grid(self):
+        """What the process holds, not what it counts: beside the inverse of 1728 unknowns, 24 MB, its factors, which
+        couplings across z make nearly as large."""
+        deck = self.write("a.ini", POISSON.format(cells="12 12 12\nperiodic = z").replace("[grid]", "discretisation = cell\n[grid]")
+                          + "[device]\nbackend = cpu\nthreads = 1\n")
+        names = [("--set", "preconditioner.name=jacobi"),
+                 ("--set", "preconditioner.name=multigrid", "--set", "preconditioner.coarsest_points=4096")]
+        jacobi, multigrid = (self.resident(deck, *words) for words in names)
+        predicted = [self.run_json(0, "check", deck, *words)["memory"]["predicted"] for words in names]
+        held, more = multigrid - jacobi, predicted[1] - predicted[0]
+        self.assertGreater(held, 1.7 * 8 * 1728**2)
+        self.assertLessEqual(held, 1.05 * more)
+        self.assertLessEqual(more, 1.15 * held)
+
+    def test_a_coarsest_grid_that_does_not_fit_is_refused_with_the_reason(self):
+        deck = self.write("a.ini", POISSON.format(cells="15 15 15") + "[preconditioner]\nname = multigrid\ncoarsest_points = 4096\n"
+                          "[device]\nbackend = cpu\nmemory_limit = 50\n")
+        told = "a smaller grid.cells or preconditioner.coarsest_points, since grid 0, 15 x 15 x 15 takes 8"
+        self.assertIn(told, self.expect(6, "check", deck).stdout)
+
+    def test_the_hosts_part_of_a_run_on_a_gpu(self):
+        deck = self.write("a.ini", POISSON.format(cells="15 15 15") + "[preconditioner]\nname = multigrid\n"
+                          "coarsest_points = 4096\n[device]\nbackend = cuda\n")
+        done = self.run_program("check", deck, "--json", "--quiet")
+        if done.returncode != 0 and "without the CUDA backend" in done.stderr:
+            self.skipTest("a build without CUDA")
+        memory = json.loads(done.stdout)["memory"]
+        self.assertGreater(memory["host"], 8 * 3375**2)
+        self.assertLess(memory["host"], 1.5 * 8 * 3375**2)
+        self.assertRegex(self.run_program("check", deck).stdout,
+                         r"(?m)^in the host's memory during a set-up: at most \d+\.\d MiB, for the inverse of the coarsest grid$")
+        self.assertNotIn("host", self.run_json(0, "check", deck, "--backend", "cpu")["memory"])
 
     def test_multigrid_on_any_axes(self):
         deck = self.write("a.ini", POISSON.format(cells="24 24 24"))

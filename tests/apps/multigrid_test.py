@@ -175,6 +175,33 @@ class Files(ProgramTest):
         self.expect(2, "check", self.deck(blocks, "9 7 1", "cg"), says="no stencil of radius 2 holds it")
 
 
+class Storage(ProgramTest):
+    """storage_from beyond the last grid: refused where the grid alone says so, else a warning where the values do."""
+
+    def deck(self, extents, start):
+        return self.write("a.ini", f"[problem]\nname = poisson\n[grid]\ncells = {extents}\n[solver]\nname = cg\n"
+                                   f"[preconditioner]\nname = multigrid\nstorage = single\nstorage_from = {start}\n"
+                                   "coarsest_points = 12\n[device]\nbackend = cpu\n")
+
+    def test_a_grid_that_no_values_lead_to(self):
+        told = "preconditioner.storage_from has no effect: 9 x 9 x 9 points lead to at most 9 grids"
+        for verb in ("check", "run"):
+            self.expect(2, verb, self.deck("9 9 9", 8), says=("storage_from", told.split(" ", 1)[1]))
+
+    def test_a_grid_that_these_values_do_not_lead_to(self):
+        told = "preconditioner.storage_from = 3 has no effect: the values of this matrix lead to 4 grids, and the last one " \
+               "is solved in double precision; set it to 2 or less"
+        done = self.expect(0, "run", self.deck("9 9 9", 3), says=told)
+        self.assertIn(f"warning       {told}\n", done.stdout)
+        self.assertIn(f"warning       {told}\n", self.expect(0, "info", "a.h5").stdout)
+        self.assertEqual(self.run_json(0, "run", "a.ini", "--fresh")["solves"][0]["warning"], told)
+        page = self.run_program("report", "a.h5", "-o", "a.html")
+        if page.returncode == 0 or "matplotlib" not in page.stderr:
+            self.assertIn(told, (self.folder / "a.html").read_text())
+        done = self.expect(0, "run", self.deck("9 9 9", 2), "--fresh")
+        self.assertNotIn("no effect", done.stderr + done.stdout)
+
+
 class Memory(ProgramTest):
     """`check` predicts the memory of each grid."""
 

@@ -57,23 +57,63 @@ class Profile(ProgramTest):
         self.assertGreater(info["limits"]["memory"], 0.0)
 
     def test_multigrid_by_grids(self):
+        """On a CPU each grid is a kind of its own, with its parts; 65, 33, 17, 9 points a side, and the last one 5."""
         deck = self.write("a.ini", POISSON.format(cells=65))
-        self.run_once(*ON, "--set", "preconditioner.name=multigrid", deck=deck)
-        rows = self.rows()
-        for name in ("setup/coarse grids/galerkin", "setup/coarse grids/interpolation", "setup/smoothers",
-                     "solve/preconditioner/grid 0/smoother", "solve/preconditioner/grid 0/residual",
-                     "solve/preconditioner/grid 0/restriction", "solve/preconditioner/grid 0/prolongation",
-                     "solve/preconditioner/coarse grids"):
+        self.run_once(*ON, "--set", "preconditioner.name=multigrid", "--set", "preconditioner.coarsest_points=150", deck=deck)
+        rows, within = self.rows(), "solve/preconditioner/"
+        parts = [f"{within}grid {grid}/{part}" for grid in range(4)
+                 for part in ("smoother", "residual", "restriction", "prolongation")]
+        for name in ("setup/coarse grids/galerkin", "setup/coarse grids/interpolation", "setup/smoothers", *parts,
+                     within + "coarsest grid"):
             self.assertGreater(rows[name]["seconds"], 0.0, name)
+        grids = [f"{within}grid {grid}" for grid in range(4)] + [within + "coarsest grid"]
+        self.assertEqual([name for name in rows if name.startswith(within) and name.count("/") == 2 and "grid" in name], grids)
+        applications = rows["solve/preconditioner"]["calls"]
+        self.assertEqual([rows[name]["calls"] for name in grids], 4 * [2 * applications] + [applications])
+        self.assertLessEqual(sum(rows[name]["seconds"] for name in grids), rows["solve/preconditioner"]["seconds"])
+
+    def test_a_run_tells_the_times_of_grids_without_a_profile(self):
+        deck = self.write("a.ini", POISSON.format(cells="33 31 29"))
+        words = "--set", "preconditioner.name=multigrid", "--set", "preconditioner.coarsest_points=50"
+        timers = self.run_once(*words, deck=deck)["timers"]
+        within = "solve/preconditioner/"
+        grids = [f"{within}grid {at}, {extents}" for at, extents in
+                 enumerate(("33 x 31 x 29", "17 x 16 x 15", "9 x 8 x 8", "5 x 4 x 4", "3 x 2 x 2")) if at < 5]
+        grids = [name for name in grids if name in timers]
+        self.assertEqual([name for name in timers if name.startswith(within)], grids)
+        self.assertGreater(len(grids), 3)
+        whole = timers["solve/preconditioner"]
+        self.assertEqual({timers[name]["calls"] for name in grids}, {whole["calls"]})
+        together = sum(timers[name]["seconds"] for name in grids)
+        self.assertLessEqual(together, whole["seconds"])
+        self.assertGreater(together, 0.9 * whole["seconds"])
+        self.assertAlmostEqual(sum(timers[name]["bytes"] for name in grids) / whole["bytes"], 1.0, delta=1e-6)
+        recorded = {row["name"]: row for row in self.info()["timers"]}
+        self.assertEqual(recorded[grids[0]]["calls"], whole["calls"])
+        shown = self.expect(0, "info", "a.h5").stdout
+        self.assertRegex(shown, r"(?m)^applications  grid 0, 33 x 31 x 29: [0-9.]+ %; grid 1, .* of [0-9.e-]+ s$")
+        self.run_once(deck=deck)
+        self.assertNotIn("applications", self.expect(0, "info", "a.h5").stdout)
+
+    def test_a_report_tells_the_times_of_grids(self):
+        deck = self.write("a.ini", POISSON.format(cells="33 31 29"))
+        self.run_once("--set", "preconditioner.name=multigrid", deck=deck)
+        done = self.run_program("report", "a.h5", "-o", "a.html")
+        if done.returncode != 0 and "matplotlib" in done.stderr:
+            self.skipTest("no matplotlib")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (self.folder / "a.html").read_text()
+        self.assertIn("Applications of the preconditioner of", page)
+        self.assertIn("grid 1, 17 x 16 x 15", page)
 
     def test_multigrid_whose_last_grid_is_smoothed(self):
-        """It is a kind of its own where it is the finest grid, and among the coarse grids where it is small."""
+        """It is a kind of its own."""
         words = (*ON, "--set", "preconditioner.name=multigrid", "--set", "preconditioner.coarsest=jacobi")
         self.run_once(*words, "--set", "preconditioner.grids=1", "--set", "solver.rtol=1e-2")
         self.assertGreater(self.rows()["solve/preconditioner/coarsest grid"]["seconds"], 0.0)
         self.run_once(*words, "--set", "preconditioner.grids=2", "--set", "solver.rtol=1e-2")
         rows = self.rows()
-        self.assertGreater(rows["solve/preconditioner/coarse grids"]["seconds"], 0.0)
+        self.assertGreater(rows["solve/preconditioner/coarsest grid"]["seconds"], 0.0)
         self.assertEqual(rows["setup/smoothers"]["calls"], 2)  # on both grids
 
     def test_calls_in_time(self):

@@ -38,6 +38,7 @@ inline SolveRow sample_solve() {
     row.report = {StopReason::false_convergence, 33, 2.5, 1e-9, 1e-3, 2};
     row.setup.pivots_modified = 20;
     row.setup.values_flushed = 3;
+    row.setup.warning = "a key has no effect";
     row.setup.modified = {{{0, 0, 0}, 0, 0.0}, {{1, 2, 0}, 3, -1e-20}};
     row.setup.shift = 0.05;
     row.setup.smallest_pivot_ratio = 1e-3;

@@ -148,6 +148,7 @@ TEST(Record, SolvesAndHistoriesComeBack) {
     EXPECT_EQ(row.solve_seconds, sample.solve_seconds);
     EXPECT_EQ(row.setup.pivots_modified, 20);
     EXPECT_EQ(row.setup.values_flushed, 3);
+    EXPECT_EQ(row.setup.warning, "a key has no effect");
     EXPECT_EQ(row.setup.shift, 0.05);
     EXPECT_EQ(row.setup.smallest_pivot_ratio, 1e-3);
     EXPECT_EQ(row.setup.smallest_pivot_cell, (Int3{4, 2, 1}));

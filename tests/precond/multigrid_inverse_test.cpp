@@ -77,7 +77,7 @@ std::vector<double> positive_matrix(Index n, Index band, Index except = -1) {
 
 /// The lower triangle of a matrix of n rows within its band.
 multigrid::PositiveInverse band_of(const std::vector<double>& a, Index n, Index band) {
-    multigrid::PositiveInverse inverse(n, std::min(band, n - 1));
+    multigrid::PositiveInverse inverse(Context::cpu(1), n, std::min(band, n - 1));
     for (Index i = 0; i < n; ++i)
         for (Index j = std::max<Index>(0, i - inverse.band()); j <= i; ++j)
             inverse.at(i, j) = a[std::size_t(i * n + j)];

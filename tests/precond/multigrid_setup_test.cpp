@@ -88,6 +88,101 @@ TEST(MultigridSetup, RefusesWhatItCannotDo) {
     expect_error<UsageError>([&] { make_multigrid(a, nested); }, "no smoother is called 'multigrid'");
 }
 
+TEST(MultigridSetup, SaysWhereStorageFromHasNoEffect) {
+    // 9, 5, 3 and 2 points a side where all axes are coarsened, and 9 grids from 729 points on to 12 one axis at a
+    // time.
+    const StructMatrix a = laplacian(Context::cpu(1), {9, 9, 9}, {1.0, 1.0, 1.0}, 0.0, true);
+    const auto warning = [&](const char* from, const char* vectors, const char* coarsest) {
+        return make_multigrid(
+                   a,
+                   multigrid_keys(
+                       {{"storage", "single"}, {"storage_from", from}, {"vectors", vectors}, {"coarsest", coarsest}}))
+            ->setup(a)
+            .warning;
+    };
+    EXPECT_EQ(warning("2", "double", "dense"), "");
+    EXPECT_EQ(
+        warning("3", "double", "dense"),
+        "preconditioner.storage_from = 3 has no effect: the values of this matrix lead to 4 grids, and the last one "
+        "is solved in double precision; set it to 2 or less");
+    EXPECT_NE(warning("3", "double", "jacobi"), "");
+    EXPECT_EQ(warning("3", "single", "dense"), "");
+    EXPECT_EQ(
+        warning("4", "single", "dense"),
+        "preconditioner.storage_from = 4 has no effect: the values of this matrix lead to 4 grids; set it to 3 or "
+        "less");
+    EXPECT_NE(warning("7", "double", "dense"), "");
+    EXPECT_NE(warning("8", "single", "dense"), "");
+    const auto plan = [&](const Settings& settings) {
+        find_preconditioner("multigrid").plan(multigrid_keys(settings), setting_of(a));
+    };
+    const Settings single{{"storage", "single"}};
+    const auto with = [&](Settings more) {
+        more.insert(more.end(), single.begin(), single.end());
+        return more;
+    };
+    expect_error<UsageError>(
+        [&] {
+            plan(with({{"storage_from", "8"}}));
+        },
+        "has no effect: 9 x 9 x 9 points lead to at most 9 grids, and the last one is solved in "
+        "double precision; set it to 7 or less");
+    expect_error<UsageError>(
+        [&] {
+            plan(with({{"storage_from", "9"}, {"vectors", "single"}}));
+        },
+        "set it to 8 or less");
+    expect_error<UsageError>([&] { plan(with({{"storage_from", "2"}, {"grids", "3"}})); }, "set it to 1 or less");
+    expect_error<UsageError>([&] { plan(with({{"storage_from", "1"}, {"coarsest_points", "729"}})); }, "leave it out");
+    // One grid: the key storage has no effect, and storage_from was not given.
+    const auto one = make_multigrid(a, multigrid_keys({{"storage", "single"}, {"coarsest_points", "729"}}));
+    EXPECT_EQ(one->setup(a).warning.substr(0, 42), "preconditioner.storage has no effect: the ");
+}
+
+TEST(MultigridSetup, PlansTheMemoryInWhichTheCoarsestMatrixIsInverted) {
+    struct System {
+        Box box;
+        int dof;
+        bool symmetric;
+    };
+    for (const auto& [box, dof, symmetric] :
+         {System{{9, 8, 7}, 1, true}, System{{12, 11, 1}, 1, true}, System{{5, 4, 6}, 3, true},
+          System{{9, 8, 7}, 1, false}, System{{9, 8, 7, {false, false, true}}, 1, true}}) {
+        SCOPED_TRACE(name_of(box) + " dof " + std::to_string(dof) + (symmetric ? " symmetric" : ""));
+        const StructMatrix a = random_system(Context::cpu(1), "star7", box, dof, symmetric);
+        const Parameters keys = multigrid_keys({{"coarsest_points", "4096"}});
+        const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
+        MemoryLedger& ledger = a.context().ledger();
+        const Index before = ledger.held(), n = a.unknowns();
+        const auto m = make_multigrid(a, keys);
+        for (const char* which : {"first", "second"}) {
+            SCOPED_TRACE(which);
+            ledger.forget_peak();
+            m->setup(a);
+            EXPECT_EQ(ledger.held() - before, plan.bytes);
+            EXPECT_NEAR(double(ledger.peak() - before), double(plan.bytes + plan.setup_bytes),
+                        0.02 * double(plan.bytes));
+        }
+        // Beside the inverse: half of the matrix's band, or the panels of an elimination of all of it.
+        const Index band =
+            box.periodic[2] ? Index(box.nx) * box.ny * (box.nz - 1) : Index(box.nx) * (box.nz > 1 ? box.ny : 1) * dof;
+        EXPECT_GE(plan.setup_bytes, symmetric ? n * band * Index(sizeof(double)) : 3 * 16 * n * Index(sizeof(double)));
+        EXPECT_EQ(plan.host_bytes, 0);
+    }
+}
+
+TEST(MultigridSetup, NamesTheKeyWhereTheCoarsestMatrixHasNoRoom) {
+    const StructMatrix a = random_system(Context::cpu(1), "star7", {9, 8, 7}, 1, true);
+    const auto m = make_multigrid(a, multigrid_keys({{"coarsest_points", "4096"}}));
+    a.context().set_allocation_gate([](const std::string&, Index bytes) { return bytes < 504 * 504 * 8; });
+    expect_error<OutOfMemory>(
+        [&] { m->setup(a); },
+        "multigrid: the coarsest grid, 9 x 8 x 7 points with 1 unknown each, is too large for the "
+        "memory that is left: the inverse of its matrix takes 1.9 MiB. Lower "
+        "preconditioner.coarsest_points");
+    a.context().set_allocation_gate({});
+}
+
 TEST(MultigridSetup, EndsWithTheReasonWhereTheCoarsestMatrixIsSingular) {
     // Two halves that nothing couples, each without a value: two constants in the null space.
     StencilMatrix data{{4, 3, 2}, reference::stencil_named("star7").offsets, 1, {}};
