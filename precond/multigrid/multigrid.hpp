@@ -25,9 +25,9 @@
 #include <string>
 #include <vector>
 
+#include "precond/has_part_times.hpp"
 #include "precond/multigrid/hierarchy.hpp"
 #include "precond/row.hpp"
-#include "precond/has_part_times.hpp"
 
 namespace hyperplane {
 
