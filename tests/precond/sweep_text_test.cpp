@@ -32,6 +32,7 @@ using namespace sweep_names;
 #undef invert_diagonals
 #undef finish_factors
 #undef SYMMETRIC
+#undef HYPERPLANE_SWEPT_ROW
 }  // namespace general_sweep_text
 namespace symmetric_sweep_text {
 namespace hyperplane {
@@ -46,6 +47,7 @@ using namespace sweep_names;
 #undef invert_diagonals
 #undef finish_factors
 #undef SYMMETRIC
+#undef HYPERPLANE_SWEPT_ROW
 }  // namespace symmetric_sweep_text
 
 namespace hyperplane {
