@@ -127,14 +127,15 @@ struct PivotJudge : PivotRule {
     /// The pivot to divide by: the pivot itself, a boosted one, or 0 if it cannot be used. If `logs`, a pivot that
     /// cannot be used is logged.
     HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs) const {
-        return usable(pivot, own, scale, row, logs, [&] { return scale; });
+        return usable<false>(pivot, own, scale, row, logs, [&] { return scale; });
     }
-    /// The same of a general matrix; of_row() is the largest absolute coefficient of A's row.
-    template <class OfRow>
+    /// The same of a general matrix; of_row() is the largest absolute coefficient of A's row, which `may_need_row` says
+    /// whether to consult where the rule has `by_row`.
+    template <bool may_need_row, class OfRow>
     HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs,
                                 const OfRow& of_row) const {
         if (accepts(pivot, own, tolerance * scale)) return pivot;
-        scale = scale_to_boost(pivot, scale, of_row);
+        if constexpr (may_need_row) scale = scale_to_boost(pivot, scale, of_row);
         const bool boosted_one = boosts(pivot, scale);
         if (logs) record_apart(log, boosted_one, row, pivot);
         return boosted_one ? boosted(pivot, own, scale) : 0.0;

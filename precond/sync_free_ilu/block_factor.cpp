@@ -13,10 +13,11 @@ namespace {
 constexpr Index levels_ahead = 3;  // a row that waits looks at more values than one of one unknown
 constexpr const char* blocks_text = "precond/sync_free_ilu/block_factor.cuh";
 
-rtc::Definitions definitions(const BlockShape& shape) {
-    return {{"DOF", std::to_string(shape.dof)},
-            {"MOST", std::to_string(shape.most)},
-            {"SYMMETRIC", std::to_string(shape.symmetric)}};
+rtc::Program program_of(const BlockShape& shape) {
+    return {sync_free_source(blocks_text),
+            {{"DOF", std::to_string(shape.dof)},
+             {"MOST", std::to_string(shape.most)},
+             {"SYMMETRIC", std::to_string(shape.symmetric)}}};
 }
 
 /// Thread blocks of a factorisation at most, of which each has a ratio of pivots.
@@ -44,10 +45,8 @@ BlockFactor::BlockFactor(const Context& context, const GpuPattern& pattern, cons
       order_(lower.row.data()),
       pivots_(context, most_blocks(count_, shape)),
       unfinish_(context, sync_free_source(unfinish_text), {}, "unfinish_values"),
-      kernel_(context, sync_free_source(blocks_text), definitions(shape), "block_factor"),
-      blocks_(unsigned(std::min(
-          slices::resident_blocks(context, kernel_.occupancy(shape.threads(), 0), count_, lower.levels, levels_ahead),
-          most_blocks(count_, shape)))) {
+      kernel_(context, program_of(shape), "block_factor"),
+      levels_(lower.levels) {
     pivots_.clear_ratios();
 }
 
@@ -72,7 +71,11 @@ void BlockFactor::factor(const BsrMatrix& a, double alpha, const PivotRules& rul
                                          .shift = alpha,
                                          .count = unsigned(count_)};
     unfinish(unfinish_, values, pattern_.pattern->blocks() * shape_.dof * shape_.dof);
-    kernel_.launch_together({blocks_}, unsigned(shape_.threads()), 0, arguments);
+    const rtc::Kernel<BlockFactorArguments>& kernel = kernel_.of(rules);
+    const Index resident =
+        slices::resident_blocks(a.context(), kernel.occupancy(shape_.threads(), 0), count_, levels_, levels_ahead);
+    kernel.launch_together({unsigned(std::min(resident, most_blocks(count_, shape_)))}, unsigned(shape_.threads()), 0,
+                           arguments);
     pivots_.report(inverter);
 }
 
@@ -81,7 +84,7 @@ Index BlockFactor::bytes(const SlicedSizes& lower, const BlockShape& shape) {
 }
 
 rtc::Programs BlockFactor::programs(const BlockShape& shape) {
-    return {{sync_free_source(unfinish_text), {}}, {sync_free_source(blocks_text), definitions(shape)}};
+    return {{sync_free_source(unfinish_text), {}}, program_of(shape)};
 }
 
 }  // namespace hyperplane

@@ -16,11 +16,15 @@
 // Thread blocks are resident, and each warp has every n-th slice, in the order of levels (as in solve.cuh, where it is
 // said why there is no deadlock). Results have the bits of factor.cuh: products and sums have its order.
 //
-// Definitions: DOF, MOST (blocks of a row), SYMMETRIC.
+// Definitions: DOF, MOST (blocks of a row), SYMMETRIC, BY_ROW (general/factors/row.cuh).
 
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/sync_free_ilu/block_arguments.hpp"
 #include "precond/sync_free_ilu/polled.cuh"
+
+#ifndef BY_ROW
+#define BY_ROW 0
+#endif
 
 namespace hyperplane {
 
@@ -226,8 +230,8 @@ struct Lane {
             for (int c = 0; c < DOF; ++c) of_pivot[c] = from_lane(d[c], p);
             if (stopped) continue;
             judged = p + 1;
-            const double used =
-                judge.usable(pivots[p], before[p], largest, (unsigned long long)(row * DOF + p), r == 0, of_row);
+            const double used = judge.usable<BY_ROW>(pivots[p], before[p], largest, (unsigned long long)(row * DOF + p),
+                                                     r == 0, of_row);
             stopped = used == 0.0;
             const double inverse = 1.0 / used, factor = d[p];
 #pragma unroll

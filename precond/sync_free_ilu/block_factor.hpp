@@ -4,6 +4,7 @@
 
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
+#include "precond/general/factors/pivot_kernel.hpp"
 #include "precond/general/orders/orders.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/block_arguments.hpp"
@@ -44,8 +45,8 @@ private:
     const int* order_;
     PivotRecord pivots_;
     rtc::Kernel<UnfinishArguments> unfinish_;
-    rtc::Kernel<BlockFactorArguments> kernel_;
-    unsigned blocks_;
+    PivotKernel<BlockFactorArguments> kernel_;
+    Index levels_;
 };
 
 }  // namespace hyperplane

@@ -26,10 +26,6 @@ rtc::Program program_of(const SyncFreeShape& shape) {
              {"SYMMETRIC", std::to_string(shape.symmetric)},
              {"WARPS", std::to_string(shape.warps())}}};
 }
-rtc::Kernel<GeneralFactorArguments> kernel_of(const Context& context, const SyncFreeShape& shape) {
-    const rtc::Program program = program_of(shape);
-    return {context, program.source, program.definitions, shape.published ? published_kernel : "general_factor"};
-}
 
 unsigned parts_of(Index rows, const SyncFreeShape& shape) {
     return unsigned((rows + shape.rows() - 1) / shape.rows());
@@ -72,9 +68,8 @@ SyncFreeCuda::Search::Search(const Context& context, Buffer<int> by_level, Index
     : order(std::move(by_level)),
       finished(context, factor_label, rows_of_pattern),
       state(copied_to(context, factor_label, std::vector<TicketState>{{0, 0, 1}})),
-      kernel(kernel_of(context, shape)),
+      kernel(context, program_of(shape), shape.published ? published_kernel : "general_factor"),
       parts(parts_of(rows, shape)),
-      blocks(blocks_of(context, kernel, rows, shape)),
       pivots(context, most_blocks(rows, shape)) {
     if (shape.published) pivots.clear_ratios();  // not every one is written
 }
@@ -124,7 +119,8 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
         .shift = alpha,
         .rows = rows_,
         .parts = search_->parts};
-    search_->kernel.launch({search_->blocks}, unsigned(32 * shape_.warps()), 0, arguments);
+    const rtc::Kernel<GeneralFactorArguments>& kernel = search_->kernel.of(rules);
+    kernel.launch({blocks_of(a.context(), kernel, rows_, shape_)}, unsigned(32 * shape_.warps()), 0, arguments);
     search_->pivots.report(inverter);
 }
 

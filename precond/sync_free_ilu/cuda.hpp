@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/device/rtc.hpp"
+#include "precond/general/factors/pivot_kernel.hpp"
 #include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/general/orders/orders_cuda.hpp"
 #include "precond/sync_free_ilu/block_factor.hpp"
@@ -64,8 +65,8 @@ private:
         Buffer<int> order;  ///< empty: rows are taken in natural order
         Buffer<unsigned long long> finished;
         Buffer<TicketState> state;
-        rtc::Kernel<GeneralFactorArguments> kernel;
-        unsigned parts, blocks;  ///< parts of the rows, and thread blocks
+        PivotKernel<GeneralFactorArguments> kernel;
+        unsigned parts;  ///< of the rows
         PivotRecord pivots;
     };
 

@@ -98,8 +98,8 @@ struct ShortRow {
             const double own = r.own < 0 ? 0.0 : __ldg(r.a.a_values + r.own);
             const PivotJudge judge{r.a.rule, r.a.log};
             ratio = fmin(ratio, judge.ratio(x, own));
-            const double used =
-                judge.usable(x, own, fmax(fabs(x), fabs(own)), (u64)r.row, true, [this] { return r.largest_of_a(); });
+            const double used = judge.usable<BY_ROW>(x, own, fmax(fabs(x), fabs(own)), (u64)r.row, true,
+                                                     [this] { return r.largest_of_a(); });
             x = inverse_or_zero(used);
         }
         if (lane < size) *r.element(r.begin + lane, 0) = x;

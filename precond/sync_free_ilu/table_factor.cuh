@@ -9,13 +9,17 @@
 // Thread blocks are resident, and each warp has every n-th slice, in the order of levels (as in solve.cuh, where it is
 // said why there is no deadlock). The tables of a slice are fetched while the one before is worked on.
 //
-// Definitions: SYMMETRIC, OFFSET (the type of an offset).
+// Definitions: SYMMETRIC, OFFSET (the type of an offset), BY_ROW (general/factors/row.cuh).
 
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general/orders/table_arguments.hpp"
 #include "precond/general/pattern/search.cuh"
 #include "precond/general/solves/waiting.cuh"
 #include "precond/sync_free_ilu/polled.cuh"
+
+#ifndef BY_ROW
+#define BY_ROW 0
+#endif
 
 namespace hyperplane {
 
@@ -37,7 +41,7 @@ __device__ __forceinline__ void finish_pivot(const Arguments& a, double* at, dou
     const auto of_row = [&] {
         return largest_of_row(a.given, nullptr, __ldg(a.row_begin + row), __ldg(a.row_begin + row + 1), 1);
     };
-    const double used = judge.usable(pivot, own, fmax(fabs(pivot), fabs(own)), (u64)row, true, of_row);
+    const double used = judge.usable<BY_ROW>(pivot, own, fmax(fabs(pivot), fabs(own)), (u64)row, true, of_row);
     finish(at, inverse_or_zero(used));
     ratio.take(fmin(1.0, judge.ratio(pivot, own)), row);  // others do not wait for this division
 }

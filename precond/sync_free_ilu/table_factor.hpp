@@ -4,6 +4,7 @@
 
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
+#include "precond/general/factors/pivot_kernel.hpp"
 #include "precond/general/orders/table_arguments.hpp"
 #include "precond/general/orders/tables.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
@@ -40,8 +41,8 @@ private:
     PivotRecord pivots_;
     rtc::Kernel<SpreadArguments> spread_;
     rtc::Kernel<UnfinishArguments> unfinish_;
-    rtc::Kernel<TableFactorArguments> kernel_;
-    unsigned blocks_;
+    PivotKernel<TableFactorArguments> kernel_;
+    Index levels_;
 };
 
 }  // namespace hyperplane

@@ -266,7 +266,7 @@ class Bench(ProgramTest):
             self.assertGreater(rows[name]["apply"]["median"], 0.0)
         self.assertIn("scope = rank", rows["struct_ilu:scope=rank"]["unchecked"])
         self.assertIn("sync_free_ilu takes general matrices alone", rows["sync_free_ilu"]["refused"])
-        smoothed = self.write("b.ini", POISSON.format(cells="7 5 11") + "[preconditioner]\nname = multigrid\n[smoother]\nscope = rank\n")
+        smoothed = self.write("b.ini", POISSON.format(cells="7 5 24") + "[preconditioner]\nname = multigrid\n[smoother]\nscope = rank\n")
         row, = self.bench("preconditioners", smoothed, "--preconditioners", "multigrid", "--threads", "1", "--ranks", "3")["systems"][0][
             "preconditioners"]
         self.assertIn("scope = rank", row["unchecked"])

@@ -103,6 +103,10 @@ const std::vector<Refusal>& refusals() {
          [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
              return !shape.pattern && c.preconditioner == "par_ilu" && c.key == "solve";
          }},
+        {": on a grid, par_ilu boosts no pivots",
+         [](const Combination& c, const std::string&, Backend, const SystemShape& shape) {
+             return !shape.pattern && c.preconditioner == "par_ilu" && c.choice == "boost";
+         }},
         {" stores its factors in ",
          [](const Combination& c, const std::string&, Backend, const SystemShape&) {
              const auto& taken = find_preconditioner(c.preconditioner).storages;

@@ -11,6 +11,7 @@
 
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
+#include "precond/general/factors/pivot_kernel.hpp"
 #include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/general/orders/levels_cuda.hpp"
 #include "precond/general/solves/solve_cuda.hpp"
@@ -142,6 +143,16 @@ TEST(GeneralFactors, CompileAlmostWithoutSpills) {
 }
 TEST(OtherGeneralFactors, CompileAlmostWithoutSpills) {
     expect_factors_almost_without_spills({{1, 8, 4}, {32, 32, 1}});
+}
+
+/// What a factorisation is repeated by where a block of a general matrix is zero.
+TEST(GeneralFactors, ThatBoostByRowCompile) {
+    for (const bool symmetric : {false, true})
+        for (rtc::Program program :
+             {SyncFreeCuda::programs({1, symmetric, 8, 4}).back(), BlockFactor::programs({2, symmetric, 8}).back(),
+              TableFactor::programs({symmetric, 1}).back(), FixedPointCuda::programs({3, symmetric, 32}).back()})
+            for (const auto& row : rtc::compile({with_scale_of_row(std::move(program))}, "sm_90"))
+                EXPECT_GT(row.registers, 0) << row.name;
 }
 
 /// The published variants; ILU_adapt with threads for short, for middle and for long rows.

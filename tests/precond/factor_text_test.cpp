@@ -15,6 +15,7 @@
 
 // NOLINTBEGIN(bugprone-reserved-identifier): CUDA's name
 #define __popc(bits) __builtin_popcount(bits)
+#define BY_ROW 1
 #define DOF 3
 #define LANES 32
 #define WARPS 2
@@ -23,8 +24,7 @@
 namespace factor_names {
 using emulated::wait_for, emulated::publish;
 using ::hyperplane::GeneralFactorArguments, ::hyperplane::PivotJudge, ::hyperplane::PivotRatio,
-    ::hyperplane::largest_of_row, ::hyperplane::eliminated, ::hyperplane::inverse_or_zero,
-    ::hyperplane::scaled_by_pivot;
+    ::hyperplane::largest_of_row, ::hyperplane::eliminated, ::hyperplane::scaled_by_pivot;
 using search_text::hyperplane::find;
 using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part, waiting_text::hyperplane::u64;
 }  // namespace factor_names

@@ -16,6 +16,7 @@ using waiting_text::hyperplane::take_ticket, waiting_text::hyperplane::end_part,
 }  // namespace published_names
 
 // NOLINTBEGIN(bugprone-reserved-identifier): names that the text asks for
+#define BY_ROW 1
 #define DOF 1
 #define WARPS 1
 // A kernel's name has no namespace.

@@ -9,6 +9,7 @@
 #include "precond/general_cases.hpp"
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the kernels' definitions
+#define BY_ROW 1
 #define DOF 3
 #define LANES 32
 #define WARPS 2

@@ -133,7 +133,7 @@ private:
     }
     /// x -= w times the entries [other, last) of a row, whose columns differ.
     static void subtract_all(double w, const int* columns, const double* values, Index other, Index last, double* x) {
-#pragma GCC ivdep
+#pragma omp simd
         for (Index at = other; at < last; ++at) x[columns[at]] = std::fma(-w, values[at], x[columns[at]]);
     }
     /// The same of those entries alone whose columns [mine, end) of this row have.

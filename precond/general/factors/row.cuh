@@ -5,11 +5,16 @@
 // diagonal block, which other lanes read, need shared memory. Products are fused by name and added up in the order of a
 // CPU (precond/general/factors/cpu.hpp), whose bits the results have.
 //
-// Definitions: DOF, LANES (a power of two; 32 where DOF > 1), WARPS (of a thread block).
+// Definitions: DOF, LANES (a power of two; 32 where DOF > 1), WARPS (of a thread block), BY_ROW (not 0: a boosted pivot
+// may have its scale from the row of A; 0 where it is left out).
 
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/general/pattern/search.cuh"
+
+#ifndef BY_ROW
+#define BY_ROW 0
+#endif
 
 namespace hyperplane {
 
@@ -150,8 +155,8 @@ struct RowOf {
             const double pivot = w[p * DOF + p];
             const double given = own < 0 ? 0.0 : __ldg(a.a_values + own * size + p * DOF + p);
             ratio = fmin(ratio, judge.ratio(pivot, given));
-            const double used =
-                judge.usable(pivot, given, scale, (unsigned long long)(row * DOF + p), lane == 0 && a.log, of_row);
+            const double used = judge.usable<BY_ROW>(pivot, given, scale, (unsigned long long)(row * DOF + p),
+                                                     lane == 0 && a.log, of_row);
             stopped = used == 0.0;
             const double inverse = 1.0 / used;
             double after[share];

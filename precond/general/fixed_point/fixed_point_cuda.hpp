@@ -8,6 +8,7 @@
 #include "precond/factors/pivot_record.hpp"
 #include "precond/general/factors/arguments.hpp"
 #include "precond/general/factors/cpu.hpp"
+#include "precond/general/factors/pivot_kernel.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
 
 namespace hyperplane {
@@ -73,7 +74,8 @@ private:
     OwnRows own_;
     Buffer<int> long_rows_;
     PivotRecord pivots_;
-    Kernel sweep_, sweep_long_rows_, invert_, finish_;
+    Kernel sweep_, sweep_long_rows_, finish_;
+    PivotKernel<FixedPointArguments> invert_;
 };
 
 }  // namespace hyperplane
