@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "core/error.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/par_ilu/sweeps.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
@@ -111,7 +112,11 @@ ParameterTable par_ilu_parameters() {
     return table;
 }
 
+/// On a grid.
 std::unique_ptr<IluPreconditioner> par_ilu_of(const Parameters& parameters, const PreconditionerSetting& setting) {
+    if (parameters.text("preconditioner", "pivot_policy") == "boost")
+        throw UsageError(fmt::format("{}: on a grid, par_ilu boosts no pivots; set pivot_policy = fail or shift",
+                                     parameters.where("preconditioner", "pivot_policy")));
     const FactorSweepMode mode =
         parameters.text("preconditioner", "mode") == "async" ? FactorSweepMode::async : FactorSweepMode::sync;
     const int sweeps = int(parameters.integer("preconditioner", "sweeps"));

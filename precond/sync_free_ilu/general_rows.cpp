@@ -216,9 +216,6 @@ PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
             throw UsageError(
                 fmt::format("{}: on a grid, solves follow the wavefront, and there is one way alone; leave the key out",
                             parameters.where("preconditioner", "solve")));
-        if (parameters.text("preconditioner", "pivot_policy") == "boost")
-            throw UsageError(fmt::format("{}: on a grid, par_ilu boosts no pivots; set pivot_policy = fail or shift",
-                                         parameters.where("preconditioner", "pivot_policy")));
         return on_grid(parameters, setting);
     };
     return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting& setting) {
