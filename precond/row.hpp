@@ -54,7 +54,7 @@ struct PreconditionerPlan {
     Index most_bytes = 0;        ///< held at most, if that depends on the matrix or on what the set-up finds; else 0
     const char* most_when = "";  ///< the condition for that, as in "couplings are weak along some axes"
     Index setup_bytes = 0;       ///< held in addition during a set-up
-    Index host_bytes = 0;        ///< of a GPU's preconditioner: held in the host's memory during a set-up
+    Index host_bytes = 0;        ///< what a preconditioner on a GPU holds in the host's memory during a set-up
     const char* host_use = "";   ///< what these are for, as in "the inverse of the coarsest grid"
     Index bytes_per_apply = 0;   ///< fewest that one application moves; 0 stands for `bytes` and two vectors
     PreconditionerTraits traits;
@@ -94,8 +94,8 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     std::vector<NamedTuning> tunings;  ///< for `bench --tunings`
     /// Choices of its keys, "key=value", with which `compare --auto` tries it as well as with the defaults.
     std::vector<std::string> variants;
-    /// Solvers with keys that need what this preconditioner offers, "cg:eisenstat=true", which `compare --auto` tries
-    /// with it as well.
+    /// Solvers with keys that need what this preconditioner offers, such as "cg:eisenstat=true"; `compare --auto` tries
+    /// them with it as well.
     std::vector<std::string> solver_variants;
     bool takes(MatrixKind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
     /// The kernels that NVRTC compiles for a deck on a GPU, known without one; empty if there are none.

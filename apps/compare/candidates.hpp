@@ -34,7 +34,7 @@ struct Candidate {
 struct CandidateLists {
     std::string solvers, preconditioners;
     bool all = false;       ///< an empty list stands for all registered components instead
-    bool variants = false;  ///< and for the variants that the rows of preconditioners name
+    bool variants = false;  ///< and for the variants, their own and of solvers, that rows of preconditioners name
 };
 
 struct Candidates {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several runs as rows of a table: the swept keys and the results."""
+"""Several runs as rows of a table: the varied keys and the results."""
 
 import math
 import re
@@ -20,7 +20,7 @@ class Column:
     values: list
     swept: bool = False  # a deck's key, not a result
     size: bool = False  # a key of the grid, which says how large the system is
-    leads: list = field(default_factory=list)  # swept columns that this one's value determines
+    leads: list = field(default_factory=list)  # columns of varied keys that this one's value determines
 
     @property
     def numeric(self):
@@ -130,7 +130,7 @@ def devices_of(records):
 
 
 def of_records(records):
-    """Runs that were recorded one by one; keys in which their decks differ count as swept."""
+    """Runs that were recorded one by one; keys in which their decks differ count as varied."""
     columns = [Column("run", [record.label for record in records])]
     for key, title in titles(swept_keys(records)).items():
         values = [as_number(record.value(key)) if key in record.deck else None for record in records]
@@ -163,7 +163,7 @@ def of_study(study):
     came = results(found)
     next(column for column in came if column.title == "ended").values = [status if record is None else record.stop_reason or record.status
                       for status, record in zip(study.cases.status, found)]
-    if "pays_off_from_solves" in study.cases:  # a program that did not know them has written the file otherwise
+    if "pays_off_from_solves" in study.cases:  # else an earlier program has written the file
         after = next(at for at, column in enumerate(came) if column.title == "solve [s]") + 1
         came.insert(after, pay_off_column([max(0, count) for count in study.cases["pays_off_from_solves"]]))
     return Sheet(relate([*columns, *came, Column("name", list(study.cases.name))]),

@@ -290,7 +290,7 @@
     paint();
   }
 
-  // One curve for each combination of the swept keys other than that of the horizontal axis.
+  // One curve for each combination of the varied keys other than that of the horizontal axis.
   function scaling() {
     const { columns, rows, swept, good, runs, names } = data.cases;
     const [across, up] = [document.getElementById("scaling-x"), document.getElementById("scaling-y")];

@@ -142,7 +142,7 @@ public:
             return;
         }
         if (!remedies.boost) return;
-        if (case_.shape().dof == 1 && case_.space.has_grid()) return;  // its block is zero, and the only scale there is
+        if (case_.shape().dof == 1 && case_.space.has_grid()) return;  // the only scale is its block, which is zero
         for (const PreconditionerRow& row : preconditioners())
             if (row.name != preconditioner_.name && has_key(row.parameters, "preconditioner", "pivot_policy") &&
                 suggest({"preconditioner.name=" + row.name, "preconditioner.pivot_policy=boost"}))

@@ -23,8 +23,8 @@ struct MemoryPlan {
     std::map<std::string, Index> by_label;
     Index more = 0;  ///< that it may hold besides, if the values of the matrix decide how much a preconditioner holds
     std::string more_when;  ///< the condition under which it does
-    Index host = 0;         ///< of a run on a GPU: held in the host's memory during a set-up
-    std::string host_use;   ///< what that is for
+    Index host = 0;         ///< bytes that a run on a GPU holds in the host's memory during a set-up
+    std::string host_use;   ///< what they are for
     Index total() const;
     /// Lines "  matrix   12.0 MiB", the largest first, and the total.
     std::string table() const;

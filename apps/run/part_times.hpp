@@ -10,11 +10,11 @@
 
 namespace hyperplane {
 
-/// Moves the times that the preconditioner has taken since the last call to timers within "solve/preconditioner".
+/// Moves the times of parts that the preconditioner has noted since the last call to timers in "solve/preconditioner".
 void add_part_times(TimerTree& timers, Preconditioner* preconditioner);
 
-/// "grid 0, 33 x 31 x 29: 61.2 %; grid 1, ...: 30.1 % of 0.52 s": the shares of the preconditioner's time; empty
-/// without such timers.
+/// The shares of the parts in the preconditioner's time, as in "grid 0, 33 x 31 x 29: 61.2 %; grid 1, ...: 30.1 % of
+/// 0.52 s"; empty without such timers.
 std::string part_times_text(const std::vector<TimerRow>& timers);
 
 }  // namespace hyperplane

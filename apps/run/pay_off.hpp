@@ -15,10 +15,10 @@ struct SetupAndSolve {
     double before = 0.0, each = 0.0;
 };
 
-/// Of `setup` seconds for one set-up and `solve` for one solve, with the time before the first system that timers tell:
-/// reading, looking for blocks, ordering and a symbolic part that precedes the set-ups.
+/// The costs of one set-up of `setup` seconds and of solves of `solve` seconds. What the timers have of the time before
+/// the first system counts as set-up: reading, looking for blocks, ordering, and a symbolic part before the set-ups.
 SetupAndSolve costs_with_preparation(const std::vector<TimerRow>& timers, double setup, double solve);
-/// Of a run: its mean set-up and its mean solve.
+/// The costs of a run's mean set-up, with that preparation, and of its mean solve.
 SetupAndSolve costs_of_solves(const RecordData& record);
 
 /// The number of solves from which on a candidate takes less time in all than the baseline; none if that never happens.

@@ -70,8 +70,8 @@ std::vector<Column> result_columns() {
         {"memory_peak", {"B", "most memory held at once"}, K::count},
         {"pays_off_from_solves",
          {"1",
-          "solves with one set-up from which on the case takes less time than the first that converged of those with "
-          "the same system on the same device; none if never"},
+          "number of solves with one set-up from which on the case takes less time than the first case with the same "
+          "system on the same device that converged; none if never"},
          K::count},
     };
 }
@@ -88,7 +88,7 @@ std::string system_of(const StudyCase& a_case) {
     return system;
 }
 
-/// [case]: pays_off_from_solves.
+/// The column pays_off_from_solves, a cell for each row.
 std::vector<Cell> solves_that_pay(const std::vector<Row>& rows) {
     std::map<std::string, SetupAndSolve> baselines;
     std::vector<Cell> cells;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arithmetic of slots, for host and kernels: of points in the two kinds of layout (core/grid/layout.hpp), and of
 // neighbours. The slot of a neighbour is a point's slot plus a constant of the neighbour's offset, `delta`, modulo the
-// number of slots (Layout::slot_delta). Where the neighbour lies outside the grid that is the slot of some other point.
+// number of slots (Layout::slot_delta). Where the neighbour lies outside the grid, the sum is the slot of some other
+// point.
 //
-// Three more have the formulas in words of their own: in precond/multicolor/placed_point.cuh and
-// precond/walks/tile_lines.cuh these functions would change the machine code of kernels, and in
-// precond/ilu/permutation_cuda.cu the level modulo nx is there already.
+// Three more files write the formulas out themselves: in precond/multicolor/placed_point.cuh and
+// precond/walks/tile_lines.cuh calls of these functions would change the machine code of kernels, and
+// precond/ilu/permutation_cuda.cu already has the level modulo nx.
 #pragma once
 
 #include "core/host_device.hpp"
 
 namespace hyperplane {
 
-/// The slot of a point in natural order. Number: int, where there are fewer than 2^31 slots, or a type of 64 bits.
+/// The slot of a point in natural order. Number is int where there are fewer than 2^31 slots, else a type of 64 bits.
 template <class Number = int>
 HYPERPLANE_HD_INLINE constexpr Number natural_slot(int i, int j, int k, int nx, int ny) {
     return i + nx * (j + Number(ny) * k);

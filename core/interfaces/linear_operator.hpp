@@ -41,8 +41,8 @@ struct PreconditionerTraits {
     bool symmetric = false;        ///< M = M^T, needed by cg
     bool eisenstat = false;        ///< M has an Eisenstat form (LinearOperator::eisenstat)
     const char* varies = "";       ///< in a plan: what makes the bits differ from run to run, e.g. "mode = async"
-    bool drops_couplings = false;  ///< in a plan: M leaves out what couples the ranks of a run, so that one rank has
-                                   ///< another M
+    bool drops_couplings = false;  ///< in a plan: M leaves out what couples the ranks of a run, so it is not the M of
+                                   ///< one rank
 };
 
 /// One pivot that a policy changed, or that could not be used.
@@ -66,7 +66,7 @@ struct SetupReport {
     double symbolic_seconds = 0.0, numeric_seconds = 0.0;
     /// The part of symbolic_seconds before the set-up, in which a plan found the pattern that the set-up took over.
     double planned_seconds = 0.0;
-    std::string warning;  ///< which of its keys had no effect on this matrix, and why: a sentence; empty: none
+    std::string warning;  ///< which of its keys had no effect on this matrix, and why; else empty
 };
 
 /// Numbers of sweeps of a preconditioner; 0 where a part does not consist of sweeps.

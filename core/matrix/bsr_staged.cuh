@@ -59,7 +59,7 @@ __device__ __forceinline__ void sum_staged(const BsrProductArguments& a, const d
         for (int r = 0; r < DOF; ++r) total[r] += __shfl_xor_sync(0xffffffffu, total[r], distance, team);
 }
 
-/// The last of the ascending `begins` [first, count), of which the first one is at most `most`, that is so, too.
+/// The number of the last of the ascending `begins` [first, count) that is at most `most`; the first one always is.
 __device__ __forceinline__ int last_within(const long long* begins, int first, int count, long long most) {
     while (count - first > 1) {
         const int middle = (first + count) / 2;

@@ -4,11 +4,11 @@
 #   docs/results/measure.sh [--build DIR] [--minutes M] [--only PATTERN] [--without PATTERN] [--gpus N] FOLDER
 #   docs/results/measure.sh --list
 # Each measurement is a file FOLDER/NAME.json or NAME.txt that appears when it is complete. It measures in parts, for machines
-# with a time limit: it ends after M minutes (default 8.5) at the latest, with exit code 75 if some are missing; the same command
-# again goes on. On a machine with several GPUs as many measurements run at a time, each on a GPU and processors of its own;
-# --gpus takes fewer. --only makes those in whose names the regular expression PATTERN is found, --without leaves such ones out.
-# It refuses a program that was built from uncommitted changes, and a folder that holds results of another commit. The folder in
-# docs/results is named after the card; docs/results/tables.py FOLDER prints the tables of its page.
+# with a time limit: it ends after M minutes (default 8.5) at the latest, with exit code 75 if some are missing; the same
+# command, given again, goes on. On a machine with several GPUs as many measurements run at a time, each on a GPU and processors
+# of its own; --gpus takes fewer. --only makes those in whose names the regular expression PATTERN is found, --without leaves such
+# ones out. It refuses a program that was built from uncommitted changes, and a folder that holds results of another commit. The
+# folder in docs/results is named after the card; docs/results/tables.py FOLDER prints the tables of its page.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build/release minutes=8.5 only='' without='' gpus='' folder=''

@@ -32,7 +32,7 @@ std::string cusparse_unavailable();
 struct CusparseCosts {
     double conversion = 0.0;  ///< seconds to make the compressed rows
     double analysis = 0.0;    ///< seconds to analyse the factorisation's pattern and both triangles
-    Index analyses = 0;       ///< made for them, counted where cuSPARSE is called; new values need no others
+    Index analyses = 0;       ///< how many cuSPARSE has made for these; new values need no others
     Index work_bytes = 0;     ///< buffers, besides rows and vectors
 };
 

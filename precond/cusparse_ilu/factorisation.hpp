@@ -14,7 +14,7 @@ public:
     virtual ~Factorisation() = default;
     virtual int work_bytes(CompressedRows& rows) = 0;
     virtual void analyse(CompressedRows& rows, void* work) = 0;
-    virtual Index analyses() const = 0;  ///< made so far
+    virtual Index analyses() const = 0;  ///< how many have been made so far
     virtual void factorise(CompressedRows& rows, void* work) = 0;
     /// Row, or block row, of the first pivot that is missing or zero; -1 if there is none. Waits for the device.
     virtual int zero_pivot() = 0;

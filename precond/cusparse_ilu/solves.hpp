@@ -16,7 +16,7 @@ public:
     /// Allocates work space and analyses the factored values. If the values change later, `update` must be called.
     virtual void analyse(const Context& context) = 0;
     virtual void update() = 0;
-    virtual Index analyses() const = 0;  ///< of both triangles, made so far
+    virtual Index analyses() const = 0;  ///< how many have been made so far, of both triangles together
     virtual Index work_bytes() const = 0;
 
     virtual void load(const Vector& r) = 0;  ///< converts r to natural order

@@ -10,8 +10,8 @@
 namespace hyperplane {
 
 /// Which policies change the first pivot that failed. A shift scales A's diagonal: where that and the pivot are zero,
-/// it remains so. A boosted pivot is a fraction of its block's largest entry, or of its row's in a general matrix,
-/// which must not be zero.
+/// it remains so. A boosted pivot is a fraction of its block's largest entry, or of its row's in a general matrix;
+/// that entry must not be zero.
 struct PivotRemedies {
     bool shift = true, boost = true;
 };

@@ -63,8 +63,8 @@ HYPERPLANE_HD HYPERPLANE_APART static void record_apart(PivotLog* log, bool boos
                                                         double value) {
     record(log, boosted, row, value);
 }
-/// The largest absolute coefficient of the blocks [from, to) of A, `size` coefficients each, but for those whose place
-/// in the factors is -1; `place` is null where the factors have all.
+/// The largest absolute coefficient of the blocks [from, to) of A, of `size` coefficients each. Blocks whose place in
+/// the factors is -1 do not count; `place` is null where the factors have all blocks.
 [[maybe_unused]] HYPERPLANE_HD HYPERPLANE_APART static double largest_of_row(const double* values, const int* place,
                                                                              long long from, long long to, int size) {
     double largest = 0.0;
@@ -129,8 +129,8 @@ struct PivotJudge : PivotRule {
     HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs) const {
         return usable<false>(pivot, own, scale, row, logs, [&] { return scale; });
     }
-    /// The same of a general matrix; of_row() is the largest absolute coefficient of A's row, which `may_need_row` says
-    /// whether to consult where the rule has `by_row`.
+    /// The same for a general matrix; of_row() is the largest absolute coefficient of A's row. Where `may_need_row` is
+    /// false it is not called, even if the rule has `by_row`.
     template <bool may_need_row, class OfRow>
     HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs,
                                 const OfRow& of_row) const {

@@ -6,8 +6,9 @@
 //
 // `pivot` is the diagonal coefficient after elimination, `own` is A's coefficient there, and `scale` is the largest
 // absolute coefficient of the block and of A's block. In a block of a general matrix that is zero in A and after
-// elimination, nothing says how large a boosted pivot should be. A factorisation that fails at such a one is repeated
-// with `by_row`, whose scale is then the largest absolute coefficient of the whole row of A.
+// elimination, nothing says how large a boosted pivot should be. A factorisation that fails at such a block is repeated
+// with `by_row`: the scale is then the largest absolute coefficient of the row of A, among the entries that the factors
+// keep.
 #pragma once
 
 #include "core/host_device.hpp"
@@ -43,7 +44,8 @@ struct PivotRule {
     HYPERPLANE_HD bool boosts(double pivot, double scale) const {
         return is_number(pivot) && is_number(scale) && has_inverse(boost * scale);
     }
-    /// The scale of a boosted pivot: that of the block, or of_row() where that is needed.
+    /// The scale of a boosted pivot: that of the block, or of_row() where the rule has `by_row` and the block's
+    /// cannot be used.
     template <class OfRow>
     HYPERPLANE_HD double scale_to_boost(double pivot, double scale, const OfRow& of_row) const {
         return by_row && !boosts(pivot, scale) ? of_row() : scale;

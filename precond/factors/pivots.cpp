@@ -25,13 +25,13 @@ double largest_entry(const double* block, int size) {
     return largest;
 }
 
-/// What A has where a pivot failed.
+/// What A has in the place where a pivot failed.
 struct Surroundings {
     std::vector<double> block;  ///< A's diagonal block, zeros where none is stored; empty if another rank has the row
     double largest = 0.0;       ///< the largest entry that a boosted pivot may have its scale from
 };
 
-/// Of the row of a general matrix whose number in the given order is `given`.
+/// The surroundings in the row of a general matrix whose number in the given order is `given`.
 Surroundings surroundings_in_row(const BsrMatrix& a, int given) {
     const int size = a.dof() * a.dof();
     const BlockPattern& pattern = *a.pattern();
@@ -48,7 +48,7 @@ Surroundings surroundings_in_row(const BsrMatrix& a, int given) {
     return found;
 }
 
-/// Of a cell, or of the row of a general matrix whose number in the given order is cell.x.
+/// The surroundings in a cell, or in the row of a general matrix whose number in the given order is cell.x.
 Surroundings surroundings(const SystemMatrix& a, Int3 cell) {
     if (const auto* const general = dynamic_cast<const BsrMatrix*>(&a)) return surroundings_in_row(*general, cell.x);
     if (a.space().is_part()) return {};
@@ -277,8 +277,8 @@ const ParameterTable& pivot_parameters() {
          "pivot_boost",
          real,
          "1e-3",
-         "size of a boosted pivot as a fraction of its block's largest entry; where the block of a general matrix is "
-         "zero, of its row's largest entry",
+         "size of a boosted pivot as a fraction of its block's largest entry, or of its row's where the block of a "
+         "general matrix is zero",
          "",
          Bound{0, true},
          Bound{1},

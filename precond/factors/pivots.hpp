@@ -45,7 +45,8 @@ public:
                   std::shared_ptr<const RowOrder> order = nullptr)
         : rules_(rules), rule_(rule_of(rules, definite)), grid_(grid), dof_(dof), order_(std::move(order)) {}
 
-    /// Those to follow; of a general matrix by_row may be set where it is not in the options.
+    /// The rules to follow. For a general matrix `by_row` may be set here, which the options of a preconditioner never
+    /// set.
     const PivotRules& rules() const { return rules_; }
 
     /// Replaces the row-major `block` of `cell` by its inverse; `diagonal` is A's block there. Pivots that cannot be
@@ -54,7 +55,7 @@ public:
     void invert(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest) {
         invert(cell, diagonal, block, smallest, [] { return 0.0; });
     }
-    /// The same of a general matrix; of_row() is the largest absolute coefficient of A's row.
+    /// The same for a general matrix; of_row() is the largest absolute coefficient of A's row.
     template <class OfRow>
     void invert(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest, const OfRow& of_row) {
         const double pivot = block[0], own = diagonal[0];

@@ -58,6 +58,6 @@ struct ColourFactorArgumentsOf {
 using ColourFactorArguments = ColourFactorArgumentsOf<most_colour_products>;
 static_assert(sizeof(ColourEntry) == 32 && sizeof(ColourProduct) == 16);
 static_assert(sizeof(ColourFactorArgumentsOf<8>) == 1536);
-static_assert(sizeof(ColourFactorArguments) <= 32764);  // of a kernel
+static_assert(sizeof(ColourFactorArguments) <= 32764);  // what a kernel takes
 
 }  // namespace hyperplane

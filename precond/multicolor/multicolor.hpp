@@ -66,16 +66,17 @@ public:
     Multicolor(const Context& context, const MulticolorOptions& options) : context_(context), options_(options) {}
 
     SetupReport setup(const SystemMatrix& matrix) override;
-    /// This works on a GPU with a linear colouring, without ranks.
+    /// A set-up can be queued on a GPU with a linear colouring, without ranks.
     bool can_queue_setup(const StructMatrix& a) const override;
     void provide(const StructMatrix& a) override;
     bool queue_setup(const StructMatrix& a) override;
     Finished finish_setup() override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
-    /// This works on a GPU with factors in reduced precision, on one rank.
+    /// Vectors in single precision are taken on a GPU with factors in reduced precision, on one rank.
     bool apply(const SingleVector& r, SingleVector& z) const override;
-    /// This works on a GPU with a linear colouring, on one rank, and for vectors in single precision as apply does.
+    /// Such solves are done on a GPU with a linear colouring, on one rank, and with vectors in single precision where
+    /// apply takes them.
     bool solve_to(const Vector& r, double omega, bool adds, Vector& z) const override;
     bool solve_to(const SingleVector& r, double omega, bool adds, SingleVector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }

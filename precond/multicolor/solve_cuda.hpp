@@ -26,7 +26,7 @@ struct ResultOfSolve {
 /// A launch of a solve.
 struct ColourStep {
     const char* kernel;
-    /// They have no factors and vectors yet (set).
+    /// Factors and vectors are not among them until set() adds them.
     ColourArguments<const void, most_colour_terms> arguments;
     /// After the step ranks exchange this, at the places of its colour.
     enum class Sends { nothing, v, w } sends = Sends::nothing;

@@ -118,8 +118,8 @@ struct CoarseningOptions {
     /// The planes of a grid that no cut between ranks may divide; empty: 1.
     std::function<int(const Grid& grid, const Stencil& stencil, int number)> planes_together;
 
-    /// The number of grids, of so many, on which rounded_from can change anything: the matrix of the last one is
-    /// inverted, or smoothed by l1 Jacobi, in double precision, though its vectors may be in single precision.
+    /// On how many of so many grids rounded_from can change anything. It is all but the last one, whose matrix is
+    /// inverted, or smoothed by l1 Jacobi, in double precision; but vectors in single precision change that one, too.
     int grids_to_round(int grids) const { return single_vectors ? grids : grids - 1; }
     bool rounds(int grid) const { return rounded_from && grid >= *rounded_from; }
     bool single(int grid) const { return single_vectors && rounds(grid); }
@@ -161,7 +161,7 @@ Axes strong_of(Axes candidates, const std::array<double, 3>& ratios, double thre
 
 /// Whether a grid, the one of this number, is the last one.
 bool is_last(const Grid& grid, const Stencil& stencil, const CoarseningOptions& options, int number);
-/// The most grids that any matrix on this one leads to, whichever axes are coarsened one after the other.
+/// The most grids that any matrix on the finest one leads to, in whatever order its axes are coarsened.
 int most_grids(const Grid& finest, const CoarseningOptions& options);
 
 }  // namespace hyperplane::multigrid

@@ -10,7 +10,7 @@ namespace hyperplane::multigrid {
 /// the number of the first column whose pivot is at most 1e-15 of the largest value, or not finite; else -1. The bits
 /// do not depend on the number of threads.
 Index invert(const Context& context, double* values, Index n);
-/// What it allocates meanwhile.
+/// The bytes that invert() allocates meanwhile.
 Index bytes_to_invert(Index n);
 
 }  // namespace hyperplane::multigrid

@@ -103,7 +103,7 @@ void for_each_value(const StructMatrix& a, const Body& body) {
     }
 }
 
-/// What the values of a matrix say, whichever form it is stored in.
+/// What the values of a matrix decide, whichever form it is stored in.
 struct Examined {
     std::vector<int> lacking;  ///< unknowns for which A times their constants is zero, to the rounding of its rows
     Index band = 0;            ///< half of it, without values that are zero
@@ -195,7 +195,7 @@ bool goes_to_gpu(const DenseSolve::Factors& factors, Backend backend) {
 
 std::optional<DenseSolve::Factors> DenseSolve::factor(const StructMatrix& a, Backend backend) {
     if (!a.symmetric()) return {};
-    // For a GPU a thread of its own does this, beside which others of OpenMP would have to be started.
+    // For a GPU this runs in a thread of its own, for which OpenMP would have to start others.
     const Context host = backend == Backend::cuda ? Context::cpu(1) : a.context();
     Examined of = examined(a);
     Factors all{within_band(host, a, of), std::move(of.lacking)};

@@ -45,10 +45,10 @@ public:
     std::vector<double> natural_inverse() const;
     Index bytes() const { return bytes(places_.size()); }
     static Index bytes(Index unknowns) { return unknowns * (unknowns * Index(sizeof(double)) + Index(sizeof(int))); }
-    /// What a set-up for a matrix of this shape allocates on this backend beyond bytes() meanwhile, and releases. The
-    /// inverse of an earlier set-up is released before.
+    /// The bytes that a set-up for a matrix of this shape allocates meanwhile on this backend, besides bytes(), and
+    /// releases at its end. The inverse of an earlier set-up is released before it.
     static Index setup_bytes(const MatrixShape& a, Backend backend);
-    /// What a set-up for a GPU holds at most in the host's memory meanwhile, besides the matrix.
+    /// The bytes that a set-up for a GPU holds at most in the host's memory meanwhile, besides the matrix.
     static Index host_bytes(const MatrixShape& a);
 
 private:

@@ -127,7 +127,7 @@ private:
     bool confirm(const Guessed& guessed, const CoarseningOptions& options);
     /// Returns the grids whose smoothers' set-ups are only queued.
     std::vector<int> prepare_smoothers(const SmootherChoices& smoothers, const SmootherOptions& smoothing);
-    /// Throws OutOfMemory that names the keys that make the grid smaller.
+    /// Throws an OutOfMemory whose message names the keys by which the grid becomes smaller.
     void invert_coarsest(const StructMatrix& coarsest, std::future<std::optional<DenseSolve::Factors>>& factors);
     void provide_vectors(int grid, const CoarseningOptions& options, bool coarsest_is_smoothed);
     /// `queued` is what prepare_smoothers() returned, and `meanwhile` is work of the host.
@@ -145,7 +145,7 @@ private:
     std::optional<Scalars> scalar_;
 };
 
-/// "grid 1, 17 x 9 x 5", as plans and times name a grid.
+/// The name of a grid in plans and timers, as in "grid 1, 17 x 9 x 5".
 std::string name_of(int grid, const Grid& extents);
 
 /// Throws UsageError if the matrix of a coarsest grid is too large to be inverted densely.

@@ -97,7 +97,8 @@ ParameterTable parameters() {
                                  "interpolation weights, which are in single precision for half_scaled, too"),
         {section, "storage_from", integer, "0",
          "the first grid for which storage = single or half_scaled holds; finer ones are stored in double precision. A "
-         "number that no values of the matrix lead to is refused, and a run warns where its values lead to fewer grids",
+         "number that is too large for any matrix on the grid is refused; a run warns where its own matrix leads to "
+         "fewer grids",
          "", Bound{0}, Bound{32}},
         {section,
          "vectors",
@@ -123,8 +124,9 @@ ParameterTable parameters() {
 
 namespace {
 
-/// Where couplings are weak there are more grids than where all axes are coarsened together, so what is refused before
-/// there is a matrix is what no values allow. Multigrid::setup warns where the values decide.
+/// Refuses a storage_from that is beyond the last grid whatever the values of the matrix: the number of grids depends
+/// on them, since axes with weak couplings are coarsened later than others. Multigrid::setup warns where the values
+/// decide.
 void refuse_grids_that_cannot_be(const Parameters& parameters, const Grid& grid, const CoarseningOptions& options) {
     const int grids = most_grids(grid, options), last = options.grids_to_round(grids) - 1;
     if (!options.rounded_from || *options.rounded_from == 0 || *options.rounded_from <= last) return;

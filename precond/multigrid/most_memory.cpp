@@ -15,8 +15,8 @@ Index coefficients_of(const MatrixShape& a) {
     return Index(entries) * a.dof() * a.dof();
 }
 
-/// What inverting the matrix of a last grid takes meanwhile on a CPU, where other set-ups may take less than that; a
-/// larger grid is not inverted.
+/// The bytes that a CPU holds meanwhile to invert the matrix of a last grid, which may be more than the rest of the
+/// set-up holds in addition; 0 where that matrix is too large to be inverted, and on a GPU.
 Index inversion_bytes(const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
     if (setting.context.backend() == Backend::cuda || a.unknowns() > most_dense_unknowns) return 0;

@@ -18,11 +18,11 @@ using multigrid::GridParts;
 
 namespace {
 
-/// On a GPU a grid with fewer unknowns is one kind of work in a profile: events between its short kernels would take a
-/// noticeable part of their time.
+/// On a GPU a grid with fewer unknowns, if it is not the finest, is one kind of work in a profile: events between its
+/// short kernels would take a noticeable part of their time.
 constexpr Index least_divided_unknowns = Index(1) << 18;
 
-/// What a user must know of a key that had no effect.
+/// The warning about a storage or storage_from that has no effect on a matrix with so many grids; empty if it has one.
 std::string unused_storage(const multigrid::CoarseningOptions& options, int grids) {
     const int last = options.grids_to_round(grids) - 1;
     if (!options.rounded_from || *options.rounded_from <= last) return "";
@@ -36,7 +36,8 @@ std::string unused_storage(const multigrid::CoarseningOptions& options, int grid
 
 }  // namespace
 
-/// Adds its lifetime to the time of a grid; on a GPU nothing, since the host only queues work there.
+/// Adds the time between its construction and its destruction to that of a grid. On a GPU it adds nothing, since the
+/// host only queues work there.
 class Multigrid::GridClock {
 public:
     GridClock(const Context& context, GridTime& time)

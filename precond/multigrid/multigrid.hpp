@@ -63,7 +63,8 @@ public:
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
 
-    /// A row for each grid, "grid 1, 17 x 9 x 5": the time of its smoothing, residuals and transfers, and the visits.
+    /// A row for each grid, with a name such as "grid 1, 17 x 9 x 5", the time of its smoothing, residuals and
+    /// transfers, and the number of visits.
     std::vector<TimerRow> take_part_times() override;
 
     /// What a cycle does on the last grid, and the bytes that it moves.
@@ -79,7 +80,8 @@ public:
                                        const std::vector<PreconditionerTraits>& smoothers, bool symmetric);
 
 private:
-    /// The time of one grid since it was last told, which may be when the matrix is gone.
+    /// The time spent on one grid since take_part_times(). Name and bytes are kept here because that may be called when
+    /// the matrix has been released.
     struct GridTime {
         std::string name;
         Index bytes_of_visit = 0;
@@ -110,7 +112,7 @@ private:
     PreconditionerTraits traits_;
     mutable multigrid::Hierarchy hierarchy_;  // the vectors of its grids are scratch
     mutable std::vector<GridTime> times_;     ///< of the grids of the last set-up
-    TimerTree part_times_;                    ///< of those of earlier ones
+    TimerTree part_times_;                    ///< of the grids of earlier set-ups
 };
 
 /// Applies the checks of the registry to a smoother's row (check_storage, check_matrix).

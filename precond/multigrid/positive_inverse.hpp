@@ -38,7 +38,8 @@ public:
     static bool serves_gpu(Index band) { return band <= widest_on_gpu; }
     /// What invert_on_gpu() allocates meanwhile.
     static Index gpu_bytes(Index rows, Index band);
-    /// What the host holds: the matrix until it is factored, and its factors from then on; both meanwhile.
+    /// The bytes that the host holds: those of the matrix before it is factored, those of the factors afterwards, and
+    /// both meanwhile.
     static Index matrix_bytes(Index rows, Index band) { return rows * (band + 1) * Index(sizeof(double)); }
     static Index factor_bytes(Index rows, Index band) { return rows * (stride_of(band) + 1) * Index(sizeof(double)); }
 

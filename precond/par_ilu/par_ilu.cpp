@@ -94,8 +94,8 @@ ParameterTable par_ilu_parameters() {
                 "growing shift of the whole diagonal (shift), or, of general matrices alone, a replaced pivot (boost)";
         } else if (spec.key == "pivot_boost") {
             spec.description =
-                "size of a pivot that cannot be used before the last sweep, and of a boosted one, as a fraction of its "
-                "block's largest entry, or, where a general matrix has a zero block, of its row's";
+                "size of a boosted pivot, and of one that cannot be used before the last sweep, as a fraction of its "
+                "block's largest entry, or of its row's where the block of a general matrix is zero";
             spec.only_with.reset();  // whatever the policy for the last sweep
         }
     table.push_back({section, "sweeps", integer, "5",

@@ -81,7 +81,7 @@ PreconditionerRow par_ilut_row() {
     row.parameters.back().only_with = {"triangular_solve", "exact"};
     for (ParameterSpec spec : pivot_parameters()) {
         if (spec.key == "pivot_boost") {
-            spec.description += ", and of a pivot that cannot be used in a fixed-point sweep";
+            spec.description += "; a pivot that cannot be used in a fixed-point sweep has the same size";
             spec.only_with.reset();
         }
         row.parameters.push_back(std::move(spec));

@@ -46,7 +46,7 @@ class Study:
     path: str
     study: str  # name of the study
     source: str  # text of its file
-    cases: Table = None  # a row for each case: name, status, swept keys, results; a missing count is -1, a real is NaN
+    cases: Table = None  # a row for each case: name, status, varied keys, results; a missing count is -1, a real is NaN
     records: dict = field(default_factory=dict)  # name -> Record; cases without a result have none
 
     def __repr__(self):
@@ -64,7 +64,7 @@ class Study:
 
     @property
     def swept(self):
-        """The swept keys, "section.key"."""
+        """The varied keys, "section.key"."""
         return [name for name in self.cases if "." in name]
 
 

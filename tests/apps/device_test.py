@@ -105,7 +105,7 @@ class Device(ProgramTest):
                 for name, error in here.get("errors", {}).items():
                     self.assertLessEqual(abs(error - there["errors"][name]), 1e-4 * error + 1e-6)
 
-    # In three parts, which run side by side.
+    # The decks are divided among three tests, which run side by side.
     def test_decks_take_the_iterations_of_the_cpu(self):
         self.takes_the_iterations_of_the_cpu(sorted(INPUTS.glob("*.ini"))[0::3])
 

@@ -79,8 +79,8 @@ class Prediction(ProgramTest):
         return 1024 * usage.ru_maxrss
 
     def test_the_inverse_of_a_large_coarsest_grid(self):
-        """What the process holds, not what it counts: beside the inverse of 1728 unknowns, 24 MB, its factors, which
-        couplings across z make nearly as large."""
+        """Compares the prediction with what the process holds, not with what it counts. The inverse of 1728 unknowns takes 24 MB,
+        and its factors take nearly as much, because couplings across z make the band wide."""
         deck = self.write("a.ini", POISSON.format(cells="12 12 12\nperiodic = z").replace("[grid]", "discretisation = cell\n[grid]")
                           + "[device]\nbackend = cpu\nthreads = 1\n")
         names = [("--set", "preconditioner.name=jacobi"),

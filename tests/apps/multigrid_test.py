@@ -42,7 +42,7 @@ SYSTEMS = {
 # The prototype's iterations on 64 points a side; for $MULTIGRID_TEST_LONG (program.multigrid.long).
 ON_64 = {"nodes": 6, "cells": 6, "box27": 6, "neumann": 5, "stiff z": 4, "stiff x": 4, "soft x": 6, "checker": 9, "lognormal": 7,
          "white": 14, "rough": 20, "inclusions": 7, "holes": 7, "blocks": 7, "three temperatures": 7, "slow wind": 7, "fast wind": 9}
-# The same on 128 points a side, of the systems for which its table has them.
+# The prototype's iterations on 128 points a side, of the systems for which its table has them.
 ON_128 = {"nodes": 6, "cells": 6, "box27": 6, "neumann": 5, "stiff z": 5, "soft x": 6, "checker": 12, "lognormal": 7, "inclusions": 9,
           "slow wind": 7, "fast wind": 13}
 # By how many iterations counts may grow from 32 points a side to 64 and 128.
@@ -176,7 +176,7 @@ class Files(ProgramTest):
 
 
 class Storage(ProgramTest):
-    """storage_from beyond the last grid: refused where the grid alone says so, else a warning where the values do."""
+    """A storage_from beyond the last grid is refused where the extents show it; where only the values do, the run warns."""
 
     def deck(self, extents, start):
         return self.write("a.ini", f"[problem]\nname = poisson\n[grid]\ncells = {extents}\n[solver]\nname = cg\n"

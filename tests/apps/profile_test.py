@@ -107,7 +107,7 @@ class Profile(ProgramTest):
         self.assertIn("grid 1, 17 x 16 x 15", page)
 
     def test_multigrid_whose_last_grid_is_smoothed(self):
-        """It is a kind of its own."""
+        """The last grid is a kind of work of its own then, too."""
         words = (*ON, "--set", "preconditioner.name=multigrid", "--set", "preconditioner.coarsest=jacobi")
         self.run_once(*words, "--set", "preconditioner.grids=1", "--set", "solver.rtol=1e-2")
         self.assertGreater(self.rows()["solve/preconditioner/coarsest grid"]["seconds"], 0.0)

@@ -215,8 +215,8 @@ class Run(StudyTest):
         self.assertGreater(min(float(exact[f"{part}_seconds"]) for part in ("reading", "blocks", "symbolic")), 0.0)
 
     def test_solves_after_which_a_set_up_pays_off(self):
-        """Beside the first case that converged of those with the same system, as in a comparison; reading and ordering count
-        as set-up."""
+        """The baseline is the first case with the same system that converged, as in a comparison; reading and ordering count as
+        set-up."""
         deck = POISSON.format(cells=20) + "[preconditioner]\nname = sync_free_ilu\n[matrix]\nformat = general\n"
         study = self.study("[sweep]\ngrid.cells = 20, 24\npreconditioner.name = none, jacobi, sync_free_ilu\nordering.name = natural, rcm\n"
                            "solver.max_iterations = 3, 1000\n", deck)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/glossary.md: a word has one row, or one for each context that stands behind it in brackets, and folders of precond are told."""
+"""docs/glossary.md: a word has one row, or one for each context in brackets behind it, and families of precond are those of CMake."""
 
 import pathlib
 import re

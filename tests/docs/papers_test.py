@@ -49,7 +49,7 @@ class Papers(DocumentTest):
         return [words[at + 1] for at, word in enumerate(words) if word == option]
 
     def check_script(self, words):
-        """The script is there, and what --only names are measurements that begin so."""
+        """The script exists, and --only matches measurements, all of whose names begin with its pattern."""
         script = ROOT / words[0]
         self.assertTrue(script.exists(), "no such script")
         text = script.read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ class Papers(DocumentTest):
                 self.assertIn(len(cells(line)), (2, 6), line)
 
     def test_results_exist(self):
-        """In the folders of the cards and commits that the page names, or in the one written before the name."""
+        """A file that the page names is in one of the folders of its table of results, or in the folder written before its name."""
         for folder in FOLDERS:
             self.assertIn(f"](results/{folder}", TEXT)
         found = [name for quoted in re.findall(r"`([^`\s]+)`", TEXT) if (name := RESULT.fullmatch(quoted))]

@@ -193,7 +193,7 @@ def application(one):
 
 
 def of_decks(name, seconds, a_point=False):
-    """Of the decks of 4, 8, 16 and 32 unknowns: milliseconds, or nanoseconds a point."""
+    """Times of the decks of 4, 8, 16 and 32 unknowns in milliseconds, or in nanoseconds a point."""
     return [seconds(one) * (1e9 / points if a_point else 1e3) for one, points in zip(of(name)["solves"], FGBILU_POINTS)]
 
 
@@ -221,33 +221,33 @@ def with_analysis(row):
 
 
 def rows_of_files(pattern):
-    """{preconditioner: its row} of each file, which have one system."""
+    """{preconditioner: its row} of each file; a file has one system."""
     for path in sorted((RESULTS / "general").glob(pattern)):
         (system,) = data(f"general/{path.name}")["systems"]
         yield {one["preconditioner"]: one for one in system["preconditioners"]}
 
 
 def over_auto(pattern, seconds):
-    """cuSPARSE's best over `auto`."""
+    """The time of cuSPARSE's best way over that of `auto`, in each file."""
     return [min(seconds(row) for name, row in rows.items() if name.startswith("cusparse")) / seconds(rows["sync_free_ilu"])
             for rows in rows_of_files(pattern)]
 
 
 def published(variant, with_levels):
-    """csrilu02's numeric part over a variant's."""
+    """The time of csrilu02's numeric part over that of a variant, in each file."""
     rival = "cusparse_ilu:cholesky=false" + ("" if with_levels else ":level_information=false")
     return [numeric(rows[rival]) / numeric(rows[f"sync_free_ilu:variant={variant}"]) for rows in rows_of_files("variants-*.json")]
 
 
 def tuned(system, begin):
-    """The least time of the tunings whose names begin so over the default's, of the factorisation."""
+    """The factorisation's least time with the tunings whose names begin so, over its time with the default."""
     one = case("tunings", system)
     return min(median(each["kernels"]["factorise"]) for each in one["variants"]
                if each["name"].startswith(begin) and "factorise" in each["kernels"]) / median(one["kernels"]["factorise"])
 
 
 def sweeps(suffix, column):
-    """Of one, two, three and five sweeps in lap-times.txt."""
+    """The values of one, two, three and five sweeps in lap-times.txt."""
     return [turns("lap-times.txt")[f"jacobi_sweeps:lower_sweeps={n}:upper_sweeps={n}{suffix}"][column] for n in (1, 2, 3, 5)]
 
 
@@ -277,5 +277,5 @@ def lap(preconditioner):
 
 
 def a_sweep_of_each(mode=""):
-    """Milliseconds of a sweep of either triangle: five less one."""
+    """Milliseconds of a sweep of both triangles: a fourth of the time of five less that of one."""
     return (lap(f"jacobi_sweeps{mode}") - lap(f"jacobi_sweeps:lower_sweeps=1:upper_sweeps=1{mode}")) / 4

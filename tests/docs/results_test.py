@@ -82,7 +82,7 @@ class Results(unittest.TestCase):
             (solve,) = of(name)["solves"]
             two[name] = 1e3 * (solve["first_setup"] + solve["solve"]["median"])
         decks = {one.get("format", "own"): one for one in of("solves")["solves"] if "poisson_ic0" in one["deck"]}
-        for title, values in {r"CG \+ IC\(0\), the same, one H200": [1e3 * decks["own"]["total"]],
+        for title, values in {r"CG \+ IC\(0\), 304³ points, to 1e-2, one H200": [1e3 * decks["own"]["total"]],
                               "the same with cuSPARSE's factors": [1e3 * decks["csr"]["total"]],
                               r"CG \+ multigrid, 512³ points, one H200, to 1e-8": [two["multigrid-512"]],
                               "the same with the hierarchy in single precision": [two["multigrid-512-single"]],

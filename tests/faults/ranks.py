@@ -19,8 +19,8 @@ PROCESSES = 3
 WORDS = ("run", "a.ini", "--quiet", "--backend", "cpu", "--threads", "1", "--set", "output.checkpoint_every=2")
 SECONDS_TO_END = 5.0
 KILLED = (128 + signal.SIGKILL,)
-# A checkpoint; before the program could write one; Open MPI's mpirun, which ends with 1 after SIGTERM, whatever its processes end
-# with, and at times by a fault of its own where it is still starting them.
+# Statuses after SIGTERM: 75 with a checkpoint; that of the signal before the program could write one; 1 from Open MPI's mpirun, whatever
+# its processes end with; and at times a fault of mpirun itself while it is still starting them.
 STOPPED = (75, 128 + signal.SIGTERM, 1, -signal.SIGSEGV)
 
 

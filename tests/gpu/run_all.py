@@ -27,7 +27,7 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="folder with tests/*/*_tests")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "build/gpu-results",
                         help="what earlier parts finished is kept here; carry it along to go on on another machine")
-    parser.add_argument("--copy-to", type=pathlib.Path, metavar="DIR", help="a copy of the page, the state and the logs")
+    parser.add_argument("--copy-to", type=pathlib.Path, metavar="DIR", help="folder for a copy of the summary, the state and the logs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--minutes", type=float, default=8.5, help="after which this part ends")
     parser.add_argument("--test-seconds", type=float, default=240, help="after which a single test has failed")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Families of precond/ never include one another, and what they share is included in one order.
+"""Families of precond/ never include one another, and the shared folders include one another in one order alone.
 
 The compiler and CMake see only sources that precond/CMakeLists.txt lists. This test reads every source, header and
-kernel text. Which folders are families, what they share, and which exceptions there are, room_families(precond ...)
-says; what is shared may include only what stands before it there.
+kernel text. room_families(precond ...) names the families, what they share, and the exceptions. A shared folder or
+file may include only those that stand before it in that list.
 """
 
 import re
@@ -40,7 +40,7 @@ def objection(source, included, lists):
         if included not in shared:
             return f"{source} is shared and must not see {included}, which is not"
         if shared.index(included) > shared.index(source):
-            return f"{source} must not see {included}, which stands after it among what is SHARED"
+            return f"{source} must not see {included}, which stands after it in the list SHARED"
     return None  # a source of the room itself, such as the registry, sees all
 
 

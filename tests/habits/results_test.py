@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results under docs/ come from commits: a file that names a sha marked dirty cannot be made again, and is refused. So is one
-whose times have a compiler's in them, but for those of COMPILED."""
+"""Results under docs/ come from commits: a file that names a sha marked dirty cannot be made again, and is refused. A file
+whose times include the compilation of kernels is refused, too, except those of COMPILED."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ import sys
 import repository
 
 COMPILING = re.compile(r"kernels? (?:was|were) compiled after the clocks had started")
-COMPILED = {"docs/results/h200/ranks_large.txt": 1}  # the run of 1440^3 points: docs/ranks.md says how much of its time it is
+COMPILED = {"docs/results/h200/ranks_large.txt": 1}  # the run of 1440^3 points: docs/ranks.md says how much of its time that is
 DIRTY = re.compile(r'sha"?\s*[:=]\s*"?[0-9a-f]{7,40}-dirty')
 
 
@@ -16,7 +16,7 @@ def faults(name, text):
     if DIRTY.search(text):
         yield f"{name}: measured with uncommitted changes; measure again at a commit"
     if len(COMPILING.findall(text)) != COMPILED.get(name, 0):
-        yield f"{name}: kernels were compiled within a time; measure again with kernels that are kept"
+        yield f"{name}: its times include the compilation of kernels; measure again when the kernels are kept"
 
 
 def main():

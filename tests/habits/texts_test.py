@@ -62,7 +62,7 @@ def reached(name, texts):
 
 
 def missing(name, texts, declarations):
-    """Names that a text uses and that only texts declare that it does not include."""
+    """Names that a text uses and that are declared only in texts which it does not include."""
     code = without_words(texts[name])
     code = "\n".join(line for line in code.splitlines() if not line.lstrip().startswith("#"))
     known = set().union(*(declarations[one] for one in reached(name, texts)))
@@ -96,7 +96,7 @@ def main():
     declarations = {name: declared(text) for name, text in texts.items()}
     faults = [f"{name}:{number}: this include stands behind code" for name in kernels
               for number in late_includes(texts[name])]
-    faults += [f"{name}: includes nothing that declares {word} ({', '.join(where)} would)" for name in kernels
+    faults += [f"{name}: includes no file that declares {word}, as {', '.join(where)} does" for name in kernels
                for word, where in missing(name, texts, declarations)]
     print(*faults, sep="\n")
     return 1 if faults else 0

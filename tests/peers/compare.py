@@ -59,7 +59,7 @@ class Programs:
 
 
 def total(solve):
-    """Seconds of a first set-up and the solve, as those of the peers, which begin anew in each repeat, too."""
+    """Seconds of a first set-up and the solve; the peers, too, begin anew in each repeat."""
     return solve["whole_setup"]["least"] + solve["solve"]["least"]
 
 

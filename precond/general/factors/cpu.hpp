@@ -18,7 +18,7 @@ namespace hyperplane::general_cpu {
 
 /// The factors of A + alpha diag(A) into `factors.values`.
 void factorise(const BsrMatrix& a, double alpha, const RowWalk& walk, GeneralFactors& factors, PivotInverter& inverter);
-/// The same of some rows, on one thread; `spread` is memory for all of them.
+/// The same for some rows, on one thread; `spread` is memory that calls for different rows share.
 void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors, PivotInverter& inverter,
                SpreadRows& spread);
 /// Brings rows of other ranks, if the factors have such, up to date after a sweep: what they have above the diagonal in
@@ -103,7 +103,7 @@ inline Index place_from(const int* columns, Index from, Index end, int column) {
            columns;
 }
 
-/// The largest absolute coefficient of a row of A that the factors have.
+/// The largest absolute coefficient of a row of A, among the entries that the factors keep.
 inline double largest_of_row(const BsrMatrix& a, const FilledPattern& filled, Index row) {
     const Index* const begin = a.pattern()->row_begin();
     return hyperplane::largest_of_row(a.values(), filled.place.data(), begin[row], begin[row + 1], a.dof() * a.dof());

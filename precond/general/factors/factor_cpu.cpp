@@ -5,7 +5,8 @@
 //
 // Where rows are long, finding the entries that two of them share would take most of the time. So a long row of one
 // unknown is spread over an array with a place for each column: all of U_k is subtracted there without a comparison,
-// and what falls between the entries of the row is never read.
+// and what falls between the entries of the row is ignored. Only where U_k is much longer than what is left of the row
+// are the entries that both have looked up.
 #include <algorithm>
 #include <array>
 
@@ -102,7 +103,7 @@ private:
         }
     }
 
-    /// Lets a spread row have a place for each column of this row, and of those that are subtracted from it.
+    /// Gives a spread row a place for each column of this row and of the rows that are subtracted from it.
     void make_room(Index begin, Index diagonal, Index end, SpreadRows::Row& spread) const {
         const BlockPattern& p = f_.pattern();
         int last = p.column()[end - 1];
@@ -110,8 +111,8 @@ private:
             last = std::max(last, p.column()[p.row_begin()[p.column()[at] + 1] - 1]);
         if (spread.size() <= std::size_t(last)) spread.resize(std::size_t(last) + 1);
     }
-    /// The same as eliminate of all entries below the diagonal of a long row of one unknown; x has a place for each
-    /// column.
+    /// Does what eliminate does, for all entries below the diagonal of a long row of one unknown; x has a place for
+    /// each column.
     void eliminate_spread(Index i, Index begin, Index diagonal, Index end, double* x) const {
         const BlockPattern& p = f_.pattern();
         const int* const columns = p.column();
@@ -136,7 +137,7 @@ private:
 #pragma omp simd
         for (Index at = other; at < last; ++at) x[columns[at]] = std::fma(-w, values[at], x[columns[at]]);
     }
-    /// The same of those entries alone whose columns [mine, end) of this row have.
+    /// Subtracts only those of the entries [other, last) whose columns are among those of [mine, end) in this row.
     void subtract_found(double w, Index mine, Index end, Index other, Index last, double* x) const {
         const int* const columns = f_.pattern().column();
         for (; mine < end && other < last; ++mine) {

@@ -11,14 +11,14 @@
 
 namespace hyperplane {
 
-/// The program whose boosted pivots may have their scale from A's row.
+/// The program with BY_ROW, whose boosted pivots may have their scale from A's row.
 inline rtc::Program with_scale_of_row(rtc::Program program) {
     program.definitions["BY_ROW"] = "1";
     return program;
 }
 
-/// The kernel, and the same with BY_ROW, in which a boosted pivot may have its scale from A's row. Few matrices need
-/// that one, and it takes registers that the other does not: it is compiled when a factorisation is repeated by it.
+/// The kernel, and the same kernel with BY_ROW, in which a boosted pivot may have its scale from A's row. Few matrices
+/// need the second one, and it takes more registers, so it is compiled only when a factorisation is repeated with it.
 template <class Arguments>
 class PivotKernel {
 public:
@@ -28,7 +28,7 @@ public:
           name_(std::move(name)),
           usual_(context, program_.source, program_.definitions, name_) {}
 
-    /// The one for these rules.
+    /// The kernel of the two that follows these rules.
     const rtc::Kernel<Arguments>& of(const PivotRules& rules) {
         if (!rules.by_row) return usual_;
         if (!by_row_) by_row_.emplace(context_, program_.source, with_scale_of_row(program_).definitions, name_);

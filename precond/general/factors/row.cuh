@@ -6,7 +6,7 @@
 // CPU (precond/general/factors/cpu.hpp), whose bits the results have.
 //
 // Definitions: DOF, LANES (a power of two; 32 where DOF > 1), WARPS (of a thread block), BY_ROW (not 0: a boosted pivot
-// may have its scale from the row of A; 0 where it is left out).
+// may have its scale from the row of A; 0 if it is not defined).
 
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/factors/pivot_log.hpp"
@@ -26,8 +26,8 @@ __device__ __forceinline__ unsigned lanes_of_row() {
     return LANES == 32 ? ~0u : ((1u << (LANES % 32)) - 1) << (threadIdx.x % 32 / LANES * LANES);
 }
 
-/// One row, worked on by the lanes of `mask`; `w` has room for a block in shared memory. `others_change`: the rows that
-/// are eliminated change while the kernel runs.
+/// One row, worked on by the lanes of `mask`; `w` has room for a block in shared memory. `others_change` says whether
+/// the rows that are eliminated change while the kernel runs.
 template <class Arguments, bool others_change>
 struct RowOf {
     const Arguments& a;
@@ -74,7 +74,7 @@ struct RowOf {
         __syncwarp(mask);
     }
 
-    /// The largest absolute coefficient of A's row that the factors have.
+    /// The largest absolute coefficient of A's row, among the entries that the factors keep.
     __device__ double largest_of_a() const {
         return largest_of_row(a.a_values, a.place, a.a_row_begin[row], a.a_row_begin[row + 1], size);
     }

@@ -11,7 +11,7 @@ namespace hyperplane {
 
 class SpreadRows {
 public:
-    using Row = std::vector<double>;  ///< grows with the columns that its user needs; what it holds means nothing
+    using Row = std::vector<double>;  ///< as long as its users have needed; its values mean nothing to the next one
 
     Row take() {
         const std::lock_guard lock(mutex_);
