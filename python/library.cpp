@@ -74,8 +74,10 @@ void without_gil(const Work& work) {
     if (thrown) std::rethrow_exception(thrown);
 }
 
-/// Whether a signal such as Ctrl-C has arrived and Python has set an exception for it. It is called by a thread without
-/// the GIL, and takes the GIL at most every 50 ms, because it may have to wait for other threads of Python.
+/// Whether a signal such as Ctrl-C has arrived and Python has set an exception for it. It is made with the GIL and
+/// called by a thread without it. Python's main thread, which alone handles signals, takes the GIL at most every 50 ms,
+/// because it may have to wait for other threads of Python. Others do not take it: Python could begin to end while they
+/// wait.
 class Signals {
 public:
     bool operator()() {
@@ -83,11 +85,14 @@ public:
         if (now - last_ < std::chrono::milliseconds(50)) return false;
         last_ = now;
         stay_if_python_ends();
+        if (PyThread_get_thread_ident() != main_thread_) return false;
         const py::gil_scoped_acquire gil;
         return PyErr_CheckSignals() != 0;
     }
 
 private:
+    unsigned long main_thread_ =
+        py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
