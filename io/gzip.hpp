@@ -26,7 +26,7 @@ Bytes expand_gzip(std::string_view bytes, const std::string& path, const std::fu
 /// The parts of expand_gzip. By libdeflate: nothing if it is not there, or cannot expand the bytes to an allowed size.
 bool expands_at_once();
 std::optional<Bytes> expand_gzip_at_once(std::string_view bytes);
-/// The same by zlib, piece by piece.
+/// Expands the bytes as expand_gzip does, by zlib and piece by piece.
 Bytes expand_gzip_in_pieces(std::string_view bytes, const std::string& path,
                             const std::function<void(std::string_view)>& check);
 

@@ -9,7 +9,8 @@ namespace hyperplane {
 /// The bytes that all ranks take together that share this rank's memory, of which this rank takes `mine`: those on its
 /// GPU, or those on the CPUs of its host. All ranks must call it. Without ranks it is `mine`.
 Index together_in_one_memory(const Context& context, Index mine);
-/// The same of the host's memory, on either backend.
+/// Returns the bytes that all ranks on this rank's host take together of its memory, of which this rank takes `mine`.
+/// All ranks must call it, on either backend. Without ranks it is `mine`.
 Index together_on_one_host(const Context& context, Index mine);
 
 }  // namespace hyperplane

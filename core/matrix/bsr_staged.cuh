@@ -78,7 +78,7 @@ __device__ __forceinline__ void request(const BsrProductArguments& a, long long 
     constexpr int size = DOF * DOF;
     const int skipped = staged_line(LANES, DOF) > 4 ? int(start - from) & ~3 : 0;
     from += skipped, count -= skipped, values += skipped * size, column += skipped;
-    // Of the last blocks of the matrix, those beyond a multiple of 4 are copied one by one.
+    // Bulk copies take multiples of 4 blocks, so the last blocks of the matrix, if fewer are left, are copied singly.
     const int whole = int(min((long long)(count + 3) / 4 * 4, (a.blocks - from) / 4 * 4));
     if (threadIdx.x == 0) {
         fence_barriers();

@@ -13,7 +13,7 @@
 
 namespace hyperplane::cuda {
 
-/// What a rank's GPU needs to send rows.
+/// The memory that a rank's GPU needs to send rows to the ranks beside it.
 struct RowsOnGpu {
     Buffer<int> sent;            ///< the slots that each neighbour reads, neighbour after neighbour
     std::vector<Index> begin;    ///< [neighbour]: the place of its first one; one value more than there are neighbours

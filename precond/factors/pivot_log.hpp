@@ -129,8 +129,8 @@ struct PivotJudge : PivotRule {
     HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs) const {
         return usable<false>(pivot, own, scale, row, logs, [&] { return scale; });
     }
-    /// The same for a general matrix; of_row() is the largest absolute coefficient of A's row. Where `may_need_row` is
-    /// false it is not called, even if the rule has `by_row`.
+    /// Judges a pivot of a general matrix in the same way; of_row() is the largest absolute coefficient of A's row.
+    /// Where `may_need_row` is false it is not called, even if the rule has `by_row`.
     template <bool may_need_row, class OfRow>
     HYPERPLANE_HD double usable(double pivot, double own, double scale, unsigned long long row, bool logs,
                                 const OfRow& of_row) const {

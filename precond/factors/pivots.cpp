@@ -25,7 +25,7 @@ double largest_entry(const double* block, int size) {
     return largest;
 }
 
-/// What A has in the place where a pivot failed.
+/// The coefficients of A where a pivot failed.
 struct Surroundings {
     std::vector<double> block;  ///< A's diagonal block, zeros where none is stored; empty if another rank has the row
     double largest = 0.0;       ///< the largest entry that a boosted pivot may have its scale from

@@ -55,7 +55,7 @@ public:
     void invert(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest) {
         invert(cell, diagonal, block, smallest, [] { return 0.0; });
     }
-    /// The same for a general matrix; of_row() is the largest absolute coefficient of A's row.
+    /// Inverts a block of a general matrix in the same way; of_row() is the largest absolute coefficient of A's row.
     template <class OfRow>
     void invert(Int3 cell, const double* diagonal, double* block, PivotRatio& smallest, const OfRow& of_row) {
         const double pivot = block[0], own = diagonal[0];

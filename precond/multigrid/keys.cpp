@@ -122,19 +122,25 @@ ParameterTable parameters() {
     };
 }
 
+std::string storage_without_effect(const CoarseningOptions& options, const std::string& source, int grids) {
+    const int last = options.grids_to_round(grids) - 1;
+    if (!options.rounded_from || *options.rounded_from <= last) return "";
+    return fmt::format("has no effect: {} {}{}; {}", source, counted(grids, "grid"),
+                       options.single_vectors ? "" : ", and the last one is solved in double precision",
+                       last > 0 ? fmt::format("set it to {} or less", last) : "leave it out");
+}
+
 namespace {
 
 /// Refuses a storage_from that is beyond the last grid whatever the values of the matrix: the number of grids depends
 /// on them, since axes with weak couplings are coarsened later than others. Multigrid::setup warns where the values
 /// decide.
 void refuse_grids_that_cannot_be(const Parameters& parameters, const Grid& grid, const CoarseningOptions& options) {
-    const int grids = most_grids(grid, options), last = options.grids_to_round(grids) - 1;
-    if (!options.rounded_from || *options.rounded_from == 0 || *options.rounded_from <= last) return;
-    throw UsageError(fmt::format("{} has no effect: {} x {} x {} points lead to at most {}{}; {}",
-                                 parameters.where(section, "storage_from"), grid.nx, grid.ny, grid.nz,
-                                 counted(grids, "grid"),
-                                 options.single_vectors ? "" : ", and the last one is solved in double precision",
-                                 last > 0 ? fmt::format("set it to {} or less", last) : "leave it out"));
+    if (!options.rounded_from || *options.rounded_from == 0) return;
+    const std::string what =
+        storage_without_effect(options, fmt::format("{} x {} x {} points lead to at most", grid.nx, grid.ny, grid.nz),
+                               most_grids(grid, options));
+    if (!what.empty()) throw UsageError(fmt::format("{} {}", parameters.where(section, "storage_from"), what));
 }
 
 }  // namespace

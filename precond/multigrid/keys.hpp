@@ -11,5 +11,8 @@ inline constexpr const char *section = "preconditioner", *smoother_section = "sm
 ParameterTable parameters();
 /// For a matrix of this shape. Throws UsageError where keys contradict each other.
 MultigridOptions options_of(const Parameters& parameters, const PreconditionerSetting& setting);
+/// Why storage and storage_from have no effect on so many grids, and what to do, "has no effect: ..."; empty if they
+/// have one. `source` says where the number comes from: "the values of this matrix lead to".
+std::string storage_without_effect(const CoarseningOptions& options, const std::string& source, int grids);
 
 }  // namespace hyperplane::multigrid

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "core/counted.hpp"
 #include "core/profile.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/multigrid/check.hpp"
+#include "precond/multigrid/keys.hpp"
 
 namespace hyperplane {
 
@@ -24,14 +24,10 @@ constexpr Index least_divided_unknowns = Index(1) << 18;
 
 /// The warning about a storage or storage_from that has no effect on a matrix with so many grids; empty if it has one.
 std::string unused_storage(const multigrid::CoarseningOptions& options, int grids) {
-    const int last = options.grids_to_round(grids) - 1;
-    if (!options.rounded_from || *options.rounded_from <= last) return "";
-    const std::string why =
-        fmt::format("the values of this matrix lead to {}{}", counted(grids, "grid"),
-                    options.single_vectors ? "" : ", and the last one is solved in double precision");
-    if (*options.rounded_from == 0) return fmt::format("preconditioner.storage has no effect: {}; leave it out", why);
-    return fmt::format("preconditioner.storage_from = {} has no effect: {}; {}", *options.rounded_from, why,
-                       last > 0 ? fmt::format("set it to {} or less", last) : "leave it out");
+    const std::string what = multigrid::storage_without_effect(options, "the values of this matrix lead to", grids);
+    if (what.empty()) return "";
+    if (*options.rounded_from == 0) return "preconditioner.storage " + what;
+    return fmt::format("preconditioner.storage_from = {} {}", *options.rounded_from, what);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace hyperplane::general_cpu {
 
 /// The factors of A + alpha diag(A) into `factors.values`.
 void factorise(const BsrMatrix& a, double alpha, const RowWalk& walk, GeneralFactors& factors, PivotInverter& inverter);
-/// The same for some rows, on one thread; `spread` is memory that calls for different rows share.
+/// Computes the factors of some rows alone, on one thread; `spread` is memory that calls for different rows share.
 void factorise(const BsrMatrix& a, double alpha, const RowRange& rows, GeneralFactors& factors, PivotInverter& inverter,
                SpreadRows& spread);
 /// Brings rows of other ranks, if the factors have such, up to date after a sweep: what they have above the diagonal in
