@@ -45,8 +45,12 @@ BlockFactor::BlockFactor(const Context& context, const GpuPattern& pattern, cons
       order_(lower.row.data()),
       pivots_(context, most_blocks(count_, shape)),
       unfinish_(context, sync_free_source(unfinish_text), {}, "unfinish_values"),
-      kernel_(context, program_of(shape), "block_factor"),
-      levels_(lower.levels) {
+      kernel_(context, program_of(shape), "block_factor",
+              [&context, shape, count = count_, levels = lower.levels](const rtc::AnyKernel& kernel) {
+                  const int occupancy = kernel.occupancy(shape.threads(), 0);
+                  return unsigned(std::min(slices::resident_blocks(context, occupancy, count, levels, levels_ahead),
+                                           most_blocks(count, shape)));
+              }) {
     pivots_.clear_ratios();
 }
 
@@ -71,11 +75,8 @@ void BlockFactor::factor(const BsrMatrix& a, double alpha, const PivotRules& rul
                                          .shift = alpha,
                                          .count = unsigned(count_)};
     unfinish(unfinish_, values, pattern_.pattern->blocks() * shape_.dof * shape_.dof);
-    const rtc::Kernel<BlockFactorArguments>& kernel = kernel_.of(rules);
-    const Index resident =
-        slices::resident_blocks(a.context(), kernel.occupancy(shape_.threads(), 0), count_, levels_, levels_ahead);
-    kernel.launch_together({unsigned(std::min(resident, most_blocks(count_, shape_)))}, unsigned(shape_.threads()), 0,
-                           arguments);
+    const auto& [kernel, blocks] = kernel_.of(rules);
+    kernel.launch_together({blocks}, unsigned(shape_.threads()), 0, arguments);
     pivots_.report(inverter);
 }
 

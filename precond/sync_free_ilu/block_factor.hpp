@@ -46,7 +46,6 @@ private:
     PivotRecord pivots_;
     rtc::Kernel<UnfinishArguments> unfinish_;
     PivotKernel<BlockFactorArguments> kernel_;
-    Index levels_;
 };
 
 }  // namespace hyperplane

@@ -68,7 +68,8 @@ SyncFreeCuda::Search::Search(const Context& context, Buffer<int> by_level, Index
     : order(std::move(by_level)),
       finished(context, factor_label, rows_of_pattern),
       state(copied_to(context, factor_label, std::vector<TicketState>{{0, 0, 1}})),
-      kernel(context, program_of(shape), shape.published ? published_kernel : "general_factor"),
+      kernel(context, program_of(shape), shape.published ? published_kernel : "general_factor",
+             [&context, rows, shape](const rtc::AnyKernel& kernel) { return blocks_of(context, kernel, rows, shape); }),
       parts(parts_of(rows, shape)),
       pivots(context, most_blocks(rows, shape)) {
     if (shape.published) pivots.clear_ratios();  // not every one is written
@@ -119,8 +120,8 @@ void SyncFreeCuda::factor(const BsrMatrix& a, double alpha, const PivotRules& ru
         .shift = alpha,
         .rows = rows_,
         .parts = search_->parts};
-    const rtc::Kernel<GeneralFactorArguments>& kernel = search_->kernel.of(rules);
-    kernel.launch({blocks_of(a.context(), kernel, rows_, shape_)}, unsigned(32 * shape_.warps()), 0, arguments);
+    const auto& [kernel, blocks] = search_->kernel.of(rules);
+    kernel.launch({blocks}, unsigned(32 * shape_.warps()), 0, arguments);
     search_->pivots.report(inverter);
 }
 

@@ -45,8 +45,12 @@ TableFactor::TableFactor(const Context& context, const GpuPattern& pattern, Tabl
       pivots_(context, most_blocks(count_)),
       spread_(context, sync_free_source(maker_text), definitions(shape), "spread_values"),
       unfinish_(context, sync_free_source(unfinish_text), {}, "unfinish_values"),
-      kernel_(context, {sync_free_source(factor_text), definitions(shape)}, "table_factor"),
-      levels_(order.levels) {
+      kernel_(
+          context, {sync_free_source(factor_text), definitions(shape)}, "table_factor",
+          [&context, count = count_, levels = order.levels](const rtc::AnyKernel& kernel) {
+              const int occupancy = kernel.occupancy(threads, 0);
+              return unsigned(std::min(slices::resident_blocks(context, occupancy, count, levels), most_blocks(count)));
+          }) {
     pivots_.clear_ratios();
     if (rows_ > 0) make(context, order.row, shape);
 }
@@ -101,9 +105,8 @@ void TableFactor::factor(const BsrMatrix& a, const int* place, double alpha, con
                                          .shift = alpha,
                                          .count = unsigned(count_)};
     unfinish(unfinish_, values, pattern_.blocks());
-    const rtc::Kernel<TableFactorArguments>& kernel = kernel_.of(rules);
-    const Index resident = slices::resident_blocks(a.context(), kernel.occupancy(threads, 0), count_, levels_);
-    kernel.launch_together({unsigned(std::min(resident, most_blocks(count_)))}, threads, 0, arguments);
+    const auto& [kernel, blocks] = kernel_.of(rules);
+    kernel.launch_together({blocks}, threads, 0, arguments);
     pivots_.report(inverter);
 }
 

@@ -42,7 +42,6 @@ private:
     rtc::Kernel<SpreadArguments> spread_;
     rtc::Kernel<UnfinishArguments> unfinish_;
     PivotKernel<TableFactorArguments> kernel_;
-    Index levels_;
 };
 
 }  // namespace hyperplane

@@ -2,6 +2,7 @@
 // A kernel that judges the pivots of a general matrix.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,25 +23,40 @@ inline rtc::Program with_scale_of_row(rtc::Program program) {
 template <class Arguments>
 class PivotKernel {
 public:
-    PivotKernel(const Context& context, rtc::Program program, std::string name)
+    struct Compiled {
+        rtc::Kernel<Arguments> kernel;
+        unsigned blocks;  ///< thread blocks of a launch
+    };
+    /// The thread blocks of a launch may depend on how many of them are resident.
+    using CountBlocks = std::function<unsigned(const rtc::AnyKernel&)>;
+
+    PivotKernel(const Context& context, rtc::Program program, std::string name, CountBlocks blocks)
         : context_(context),
           program_(std::move(program)),
           name_(std::move(name)),
-          usual_(context, program_.source, program_.definitions, name_) {}
+          blocks_(std::move(blocks)),
+          usual_(compiled(program_)) {}
 
-    /// The kernel of the two that follows these rules.
-    const rtc::Kernel<Arguments>& of(const PivotRules& rules) {
+    /// The one for these rules.
+    const Compiled& of(const PivotRules& rules) {
         if (!rules.by_row) return usual_;
-        if (!by_row_) by_row_.emplace(context_, program_.source, with_scale_of_row(program_).definitions, name_);
+        if (!by_row_) by_row_ = compiled(with_scale_of_row(program_));
         return *by_row_;
     }
 
 private:
+    Compiled compiled(const rtc::Program& program) const {
+        rtc::Kernel<Arguments> kernel(context_, program.source, program.definitions, name_);
+        const unsigned blocks = blocks_(kernel);
+        return {std::move(kernel), blocks};
+    }
+
     const Context& context_;
     rtc::Program program_;
     std::string name_;
-    rtc::Kernel<Arguments> usual_;
-    std::optional<rtc::Kernel<Arguments>> by_row_;
+    CountBlocks blocks_;
+    Compiled usual_;
+    std::optional<Compiled> by_row_;
 };
 
 }  // namespace hyperplane

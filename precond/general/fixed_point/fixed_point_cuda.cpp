@@ -39,7 +39,8 @@ FixedPointCuda::FixedPointCuda(const Context& context, const GpuPattern& pattern
       pivots_(context, thread_blocks(own_.count, shape)),
       sweep_(context, sync_free_source(sweep_text), definitions(shape), "fixed_point_sweep"),
       finish_(context, sync_free_source(sweep_text), definitions(shape), "finish_factors"),
-      invert_(context, {sync_free_source(sweep_text), definitions(shape)}, "invert_diagonals") {
+      invert_(context, {sync_free_source(sweep_text), definitions(shape)}, "invert_diagonals",
+              [count = own_.count, shape](const rtc::AnyKernel&) { return unsigned(thread_blocks(count, shape)); }) {
     if (long_rows_.size() > 0)
         sweep_long_rows_ = Kernel(context, sync_free_source(sweep_text), definitions(shape), "sweep_long_rows");
 }
@@ -83,7 +84,7 @@ void FixedPointCuda::begin(const BsrMatrix& a, double alpha, const PivotRules& r
     if (own_.count == 0) return;
     const FixedPointArguments all = arguments(a, alpha, rules, nullptr, inverse, x);
     launch_sweep(all);
-    launch(invert_.of(rules), all);
+    launch(invert_.of(rules).kernel, all);
 }
 
 void FixedPointCuda::sweep(const BsrMatrix& a, double alpha, const PivotRules& rules, const Buffer<double>& x,
@@ -91,7 +92,7 @@ void FixedPointCuda::sweep(const BsrMatrix& a, double alpha, const PivotRules& r
     if (own_.count == 0) return;
     const FixedPointArguments all = arguments(a, alpha, rules, x.data(), inverse, made);
     launch_sweep(all);
-    launch(invert_.of(rules), all);
+    launch(invert_.of(rules).kernel, all);
 }
 
 void FixedPointCuda::sweep_to_factors(const BsrMatrix& a, double alpha, int sweeps, const PivotRules& rules,
@@ -107,7 +108,7 @@ void FixedPointCuda::sweep_to_factors(const BsrMatrix& a, double alpha, int swee
             all.rule = rule_of(rules, shape_.symmetric);
             all.log = pivots_.log();
         }
-        launch(invert_.of(rules), all);
+        launch(invert_.of(rules).kernel, all);
         share(x.data(), scratch.inverse.data());
     }
     launch(finish_, arguments(a, alpha, rules, nullptr, scratch.inverse, x));
