@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <span>
+#include <thread>
 
 #include "core/ranks/cuts.hpp"
 
@@ -15,8 +16,8 @@ namespace hyperplane {
 namespace {
 
 constexpr int stops[] = {SIGTERM, SIGUSR1, SIGHUP, SIGINT};
-/// METIS takes this signal from the whole process while it works: in its own thread it then leaves off with an error,
-/// wherever it is, and in another thread it crashes. So where signals are noted no handler is ever called for this one.
+/// METIS takes this signal from the whole process while it works: in its own thread it then leaves off wherever it is,
+/// be it within malloc, and in another thread it crashes. So no handler is ever called for this one.
 constexpr int blocked[] = {SIGTERM};
 constexpr int handled[] = {SIGUSR1, SIGHUP, SIGINT};
 std::atomic<int> noted{0};
@@ -47,6 +48,18 @@ void take_blocked() {
     static const sigset_t set = set_of(blocked);
     constexpr timespec at_once{};
     if (const int signal = sigtimedwait(&set, nullptr, &at_once); signal > 0) note(signal);
+}
+
+/// Ends the process by the first signal that is blocked and comes, as if it were not blocked.
+[[noreturn]] void end_by_blocked() {
+    const sigset_t set = set_of(blocked);
+    for (;;) {
+        int signal = 0;
+        if (sigwait(&set, &signal) != 0) continue;
+        std::signal(signal, SIG_DFL);
+        mask(SIG_UNBLOCK, blocked);
+        std::raise(signal);
+    }
 }
 
 /// Reads HYPERPLANE_STOP_AT, which is LOOKS or LOOKS:SIGNAL.
@@ -83,7 +96,8 @@ void catch_stop_signals() {
 }
 
 void release_stop_signals() {
-    mask(SIG_UNBLOCK, stops);
+    std::thread(end_by_blocked).detach();
+    mask(SIG_UNBLOCK, handled);
 }
 
 std::string signal_name(int signal) {

@@ -23,7 +23,7 @@ void hold_stop_signals();
 /// ignored, as nohup and shells do for background programs, it stays ignored. SIGTERM stays blocked, in all threads
 /// that are started later, too, and is noted by stop_signal.
 void catch_stop_signals();
-/// From now on these signals end the program.
+/// From now on these signals end the program. SIGTERM stays blocked in all threads but one, which waits for it.
 void release_stop_signals();
 /// "SIGTERM" for 15; "signal N" for a number without a name.
 std::string signal_name(int signal);

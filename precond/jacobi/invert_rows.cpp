@@ -36,7 +36,8 @@ struct InvertRows {
         const double ratio = invert_judged(
             dof, block, [&](int r, int c) { return own ? own[r * dof + c] : 0.0; }, judge,
             [&](int r, double pivot, double diagonal, double scale) {
-                return judge.usable(pivot, diagonal, scale, (unsigned long long)(row * dof + r), true);
+                const Index unknown = row * dof + r;
+                return judge.usable(pivot, diagonal, scale, (unsigned long long)unknown, true);
             });
         smallest.take(ratio, row);
     }

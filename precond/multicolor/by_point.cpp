@@ -153,7 +153,8 @@ struct FactorPoint {
         ratios[row_of_p] = invert_judged(
             size(), block, [&](int r, int c) { return a.blocks.at(a.diagonal, slot, r, c); }, judge,
             [&](int r, double pivot, double given, double scale) {
-                return judge.usable(pivot, given, scale, (unsigned long long)(row_of_p * size() + r), true);
+                const Index row = row_of_p * size() + r;
+                return judge.usable(pivot, given, scale, (unsigned long long)row, true);
             });
         for (int r = 0; r < size(); ++r)
             for (int c = 0; c < size(); ++c) diagonal(own, r, c) = block[r * size() + c];

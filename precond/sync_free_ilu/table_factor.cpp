@@ -110,11 +110,11 @@ void TableFactor::factor(const BsrMatrix& a, const int* place, double alpha, con
     pivots_.report(inverter);
 }
 
-Index TableFactor::bytes(const FilledPattern& filled, const TableSizes& order, const TableShape& shape) {
-    const Index count = order.slices, given = filled.place.size() == 0 ? 0 : filled.pattern->blocks();
+Index TableFactor::bytes(const FilledPattern& filled, const TableSizes& sizes, const TableShape& shape) {
+    const Index count = sizes.slices, given = filled.place.size() == 0 ? 0 : filled.pattern->blocks();
     return count * Index(sizeof(TableSlice)) + filled.pattern->rows() * Index(sizeof(TableRow)) +
-           order.pivots * Index(sizeof(unsigned)) + order.offsets * shape.offset_bytes +
-           (order.in_long_rows + given) * Index(sizeof(double)) + PivotRecord::bytes(most_blocks(count));
+           sizes.pivots * Index(sizeof(unsigned)) + sizes.offsets * shape.offset_bytes +
+           (sizes.in_long_rows + given) * Index(sizeof(double)) + PivotRecord::bytes(most_blocks(count));
 }
 
 rtc::Programs TableFactor::programs(const TableShape& shape) {
