@@ -85,20 +85,24 @@ void occupy_standard_streams() {
         if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/// Shortens the time for which libgomp's threads spin when they wait for each other. By default it is milliseconds,
-/// which on a shared core delays the very thread they wait for: a solve became up to thirteen times slower beside one
-/// other busy program, and ten times with spins of 20 microseconds, but two to three times with spins of less than one
-/// (docs/reliability.md). libgomp reads this time once, before main, so the program starts
-/// itself again, where it is going to compute.
-void spin_briefly(const std::vector<std::string>& words, char** argv) {
+/// Starts the program again, where it is going to compute, with what libraries read from the environment before main:
+///
+/// - libgomp's threads spin briefly when they wait for each other. By default they do so for milliseconds, which on a
+///   shared core delays the very thread they wait for: a solve became up to thirteen times slower beside one other busy
+///   program, and ten times with spins of 20 microseconds, but two to three times with spins of less than one
+///   (docs/reliability.md).
+/// - glibc's malloc asks for huge pages, as Context does for large buffers. A first set-up spends most of its time on
+///   new pages: multigrid's at 96^3 took 84 ms without this and 36 with it.
+void begin_again_to_compute(const std::vector<std::string>& words, char** argv) {
     static const std::vector<std::string> computing = {"run", "compare", "bench", "selftest"};
     if (words.empty() || std::find(computing.begin(), computing.end(), words[0]) == computing.end()) return;
-    constexpr const char* spins = "500";
     // If the user has set any of these, nothing is changed. A bound program would be bound to one core when it starts
     // again.
     for (const char* set : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"})
         if (std::getenv(set)) return;
-    setenv("GOMP_SPINCOUNT", spins, 1);
+    constexpr int replace = 1, keep = 0;
+    setenv("GOMP_SPINCOUNT", "500", replace);
+    setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", keep);
     execv("/proc/self/exe", argv);  // returns only if it fails
 }
 
@@ -109,6 +113,6 @@ int main(int argc, char** argv) {
     hyperplane::hold_stop_signals();
     hyperplane::occupy_standard_streams();
     const std::vector<std::string> words(argv + 1, argv + argc);
-    hyperplane::spin_briefly(words, argv);
+    hyperplane::begin_again_to_compute(words, argv);
     return hyperplane::run_program(words);
 }
