@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 ROOT_PAGES = {"README.md": "index.md", "CHANGELOG.md": "CHANGELOG.md", "CONTRIBUTING.md": "CONTRIBUTING.md",
               "SECURITY.md": "SECURITY.md"}
 FIRST = ["tutorial", "cookbook", "install", "library", "python", "own_pde", "deck", "compare", "study", "slurm", "record", "reliability"]
-FOLDERS = {"Problems": "problems", "Results": "results", "Log of trials": "log"}
+FOLDERS = {"Problems": "problems", "Results": "results", "Architecture": "architecture", "Log of trials": "log"}
 LINK = re.compile(r"(!?)\[([^]]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)]*)?\)")
 FENCE = re.compile(r"^```")
 
