@@ -4,10 +4,10 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <functional>
 
 #include "core/device/context.hpp"
-#include "core/parameters/registry.hpp"
+#include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
 
@@ -32,16 +32,10 @@ struct CountedPlan {
     Index most_setup_bytes = 0;  ///< the same where most_bytes are held; at least setup_bytes
     /// What the pattern decides besides, as in "rows of the factors fill up"; empty: nothing.
     const char* most_when = "";
+    bool by_level =
+        false;  ///< threads share the rows of a level, and blocks that are missing on the diagonal are stored
 };
 
-/// A preconditioner whose memory the counts bound.
-struct CountedRow {
-    std::string name;
-    std::function<CountedPlan(const Parameters&, const Context&, const BlockCounts&)> plan;
-};
-const std::vector<CountedRow>& counted_preconditioners();
-
-/// The memory of the deck's preconditioner within its scaling. Throws UsageError if the counts do not bound it.
-CountedPlan plan_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
+using PlanByCounts = std::function<CountedPlan(const Parameters&, const Context&, const BlockCounts&)>;
 
 }  // namespace hyperplane

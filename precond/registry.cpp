@@ -14,6 +14,7 @@
 #include "precond/multigrid/multigrid.hpp"
 #include "precond/par_ilu/par_ilu.hpp"
 #include "precond/par_ilut/par_ilut.hpp"
+#include "precond/scaling/scaled.hpp"
 #include "precond/struct_ilu/struct_ilu.hpp"
 #include "precond/subdomain/ildu0.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
@@ -86,20 +87,30 @@ void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& set
     std::vector<std::string> others;
     const bool on_cpu = setting.context.backend() == Backend::cpu;
     for (const PreconditionerRow& other : preconditioners())
-        if (other.takes(setting.matrix.kind()) && takes_symmetry(other) &&
-            !(on_cpu && other.name == "cusparse_ilu"))  // the only one that needs a GPU
+        if (other.takes(setting.matrix.kind()) && takes_symmetry(other) && !(on_cpu && other.baseline))
             others.push_back(other.name);
     const bool general = setting.matrix.kind() == MatrixKind::general;
-    const char* const counterpart =
-        !kind && general && row.name == "multicolor"
-            ? "; a general matrix is factored by colours with sync_free_ilu and ordering.name = multicolor"
-            : "";
     throw UsageError(fmt::format(
         "preconditioner.name = {} {}; use {}{}", row.name,
         kind      ? "needs a symmetric matrix, and this one is not"
         : general ? "takes matrices on a grid alone, and this one is general"
                   : "takes general matrices alone, and this one is on a grid (matrix.format = general makes it one)",
-        fmt::join(others, ", "), counterpart));
+        fmt::join(others, ", "), !kind && general ? row.general_counterpart : ""));
+}
+
+CountedPlan plan_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
+    const PreconditionerRow& row = find_preconditioner(parameters.text("preconditioner", "name"));
+    if (!row.plan_by_counts)
+        throw UsageError(parameters.where("preconditioner", "name") +
+                         ": the memory that this takes follows from the pattern of the matrix, which the head of its "
+                         "file does not give; leave --header out, so that the file is read");
+    CountedPlan plan = row.plan_by_counts(parameters, context, a);
+    plan.most_bytes = std::max(plan.most_bytes, plan.bytes);
+    plan.most_setup_bytes = std::max(plan.most_setup_bytes, plan.setup_bytes);
+    const Index scaling = bytes_of_scaling(parameters, a);
+    plan.bytes += scaling;
+    plan.most_bytes += scaling;
+    return plan;
 }
 
 ParameterTable common_preconditioner_parameters() {

@@ -16,6 +16,10 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters);
 /// one and this one is not.
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting);
 
+/// The memory of the deck's preconditioner within its scaling, of a general matrix of which only the numbers of rows
+/// and blocks are known. Throws UsageError if these do not bound it.
+CountedPlan plan_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
+
 /// The key that all preconditioners share: preconditioner.name.
 ParameterTable common_preconditioner_parameters();
 

@@ -16,6 +16,7 @@
 #include "core/parameters/registry.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/choice_key.hpp"
+#include "precond/counted.hpp"
 #include "precond/factors/storage.hpp"
 #include "precond/kernel_set.hpp"
 
@@ -72,6 +73,7 @@ struct NamedTuning {
 
 struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     PlanPreconditioner plan;
+    PlanByCounts plan_by_counts;  ///< empty: the numbers of rows and blocks of a general matrix do not bound its memory
     std::vector<FactorStorage> storages{FactorStorage::double_precision};  ///< supported; empty: no factors
     std::vector<MatrixKind> kinds{MatrixKind::structured};                 ///< the kinds of matrices that it takes
     bool needs_symmetry = false;                                           ///< takes symmetric matrices alone
@@ -88,6 +90,11 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     bool uneven_on_ranks =
         false;                 ///< the parts of ranks may differ so that another than the last one needs most memory
     std::string storage_note;  ///< how factors are used if not widened when read; also part of refusals
+    /// Another library's, on GPUs alone, which others are compared with.
+    bool baseline = false;
+    bool exports_factors = false;  ///< of general matrices: L, D and U
+    /// Ends the refusal of general matrices: "; " and what does the same for these.
+    std::string general_counterpart;
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;
     std::string same_general_factors;  ///< the same for general matrices

@@ -104,7 +104,7 @@ private:
 };
 
 bool is_baseline(const Candidate& candidate) {
-    return candidate.preconditioner.name == "cusparse_ilu";
+    return find_preconditioner(candidate.preconditioner.name).baseline;
 }
 
 MatrixShape shape_of(const SystemMatrix& a) {

@@ -2,6 +2,7 @@
 // hyperplane export DECK [-o DIR] [--format mtx|mtx.gz|petsc] [--factors]
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <list>
@@ -16,6 +17,7 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "io/matrix_files.hpp"
 #include "precond/factors/ldu.hpp"
+#include "precond/registry.hpp"
 
 namespace hyperplane {
 namespace {
@@ -86,14 +88,16 @@ const HasLduFactors& factors_of(const Case& a_case) {
             "matrix.format=general --set preconditioner.name=sync_free_ilu");
     const auto* const factors = dynamic_cast<const HasLduFactors*>(a_case.preconditioner.get());
     if (factors && factors->has_ldu()) return *factors;
-    if (name == "cusparse_ilu")
+    if (const std::string& same = find_preconditioner(name).same_general_factors; !same.empty())
         throw UsageError(
-            "--factors: the factors of preconditioner.name = cusparse_ilu stay with cuSPARSE; those of sync_free_ilu, "
-            "with the same pattern, can be exported");
-    throw UsageError(
-        fmt::format("--factors: preconditioner.name = {} has no factors L, D and U; sync_free_ilu, jacobi_sweeps, "
-                    "par_ilu, par_ilut and subdomain_ildu0 have",
-                    name));
+            fmt::format("--factors: the factors of preconditioner.name = {} stay with its library; those of {}, with "
+                        "the same pattern, can be exported",
+                        name, same));
+    std::vector<std::string> others;
+    for (const PreconditionerRow& row : preconditioners())
+        if (row.exports_factors) others.push_back(row.name);
+    throw UsageError(fmt::format("--factors: preconditioner.name = {} has no factors L, D and U; these have them: {}",
+                                 name, fmt::join(others, ", ")));
 }
 
 std::vector<double> order_of(const RowOrder& order) {

@@ -16,7 +16,7 @@
 #include "core/graph/orderings.hpp"
 #include "core/with_place.hpp"
 #include "io/matrix_files.hpp"
-#include "precond/counted.hpp"
+#include "precond/registry.hpp"
 #include "precond/scaling/scaled.hpp"
 #include "problems/matrix.hpp"
 #include "problems/matrix_input.hpp"
@@ -139,8 +139,6 @@ std::vector<int> block_sizes(const Parameters& parameters, const MatrixHead& hea
 
 /// The conditions under which a run needs more than the least.
 std::string conditions(const Parameters& parameters, const HeadPrediction& made) {
-    const std::string& name = parameters.text("preconditioner", "name");
-    const bool factors = name != "jacobi" && name != "none";
     std::vector<std::string> all;
     if (!made.pattern_decides.empty()) all.push_back(made.pattern_decides);
     if (made.head.symmetry_open) all.emplace_back("the file, which has no banner, holds one triangle");
@@ -148,9 +146,9 @@ std::string conditions(const Parameters& parameters, const HeadPrediction& made)
         all.push_back(fmt::format("blocks have another size ({} are possible)", fmt::join(made.block_sizes, ", ")));
     else if (made.block_sizes.front() > 1)
         all.emplace_back("blocks have gaps, which zeros fill");
-    if (factors || (made.head.most_entries > made.head.entries && !made.head.symmetry_open))
+    if (made.by_level || (made.head.most_entries > made.head.entries && !made.head.symmetry_open))
         all.emplace_back("diagonal entries are missing");
-    if (factors) all.emplace_back("levels have so many rows that threads share them");
+    if (made.by_level) all.emplace_back("levels have so many rows that threads share them");
     if (puts_in_order(parameters)) all.emplace_back("to find the order takes more than the run");
     return fmt::format("{}", fmt::join(all, ", or "));
 }
@@ -206,6 +204,7 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
         const CountedPlan low = plan_by_counts(parameters, context, fewest);
         const CountedPlan high = plan_by_counts(parameters, context, largest);
         made.pattern_decides = high.most_when;
+        made.by_level = high.by_level;
         const auto finding = [&](Index bytes) { return ordered ? std::optional(bytes) : std::nullopt; };
         MemoryPlan least = memory_of(fewest, name, low.bytes, low.setup_bytes, *solver, finding(0));
         most = std::max(most, memory_of(largest, name, high.most_bytes, high.most_setup_bytes, *solver,

@@ -142,6 +142,7 @@ PreconditionerRow cusparse_ilu_row() {
 #endif
     };
     row.plan = &plan_cusparse;
+    row.baseline = true;
     row.same_factors = "struct_ilu";
     row.same_general_factors = "sync_free_ilu";
     return row;

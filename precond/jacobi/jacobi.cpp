@@ -45,8 +45,8 @@ bool reads_l1(const Parameters& parameters) {
 /// The factors of a general matrix are kept in double precision alone.
 void require_double(const Parameters& parameters) {
     if (!is_reduced(factor_storage(parameters))) return;
-    const std::string name = parameters.has("preconditioner", "l1") ? "jacobi" : "chebyshev";
-    throw UsageError(parameters.where("preconditioner", "storage") + ": of a general matrix, " + name +
+    throw UsageError(parameters.where("preconditioner", "storage") + ": of a general matrix, " +
+                     parameters.text("preconditioner", "name") +
                      " stores its factors in double alone; leave the key out");
 }
 
@@ -154,6 +154,12 @@ PreconditionerRow jacobi_row() {
         plan.traits = {.fixed = true, .symmetric = setting.matrix.symmetric()};
         return plan;
     };
+    row.plan_by_counts = [](const Parameters& parameters, const Context&, const BlockCounts& a) {
+        CountedPlan plan;
+        plan.bytes = GeneralJacobi::bytes(a.rows, a.dof);
+        if (reads_l1(parameters)) plan.setup_bytes = GeneralJacobi::bytes_of_l1(a.rows, a.dof);
+        return plan;
+    };
     row.kernels = [](const Parameters&, const PreconditionerSetting& setting) -> std::vector<KernelSet> {
         if (setting.matrix.kind() == MatrixKind::general) return {};
         if constexpr (cuda_built)
@@ -164,13 +170,6 @@ PreconditionerRow jacobi_row() {
         return {};
     };
     return row;
-}
-
-CountedPlan jacobi_by_counts(const Parameters& parameters, const Context&, const BlockCounts& a) {
-    CountedPlan plan;
-    plan.bytes = GeneralJacobi::bytes(a.rows, a.dof);
-    if (reads_l1(parameters)) plan.setup_bytes = GeneralJacobi::bytes_of_l1(a.rows, a.dof);
-    return plan;
 }
 
 PreconditionerRow none_row() {
@@ -191,6 +190,7 @@ PreconditionerRow none_row() {
         plan.traits = {.fixed = true, .symmetric = true};
         return plan;
     };
+    row.plan_by_counts = [](const Parameters&, const Context&, const BlockCounts&) { return CountedPlan(); };
     return row;
 }
 

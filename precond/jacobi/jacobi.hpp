@@ -55,6 +55,5 @@ private:
 PreconditionerRow jacobi_row();
 PreconditionerRow none_row();
 /// The memory of `jacobi` on a general matrix.
-CountedPlan jacobi_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 
 }  // namespace hyperplane

@@ -366,6 +366,8 @@ PreconditionerRow multicolor_row() {
         "Source: Li and Saad, GPU-accelerated preconditioned iterative linear solvers, J. Supercomput. 63, 2013; Saad, "
         "Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
+    row.general_counterpart =
+        "; a general matrix is factored by colours with sync_free_ilu and ordering.name = multicolor";
     row.on_ranks = true;
     row.uneven_on_ranks = true;  // one between two others has places of both
     row.only_on_ranks = {{"solve_mode", "sync"}};

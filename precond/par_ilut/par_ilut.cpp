@@ -326,6 +326,7 @@ CountedPlan par_ilut_by_counts(const Parameters& parameters, const Context& cont
     const bool rounds = options.rounds > 0;
     const Index first = diagonal + a.value_bytes();
     CountedPlan plan;
+    plan.by_level = true;
     plan.most_when = rounds ? "all that fill_limit and candidates allow is found" : "";
     plan.bytes = rounds ? bytes_of(a, a.blocks) : first;
     plan.setup_bytes = peak_of(host, a, false, options, first, a.blocks, 0) - plan.bytes;

@@ -92,6 +92,8 @@ PreconditionerRow par_ilut_row() {
     row.kernels = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return ParIlut::kernels(options_of(parameters, setting), setting);
     };
+    row.exports_factors = true;
+    row.plan_by_counts = par_ilut_by_counts;
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         return ParIlut::plan(options_of(parameters, setting), setting);
     };

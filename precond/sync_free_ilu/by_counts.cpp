@@ -49,7 +49,8 @@ CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, co
                                                                            largest.dof, by_level),
                 .setup_bytes = in_setup(a),
                 .most_setup_bytes = in_setup(largest),
-                .most_when = fills ? "rows of the factors fill up" : ""};
+                .most_when = fills ? "rows of the factors fill up" : "",
+                .by_level = true};
     const BlockCounts least{a.rows, a.rows, a.dof};  // no coupling lies within a part
     const auto of_parts = [&](Index count) {
         return 2 * a.rows * Index(sizeof(int)) + (count + 1) * Index(sizeof(Index));
@@ -59,7 +60,8 @@ CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, co
             .most_bytes = apart(largest) + of_parts(a.rows),
             .setup_bytes = in_setup(least),
             .most_setup_bytes = in_setup(largest),
-            .most_when = "couplings lie within subdomains"};
+            .most_when = "couplings lie within subdomains",
+            .by_level = true};
 }
 
 }  // namespace hyperplane

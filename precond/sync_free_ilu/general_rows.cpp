@@ -122,18 +122,6 @@ void refuse_parts_on_grid(const Parameters& parameters) {
 
 }  // namespace
 
-CountedPlan jacobi_sweeps_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    return by_counts(jacobi_sweeps_options(parameters), context, a);
-}
-
-CountedPlan par_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    return by_counts(par_ilu_options(parameters, context.backend(), false), context, a);
-}
-
-CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    return by_counts(part_options_of(parameters, context.backend(), a.dof), context, a);
-}
-
 bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& setting) {
     const std::string section = "preconditioner";
     return setting.matrix.kind() == MatrixKind::general && setting.matrix.pattern()->slab() &&
@@ -171,6 +159,7 @@ auto with_class(ReadOptions read, const Parameters& parameters, const Preconditi
 PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
     const bool takes_grids = row.takes(MatrixKind::structured);
     if (!row.takes(MatrixKind::general)) row.kinds.push_back(MatrixKind::general);
+    row.exports_factors = true;
     const auto general = [=](const PreconditionerSetting& setting) {
         return !takes_grids || setting.matrix.kind() == MatrixKind::general;
     };
@@ -200,6 +189,9 @@ PreconditionerRow with_general(PreconditionerRow row, ReadOptions read) {
 
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
     jacobi_sweeps.on_general_ranks = true;
+    jacobi_sweeps.plan_by_counts = [](const Parameters& parameters, const Context& context, const BlockCounts& a) {
+        return by_counts(jacobi_sweeps_options(parameters), context, a);
+    };
     return with_general(std::move(jacobi_sweeps), [](const Parameters& parameters, const PreconditionerSetting&) {
         return jacobi_sweeps_options(parameters);
     });
@@ -207,6 +199,9 @@ PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps) {
 
 PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
     par_ilu.on_general_ranks = true;
+    par_ilu.plan_by_counts = [](const Parameters& parameters, const Context& context, const BlockCounts& a) {
+        return by_counts(par_ilu_options(parameters, context.backend(), false), context, a);
+    };
     par_ilu.boosts_general_alone = true;
     ParameterSpec solve = solve_key();
     solve.only_with = {"triangular_solve", "exact"};
@@ -225,6 +220,9 @@ PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
 
 PreconditionerRow with_general_parts(PreconditionerRow subdomain_ildu0) {
     subdomain_ildu0.on_general_ranks = true;
+    subdomain_ildu0.plan_by_counts = [](const Parameters& parameters, const Context& context, const BlockCounts& a) {
+        return by_counts(part_options_of(parameters, context.backend(), a.dof), context, a);
+    };
     const ParameterTable keys = part_parameters();
     subdomain_ildu0.parameters.insert(subdomain_ildu0.parameters.begin() + 1, keys.begin(), keys.end());
     subdomain_ildu0.plan = [on_grid = subdomain_ildu0.plan](const Parameters& parameters,

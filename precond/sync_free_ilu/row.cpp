@@ -60,15 +60,6 @@ SyncFreeOptions read_options(const Parameters& parameters, const PreconditionerS
 
 }  // namespace
 
-CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
-    SyncFreeOptions options;
-    options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
-    options.storage = factor_storage(parameters);
-    options.variant = read_variant(parameters, a.dof, a.blocks, false);
-    options.way = read_solve_way(parameters, context.backend(), false);
-    return by_counts(options, context, a);
-}
-
 PreconditionerRow sync_free_ilu_row() {
     PreconditionerRow row;
     row.name = "sync_free_ilu";
@@ -114,6 +105,14 @@ PreconditionerRow sync_free_ilu_row() {
         {"auto", "search", "table", "shared", "vect", "adapt", "levs"}));
     row.parameters.push_back(solve_key());
     row.variants = {"ordering.name=multicolor"};  // the counterpart of the preconditioner multicolor
+    row.plan_by_counts = [](const Parameters& parameters, const Context& context, const BlockCounts& a) {
+        SyncFreeOptions options;
+        options.fill_level = int(parameters.integer("preconditioner", "fill_level"));
+        options.storage = factor_storage(parameters);
+        options.variant = read_variant(parameters, a.dof, a.blocks, false);
+        options.way = read_solve_way(parameters, context.backend(), false);
+        return by_counts(options, context, a);
+    };
     return with_general(std::move(row), read_options);
 }
 

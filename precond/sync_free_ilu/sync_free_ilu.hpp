@@ -100,12 +100,6 @@ PreconditionerRow with_general(PreconditionerRow row, ReadOptions read);
 /// Whether rows depend on rows of other ranks.
 bool couples_ranks(const Parameters& parameters, const PreconditionerSetting& setting);
 
-/// The memory of factors (precond/counted.hpp), with the deck's keys of each preconditioner.
-CountedPlan sync_free_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
-CountedPlan jacobi_sweeps_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
-CountedPlan par_ilu_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
-CountedPlan subdomain_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
-
 /// The preconditioners `jacobi_sweeps`, `par_ilu` and `subdomain_ildu0` of matrices on a grid, which take general ones,
 /// too: these are served with the same keys by the factors of this family. Only the size of subdomains has other keys.
 PreconditionerRow with_general_sweeps(PreconditionerRow jacobi_sweeps);

@@ -143,7 +143,7 @@ class Export(ProgramTest):
                     self.assertTrue((self.folder / name / "U.mtx").exists())
                     done += 1
                 else:
-                    self.expect(2, *words, says=f"preconditioner.name = {name} has no factors L, D and U; sync_free_ilu,")
+                    self.expect(2, *words, says=f"preconditioner.name = {name} has no factors L, D and U; these have them: jacobi_sweeps,")
                     self.expect(2, *words, "--set", "scaling.name=row", says="has no factors")
                     self.assertFalse((self.folder / name).exists())
         self.assertEqual(done, len(exported))
