@@ -8,7 +8,7 @@ import sys
 import repository
 
 COMPILING = re.compile(r"kernels? (?:was|were) compiled after the clocks had started")
-COMPILED = {"docs/results/h200/ranks_large.txt": 1}  # the run of 1440^3 points: docs/ranks.md says how much of its time that is
+COMPILED = {"docs/results/h200/ranks_large.txt": 1}  # the run of 1440^3 points: docs/results/ranks.md says how much of its time that is
 DIRTY = re.compile(r'sha"?\s*[:=]\s*"?[0-9a-f]{7,40}-dirty')
 
 
