@@ -152,19 +152,19 @@ class Benches(ProcessesTest):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         self.expect(0, "run", deck, "--backend", "cpu", "--quiet")
         before = sorted(self.folder.iterdir())
-        for words, says in ((("check", deck), "check runs in one process, and mpirun or srun has started 2 together; start it once, with --ranks 2"),
-                            (("export", deck), "export runs in one process"),
-                            (("report", "deck.h5"), "report runs in one process"),
-                            (("plot", "deck.h5"), "plot runs in one process"),
-                            (("study", "run", deck), "study runs in one process"),
-                            (("warm", deck, "--arch", "90"), "warm runs in one process"),
-                            (("new", "poisson"), "new runs in one process"),
-                            (("list",), "list runs in one process"),
-                            (("help", "cg"), "help runs in one process"),
-                            (("info", "deck.h5"), "info runs in one process"),
-                            (("diff", "deck.h5", "deck.h5"), "diff runs in one process")):
+        refused = ((("check", deck), "check runs in one process, and mpirun or srun has started 2 together; start it once, with --ranks 2"),
+                   (("export", deck), "export runs in one process"),
+                   (("report", "deck.h5"), "report runs in one process"),
+                   (("plot", "deck.h5"), "plot runs in one process"),
+                   (("study", "run", deck), "study runs in one process"),
+                   (("warm", deck, "--arch", "90"), "warm runs in one process"),
+                   (("new", "poisson"), "new runs in one process"),
+                   (("list",), "list runs in one process"),
+                   (("help", "cg"), "help runs in one process"),
+                   (("info", "deck.h5"), "info runs in one process"),
+                   (("diff", "deck.h5", "deck.h5"), "diff runs in one process"))
+        for (words, says), done in zip(refused, self.under_mpiruns(2, *(words for words, _ in refused))):
             with self.subTest(words):
-                done = self.under_mpirun(2, *words)
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertEqual(done.stderr.count(says), 1, done.stderr)
                 self.assertEqual(done.stdout, "")
@@ -173,12 +173,12 @@ class Benches(ProcessesTest):
 
     def test_a_wrong_command_line_is_told_once(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
-        for words, says in (((), "a verb is missing"), (("walk", deck), "no verb is called 'walk'"), (("run",), "run needs DECK"),
-                            (("run", deck, "--bogus"), "run has no option '--bogus'"),
-                            (("compare", deck, "--reps"), "option '--reps' is missing"),
-                            (("list", "--bogus"), "list has no option '--bogus'")):
+        wrong = (((), "a verb is missing"), (("walk", deck), "no verb is called 'walk'"), (("run",), "run needs DECK"),
+                 (("run", deck, "--bogus"), "run has no option '--bogus'"),
+                 (("compare", deck, "--reps"), "option '--reps' is missing"),
+                 (("list", "--bogus"), "list has no option '--bogus'"))
+        for (words, says), done in zip(wrong, self.under_mpiruns(3, *(words for words, _ in wrong))):
             with self.subTest(words):
-                done = self.under_mpirun(3, *words)
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertEqual(done.stderr.count(says), 1, done.stderr)
                 self.assertEqual(done.stdout, "")

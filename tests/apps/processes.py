@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tests of the program whose ranks are processes under mpirun."""
 
+import concurrent.futures
 import os
 import pathlib
 import signal
@@ -22,6 +23,11 @@ class ProcessesTest(ProgramTest):
     def under_mpirun(self, processes, *words, environment=None):
         return subprocess.run([*mpirun.COMMAND, "-n", str(processes), PROGRAM, *words], cwd=self.folder, text=True, timeout=120,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(environment or {})})
+
+    def under_mpiruns(self, processes, *commands):
+        """What under_mpirun returns for each command, a few at a time: an mpirun whose processes fail waits a second or two, idle."""
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            return list(pool.map(lambda words: self.under_mpirun(processes, *words), commands))
 
     def run_processes(self, processes, deck, output, *words, environment=None):
         return self.under_mpirun(processes, "run", deck, "--backend", self.backend, "--threads", "1", "--quiet", "--set",
