@@ -44,8 +44,8 @@ def flipped_diff(program, count, choose):
 
 def flipped_report(program, count, choose):
     whole = make(program)
-    status, said = program.run("report", "a.h5")
-    if status != 0 and b"python3-h5py" in said:
+    program.write("b.h5", "")
+    if b"python3-h5py" in program.run("report", "b.h5")[1]:  # it cannot draw here
         return
     yield from damaged(program, whole, count, choose, ("report", "b.h5"))
 
