@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpirun, and the processes that it starts."""
 
-import os
 import shutil
 import subprocess
 import time
 
-# Open MPI ends up with these on one host without a fabric; to look for one takes a tenth of the time of a short run.
-os.environ.setdefault("OMPI_MCA_pml", "ob1")
-os.environ.setdefault("OMPI_MCA_btl", "^ofi,openib")
 COMMAND = ("mpirun", "--allow-run-as-root", "--oversubscribe")
 
 
