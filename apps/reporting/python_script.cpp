@@ -17,10 +17,13 @@
 namespace hyperplane {
 namespace {
 
-/// The name of a Python 3 that has the modules needed to read records and draw.
+/// The name of a Python 3 that has the modules needed to read records and draw. They are looked for and not loaded,
+/// which would take a third of a second; the scripts say what cannot be loaded.
 std::string find_python(const std::string& verb) {
+    const std::string has_both =
+        "from importlib.util import find_spec; raise SystemExit(None in map(find_spec, ('h5py', 'matplotlib')))";
     for (const char* python : {"python3", "/usr/bin/python3"})
-        if (capture({python, "-c", "import h5py, matplotlib"}).status == 0) return python;
+        if (capture({python, "-c", has_both}).status == 0) return python;
     throw FileError(
         verb + " needs Python 3 with h5py and matplotlib: apt-get install python3 python3-h5py python3-matplotlib");
 }
