@@ -296,24 +296,6 @@ class Bench(ProgramTest):
             with self.subTest(words[0]):
                 self.expect(2, "bench", *words, says=told)
 
-    def test_multigrid_tells_the_memory_that_check_predicts_and_a_run_records(self):
-        deck = self.write("a.ini", POISSON.format(cells="17 15 13") + "[preconditioner]\nname = multigrid\nstrength = 0\n"
-                          "[device]\nbackend = cpu\n")
-        for smoother in ("struct_ilu", "multicolor", "chebyshev"):
-            with self.subTest(smoother):
-                words = (deck, "--set", f"smoother.name={smoother}")
-                told = self.bench("multigrid", *words)["decks"][0]["bytes"]
-                predicted = self.run_json(0, "check", *words)["memory"]["by_label"]["preconditioner multigrid"]
-                self.assertAlmostEqual(told, predicted, delta=0.01 * predicted)
-                recorded, without = (self.run_json(0, "run", *words, "--fresh", *more)["memory"]["by_label"]
-                                     for more in ((), ("--set", "preconditioner.name=none", "--set", "smoother.name=",
-                                                       "--set", "preconditioner.strength=")))
-                # At its peak a set-up holds what the coarsest matrix is factored in, too.
-                held = sum(size for label, size in recorded.items() if label not in without and "factors of the" not in label)
-                self.assertAlmostEqual(told, held, delta=0.01 * held)
-        shown = self.expect(0, "bench", "multigrid", deck, "--repeats", "1").stdout
-        self.assertRegex(shown, r"it holds [0-9.]+ MiB\n")
-
     def test_hpcg(self):
         found = self.bench("hpcg", "32", "16", "48")
         self.assertTrue(found["unofficial"] and found["passed"] and found["same_bits"])

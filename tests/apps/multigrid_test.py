@@ -4,11 +4,12 @@
 Besides: matrices on a grid from a file, systems without a solution, and what `compare --auto` recommends where multigrid
 is slower."""
 
+import json
 import math
 import os
 import unittest
 
-from program import INPUTS, CompareTest, ProgramTest
+from program import INPUTS, POISSON, CompareTest, ProgramTest
 
 CELLS = "discretisation = cell\nright_hand_side = ones\ncoefficient = "
 RESERVOIR = CELLS + "spe10like\nboundary_condition = zdirichlet\nseed = 1\n"
@@ -216,6 +217,24 @@ class Memory(ProgramTest):
         self.assertGreater(grids[0]["bytes"], grids[1]["bytes"])
         self.assertGreater(grids[2]["bytes"], 8 * (9 * 5 * 3) ** 2)  # the inverse
         self.assertIn("of preconditioner multigrid: grid 0, 33 x 18 x 9: ", self.expect(0, "check", deck).stdout)
+
+    def test_bench_tells_what_check_predicts_and_a_run_records(self):
+        deck = self.write("a.ini", POISSON.format(cells="17 15 13") + "[preconditioner]\nname = multigrid\nstrength = 0\n"
+                          "[device]\nbackend = cpu\n")
+        for smoother in ("struct_ilu", "multicolor", "chebyshev"):
+            with self.subTest(smoother):
+                words = (deck, "--set", f"smoother.name={smoother}")
+                told = json.loads(self.expect(0, "bench", "multigrid", *words, "--repeats", "2", "--json", "-").stdout)["decks"][0]["bytes"]
+                predicted = self.run_json(0, "check", *words)["memory"]["by_label"]["preconditioner multigrid"]
+                self.assertAlmostEqual(told, predicted, delta=0.01 * predicted)
+                recorded, without = (self.run_json(0, "run", *words, "--fresh", *more)["memory"]["by_label"]
+                                     for more in ((), ("--set", "preconditioner.name=none", "--set", "smoother.name=",
+                                                       "--set", "preconditioner.strength=")))
+                # At its peak a set-up holds what the coarsest matrix is factored in, too.
+                held = sum(size for label, size in recorded.items() if label not in without and "factors of the" not in label)
+                self.assertAlmostEqual(told, held, delta=0.01 * held)
+        shown = self.expect(0, "bench", "multigrid", deck, "--repeats", "1").stdout
+        self.assertRegex(shown, r"it holds [0-9.]+ MiB\n")
 
 
 class Recommendation(CompareTest):
