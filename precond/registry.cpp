@@ -69,9 +69,12 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
         return std::find(other.storages.begin(), other.storages.end(), storage) != other.storages.end();
     };
     if (row.storages.empty() || takes(row)) return;
+    const auto shares_a_kind = [&](const PreconditionerRow& other) {
+        return std::any_of(row.kinds.begin(), row.kinds.end(), [&](MatrixKind kind) { return other.takes(kind); });
+    };
     std::vector<std::string> others;
     for (const PreconditionerRow& other : preconditioners())
-        if (takes(other)) others.push_back(other.name);
+        if (takes(other) && shares_a_kind(other)) others.push_back(other.name);
     throw UsageError(fmt::format("{}: {} stores its factors in {} alone, not in {}, which {} support{}{}",
                                  parameters.where("preconditioner", "storage"), row.name, list_of(row.storages),
                                  to_string(storage), fmt::join(others, ", "), row.storage_note.empty() ? "" : "; ",

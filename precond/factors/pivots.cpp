@@ -218,8 +218,8 @@ void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotIn
     if (inverter.not_finite()) throw SetupError(message);
     const PivotRemedies remedies = remedies_of(a, inverter);
     if (remedies.shift)
-        message += of_signs;
-    else if (!a.space().has_grid() && a.dof() == 1 && inverter.is_zero())
+        message += inverter.is_zero() ? "" : of_signs;
+    else if (!a.space().has_grid() && a.dof() == 1 && inverter.is_zero() && rules.policy != PivotPolicy::boost)
         message +=
             " Its row has no diagonal coefficient, or a zero: number such rows last, or permute the rows of the "
             "system so that large coefficients lie on the diagonal.";

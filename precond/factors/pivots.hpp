@@ -149,8 +149,8 @@ std::shared_ptr<const RowOrder> order_of(const SystemMatrix& a);
 /// policy is `shift`, alpha grows and the factorisation is repeated. If the policy is `boost` and a general matrix has
 /// zero blocks, the factorisation is repeated once, with `by_row` in inverter.rules(), which build must follow. Throws
 /// SetupError if pivots still cannot be used; its message has `name`, the place of the first such pivot and `remark`;
-/// and `of_signs`, advice about pivots of the wrong sign, unless that pivot and A's diagonal are zero there. The caller
-/// fills in factor_bytes of the report.
+/// and `of_signs`, advice about pivots of the wrong sign, unless that pivot is zero. The caller fills in factor_bytes
+/// of the report.
 SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, double shift, const std::string& name,
                                const std::function<void(double alpha, PivotInverter& inverter)>& build,
                                const std::string& remark = "", const std::string& of_signs = "");

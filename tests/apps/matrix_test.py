@@ -193,6 +193,21 @@ class Matrix(MatrixTest):
             self.assertIn("Its row has no diagonal coefficient, or a zero: number such rows last, or permute", done.stderr)
             self.assertNotIn("indefinite", done.stderr)
 
+    def test_advice_is_left_out_where_it_cannot_help(self):
+        """L D L^T needs pivots that are not zero; a row that is zero throughout cannot be numbered last."""
+        self.write("a.mtx", coordinate(3, [(i, j, 1) for i, j, _ in tridiagonal(3)]))  # eliminating row 1 leaves row 2 a zero
+        deck = self.write("a.ini", DECK.format(file="a.mtx"))
+        for sets in ((), ("--set", "preconditioner.indefinite=true")):
+            done = self.expect(5, "run", deck, "--fresh", *sets, says="the pivot at row 2 is zero")
+            self.assertNotIn("is factored as L D L^T", done.stderr)
+        self.write("a.mtx", coordinate(3, [(1, 1, 4), (2, 2, 0), (3, 3, 4)]))
+        done = self.expect(5, "run", deck, "--fresh", "--set", "preconditioner.pivot_policy=boost", says="the matrix is singular")
+        self.assertNotIn("number such rows last", done.stderr)
+
+    def test_storage_is_refused_with_those_that_take_general_matrices(self):
+        self.refused(2, coordinate(6, tridiagonal(6)), "stores its factors in double alone, not in single, which jacobi_sweeps, par_ilu,",
+                     "preconditioner.name=par_ilut", "preconditioner.storage=single")
+
     def test_pivots_whose_inverse_overflows_are_named(self):
         entries = [(1, 1, 4), (2, 2, "5e-324"), (3, 3, 4)]
         for name in ("sync_free_ilu", "par_ilut", "par_ilu", "jacobi", "subdomain_ildu0"):
