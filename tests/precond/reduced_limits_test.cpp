@@ -229,10 +229,13 @@ TEST(FactorStorage, IsRefusedWithAnExplanationWhereARowHasNone) {
                 FAIL() << "was accepted";
             } catch (const UsageError& error) {
                 const std::string text = error.what();
-                EXPECT_NE(text.find(row.name + " stores its factors in " + list_of(row.storages) + " alone, not in " +
-                                    to_string(storage) + ", which struct_ilu, "),
-                          text.npos)
+                const bool takes_grids = row.takes(MatrixKind::structured);
+                EXPECT_NE(
+                    text.find(row.name + " stores its factors in " + list_of(row.storages) + " alone, not in " +
+                              to_string(storage) + ", which " + (takes_grids ? "struct_ilu, " : "jacobi_sweeps, ")),
+                    text.npos)
                     << text;
+                EXPECT_EQ(text.find("multigrid") != text.npos, takes_grids) << "multigrid takes grids alone: " << text;
             }
         }
     }
