@@ -32,8 +32,8 @@ struct CountedPlan {
     Index most_setup_bytes = 0;  ///< the same where most_bytes are held; at least setup_bytes
     /// What the pattern decides besides, as in "rows of the factors fill up"; empty: nothing.
     const char* most_when = "";
-    bool by_level =
-        false;  ///< threads share the rows of a level, and blocks that are missing on the diagonal are stored
+    /// Threads share the rows of a level, and blocks that are missing on the diagonal are stored.
+    bool by_level = false;
 };
 
 using PlanByCounts = std::function<CountedPlan(const Parameters&, const Context&, const BlockCounts&)>;

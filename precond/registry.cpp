@@ -93,12 +93,13 @@ void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& set
         if (other.takes(setting.matrix.kind()) && takes_symmetry(other) && !(on_cpu && other.baseline))
             others.push_back(other.name);
     const bool general = setting.matrix.kind() == MatrixKind::general;
+    const bool has_counterpart = !kind && general && !row.general_counterpart.empty();
     throw UsageError(fmt::format(
         "preconditioner.name = {} {}; use {}{}", row.name,
         kind      ? "needs a symmetric matrix, and this one is not"
         : general ? "takes matrices on a grid alone, and this one is general"
                   : "takes general matrices alone, and this one is on a grid (matrix.format = general makes it one)",
-        fmt::join(others, ", "), !kind && general ? row.general_counterpart : ""));
+        fmt::join(others, ", "), has_counterpart ? "; " + row.general_counterpart : ""));
 }
 
 CountedPlan plan_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {

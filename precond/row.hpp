@@ -93,7 +93,7 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     /// Another library's, on GPUs alone, which others are compared with.
     bool baseline = false;
     bool exports_factors = false;  ///< of general matrices: L, D and U
-    /// Ends the refusal of general matrices: "; " and what does the same for these.
+    /// What does the same for general matrices, if this one does not take them, as a sentence for its refusal.
     std::string general_counterpart;
     /// The preconditioner with the same factors, if no loop over points can read this one's; for checks.
     std::string same_factors;

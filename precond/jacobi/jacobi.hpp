@@ -7,7 +7,6 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/checks/applications.hpp"
-#include "precond/counted.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/row.hpp"
 
@@ -54,6 +53,5 @@ private:
 
 PreconditionerRow jacobi_row();
 PreconditionerRow none_row();
-/// The memory of `jacobi` on a general matrix.
 
 }  // namespace hyperplane

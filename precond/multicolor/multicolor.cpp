@@ -367,7 +367,7 @@ PreconditionerRow multicolor_row() {
         "Iterative Methods, section 12.4.";
     row.parameters = multicolor_parameters();
     row.general_counterpart =
-        "; a general matrix is factored by colours with sync_free_ilu and ordering.name = multicolor";
+        "a general matrix is factored by colours with sync_free_ilu and ordering.name = multicolor";
     row.on_ranks = true;
     row.uneven_on_ranks = true;  // one between two others has places of both
     row.only_on_ranks = {{"solve_mode", "sync"}};

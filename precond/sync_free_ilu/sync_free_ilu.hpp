@@ -26,7 +26,6 @@
 #include <memory>
 #include <string>
 
-#include "precond/counted.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/general/solves/rank_stages.hpp"
