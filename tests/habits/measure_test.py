@@ -24,6 +24,7 @@ echo "$CUDA_VISIBLE_DEVICES" >>"${0%/*}/cards"
 while read -r what value; do
     [ "$what" != Cpus_allowed_list: ] || echo "$CUDA_VISIBLE_DEVICES $value" >>"${0%/*}/processors"
 done </proc/$$/status
+for ((tries = 0; tries < 600 && $(sort -u "${0%/*}/cards" | wc -l) < ${MEASURE_TEST_CARDS:-1}; ++tries)); do sleep 0.1; done
 while [ $# -gt 0 ]; do [ "$1" != --json ] || echo '{}' >"$2"; shift; done
 echo done
 """
@@ -46,9 +47,11 @@ class Measure(unittest.TestCase):
         program.write_text(PROGRAM.replace("SHA", sha))
         program.chmod(0o755)
 
-    def measure(self, code, *words, cards="3"):
+    def measure(self, code, *words, cards="3", together=1):
+        """Runs measure.sh. No call of the program ends before as many GPUs as `together` says have begun one."""
+        environment = {**os.environ, "CUDA_VISIBLE_DEVICES": cards, "MEASURE_TEST_CARDS": str(together)}
         done = subprocess.run([SCRIPT, "--build", self.folder / "build", *words, self.folder / "results"],
-                              capture_output=True, text=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": cards})
+                              capture_output=True, text=True, env=environment)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
@@ -73,7 +76,7 @@ class Measure(unittest.TestCase):
         self.assertEqual(names, {*listed, "SHA"})
 
     def test_takes_all_gpus_or_as_many_as_it_is_told(self):
-        self.measure(0, "--minutes", "1000", cards="3,1,GPU-abc")
+        self.measure(0, "--minutes", "1000", cards="3,1,GPU-abc", together=3)
         self.assertEqual(len(self.calls()), len(self.listed()[1]))  # each of them once
         cards = self.folder / "build/apps/cards"
         self.assertEqual(set(cards.read_text().split()), {"3", "1", "GPU-abc"})
@@ -87,7 +90,7 @@ class Measure(unittest.TestCase):
         allowed = os.sched_getaffinity(0)
         if len(allowed) < 2:
             self.skipTest("two processors are needed")
-        self.measure(0, "--minutes", "1000", "--only", "^lap", cards="4,6")
+        self.measure(0, "--minutes", "1000", "--only", "^lap", cards="4,6", together=2)
         lines = (self.folder / "build/apps/processors").read_text().splitlines()
         used = {card: {line.split()[1] for line in lines if line.startswith(card)} for card in ("4", "6")}
         for lists in used.values():
