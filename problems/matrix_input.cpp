@@ -63,13 +63,13 @@ std::string unsymmetric_text(const CsrMatrix& csr) {
 }
 
 std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows) {
-    const std::string where = parameters.where("problem", "right_hand_side");
-    std::vector<double> values =
-        with_place(where, [&] { return files.vector(parameters.text("problem", "right_hand_side")); });
-    if (Index(values.size()) != rows)
-        throw UsageError(fmt::format("{}: {} holds {} values, and the matrix has {} rows", where,
-                                     parameters.text("problem", "right_hand_side"), values.size(), rows));
-    return values;
+    const std::string& file = parameters.text("problem", "right_hand_side");
+    return with_place(parameters.where("problem", "right_hand_side"), [&] {
+        std::vector<double> values = files.vector(file);
+        if (Index(values.size()) != rows)
+            throw FileError(fmt::format("{} holds {} values, and the matrix has {} rows", file, values.size(), rows));
+        return values;
+    });
 }
 
 std::string zeros_warning(const CsrMatrix& csr) {

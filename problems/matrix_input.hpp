@@ -35,7 +35,7 @@ std::string zero_product_warning();
 std::string zeros_warning(const CsrMatrix& csr);
 
 /// The values of the file that problem.right_hand_side names. Throws FileError, which begins with the key's place in
-/// the deck, and UsageError unless there are `rows` of them.
+/// the deck, also unless there are `rows` of them.
 std::vector<double> read_input_vector(const Parameters& parameters, const InputFiles& files, Index rows);
 
 }  // namespace hyperplane

@@ -10,6 +10,7 @@
 
 #include "apps/deck/identity.hpp"
 #include "apps/log.hpp"
+#include "core/counted.hpp"
 #include "io/checkpoint.hpp"
 #include "solvers/time_stepping.hpp"
 
@@ -75,10 +76,11 @@ void check_that_more_is_asked(const Case& a_case, const RecordData& record) {
             record.path, record.state.step));
 }
 
-/// The record of a finished run that this deck extends. Throws UsageError if that cannot be.
-std::optional<RecordData> finished_record(const Case& a_case) {
+/// The record of a finished run that this deck extends; none if it has no state and there is a checkpoint in its place.
+/// Throws UsageError or FileError if that cannot be.
+std::optional<RecordData> finished_record(const Case& a_case, bool has_checkpoint) {
     auto record = earlier_record(a_case);
-    if (!record || !can_take_more(*record)) return std::nullopt;
+    if (!record || !can_take_more(*record) || (has_checkpoint && !record->has_state)) return std::nullopt;
     auto differing = differences(a_case, *record);
     const auto allowed = [](const std::string& difference) {
         return std::any_of(may_change.begin(), may_change.end(),
@@ -151,11 +153,23 @@ std::optional<RecordData> most_advanced(const Case& a_case, Restart restart) {
     CheckpointsBeside checkpoints(a_case);
     if (checkpoints.are_newer_than(a_case.record_path())) return std::move(checkpoints.newest());
     auto found = preempted_record(a_case);
-    if (!found && restart == Restart::required) found = finished_record(a_case);
     auto& checkpoint = checkpoints.newest();
+    if (!found && restart == Restart::required) found = finished_record(a_case, checkpoint.has_value());
     if (!found && !checkpoint && restart == Restart::required) checkpoints.refuse(a_case.record_path());
     const auto reached = [](const RecordData& r) { return std::tie(r.state.step, r.state.newton, r.state.iterations); };
     return checkpoint && (!found || reached(*found) < reached(*checkpoint)) ? std::move(checkpoint) : std::move(found);
+}
+
+/// Refuses a state whose rows have other places than they have here, before its record is written over.
+void check_order(const Case& a_case, const RecordData& from) {
+    const RowOrder* const order = a_case.shape().order();
+    if (!order) return;
+    const auto mark = from.state.solver.find(order_item);
+    if (mark != from.state.solver.end() && mark->second.all() == order_mark(*order)) return;
+    throw FileError(
+        fmt::format("{} was computed with other places of the rows than the ordering {} gives them here, perhaps by "
+                    "another version of its library, or from a file that has changed since; start over with --fresh",
+                    from.path, order->name));
 }
 
 void announce(const Case& a_case, const RecordData& from, Restart restart) {
@@ -177,6 +191,10 @@ void announce(const Case& a_case, const RecordData& from, Restart restart) {
 
 }  // namespace
 
+std::vector<double> order_mark(const RowOrder& order) {
+    return {double(order.fingerprint() >> 12)};
+}
+
 std::optional<RecordData> find_beginning(const Case& a_case, Restart restart) {
     if (restart == Restart::never) return std::nullopt;
     std::optional<RecordData> found;
@@ -188,7 +206,7 @@ std::optional<RecordData> find_beginning(const Case& a_case, Restart restart) {
     } else {
         found = most_advanced(a_case, restart);
     }
-    if (found) announce(a_case, *found, restart);
+    if (found) check_order(a_case, *found), announce(a_case, *found, restart);
     return found;
 }
 

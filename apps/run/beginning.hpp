@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "apps/run/case.hpp"
 #include "io/record.hpp"
@@ -19,7 +20,12 @@ enum class Restart {
 
 /// The most advanced state from which the run can be continued; nothing if it begins at the initial state. The log says
 /// where the state comes from, and which slots are damaged. Throws UsageError if record or checkpoint is of another
-/// deck, and FileError if the record is not one, or if a restart is required and impossible.
+/// deck, and FileError if the record is not one, if its rows have other places, or if a restart is required and
+/// impossible.
 std::optional<RecordData> find_beginning(const Case& a_case, Restart restart);
+
+/// What a state keeps as `order_item`, so that a run which continues it knows whether rows have the same places.
+std::vector<double> order_mark(const RowOrder& order);
+constexpr const char* order_item = "run/order";
 
 }  // namespace hyperplane

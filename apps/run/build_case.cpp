@@ -103,10 +103,10 @@ void check_counts_of_steps(const Parameters& p, const Problem& problem) {
 Foundation make_foundation(const Deck& deck, const Parameters& parameters, const Context& context) {
     const bool whole = context.ranks() && has_general_matrix(parameters);
     refuse_larger_than_memory(deck, parameters, whole ? context.ranks()->ranks_on_host() : 1);
-    return {context,
-            find_row(problems(), "problem", parameters.text("problem", "name"))
-                .create(parameters, whole ? context.alone() : context, files_of(deck, context)),
-            whole};
+    InputFiles files = files_of(deck, context);
+    auto problem = find_row(problems(), "problem", parameters.text("problem", "name"))
+                       .create(parameters, whole ? context.alone() : context, files);
+    return {context, std::move(problem), std::move(files), whole};
 }
 
 /// The planes that no cut between ranks may divide, for the preconditioner of a case.
@@ -159,7 +159,7 @@ std::shared_ptr<const Problem> in_format(const std::shared_ptr<const Problem>& p
 
 /// The problem in the order that [ordering] asks for.
 std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& problem, const Parameters& parameters,
-                                        const Context& context) {
+                                        const Context& context, const InputFiles& files) {
     if (parameters.text("ordering", "name") == orderings().front().name) return problem;
     if (!problem->shape().pattern)
         throw UsageError(
@@ -167,7 +167,7 @@ std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& pr
                         "leave the key out",
                         parameters.where("ordering", "name")));
     announce_order(context, order_text(parameters), problem->shape().pattern->rows());
-    return problem->in_order(make_order(*problem->shape().pattern, parameters));
+    return problem->in_order(make_order(*problem->shape().pattern, parameters, files));
 }
 
 /// The keys of a deck that decide about form and order, with their values.
@@ -185,13 +185,14 @@ std::shared_ptr<const Problem> in_form(const Foundation& foundation, const Param
     if (made) return made;
     const Context& context = foundation.context;
     if (!context.ranks())
-        return made = in_order(in_format(foundation.problem, parameters, context), parameters, context);
+        return made =
+                   in_order(in_format(foundation.problem, parameters, context), parameters, context, foundation.files);
     if (foundation.whole != has_general_matrix(parameters))
         throw UsageError(parameters.where("matrix", "format") +
                          ": on several ranks all that are compared have the same matrix.format; set it for all of "
                          "them, or take one rank");
     made = in_order(in_format(foundation.problem, parameters, foundation.whole ? context.alone() : context), parameters,
-                    context);
+                    context, foundation.files);
     if (foundation.whole) made = rows_of_rank(made, context);
     return made = on_ranks(made);
 }
@@ -345,7 +346,7 @@ Foundation build_foundation(const Deck& deck, const Parameters& parameters, cons
 }
 
 Foundation foundation_of(const Case& a_case) {
-    Foundation foundation{a_case.context, a_case.problem,
+    Foundation foundation{a_case.context, a_case.problem, files_of(a_case.deck, a_case.context),
                           a_case.context.ranks() && has_general_matrix(a_case.parameters)};
     (*foundation.forms)[form_key(a_case.parameters)] = a_case.problem;
     return foundation;

@@ -10,6 +10,7 @@
 #include "apps/log.hpp"
 #include "apps/run/advice.hpp"
 #include "apps/run/announcements.hpp"
+#include "apps/run/beginning.hpp"
 #include "apps/run/blow_up.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/kernels.hpp"
@@ -29,11 +30,6 @@ namespace hyperplane {
 namespace {
 
 constexpr Index most_warnings = 5;  // of steps that are repeated; the others are counted
-
-/// By what a state that is continued is known to have its rows at the same places.
-std::vector<double> order_mark(const RowOrder& order) {
-    return {double(order.fingerprint() >> 12)};
-}
 
 }  // namespace
 
@@ -193,11 +189,6 @@ void Simulation::start() {
         ours ? store.put_saved(name, values) : void(krylov[name] = values);
     }
     within_ = store.get("run/within").at(0) != 0.0;
-    if (const RowOrder* order = case_.shape().order(); order && store.get("run/order") != order_mark(*order))
-        throw FileError(
-            fmt::format("the state was computed with other places of the rows than the ordering {} gives them here, "
-                        "perhaps by another version of its library; start over with --fresh",
-                        order->name));
     if (before.solver.count("run/seconds"))
         solves_.add_time_before(store.get("run/seconds").at(0), store.get("run/seconds").at(1));
     stepper_->resume(store);
@@ -352,7 +343,7 @@ RunState Simulation::state(bool within, Index iterations, const SolverItems& kry
     stepper_->save(store);
     newton_->save(store);
     store.put("run/within", std::vector<double>{within ? 1.0 : 0.0});
-    if (const RowOrder* order = case_.shape().order()) store.put("run/order", order_mark(*order));
+    if (const RowOrder* order = case_.shape().order()) store.put(order_item, order_mark(*order));
     store.put("run/seconds", std::vector<double>{solves_.setup_so_far(), solves_.solve_so_far()});
     RunState state{.step = stepper_->steps_done(),
                    .time = stepper_->time(),

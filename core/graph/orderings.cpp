@@ -19,7 +19,7 @@ Buffer<int> given_order(const BlockPattern& pattern) {
 }
 
 /// Fisher and Yates's shuffle.
-Buffer<int> random_order(const BlockPattern& pattern, const Parameters& parameters) {
+Buffer<int> random_order(const BlockPattern& pattern, const Parameters& parameters, const InputFiles&) {
     const auto seed = std::uint64_t(parameters.integer("ordering", "seed"));
     Buffer<int> order = given_order(pattern);
     for (Index last = order.size() - 1; last > 0; --last)
@@ -46,7 +46,7 @@ const std::vector<RegistryRow<MakeOrder>>& orderings() {
          "the order of the file, or of the grid's points",
          "The block rows keep the order in which they were given.",
          {},
-         [](const BlockPattern& pattern, const Parameters&) { return given_order(pattern); }},
+         [](const BlockPattern& pattern, const Parameters&, const InputFiles&) { return given_order(pattern); }},
         {"rcm",
          {},
          "reverse Cuthill-McKee: a small bandwidth",
@@ -55,7 +55,9 @@ const std::vector<RegistryRow<MakeOrder>>& orderings() {
          "order. Sources: Cuthill and McKee 1969; George and Liu, Computer Solution of Large Sparse Positive Definite "
          "Systems, 1981, for the reversal and for the row at which to begin.",
          {},
-         [](const BlockPattern& pattern, const Parameters&) { return rcm_order(graph_of(pattern)); }},
+         [](const BlockPattern& pattern, const Parameters&, const InputFiles&) {
+             return rcm_order(graph_of(pattern));
+         }},
         {"random",
          {},
          "a random permutation",
@@ -78,7 +80,9 @@ const std::vector<RegistryRow<MakeOrder>>& orderings() {
          "graphs, "
          "1998. It needs a program that was built with METIS.",
          {},
-         [](const BlockPattern& pattern, const Parameters&) { return nested_dissection_order(graph_of(pattern)); }},
+         [](const BlockPattern& pattern, const Parameters&, const InputFiles&) {
+             return nested_dissection_order(graph_of(pattern));
+         }},
         {"multicolor",
          {"colours"},
          "rows by colour: as many levels as colours",
@@ -96,11 +100,24 @@ const std::vector<RegistryRow<MakeOrder>>& orderings() {
                "the same colours for any number of threads, two to four times as many as greedy finds for grids in "
                "natural order",
            .choices = {"greedy", "hashed"}}},
-         [](const BlockPattern& pattern, const Parameters& parameters) {
+         [](const BlockPattern& pattern, const Parameters& parameters, const InputFiles&) {
              const bool hashed = parameters.text("ordering", "colours") == "hashed";
              const Graph graph = graph_of(pattern);
              return order_by_colour(hashed ? hashed_colours(graph) : greedy_colours(graph));
          }},
+        {"file",
+         {},
+         "the order that a file gives, such as one that export has written",
+         "Any order of your own: that of another program, or one that took long to find. What hyperplane export "
+         "writes as order.mtx can be read back.",
+         {{.section = "ordering",
+           .key = "file",
+           .type = ParameterType::path,
+           .default_value = "",
+           .description = "file of the order, a Matrix Market array or the first vector of a PETSc file: at each place "
+                          "the number of the block row that is solved there, counted from 1 in the given order",
+           .required = true}},
+         order_of_file},
     };
     return rows;
 }
@@ -131,11 +148,12 @@ std::string order_text(const Parameters& parameters) {
                       [&](const std::string& key) { return parameters.text("ordering", key); });
 }
 
-std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters) {
+std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters,
+                                           const InputFiles& files) {
     const auto& row = find_row(orderings(), "ordering", parameters.text("ordering", "name"));
     if (&row == &orderings().front()) return nullptr;
     const auto begin = std::chrono::steady_clock::now();
-    RowOrder order = make_row_order(pattern.context(), order_text(parameters), row.create(pattern, parameters));
+    RowOrder order = make_row_order(pattern.context(), order_text(parameters), row.create(pattern, parameters, files));
     order.seconds = seconds_since(begin);
     order.before = pattern.statistics();
     return std::make_shared<const RowOrder>(std::move(order));

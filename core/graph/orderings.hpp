@@ -6,18 +6,22 @@
 //   nested_dissection   METIS: little fill, few and wide levels
 //   multicolor          colours of the graph, greedy on one thread or hashed on all: as many levels of ILU(0) as there
 //                       are colours
+//   file                the order that a file gives
 #pragma once
 
 #include <functional>
 #include <memory>
 
 #include "core/graph/graph.hpp"
+#include "core/interfaces/input_files.hpp"
 #include "core/parameters/registry.hpp"
 
 namespace hyperplane {
 
-/// The row at each place, for a pattern that the host can read. Throws UsageError if it cannot be made.
-using MakeOrder = std::function<Buffer<int>(const BlockPattern& pattern, const Parameters& parameters)>;
+/// The row at each place, for a pattern that the host can read. Throws UsageError if it cannot be made, FileError if
+/// its file cannot be used.
+using MakeOrder =
+    std::function<Buffer<int>(const BlockPattern& pattern, const Parameters& parameters, const InputFiles& files)>;
 
 /// The first row is `natural`, the given order.
 const std::vector<RegistryRow<MakeOrder>>& orderings();
@@ -31,8 +35,10 @@ std::string order_text(const std::string& name, const std::function<std::string(
 /// Names the ordering that the deck asks for in that way.
 std::string order_text(const Parameters& parameters);
 
-/// The order that the deck asks for; null for the given one.
-std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters);
+/// The order that the deck asks for; null for the given one. `files` reads what the deck names. Throws UsageError,
+/// FileError.
+std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters,
+                                           const InputFiles& files);
 
 /// Reverse Cuthill-McKee (core/graph/rcm.cpp).
 Buffer<int> rcm_order(const Graph& graph);
@@ -46,6 +52,9 @@ Buffer<int> order_by_colour(const Buffer<int>& colour);
 /// METIS's nested dissection (core/graph/nested_dissection.cpp). Throws UsageError if the graph is larger than
 /// METIS's indices count, or if this program was built without METIS.
 Buffer<int> nested_dissection_order(const Graph& graph);
+/// The order that the file of ordering.file gives (core/graph/order_of_file.cpp): at each place the number of a block
+/// row, counted from 1. Throws FileError unless each row of the pattern is there once.
+Buffer<int> order_of_file(const BlockPattern& pattern, const Parameters& parameters, const InputFiles& files);
 /// Whether this program was built with METIS.
 bool metis_built();
 

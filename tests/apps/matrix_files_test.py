@@ -69,7 +69,7 @@ class MatrixFiles(MatrixTest):
 
     def test_wrong_right_hand_sides(self):
         self.write("b.mtx", "%%MatrixMarket matrix array real general\n29 1\n" + "2\n" * 29)
-        self.refused(2, coordinate(30, tridiagonal(30)), "b.mtx holds 29 values, and the matrix has 30 rows",
+        self.refused(7, coordinate(30, tridiagonal(30)), "b.mtx holds 29 values, and the matrix has 30 rows",
                      "problem.right_hand_side=b.mtx")
         self.refused(7, coordinate(30, tridiagonal(30)), "without a file b is xones, ones or random",
                      "problem.right_hand_side=one")

@@ -111,6 +111,52 @@ class Ordering(ProgramTest):
                         self.assertEqual((self.folder / "natural" / "A.mtx").read_text(),
                                          (self.folder / where / "A.mtx").read_text())
 
+    def test_an_exported_order_is_read_back(self):
+        for block, form in (("1", "mtx"), ("3", "mtx.gz"), ("1", "petsc")):
+            with self.subTest(form, block=block):
+                words = (self.deck, "--set", f"problem.block={block}")
+                self.expect(0, "export", *words, "--set", "ordering.name=random", "--format", form, "-o", form)
+                read = ("--set", "ordering.name=file", "--set", f"ordering.file={form}/order.{form}")
+                self.expect(0, "export", *words, *read, "--format", form, "-o", "again")
+                for name in ("x", "order"):
+                    self.assertEqual((self.folder / form / f"{name}.{form}").read_bytes(), (self.folder / "again" / f"{name}.{form}").read_bytes())
+                self.assertIn(f"file (file = {form}/order.{form}); in the given order", self.expect(0, "run", *words, *read, "--fresh").stdout)
+        memory = self.run_json(0, "check", self.deck, *read)["memory"]
+        self.assertAlmostEqual(self.run_json(0, "run", self.deck, *read, "--fresh")["memory"]["peak"] / memory["predicted"], 1.0, delta=0.02)
+        both = "sync_free_ilu:ordering.name=rcm,sync_free_ilu:ordering.name=file:ordering.file=mtx/order.mtx"
+        self.assertIn("ordering.file=mtx/order.mtx", self.expect(0, "compare", self.deck, "--preconditioners", both, "--quiet").stdout)
+
+    def test_a_run_goes_on_in_the_order_in_which_it_began(self):
+        deck = self.write("t.ini", TRANSPORT.format(cells="19 17 15", steps=6) + "[preconditioner]\nname = sync_free_ilu\n[matrix]\nformat = general\n"
+                                   "[ordering]\nname = file\nfile = order.mtx\n[output]\ncheckpoint_every = 2\n")
+        order = list(range(4845, 0, -1))
+        self.write("order.mtx", array(order))
+        self.expect(0, "run", deck, "--set", "output.file=whole.h5", "--quiet")
+        self.expect(75, "run", deck, "--quiet", stop_at=40)
+        self.write("order.mtx", array(order[1:] + order[:1]))
+        self.expect(7, "run", deck, says=["than the ordering file (file = order.mtx)", "or from a file that has changed since"])
+        self.write("order.mtx", array(order))
+        self.expect(0, "run", deck, says="going on from step")
+        self.expect(0, "diff", "whole.h5", "t.h5", "--tolerance", "0")
+        self.expect(0, "run", deck, "--set", "output.file=ranks.h5", "--ranks", "2", "--quiet")
+        self.expect(0, "diff", "whole.h5", "ranks.h5", "--tolerance", "0")
+
+    def test_orders_that_a_file_does_not_give_are_refused(self):
+        deck = self.write("f.ini", DECK + "[ordering]\nname = file\nfile = order.mtx\n")
+        rows = list(range(1, 121))
+        for numbers, says in ((rows[:-1], "order.mtx holds 119 numbers, and the matrix has 120 block rows"),
+                              (rows[:-1] + [7], "order.mtx: row 7 is its number 7 and again its number 120"),
+                              ([0] + rows[1:], "order.mtx: its number 1 is 0, which is no row from 1 to 120"),
+                              (rows[:-1] + [121], "order.mtx: its number 120 is 121, which is no row from 1 to 120"),
+                              (rows[:-1] + [1.5], "order.mtx: its number 120 is 1.5, which is no row"),
+                              (rows[:-1] + ["nan"], "order.mtx:122: ")):
+            self.write("order.mtx", array(numbers).replace("'", ""))
+            self.expect(7, "run", deck, says=["f.ini:14: ordering.file: ", says])
+        (self.folder / "order.mtx").unlink()
+        self.expect(7, "run", deck, says=["f.ini:14: ordering.file: ", "order.mtx"])
+        self.expect(2, "run", self.deck, "--set", "ordering.name=file", says="ordering.file")
+        self.expect(2, "run", self.deck, "--set", "ordering.name=rcm", "--set", "ordering.file=order.mtx", says="belongs to ordering file")
+
     def test_states_pass_between_orders(self):
         words = ("--set", "output.state=always", "--set", "problem.right_hand_side=xones")
         self.expect(0, "run", self.deck, *words, "--set", "ordering.name=random", "--set", "output.file=random.h5",

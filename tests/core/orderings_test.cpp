@@ -40,7 +40,7 @@ std::vector<int> as_list(const Buffer<int>& values) {
 
 std::vector<int> order_named(const std::string& name, const BlockPattern& pattern, const std::string& value = "",
                              const std::string& key = "seed") {
-    const auto order = make_order(pattern, ordering_parameters(name, value, key));
+    const auto order = make_order(pattern, ordering_parameters(name, value, key), {});
     return as_list(order->given);
 }
 
@@ -95,7 +95,7 @@ TEST(Orderings, ColoursEqualReferenceAndAreProper) {
             std::iota(expected.begin(), expected.end(), 0);
             std::stable_sort(expected.begin(), expected.end(), [&](int v, int w) { return colour[v] < colour[w]; });
             EXPECT_EQ(order_named("multicolor", *a, hashed ? "hashed" : "", "colours"), expected);
-            const auto order = make_order(*a, ordering_parameters("multicolor", hashed ? "hashed" : "", "colours"));
+            const auto order = make_order(*a, ordering_parameters("multicolor", hashed ? "hashed" : "", "colours"), {});
             EXPECT_EQ(order->name, hashed ? "multicolor (colours = hashed)" : "multicolor");
             const ReorderedPattern ordered = in_order(*a, order, "test");
             EXPECT_LE(ordered.pattern->statistics().lower_levels, 1 + *std::max_element(colour.begin(), colour.end()));
@@ -213,7 +213,7 @@ TEST(Orderings, NestedDissectionShortensDependencies) {
     }
     const auto a = block_pattern_of(shuffled_grid(40));
     const auto rows_in = [&](const char* name) {
-        return in_order(*a, make_order(*a, ordering_parameters(name)), "test")
+        return in_order(*a, make_order(*a, ordering_parameters(name), {}), "test")
             .pattern->statistics()
             .rows_a_lower_level();
     };
@@ -223,7 +223,7 @@ TEST(Orderings, NestedDissectionShortensDependencies) {
 
 TEST(Orderings, NarrowTheBandOfAShuffledGrid) {
     const auto a = block_pattern_of(shuffled_grid(20));
-    const auto order = make_order(*a, ordering_parameters("rcm"));
+    const auto order = make_order(*a, ordering_parameters("rcm"), {});
     EXPECT_GT(order->before.lower_bandwidth, 200);
     EXPECT_LE(in_order(*a, order, "test").pattern->statistics().lower_bandwidth, 21);
     EXPECT_GE(order->seconds, 0.0);
@@ -231,10 +231,10 @@ TEST(Orderings, NarrowTheBandOfAShuffledGrid) {
 
 TEST(Orderings, NaturalIsNoOrderAndUnknownNamesAreRefused) {
     const auto a = block_pattern_of(shuffled_grid(3));
-    EXPECT_EQ(make_order(*a, ordering_parameters("natural")), nullptr);
+    EXPECT_EQ(make_order(*a, ordering_parameters("natural"), {}), nullptr);
     Parameters parameters = ordering_parameters("natural");
     parameters.set("ordering", "name", "amd");
-    EXPECT_THROW(make_order(*a, parameters), UsageError);
+    EXPECT_THROW(make_order(*a, parameters, {}), UsageError);
 }
 
 TEST(Orderings, MatricesInAnotherOrderEqualThePermutedReference) {
@@ -244,7 +244,7 @@ TEST(Orderings, MatricesInAnotherOrderEqualThePermutedReference) {
             const BlockMatrix data = reference::random_blocks(pattern, dof, 5);
             const Context context = Context::cpu(1);
             const BsrMatrix a = reference::to_bsr_matrix(context, data);
-            const auto order = make_order(*a.pattern(), ordering_parameters("random"));
+            const auto order = make_order(*a.pattern(), ordering_parameters("random"), {});
             expect_same_bits_for_any_threads(context, [&] {
                 const auto ordered = in_order(a, order, "test");
                 return std::vector<double>(ordered->values(), ordered->values() + ordered->nonzeros());
