@@ -227,11 +227,12 @@ const std::vector<Verb>& verbs() {
          !stops_well,
          in_one_process},
         {"bench",
-         "[kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|sweeps DECK...|"
-         "vectors|hpcg [NX NY NZ]]",
+         "[kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|products DECK...|multigrid DECK...|"
+         "sweeps DECK...|vectors|hpcg [NX NY NZ]]",
          0,
          -1,
-         "Time kernels, preconditioners, assembly or vectors against the memory's limit, whole solves, or HPCG's "
+         "Time kernels, preconditioners, assembly, products or vectors against the memory's limit, whole solves, or "
+         "HPCG's "
          "problem; or record how Jacobi sweeps come near to triangular solves",
          {{"cases", "LIST",
            "STENCIL:DOF:N[:sym],..., a file with such cases, table3[:DOF], table3-a100, table3-small, figure8, "

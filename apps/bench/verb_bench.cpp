@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|multigrid DECK...|sweeps
-// DECK...|vectors|hpcg]
+// hyperplane bench [kernels|preconditioners [DECK...]|solve DECK...|assembly DECK...|products DECK...|multigrid
+// DECK...|sweeps DECK...|vectors|hpcg]
 
 #include <fmt/format.h>
 
@@ -19,6 +19,7 @@
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/multigrid.hpp"
 #include "apps/bench/preconditioner_table.hpp"
+#include "apps/bench/products.hpp"
 #include "apps/bench/solve_table.hpp"
 #include "apps/bench/sweeps.hpp"
 #include "apps/bench/tables.hpp"
@@ -264,9 +265,9 @@ const std::map<std::string, std::vector<std::string>> options_of_kinds = {
     {"tunings", {"kernels", "preconditioners"}},
     {"unknowns", {"vectors"}},
     {"sweeps", {"sweeps"}},
-    {"repeats", {"kernels", "preconditioners", "solve", "assembly", "multigrid", "vectors", "hpcg"}},
-    {"set", {"preconditioners", "solve", "assembly", "multigrid", "sweeps"}},
-    {"backend", {"preconditioners", "solve", "assembly", "multigrid", "sweeps"}},
+    {"repeats", {"kernels", "preconditioners", "solve", "assembly", "products", "multigrid", "vectors", "hpcg"}},
+    {"set", {"preconditioners", "solve", "assembly", "products", "multigrid", "sweeps"}},
+    {"backend", {"preconditioners", "solve", "assembly", "products", "multigrid", "sweeps"}},
 };
 
 void refuse_options_of_others(const Invocation& invocation, const std::string& kind) {
@@ -293,6 +294,7 @@ int bench(const Invocation& invocation, const RankOrNone& launched) {
     if (kind == "solve") return bench_solves(invocation, repeats, launched);
     if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats, launched);
     if (kind == "assembly") return bench_assemblies(invocation, repeats);
+    if (kind == "products") return bench_products(invocation, repeats);
     if (kind == "vectors") return bench_all_vectors(invocation, repeats);
     if (kind == "multigrid") return bench_multigrids(invocation, repeats);
     if (kind == "sweeps") return bench_all_sweeps(invocation);
@@ -300,8 +302,8 @@ int bench(const Invocation& invocation, const RankOrNone& launched) {
     if (kind != "kernels" || invocation.arguments.size() > 1)
         throw UsageError(
             "bench: expected `bench kernels`, `bench preconditioners [DECK...]`, `bench solve DECK...`, `bench "
-            "assembly DECK...`, `bench multigrid DECK...`, `bench sweeps DECK...`, `bench vectors` or `bench hpcg "
-            "[NX NY NZ]`");
+            "assembly DECK...`, `bench products DECK...`, `bench multigrid DECK...`, `bench sweeps DECK...`, `bench "
+            "vectors` or `bench hpcg [NX NY NZ]`");
     return bench_kernel_cases(invocation, repeats);
 }
 

@@ -82,6 +82,15 @@ of_published_variants() {
     repeats=3 of_file tetrahedra-171 30 tetrahedra-171 "$variants"
     repeats=3 of_file circuit-500000 20 circuit-500000 "$variants"
 }
+# Products with general matrices, beside cuSPARSE's in rows and blocks.
+of_products() {
+    local made file='--set problem.file=MADE' none='--set preconditioner.name=none --set preconditioner.fill_level='
+    for made in star7-128 box27-96 star7-random-128 box27-random-96 tetrahedra-100 circuit-1000000 power-law-1000000 \
+        blocks2-96 blocks3-96 blocks4-64 blocks5-56 blocks6-52 blocks7-48 blocks8-48 blocks9-36 blocks10-36 blocks12-36 \
+        blocks16-26 blocks17-26 blocks24-26 blocks32-26; do
+        echo "products-$made.json|10|bench products inputs/matrix.ini --backend cuda $file/$made $none --json JSON"
+    done
+}
 of_multigrid() {
     local n words='bench solve inputs/peers/poisson_96_ones.ini --backend cuda --repeats 7 --set preconditioner.name=multigrid --set smoother.name=multicolor'
     for n in 128 256 512; do
@@ -138,6 +147,7 @@ measurements() {
     of_general_matrices
     of_published_variants
     of_parts
+    of_products
     of_structure
     of_multigrid
     sweeps_of_lap
@@ -229,7 +239,7 @@ make_matrix() { # KIND-N
 measure() { # name words...
     local name=$1 part=$folder/.$1 words=${*:2} began=$SECONDS status=0
     words=${words//JSON/$part}
-    if [[ $words =~ MADE/([a-z]+-[0-9]+) ]]; then
+    if [[ $words =~ MADE/([a-z0-9-]+-[0-9]+) ]]; then
         make_matrix "${BASH_REMATCH[1]}"
         words=${words//MADE/$work}
     fi

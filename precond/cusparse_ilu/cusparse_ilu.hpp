@@ -105,10 +105,15 @@ private:
     std::unique_ptr<Device> device_;
 };
 
+/// cuSPARSE's algorithms of products in CSR. The first is its default.
+enum class ProductAlgorithm { first, second };
+
 /// y = A x by cuSPARSE: cusparseSpMV on CSR, bsrmv on BSR. `a` computes the true residual and must outlive this object.
 class CusparseProduct : public LinearOperator {
 public:
-    CusparseProduct(const Context& context, const StructMatrix& a, RowFormat format);
+    /// Throws UsageError if an axis is periodic, or if there are more entries than 32 bits count.
+    CusparseProduct(const Context& context, const SystemMatrix& a, RowFormat format,
+                    ProductAlgorithm algorithm = ProductAlgorithm::first);
     ~CusparseProduct() override;
 
     void apply(const Vector& x, Vector& y) const override;
@@ -122,7 +127,7 @@ public:
 
 private:
     struct Device;
-    const StructMatrix& a_;
+    const SystemMatrix& a_;
     std::unique_ptr<Device> device_;
 };
 

@@ -6,8 +6,24 @@
 namespace hyperplane {
 using namespace cusparse;
 
+namespace {
+
+CompressedRows rows_of(const Context& context, const SystemMatrix& matrix, RowFormat format) {
+    if (!matrix.space().has_grid()) {
+        const BsrMatrix& a = general(matrix);
+        return {context, a, filled_pattern(context.host(), a.pattern(), 0, "cuSPARSE's rows"), format, RowPart::full};
+    }
+    const StructMatrix& a = structured(matrix);
+    if (a.grid().any_periodic())
+        throw UsageError("a product by cuSPARSE leaves out couplings that wrap; bench a grid without periodic axes");
+    return {context, a, a.stencil(), format, RowPart::full};
+}
+
+}  // namespace
+
 struct CusparseProduct::Device {
     Handle handle;
+    cusparseSpMVAlg_t algorithm;
     CompressedRows rows;
     Buffer<double> x, y;
     Sparse matrix;
@@ -15,8 +31,9 @@ struct CusparseProduct::Device {
     Description general;
     Buffer<char> work;
 
-    Device(const Context& context, const StructMatrix& a, RowFormat format)
-        : rows(context, a, a.stencil(), format, RowPart::full),
+    Device(const Context& context, const SystemMatrix& a, RowFormat format, ProductAlgorithm which)
+        : algorithm(which == ProductAlgorithm::first ? CUSPARSE_SPMV_ALG_DEFAULT : CUSPARSE_SPMV_CSR_ALG2),
+          rows(rows_of(context, a, format)),
           x(context, "cuSPARSE's vectors", a.unknowns()),
           y(context, "cuSPARSE's vectors", a.unknowns()) {
         open(context, handle);
@@ -30,11 +47,11 @@ struct CusparseProduct::Device {
         describe(to, y.data(), y.size(), value_type<double>);
         std::size_t bytes = 0;
         check(cusparseSpMV_bufferSize(handle, plain, &one<double>, matrix, from, &zero<double>, to, value_type<double>,
-                                      CUSPARSE_SPMV_ALG_DEFAULT, &bytes),
+                                      algorithm, &bytes),
               "cusparseSpMV_bufferSize");
         work = buffer(context, bytes);
         check(cusparseSpMV_preprocess(handle, plain, &one<double>, matrix, from, &zero<double>, to, value_type<double>,
-                                      CUSPARSE_SPMV_ALG_DEFAULT, work.data()),
+                                      algorithm, work.data()),
               "cusparseSpMV_preprocess");
     }
 
@@ -44,17 +61,15 @@ struct CusparseProduct::Device {
                                         general, rows.values(), rows.row_begin(), rows.column(), rows.block(), x.data(),
                                         &zero<double>, y.data()),
                          "cusparseDbsrmv");
-        check(cusparseSpMV(handle, plain, &one<double>, matrix, from, &zero<double>, to, value_type<double>,
-                           CUSPARSE_SPMV_ALG_DEFAULT, work.data()),
+        check(cusparseSpMV(handle, plain, &one<double>, matrix, from, &zero<double>, to, value_type<double>, algorithm,
+                           work.data()),
               "cusparseSpMV");
     }
 };
 
-CusparseProduct::CusparseProduct(const Context& context, const StructMatrix& a, RowFormat format) : a_(a) {
-    if (a.grid().any_periodic())
-        throw UsageError("a product by cuSPARSE leaves out couplings that wrap; bench a grid without periodic axes");
-    device_ = std::make_unique<Device>(context, a, format);
-}
+CusparseProduct::CusparseProduct(const Context& context, const SystemMatrix& a, RowFormat format,
+                                 ProductAlgorithm algorithm)
+    : a_(a), device_(std::make_unique<Device>(context, a, format, algorithm)) {}
 CusparseProduct::~CusparseProduct() = default;
 
 void CusparseProduct::load(const Vector& x) const {

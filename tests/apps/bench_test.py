@@ -51,7 +51,7 @@ class Bench(ProgramTest):
     def test_keys_of_runs(self):
         """What only run does is refused on the command line, and said of a deck."""
         self.write("a.ini", POISSON.format(cells=6) + "[output]\nprofile = true\n")
-        for kind in ("solve", "assembly", "preconditioners"):
+        for kind in ("solve", "assembly", "products", "preconditioners"):
             with self.subTest(kind=kind):
                 self.expect(2, "bench", kind, "a.ini", "--repeats", "1", "--set", "output.profile=true",
                             says="--set output.profile=true: [output] applies to hyperplane run, and bench would ignore it")
@@ -359,6 +359,22 @@ class Bench(ProgramTest):
         another = self.bench("assembly", gas, "--set", "problem.jacobian=first")["decks"][0]
         self.assertGreater(another["against_differences"], 1e-4)
         self.expect(2, "bench", "assembly", says="name one or more decks")
+
+    def test_products(self):
+        deck = self.write("a.ini", "[problem]\nname = block_laplacian\n[grid]\ncells = 9 8 7\n[solver]\nname = gmres\n")
+        on_grid, = self.bench("products", deck)["decks"]
+        found = self.bench("products", deck, deck, "--set", "matrix.format=general", "--set", "preconditioner.name=none")
+        self.assertEqual((on_grid["format"], on_grid["rows"]), ("structured", 504))
+        for deck in found["decks"]:
+            self.assertEqual((deck["format"], deck["rows"], deck["entries"]), ("general", 504, 3146 * deck["dof"]**2))
+            unknowns = 504 * deck["dof"]
+            for way, vectors in zip(deck["ways"], (2, 3), strict=True):
+                self.assertEqual(way["bytes"], 8 * deck["entries"] + 4 * 3146 + 8 * 505 + 8 * vectors * unknowns)
+                self.assertLess(way["error"], 1e-15)
+                self.assertAlmostEqual(way["time_over_limit"] * way["bytes"] / found["copy_rate"] / way["seconds"]["median"], 1.0)
+            self.assertEqual([way["name"] for way in deck["ways"]], ["product", "residual"])
+            self.assertGreater(deck["copy"]["median"], 0.0)
+        self.expect(2, "bench", "products", says="name one or more decks")
 
     def test_solve(self):
         deck = self.write("a.ini", POISSON.format(cells=20))

@@ -329,6 +329,25 @@ TEST_F(CusparseIluOnDevice, OfGeneralMatricesEqualsReference) {
             }
         }
 }
+TEST_F(CusparseIluOnDevice, ProductOfGeneralMatricesEqualsReference) {
+    const Context context = Context::cuda();
+    for (const char* pattern : {"random", "dense_row", "empty_rows", "no_diagonal"})
+        for (int dof : {1, 3, 6, 7})
+            for (RowFormat format : {RowFormat::csr, RowFormat::bsr})
+                for (ProductAlgorithm algorithm : {ProductAlgorithm::first, ProductAlgorithm::second}) {
+                    if (dof == 1 && format == RowFormat::bsr) continue;
+                    SCOPED_TRACE(std::string(pattern) + " " + std::to_string(dof));
+                    const reference::BlockMatrix data =
+                        reference::random_blocks(reference::pattern_named(pattern, 53, 3, 5), dof, 7);
+                    const BsrMatrix a = reference::to_bsr_matrix(context, data);
+                    const std::vector<double> values = reference::Random(4).vector(53 * dof);
+                    Vector x(context, a.space(), dof, "x"), y(context, a.space(), dof, "y");
+                    from_natural(values, x);
+                    CusparseProduct(context, a, format, algorithm).apply(x, y);
+                    EXPECT_LT(reference::relative_difference(to_natural(y), reference::multiply(data, values).value),
+                              1e-13);
+                }
+}
 TEST_F(CusparseIluOnDevice, OfGeneralMatricesNamesRows) {
     const Context context = Context::cuda();
     const BsrMatrix a = reference::to_bsr_matrix(
