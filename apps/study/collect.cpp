@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -17,6 +18,7 @@
 #include "apps/run/preparation.hpp"
 #include "apps/study/case_state.hpp"
 #include "apps/study/subverbs.hpp"
+#include "core/counted.hpp"
 #include "core/error.hpp"
 #include "core/interfaces/problem.hpp"
 #include "io/atomic_file.hpp"
@@ -313,11 +315,17 @@ std::vector<char> hdf5_image(const Study& study, Table& table, const std::string
     return hdf5::image_of(file);
 }
 
+/// The common part of the names of both files, of which the user may have given either.
+std::string without_extension(const std::string& name) {
+    const std::string extension = std::filesystem::path(name).extension().string();
+    return extension == ".h5" || extension == ".csv" ? name.substr(0, name.size() - extension.size()) : name;
+}
+
 }  // namespace
 
 int study_collect(const Study& study, const Invocation& invocation) {
     refuse_other_study(study);
-    const std::string output = invocation.value("output", study.folder);
+    const std::string output = invocation.has("output") ? without_extension(invocation.value("output")) : study.folder;
     const std::string image_path = output + ".h5", csv_path = output + ".csv";
     const Overwrite overwrite = invocation.overwrite();
     guard_output(image_path, FileKind::study, overwrite);
@@ -327,9 +335,9 @@ int study_collect(const Study& study, const Invocation& invocation) {
     for (const Row& row : table.rows) results += row.state.has_result();
     if (results == 0)
         throw FileError(fmt::format(
-            "{0}: none of its {1} case{2} has a result, so nothing is written; hyperplane study run {3} computes them, "
-            "hyperplane study status {3} says what became of each",
-            study.file, table.rows.size(), table.rows.size() == 1 ? "" : "s", shown_argument(study.file)));
+            "{0}: none of its {1} has a result, so nothing is written; hyperplane study run {2} computes them, "
+            "hyperplane study status {2} says what became of each",
+            study.file, counted(Index(table.rows.size()), "case"), shown_argument(study.file)));
     const std::vector<char> image = hdf5_image(study, table, image_path);
     write_sealed(image_path, image, {FileKind::study}, overwrite);
     write_atomically(csv_path, to_csv(table), FileKind::csv, overwrite);

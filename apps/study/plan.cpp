@@ -62,6 +62,7 @@ Index count(const std::vector<PlannedCase>& plan, const Condition& condition) {
 }  // namespace
 
 int study_plan(const Study& study, const Invocation& invocation) {
+    refuse_other_study(study);
     std::vector<const StudyCase*> cases;
     for (const StudyCase& a_case : study.cases) cases.push_back(&a_case);
     const std::vector<Prediction> predictions = predict(study, cases);
@@ -83,9 +84,9 @@ int study_plan(const Study& study, const Invocation& invocation) {
         for (const PlannedCase& planned : plan) json["cases"].push_back(to_json(planned));
         fmt::print("{}", to_text(json));
     } else {
-        fmt::print("{}{}: {}, {} done, records in {}; {} left on this machine, {} cases do not fit, {} refused\n",
+        fmt::print("{}{}: {}, {} done, records in {}; {} left on this machine, {} {} not fit, {} refused\n",
                    table(plan), study.file, counted(Index(plan.size()), "case"), done, study.folder,
-                   in_mib(available_memory()), too_large, refused);
+                   in_mib(available_memory()), counted(too_large, "case"), too_large == 1 ? "does" : "do", refused);
         std::vector<std::pair<std::string, std::string>> reasons;
         for (const PlannedCase& planned : plan)
             reasons.emplace_back(planned.a_case->name, planned.prediction.error + planned.prediction.unsure);

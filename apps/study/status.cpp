@@ -32,6 +32,7 @@ int watch(const Study& study) {
 }  // namespace
 
 int study_status(const Study& study, const Invocation& invocation) {
+    refuse_other_study(study);
     if (invocation.has("watch")) {
         if (invocation.has("json")) throw UsageError("study status: give one of --watch and --json");
         catch_stop_signals();

@@ -48,6 +48,15 @@ class Collect(study_test.StudyTest):
             name = rows[0]["name"]
             self.assertEqual(file["records"][name]["solves/iterations"][0], file["cases/iterations"][0])
 
+    def test_either_name_of_the_output_may_be_given(self):
+        study = self.study("[sweep]\ngrid.cells = 4, 6\n")
+        self.expect(0, "study", "run", study)
+        for given, name in (("a", "a"), ("b.h5", "b"), ("c.csv", "c"), ("d.1", "d.1"), ("s/e.h5.h5", "s/e.h5")):
+            before = set(self.folder.rglob("*"))
+            done = self.expect(0, "study", "collect", study, "-o", given)
+            self.assertEqual(done.stdout, f"{name}.h5, {name}.csv: 2 of 2 cases have a result\n")
+            self.assertEqual(set(self.folder.rglob("*")) - before, {self.folder / f"{name}.h5", self.folder / f"{name}.csv"})
+
     def test_collect_of_general_matrices(self):
         """Patterns and the times before iterations, in columns that studies of grids alone do not have."""
         plain = POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n"

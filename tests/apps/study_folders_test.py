@@ -30,9 +30,9 @@ class StudyFolders(study_test.StudyTest):
         before = (self.folder / "both.h5").read_bytes()
         told = ["b.ini:10: sweep.folder names the folder both, which holds records of another study, ", str(self.folder / "a.ini"),
                 "set sweep.folder to a folder of its own or, if this deck takes the place of that one, remove that one"]
-        for words in (("study", "run", second), ("study", "resume", second), ("study", "submit", second),
-                      ("study", "collect", second), ("run", second, "--case", "0")):
-            self.expect(2, *words, says=told)
+        verbs = ("plan", "run", "resume", "submit", "status", "collect")
+        for words in (*(("study", verb, second) for verb in verbs), ("study", "status", second, "--json"), ("run", second, "--case", "0")):
+            self.assertEqual(self.expect(2, *words, says=told).stdout, "")
         self.assertEqual((self.folder / "both.h5").read_bytes(), before)
         # It is the same study by another name of its file, and after that was renamed.
         self.expect(0, "study", "resume", str(self.folder / first), says="2 done before")

@@ -105,6 +105,10 @@ class Plan(StudyTest):
     def test_one_is_no_plural(self):
         study = self.study("[sweep]\ngrid.cells = 4\n")
         self.assertIn("s.ini: 1 case, 0 done", self.expect(0, "study", "plan", study).stdout)
+        for cells, told in (("8000", "1 case does not fit, 0 refused"), ("8000, 9000", "2 cases do not fit, 0 refused")):
+            large = self.study(f"[device]\nmemory_limit = 1\n[sweep]\ngrid.cells = {cells}\n")
+            self.assertIn(told, self.expect(6, "study", "plan", large).stdout)
+        self.study("[sweep]\ngrid.cells = 4\n")
         self.expect(0, "study", "run", self.study("[sweep]\npreconditioner.name = multigrid\n"), says=["1 case to run", " 1 iteration\n"])
 
     def test_usage(self):
