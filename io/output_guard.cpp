@@ -154,8 +154,9 @@ void guard_output(const std::string& path, const std::string& name, FileKind kin
         throw FileError(fmt::format("{}: cannot be written: {}", shown, std::strerror(errno)));
     }
     if (!S_ISREG(file.st_mode))
-        throw FileError(fmt::format("{} is {}, not a regular file, and is never written over; name another file", shown,
-                                    what_it_is(file.st_mode)));
+        throw FileError(
+            fmt::format("{} is {}, not a regular file, and is never written over; move it away or name another file",
+                        shown, what_it_is(file.st_mode)));
     if (overwrite == Overwrite::any || is_own(path, kind)) return;
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -163,8 +164,8 @@ void guard_output(const std::string& path, const std::string& name, FileKind kin
                                     std::strerror(errno)));
     close(fd);
     throw FileError(fmt::format(
-        "{} exists and is no {} that this program wrote, so it is left as it is; name another file, or give "
-        "--force to write over it",
+        "{} exists and is no {} that this program wrote, so it is left as it is; move it away, name another "
+        "file, or give --force to write over it",
         shown, to_string(kind)));
 }
 

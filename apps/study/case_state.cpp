@@ -92,11 +92,19 @@ bool CaseState::may_pass_next_time() const {
            std::find(passing.begin(), passing.end(), ExitCode(record->exit_code)) != passing.end();
 }
 
+std::string other_states(const std::map<CaseStatus, int>& counts) {
+    std::string text;
+    for (const auto& [status, count] : counts)
+        if (status != CaseStatus::done) text += fmt::format(", {} {}", count, to_string(status));
+    return text;
+}
+
 CaseState look_at(const StudyCase& a_case, bool locked) {
     if (!a_case.error.empty()) return {CaseStatus::refused, a_case.error, {}};
     if (const auto holder = locked ? std::nullopt : OutputLock::holder(lock_of(a_case.record)))
         return {CaseStatus::running, holder->text(), {}};
-    if (std::filesystem::exists(a_case.record)) {
+    std::error_code none;  // links that lead back to themselves: the case itself tells of them
+    if (std::filesystem::exists(a_case.record, none)) {
         try {
             return judge_record(a_case, read_record(a_case.record));
         } catch (const FileError& error) {

@@ -2,6 +2,7 @@
 // The state of a case, which is decided by the contents of its record, not by the existence of a file.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct CaseState {
     /// Whether the failure may not occur in another attempt: memory, files, device, an error of the program.
     bool may_pass_next_time() const;
 };
+
+/// ", 2 failed, 1 waiting": how many cases are in each state other than done.
+std::string other_states(const std::map<CaseStatus, int>& counts);
 
 /// The state of a case. `locked`: this process holds the case's lock.
 CaseState look_at(const StudyCase& a_case, bool locked = false);

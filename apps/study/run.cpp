@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <list>
+#include <map>
 #include <optional>
 #include <thread>
 
@@ -74,6 +75,7 @@ public:
         }
         clear_line();
         if (watch_) watch_->draw();
+        for (const std::string& message : told_below_) logging::warn("{}", message);
     }
 
     bool stopped() const { return stopping_; }
@@ -108,12 +110,16 @@ private:
             ++next_;
             return true;
         }
-        if (pending_.replaces[next_]) set_aside(a_case, overwrite_);
         std::vector<std::string> words = {"run", as_argument(study_.file), "--case", a_case.hash};
         if (overwrite_ == Overwrite::any) words.push_back("--force");
         if (wait_) words.push_back("--wait");
-        running_.push_back({&a_case, std::max<Index>(0, prediction.bytes), Clock::now(),
-                            Child(words, threads_, a_case.beside("log"), overwrite_)});
+        try {
+            if (pending_.replaces[next_]) tell(set_aside(a_case, overwrite_));
+            running_.push_back({&a_case, std::max<Index>(0, prediction.bytes), Clock::now(),
+                                Child(words, threads_, a_case.beside("log"), overwrite_)});
+        } catch (const FileError& error) {  // such as a file with the log's name that is not ours: others can be run
+            print_line("refused", 0.0, error.what(), a_case);
+        }
         ++next_;
         return true;
     }
@@ -141,10 +147,25 @@ private:
     void print_line(const std::string& what, double seconds, const std::string& detail, const StudyCase& a_case) {
         clear_line();
         ++ended_;
-        if (style_ != Progress::Style::none && !watch_)
+        if (style_ != Progress::Style::none && !watch_) {
             fmt::print(stderr, "[{:>{}}/{}] {:<9} {:>8.1f} s  {}  {}\n", ended_,
                        fmt::formatted_size("{}", pending_.cases.size()), pending_.cases.size(), what, seconds,
                        a_case.name, detail);
+            return;
+        }
+        // Where no lines are printed, what went wrong is told all the same.
+        if (what == "done" || what == "elsewhere" || (stopping_ && what == "preempted")) return;
+        tell(fmt::format("{}: case {}: {}{}{}", study_.file, a_case.name, what, detail.empty() ? "" : ", ", detail));
+    }
+
+    /// Warns; not within the table of --watch, but below it when it is not redrawn any more.
+    void tell(const std::string& message) {
+        if (message.empty()) return;
+        clear_line();
+        if (watch_)
+            told_below_.push_back(message);
+        else
+            logging::warn("{}", message);
     }
 
     /// Shows the running cases on a terminal, as a line that is overwritten or as the table of --watch.
@@ -177,10 +198,37 @@ private:
     std::vector<Index> rooms_;             ///< memory that was available for each at the beginning
     std::list<Job> running_;
     std::optional<StudyWatch> watch_;
+    std::vector<std::string> told_below_;  ///< messages of `tell`
     std::size_t next_ = 0, ended_ = 0;
     bool stopping_ = false, line_shown_ = false;
     Clock::time_point begin_ = Clock::now(), shown_ = begin_;
 };
+
+/// Prints the states of all cases, which are read again, since cases that other processes were computing may have
+/// ended, and what to do next. Returns whether all are done.
+bool print_summary(const Study& study) {
+    std::map<CaseStatus, int> counts;
+    bool any_result = false, any_goes_on = false;
+    for (const StudyCase& a_case : study.cases) {
+        const CaseState state = look_at(a_case);
+        ++counts[state.status];
+        any_result |= state.has_result();
+        any_goes_on |= state.status == CaseStatus::preempted || state.status == CaseStatus::killed ||
+                       state.status == CaseStatus::unwritten || state.may_pass_next_time();
+    }
+    const bool all_done = counts[CaseStatus::done] == int(study.cases.size());
+    const std::string word = shown_argument(study.file);
+    std::string next;
+    const auto hint = [&](const char* verb, const char* what) {
+        next += fmt::format("{} hyperplane study {} {} {}", next.empty() ? ";" : ",", verb, word, what);
+    };
+    if (any_goes_on) hint("resume", "goes on");
+    if (!all_done) hint("status", "says what became of each");
+    if (any_result) hint("collect", all_done ? "makes one file of them" : "makes one file of the results");
+    fmt::print("{}: {} of {} cases done{}{}\n", study.file, counts[CaseStatus::done], study.cases.size(),
+               other_states(counts), next);
+    return all_done;
+}
 
 }  // namespace
 
@@ -190,23 +238,20 @@ int study_run(const Study& study, const Invocation& invocation, bool retry) {
     const int jobs = parse_count("jobs", invocation.value("jobs", "1"), 1);
     study.make_folder();
     const OutputLock lock(launcher_lock(study, invocation));
-    const Pending pending =
-        find_pending(study, {.failed = invocation.has("failed"), .retry = retry, .edited = invocation.has("edited")});
-    logging::info("{}: {} to run, {} done before, {} failed before, {} running elsewhere", study.file,
-                  counted(Index(pending.cases.size()), "case"), pending.done, pending.failed, pending.running);
+    const Pending pending = find_pending(study, {.failed = invocation.has("failed"),
+                                                 .retry = retry,
+                                                 .edited = invocation.has("edited"),
+                                                 .overwrite = invocation.overwrite()});
+    logging::info("{}: {} to run, {} done before, {} failed before, {} running elsewhere{}", study.file,
+                  counted(Index(pending.cases.size()), "case"), pending.done, pending.failed, pending.running,
+                  pending.left_out > 0 ? fmt::format(", {} left out", pending.left_out) : "");
     CaseRunner runner(study, pending, jobs, invocation);
     runner.run();
     if (runner.stopped()) {
         logging::warn("{}: hyperplane study resume {} goes on", study.file, shown_argument(study.file));
         return int(ExitCode::checkpointed);
     }
-    // The states are read again, since cases that other processes were computing may have ended.
-    const auto not_done = std::count_if(study.cases.begin(), study.cases.end(), [](const StudyCase& a_case) {
-        return look_at(a_case).status != CaseStatus::done;
-    });
-    fmt::print("{}: {} of {} cases done; hyperplane study collect {} makes one file of them\n", study.file,
-               study.cases.size() - not_done, study.cases.size(), shown_argument(study.file));
-    return int(not_done == 0 ? ExitCode::ok : ExitCode::expectation);
+    return int(print_summary(study) ? ExitCode::ok : ExitCode::expectation);
 }
 
 }  // namespace hyperplane

@@ -98,10 +98,8 @@ std::string StudyWatch::summary() const {
         ++counts[row.status];
         if (row.ended) seconds += row.seconds, ++ended;
     }
-    std::string text = fmt::format("{}: {} of {} cases done", study_.name, done_, rows_.size());
-    for (const auto& [status, count] : counts)
-        if (status != CaseStatus::done) text += fmt::format(", {} {}", count, to_string(status));
-    text += fmt::format("  watched {}", duration_text(seconds_since(begin_)));
+    std::string text = fmt::format("{}: {} of {} cases done{}  watched {}", study_.name, done_, rows_.size(),
+                                   other_states(counts), duration_text(seconds_since(begin_)));
     if (left_ == 0) return text;
     const double at_once = std::max(1, counts[CaseStatus::running]);
     return text + "  ETA " + (ended == 0 ? "--" : duration_text(seconds / ended * left_ / at_once));

@@ -186,7 +186,7 @@ class Overwrite(ProgramTest):
         self.write("s.ini", POISSON.format(cells=4) + "rtol = 1e-3\n" + SWEEP)
         kept = self.folder / "s/cells=6.before.h5"
         kept.write_text(KEPT)
-        self.expect(7, "study", "run", self.study, "--edited", says=["cells=6.before.h5", "--force"])
+        self.expect(8, "study", "run", self.study, "--edited", says=["cells=6.before.h5", "move it away", "--force", "1 case to run"])
         self.assertEqual(kept.read_text(), KEPT)
         self.expect(0, "study", "run", self.study, "--edited", "--force")
         self.assertNotEqual(kept.read_bytes(), KEPT.encode())

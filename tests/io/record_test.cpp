@@ -257,8 +257,9 @@ TEST(Record, PlacesThatCannotBeWritten) {
     EXPECT_EQ(error(scratch.path("none/run.h5")),
               scratch.path("none/run.h5") + ": cannot create a file in " + scratch.path("none") +
                   ": No such file or directory; make the folder first; any earlier file of that name is intact");
-    EXPECT_EQ(error("/dev/null"),
-              "/dev/null is a device, not a regular file, and is never written over; name another file");
+    EXPECT_EQ(
+        error("/dev/null"),
+        "/dev/null is a device, not a regular file, and is never written over; move it away or name another file");
     EXPECT_EQ(error(scratch.path("")), scratch.path("") + ": is no file name");
     EXPECT_EQ(scratch.names(), std::vector<std::string>{});
 }
