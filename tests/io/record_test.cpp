@@ -238,8 +238,8 @@ TEST(Record, FinishReplacesAndLeavesOneFile) {
     const std::string earlier = scratch.write("run.h5", "an earlier file");
     EXPECT_EQ(error_of([&] { RecordWriter(earlier, sample_header()); }),
               earlier +
-                  " exists and is no record of a run that this program wrote, so it is left as it is; name another "
-                  "file, or give --force to write over it");
+                  " exists and is no record of a run that this program wrote, so it is left as it is; move it away, "
+                  "name another file, or give --force to write over it");
     RecordWriter writer(earlier, sample_header(), Overwrite::any);
     fill_sample(writer);
     writer.publish();
