@@ -75,10 +75,10 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
     std::vector<std::string> others;
     for (const PreconditionerRow& other : preconditioners())
         if (takes(other) && shares_a_kind(other)) others.push_back(other.name);
-    throw UsageError(fmt::format("{}: {} stores its factors in {} alone, not in {}, which {} support{}{}",
-                                 parameters.where("preconditioner", "storage"), row.name, list_of(row.storages),
-                                 to_string(storage), fmt::join(others, ", "), row.storage_note.empty() ? "" : "; ",
-                                 row.storage_note));
+    throw RefusedKey(parameters, "preconditioner", "storage",
+                     fmt::format(": {} stores its factors in {} alone, not in {}, which {} support{}{}", row.name,
+                                 list_of(row.storages), to_string(storage), fmt::join(others, ", "),
+                                 row.storage_note.empty() ? "" : "; ", row.storage_note));
 }
 
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting) {

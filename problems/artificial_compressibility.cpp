@@ -133,7 +133,7 @@ CavityFlow read_flow(const Parameters& parameters, const Domain& domain) {
     const std::vector<double> diffusivity = parameters.reals("problem", "scalar_diffusivity");
     for (int s = 0; s < 2; ++s) flow.diffusivity[s] = diffusivity[s];
     if (flow.scalars == 0 && parameters.is_given("problem", "scalar_diffusivity"))
-        refuse(parameters, "scalar_diffusivity", "there are no scalars; remove the key, or give problem.scalars");
+        refuse_key(parameters, "scalar_diffusivity", "there are no scalars; remove the key, or give problem.scalars");
     return flow;
 }
 

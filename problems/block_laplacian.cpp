@@ -44,8 +44,7 @@ BlockRows make_row(const Parameters& parameters, const Stencil& stencil, const D
     const bool full = parameters.text("problem", "coupling") == "full";
     const std::string& source = parameters.text("problem", "right_hand_side");
     if (source != "random" && parameters.is_given("problem", "seed"))
-        throw UsageError(parameters.where("problem", "seed") +
-                         ": only right_hand_side = random uses it; remove the key");
+        throw RefusedKey(parameters, "problem", "seed", ": only right_hand_side = random uses it; remove the key");
     const double h = domain.mean_spacing();
     BlockRows formula{.offsets = offsets_of<entries>(stencil),
                       .grid = domain.grid,

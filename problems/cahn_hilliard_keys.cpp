@@ -92,7 +92,7 @@ ParameterTable run_parameters() {
 
 Domain read_domain(const Parameters& parameters) {
     if (parameters.is_given("problem", "spacing") && parameters.is_given("grid", "lengths"))
-        refuse(parameters, "spacing", "contradicts " + parameters.where("grid", "lengths") + "; give one of them");
+        refuse_key(parameters, "spacing", "contradicts " + parameters.where("grid", "lengths") + "; give one of them");
     const double h = parameters.real("problem", "spacing");
     const auto cells = parameters.integers("grid", "cells");
     std::array<double, 3> lengths;
@@ -123,7 +123,7 @@ Mixture read_mixture(const Parameters& parameters, int fields) {
     mixture.mean[1] = parameters.real("problem", "mean_v");
     for (const char* key : {"epsilon_v", "relaxation_v", "coupling_b1", "coupling_b2", "mean_v"})
         if (fields == 1 && parameters.is_given("problem", key))
-            refuse(parameters, key, "fields = one has no v; remove the key");
+            refuse_key(parameters, key, "fields = one has no v; remove the key");
     return mixture;
 }
 
@@ -136,14 +136,15 @@ void read_start(const Parameters& parameters, MixtureKeys& keys) {
                       : name == "wall"   ? MixtureStart::wall
                                          : MixtureStart::manufactured;
     if (keys.manufactured && parameters.is_given("problem", "initial_condition") && name != "manufactured")
-        refuse(parameters, "initial_condition", "right_hand_side = manufactured begins with its own; remove the key");
+        refuse_key(parameters, "initial_condition",
+                   "right_hand_side = manufactured begins with its own; remove the key");
     const bool plain = keys.start.kind == MixtureStart::smooth || keys.start.kind == MixtureStart::random;
     for (const char* key : {"amplitude", "mean_u"})
         if (!plain && parameters.is_given("problem", key))
-            refuse(parameters, key, "only initial_condition = smooth and random use it; remove the key");
+            refuse_key(parameters, key, "only initial_condition = smooth and random use it; remove the key");
     if (!plain) keys.mixture.mean[0] = 0.0;
     if (keys.start.kind != MixtureStart::random && parameters.is_given("problem", "seed"))
-        refuse(parameters, "seed", "only initial_condition = random uses it; remove the key");
+        refuse_key(parameters, "seed", "only initial_condition = random uses it; remove the key");
     if (keys.start.kind != MixtureStart::random && keys.domain.grid.any_periodic())
         refuse(parameters, "initial_condition",
                fmt::format("{} is not periodic along {}; take random",
@@ -160,16 +161,17 @@ void read_start(const Parameters& parameters, MixtureKeys& keys) {
 void read_scheme(const Parameters& parameters, MixtureKeys& keys) {
     keys.averaged = parameters.text("problem", "scheme") == "avf";
     if (!keys.averaged && parameters.is_given("problem", "starting_steps"))
-        refuse(parameters, "starting_steps", "only scheme = avf uses it; remove the key");
+        refuse_key(parameters, "starting_steps", "only scheme = avf uses it; remove the key");
     if (keys.averaged && parameters.has("time", "scheme") && parameters.text("time", "scheme") != "implicit_euler")
-        refuse(parameters, "scheme", "problem.scheme = avf has a time derivative of its own; remove the key", "time");
+        refuse_key(parameters, "scheme", "problem.scheme = avf has a time derivative of its own; remove the key",
+                   "time");
     keys.starting_steps = parameters.is_set("problem", "starting_steps")
                               ? parameters.integer("problem", "starting_steps")
                           : keys.averaged && keys.start.kind == MixtureStart::random ? 4
                                                                                      : 0;
     if (parameters.is_given("time", "cfl"))
-        refuse(parameters, "cfl", "this problem has no velocity, so no Courant number is defined; give time.time_step",
-               "time");
+        refuse_key(parameters, "cfl",
+                   "this problem has no velocity, so no Courant number is defined; give time.time_step", "time");
     if (parameters.is_given("time", "time_step")) keys.time_step = parameters.real("time", "time_step");
 }
 

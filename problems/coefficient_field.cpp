@@ -107,8 +107,8 @@ void check_unused(const Parameters& parameters, const std::string& kind, const c
         if (kind == user) return;
         names += fmt::format("{}{}", names.empty() ? "" : " or ", user);
     }
-    throw UsageError(fmt::format("{}: only coefficient = {} uses it, not {}; remove the key",
-                                 parameters.where("problem", key), names, kind));
+    throw RefusedKey(parameters, "problem", key,
+                     fmt::format(": only coefficient = {} uses it, not {}; remove the key", names, kind));
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ Wind read_wind(const Parameters& parameters, const Domain& domain) {
         const auto b = parameters.reals("problem", "wind_velocity");
         wind.velocity = {b[0], b[1], b[2]};
     } else if (parameters.is_given("problem", "wind_velocity")) {
-        refuse(parameters, "wind_velocity", "only wind = const uses it, not " + name + "; remove the key");
+        refuse_key(parameters, "wind_velocity", "only wind = const uses it, not " + name + "; remove the key");
     }
     if (wind.kind == WindKind::recirc && domain.lengths[0] != domain.lengths[1])
         refuse(parameters, "wind",
@@ -139,7 +139,8 @@ Wind read_wind(const Parameters& parameters, const Domain& domain) {
 double read_viscosity(const Parameters& parameters, const TransportKeys& keys) {
     if (!parameters.is_given("problem", "peclet")) return parameters.real("problem", "viscosity");
     if (parameters.is_given("problem", "viscosity"))
-        refuse(parameters, "peclet", "contradicts " + parameters.where("problem", "viscosity") + "; give one of them");
+        refuse_key(parameters, "peclet",
+                   "contradicts " + parameters.where("problem", "viscosity") + "; give one of them");
     const double velocity = keys.largest_velocity();
     if (velocity == 0.0)
         refuse(parameters, "peclet", "a Peclet number needs a wind, and the wind is zero; give viscosity");
@@ -163,8 +164,8 @@ void read_data(const Parameters& parameters, TransportKeys& keys) {
     const bool fixed = keys.source == SourceKind::exact || keys.source == SourceKind::row_sum;
     if (fixed && !keys.steady()) refuse(parameters, "right_hand_side", source + " needs problem.regime = steady");
     if (fixed && parameters.is_given("problem", "boundary_value"))
-        refuse(parameters, "boundary_value",
-               "right_hand_side = " + source + " sets the boundary values; remove the key");
+        refuse_key(parameters, "boundary_value",
+                   "right_hand_side = " + source + " sets the boundary values; remove the key");
     if (keys.hot_wall && !keys.domain.bounded(0))
         refuse(parameters, "boundary_value", "hot_wall needs a face x = Lx, but axis x is flat or periodic; take zero");
     if (keys.singular() && (keys.source == SourceKind::ones || keys.source == SourceKind::row_sum))
@@ -187,14 +188,14 @@ void read_initial_state(const Parameters& parameters, TransportKeys& keys) {
     keys.gaussian_sharpness = parameters.real("problem", "gaussian_sharpness");
     for (const char* key : {"gaussian_centre", "gaussian_sharpness"})
         if (!gaussian && parameters.is_given("problem", key))
-            refuse(parameters, key, "only initial_condition = gaussian uses it; remove the key");
+            refuse_key(parameters, key, "only initial_condition = gaussian uses it; remove the key");
 }
 
 void check_seed(const Parameters& parameters, const TransportKeys& keys) {
     const bool random = keys.source == SourceKind::random || keys.initial == InitialKind::random;
     if (!random && parameters.is_given("problem", "seed"))
-        refuse(parameters, "seed",
-               "only right_hand_side = random and initial_condition = random use it; remove the key");
+        refuse_key(parameters, "seed",
+                   "only right_hand_side = random and initial_condition = random use it; remove the key");
 }
 
 }  // namespace

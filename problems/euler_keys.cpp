@@ -163,7 +163,8 @@ Domain domain_of(const Parameters& parameters, GasCase kind) {
     for (int axis = 0; axis < 3 && kind == GasCase::taylor_green; ++axis) {
         if (domain.flat(axis)) continue;
         if (given && !domain.grid.periodic[axis])
-            refuse(parameters, "periodic", "case = taylor_green is periodic along every axis; remove the key", "grid");
+            refuse_key(parameters, "periodic", "case = taylor_green is periodic along every axis; remove the key",
+                       "grid");
         domain.grid.periodic[axis] = true;
     }
     if (kind == GasCase::taylor_green && (domain.flat(0) || domain.flat(1)))
@@ -201,8 +202,8 @@ GasFlow read_flow(const Parameters& parameters) {
                                                      {"ambient_pressure", GasCase::blast}};
     for (const auto& [key, kind] : owned)
         if (parameters.is_given("problem", key) && kind != flow.kind)
-            refuse(parameters, key,
-                   "case = " + parameters.text("problem", "case") + " does not use it; remove the key");
+            refuse_key(parameters, key,
+                       "case = " + parameters.text("problem", "case") + " does not use it; remove the key");
     const double g = flow.gas.gamma, pi = std::numbers::pi;
     if (flow.kind == GasCase::vortex &&
         (g - 1) * flow.strength * flow.strength / (8 * g * pi * pi) * std::exp(1.0) >= 1.0)
@@ -220,9 +221,9 @@ std::array<GasBoundary, 3> read_boundary(const Parameters& parameters, const Gas
     for (int axis = 0; axis < 3; ++axis) {
         std::string key = fmt::format("boundary_{}", "xyz"[axis]);
         if (parameters.is_given("problem", key) && !flow.domain.bounded(axis))
-            refuse(parameters, key,
-                   fmt::format("axis {} is {}; remove the key", "xyz"[axis],
-                               flow.domain.flat(axis) ? "flat" : "periodic"));
+            refuse_key(parameters, key,
+                       fmt::format("axis {} is {}; remove the key", "xyz"[axis],
+                                   flow.domain.flat(axis) ? "flat" : "periodic"));
         if (parameters.text("problem", key) == "same") key = "boundary";
         const std::string& name = parameters.text("problem", key);
         boundary[axis] = boundary_called(name == "auto" ? automatic : name);
@@ -248,10 +249,10 @@ Reconstruction read_reconstruction(const Parameters& parameters) {
         reconstruction.epsilon[c] = e * q * q;
     }
     if (parameters.is_given("problem", "kappa") && reconstruction.kind != ReconstructionKind::kappa)
-        refuse(parameters, "kappa", "only reconstruction = kappa uses it; remove the key");
+        refuse_key(parameters, "kappa", "only reconstruction = kappa uses it; remove the key");
     for (const char* key : {"limiter_epsilon", "limiter_reference"})
         if (parameters.is_given("problem", key) && reconstruction.kind != ReconstructionKind::van_albada)
-            refuse(parameters, key, "only reconstruction = van_albada uses it; remove the key");
+            refuse_key(parameters, key, "only reconstruction = van_albada uses it; remove the key");
     return reconstruction;
 }
 

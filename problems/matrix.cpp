@@ -237,7 +237,7 @@ void refuse_keys_of_others(const Parameters& parameters) {
     refuse_time_keys(parameters, "matrix is one linear system");
     for (const char* key : {"cells", "lengths", "periodic"})
         if (parameters.is_given("grid", key))
-            throw UsageError(parameters.where("grid", key) +
+            throw RefusedKey(parameters, "grid", key,
                              ": matrix has no grid; leave the key out, or use problem.name = matrix_market");
 }
 

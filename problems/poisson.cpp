@@ -156,10 +156,11 @@ PoissonData poisson_data(const Parameters& parameters, const Domain& domain, con
     const std::string& coefficient = parameters.text("problem", "coefficient");
     const bool random = coefficient == "lognormal" || coefficient == "white" || coefficient == "spe10like";
     if (!random && data.source != SourceKind::random && parameters.is_given("problem", "seed"))
-        throw UsageError(
-            fmt::format("{}: only right_hand_side = random and coefficient = lognormal, white or spe10like use it, not "
+        throw RefusedKey(
+            parameters, "problem", "seed",
+            fmt::format(": only right_hand_side = random and coefficient = lognormal, white or spe10like use it, not "
                         "{} and {}; remove the key",
-                        parameters.where("problem", "seed"), name, coefficient));
+                        name, coefficient));
     return data;
 }
 
@@ -181,7 +182,7 @@ std::vector<Field> poisson_fields(const Domain& domain, const PoissonData& data)
 std::unique_ptr<Problem> create_poisson(const Parameters& parameters, const Context& context, const InputFiles& files) {
     refuse_time_keys(parameters, "poisson is steady");
     if (parameters.is_given("problem", "box27_weights") && parameters.text("problem", "stencil") != "box27")
-        throw UsageError(parameters.where("problem", "box27_weights") + ": only stencil = box27 has weights to choose");
+        throw RefusedKey(parameters, "problem", "box27_weights", ": only stencil = box27 has weights to choose");
     return parameters.text("problem", "discretisation") == "node" ? create_poisson_nodes(parameters)
                                                                   : create_poisson_cells(parameters, context, files);
 }

@@ -50,9 +50,10 @@ std::array<bool, 3> dirichlet_axes(const Parameters& parameters, const Domain& d
 /// Throws UsageError if a key is given that is meant for nodes only.
 void check_keys(const Parameters& parameters) {
     if (parameters.text("problem", "stencil") != "star7")
-        throw UsageError(parameters.where("problem", "stencil") + ": box27 needs problem.discretisation = node");
+        throw RefusedKey(parameters, "problem", "stencil", ": box27 needs problem.discretisation = node",
+                         {"box27_weights"});
     if (parameters.is_given("problem", "boundary_rows"))
-        throw UsageError(parameters.where("problem", "boundary_rows") +
+        throw RefusedKey(parameters, "problem", "boundary_rows",
                          ": cells have no boundary rows; remove the key, or take problem.discretisation = node");
     check_coefficient_keys(parameters);
 }

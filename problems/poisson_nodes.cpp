@@ -96,12 +96,14 @@ void check_cubic(const Parameters& parameters, const Domain& domain, const Poiss
 
 std::unique_ptr<Problem> create_poisson_nodes(const Parameters& parameters) {
     const std::string& coefficient = parameters.text("problem", "coefficient");
-    if (coefficient != "const" && coefficient != "aniso")
-        throw UsageError(fmt::format("{}: {} varies in space and needs problem.discretisation = cell",
-                                     parameters.where("problem", "coefficient"), coefficient));
-    if (const std::string& bc = parameters.text("problem", "boundary_condition"); bc != "dirichlet")
-        throw UsageError(fmt::format("{}: {} needs problem.discretisation = cell",
-                                     parameters.where("problem", "boundary_condition"), bc));
+    std::string of_cells;
+    const auto refuse_of_cells = [&](const char* key, const char* why) {
+        of_cells += fmt::format("{}{}: {}{} needs problem.discretisation = cell", of_cells.empty() ? "" : "\n",
+                                parameters.where("problem", key), parameters.text("problem", key), why);
+    };
+    if (coefficient != "const" && coefficient != "aniso") refuse_of_cells("coefficient", " varies in space and");
+    if (parameters.text("problem", "boundary_condition") != "dirichlet") refuse_of_cells("boundary_condition", "");
+    if (!of_cells.empty()) throw UsageError(of_cells);
     const Domain domain = make_domain(parameters, node_centring(parameters));
     check_coefficient_keys(parameters);
     const PoissonData data =

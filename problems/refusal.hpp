@@ -16,4 +16,10 @@ namespace hyperplane {
     throw UsageError(fmt::format("{}: {}", parameters.where(section, key), why));
 }
 
+/// Throws RefusedKey: where the key stands, and why it has to go.
+[[noreturn]] inline void refuse_key(const Parameters& parameters, const std::string& key, const std::string& why,
+                                    const char* section = "problem") {
+    throw RefusedKey(parameters, section, key, ": " + why);
+}
+
 }  // namespace hyperplane

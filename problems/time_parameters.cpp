@@ -49,7 +49,7 @@ ParameterTable time_parameters() {
 void refuse_time_keys(const Parameters& parameters, const std::string& why) {
     for (const char* key : {"steps", "time_step", "cfl", "cfl_max"})
         if (parameters.is_given("time", key))
-            throw UsageError(fmt::format("{}: {}; remove the key", parameters.where("time", key), why));
+            throw RefusedKey(parameters, "time", key, fmt::format(": {}; remove the key", why));
 }
 
 ParameterSpec regime_parameter(const std::vector<Regime>& offered, const std::string& description) {
@@ -74,15 +74,15 @@ CflRange cfl_range(const Parameters& parameters, double default_cfl, double defa
     if (parameters.is_given("time", "cfl_max")) range.last = parameters.real("time", "cfl_max");
     if (range.last >= range.first) return range;
     if (!parameters.is_given("time", "cfl_max")) return {range.first, range.first};
-    throw UsageError(fmt::format("{}: is below time.cfl = {:g}, the Courant number to begin with",
-                                 parameters.where("time", "cfl_max"), range.first));
+    throw RefusedKey(parameters, "time", "cfl_max",
+                     fmt::format(": is below time.cfl = {:g}, the Courant number to begin with", range.first));
 }
 
 StepRule step_rule(const Parameters& parameters, double default_cfl) {
     const bool step = parameters.is_given("time", "time_step"), cfl = parameters.is_given("time", "cfl");
     if (step && cfl)
-        throw UsageError(fmt::format("{}: contradicts {}; give one of them", parameters.where("time", "cfl"),
-                                     parameters.where("time", "time_step")));
+        throw RefusedKey(parameters, "time", "cfl",
+                         fmt::format(": contradicts {}; give one of them", parameters.where("time", "time_step")));
     if (step) return {.time_step = parameters.real("time", "time_step")};
     return {.cfl = cfl ? parameters.real("time", "cfl") : default_cfl};
 }

@@ -12,14 +12,10 @@ namespace {
 
 constexpr Index default_pseudo_steps = 500;
 
-[[noreturn]] void refuse(const Parameters& p, const char* section, const char* key, const std::string& why) {
-    throw UsageError(fmt::format("{}: {}", p.where(section, key), why));
-}
-
 void refuse_all(const Parameters& p, const char* section, const std::vector<const char*>& keys,
                 const std::string& why) {
     for (const char* key : keys)
-        if (p.is_given(section, key)) refuse(p, section, key, why + "; remove the key");
+        if (p.is_given(section, key)) throw RefusedKey(p, section, key, fmt::format(": {}; remove the key", why));
 }
 
 RefreshRule refresh_rule(const Parameters& p) {
@@ -176,7 +172,8 @@ NewtonOptions newton_options(const Parameters& p, const SystemShape& shape) {
     options.rtol = p.real("newton", "rtol");
     options.atol = p.real("newton", "atol");
     if (options.rtol == 0.0 && options.atol == 0.0)
-        refuse(p, "newton", "rtol", "is 0, and so is newton.atol: no solve would ever end; raise one of them");
+        throw UsageError(p.where("newton", "rtol") +
+                         ": is 0, and so is newton.atol: no solve would ever end; raise one of them");
     options.max_iterations = p.integer("newton", "max_iterations");
     if (p.text("newton", "forcing") == "eisenstat_walker") options.forcing = Forcing::eisenstat_walker;
     options.line_search_halvings = int(p.integer("newton", "line_search_halvings"));
@@ -206,7 +203,8 @@ TimeOptions time_options(const Parameters& p, const SystemShape& shape) {
     refuse_all(p, "time", {"steady_rtol", "steady_atol", "cfl_max"},
                "only pseudo-transient steps look for a steady state");
     if (p.is_given("time", "steps") && p.is_given("time", "end_time"))
-        refuse(p, "time", "end_time", "contradicts " + p.where("time", "steps") + "; give one of them");
+        throw RefusedKey(p, "time", "end_time",
+                         fmt::format(": contradicts {}; give one of them", p.where("time", "steps")));
     if (p.is_given("time", "end_time")) {
         options.end_time = p.real("time", "end_time");
         options.steps = 0;
@@ -220,7 +218,7 @@ TimeOptions time_options(const Parameters& p, const SystemShape& shape) {
     if (p.is_given("time", "largest_step")) options.largest_step = p.real("time", "largest_step");
     if (p.is_given("time", "smallest_step")) options.smallest_step = p.real("time", "smallest_step");
     if (options.smallest_step > options.largest_step)
-        refuse(p, "time", "smallest_step", "is above " + p.where("time", "largest_step"));
+        throw RefusedKey(p, "time", "smallest_step", ": is above " + p.where("time", "largest_step"));
     return options;
 }
 

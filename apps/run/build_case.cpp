@@ -35,15 +35,14 @@ IndexSpace choose_space(const Parameters& parameters, const PreconditionerPlan& 
     const std::string& asked = parameters.text("device", "layout");
     if (asked == "auto" || asked == plan.space.name()) return plan.space;
     if (asks_for_eisenstat(parameters))
-        throw UsageError(parameters.where("device", "layout") +
+        throw RefusedKey(parameters, "device", "layout",
                          ": solver.eisenstat = true needs the layout that struct_ilu prefers; leave the key out");
     if (!plan.space.has_grid())
-        throw UsageError(parameters.where("device", "layout") +
+        throw RefusedKey(parameters, "device", "layout",
                          ": a general matrix has plain rows and no layout; leave the key out");
     const Layout& layout = plan.space.layout();
     if (layout.is_part())
-        throw UsageError(parameters.where("device", "layout") +
-                         ": several ranks need the natural layout; leave the key out");
+        throw RefusedKey(parameters, "device", "layout", ": several ranks need the natural layout; leave the key out");
     return Layout(asked == "natural" ? LayoutKind::natural : LayoutKind::hyperplane, layout.grid(), layout.levels());
 }
 
@@ -83,17 +82,17 @@ void check_keys_of_pairs(const Parameters& p, Contradictions& found) {
 }
 
 /// Refuses keys that count time steps where there are none.
-void check_counts_of_steps(const Parameters& p, const Problem& problem) {
+void check_counts_of_steps(const Parameters& p, const Problem& problem, Contradictions& found) {
     if (problem.shape().regime != Regime::steady) return;
     for (const auto& [key, instead] :
          {std::pair("checkpoint_every", "checkpoint_minutes makes checkpoints within a solve"),
           std::pair("fields_every", "fields = true writes the solution")})
         if (p.is_given("output", key))
-            throw UsageError(fmt::format("{}: {} is steady, so there are no time steps to count; output.{}",
-                                         p.where("output", key), p.text("problem", "name"), instead));
+            found.add(fmt::format("{}: {} is steady, so there are no time steps to count; output.{}",
+                                  p.where("output", key), p.text("problem", "name"), instead));
     for (const char* key : {"steps", "max_steps", "max_newton_iterations", "max_steady_residual"})
         if (p.is_given("expect", key))
-            throw UsageError(
+            found.add(
                 fmt::format("{}: {} is steady, so it takes no time steps of which this could hold; remove "
                             "the key",
                             p.where("expect", key), p.text("problem", "name")));
@@ -151,8 +150,9 @@ std::shared_ptr<const Problem> in_format(const std::shared_ptr<const Problem>& p
     const std::string& format = parameters.text("matrix", "format");
     const bool general = problem->shape().matrix().kind() == MatrixKind::general;
     if (format == "structured" && general)
-        throw UsageError(fmt::format("{}: {} has no grid, so its matrix is general; leave the key out",
-                                     parameters.where("matrix", "format"), parameters.text("problem", "name")));
+        throw RefusedKey(parameters, "matrix", "format",
+                         fmt::format(": {} has no grid, so its matrix is general; leave the key out",
+                                     parameters.text("problem", "name")));
     if (format != "general" || general) return problem;
     return general_form(problem, context);
 }
@@ -162,10 +162,9 @@ std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& pr
                                         const Context& context, const InputFiles& files) {
     if (parameters.text("ordering", "name") == orderings().front().name) return problem;
     if (!problem->shape().pattern)
-        throw UsageError(
-            fmt::format("{}: rows on a grid have the order of the grid; set matrix.format = general, or "
-                        "leave the key out",
-                        parameters.where("ordering", "name")));
+        throw RefusedKey(parameters, "ordering", "name",
+                         ": rows on a grid have the order of the grid; set matrix.format = general, or "
+                         "leave the key out");
     announce_order(context, order_text(parameters), problem->shape().pattern->rows());
     return problem->in_order(make_order(*problem->shape().pattern, parameters, files));
 }
@@ -212,7 +211,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
               Contradictions& found) {
     const Context& context = foundation.context;
     std::shared_ptr<const Problem> problem;
-    if (foundation.problem) found.collect([&] { problem = in_form(foundation, parameters); });
+    if (foundation.problem) found.collect(parameters, [&] { problem = in_form(foundation, parameters); });
     if (problem) set_regime_defaults(parameters, problem->shape());
     std::unique_ptr<Solver> solver;
     std::unique_ptr<Preconditioner> preconditioner;
@@ -224,8 +223,8 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
         solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context);
     });
     if (problem) {
-        found.collect([&] { newton = newton_options(parameters, problem->shape()); });
-        found.collect([&] { time = time_options(parameters, problem->shape()); });
+        found.collect(parameters, [&] { newton = newton_options(parameters, problem->shape()); });
+        found.collect(parameters, [&] { time = time_options(parameters, problem->shape()); });
         found.collect(parameters, [&] {
             const PreconditionerSetting setting{context, problem->shape().matrix(), asks_for_eisenstat(parameters)};
             check_storage(row, parameters);
@@ -245,9 +244,12 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             solver->check(unsymmetric ? fmt::format("{} with scaling.name = {}", row.name, scaling) : row.name,
                           plan.traits);
         });
+    IndexSpace space = plan.space;
+    // What layout is possible for Eisenstat's form is of no interest where that form is refused.
+    if (preconditioner && (found.none() || !asks_for_eisenstat(parameters)))
+        found.collect(parameters, [&] { space = choose_space(parameters, plan); });
     found.report();
 
-    IndexSpace space = choose_space(parameters, plan);
     const StopCriteria criteria = stop_criteria(parameters);
     return {std::move(deck),
             overrides,
@@ -328,10 +330,10 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
     Foundation foundation{make_context(parameters, ranks, without), nullptr};
     if (ranks) found.collect([&] { check_ranks(parameters); });
     if (ranks && has_general_matrix(parameters)) found.report();  // no file may be read for what is not cut
-    found.collect([&] { foundation = make_foundation(deck, parameters, foundation.context); });
+    found.collect(parameters, [&] { foundation = make_foundation(deck, parameters, foundation.context); });
     if (ranks && foundation.problem)
         found.collect([&] { align_cuts(foundation, deck, {&parameters}, ranks, without); });
-    if (foundation.problem) found.collect([&] { check_counts_of_steps(parameters, *foundation.problem); });
+    if (foundation.problem) check_counts_of_steps(parameters, *foundation.problem, found);
     Case built = build_on(foundation, std::move(deck), asked.overrides, std::move(parameters), found);
     check_initial_file(built);
     return built;

@@ -2,6 +2,7 @@
 // The contradictions of a case's deck, which are told together.
 #pragma once
 
+#include <exception>
 #include <string>
 
 #include "core/error.hpp"
@@ -19,7 +20,7 @@ inline std::string with_line(const Parameters& parameters, const std::string& me
     return from.source == Provenance::Source::deck ? from.text() + ": " + message : message;
 }
 
-/// Runs several steps and combines the UsageErrors of all of them into one.
+/// Runs several steps and combines the UsageErrors of all of them into one. A FileError is told when there are none.
 class Contradictions {
 public:
     template <class Step>
@@ -28,29 +29,42 @@ public:
             step();
         } catch (const UsageError& error) {
             add(error.what());
+        } catch (const FileError&) {
+            if (!of_file_) of_file_ = std::current_exception();
         }
     }
-    /// Collects what a component says of the keys in `parameters`, with the line of the deck that has the key.
+    /// Collects what a component says of the keys in `parameters`, with the line of the deck that has the key. A key
+    /// that is refused is left out from then on, and the step repeated, which may find others.
     template <class Step>
-    void collect(const Parameters& parameters, const Step& step) {
-        collect([&] {
-            try {
-                step();
-            } catch (const UsageError& error) {
-                throw UsageError(with_line(parameters, error.what()));
-            }
-        });
+    void collect(Parameters& parameters, const Step& step) {
+        for (bool again = true; again;) {
+            again = false;
+            collect([&] {
+                try {
+                    step();
+                } catch (const RefusedKey& error) {
+                    for (const std::string& key : error.keys)
+                        if (parameters.leave_out(error.section, key)) again = true;
+                    throw;
+                } catch (const UsageError& error) {
+                    throw UsageError(with_line(parameters, error.what()));
+                }
+            });
+        }
     }
     /// Several parts of a case may find the same contradiction.
     void add(const std::string& message) {
         if (text_.find(message) == text_.npos) text_ += (text_.empty() ? "" : "\n") + message;
     }
+    bool none() const { return text_.empty() && !of_file_; }
     void report() const {
         if (!text_.empty()) throw UsageError(text_);
+        if (of_file_) std::rethrow_exception(of_file_);
     }
 
 private:
     std::string text_;
+    std::exception_ptr of_file_;
 };
 
 }  // namespace hyperplane

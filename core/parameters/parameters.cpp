@@ -10,8 +10,6 @@
 #include <cstdlib>
 #include <limits>
 
-#include "core/error.hpp"
-
 namespace hyperplane {
 namespace {
 
@@ -195,6 +193,16 @@ void Parameters::set(const std::string& section, const std::string& key, const s
     at->second.provenance = std::move(provenance);
 }
 
+bool Parameters::leave_out(const std::string& section, const std::string& key) {
+    const auto at = values_.find(section + "." + key);
+    if (at == values_.end()) return false;
+    Value& value = at->second;
+    const bool changes = value.text != value.spec.default_value || is_given(section, key);
+    value.text = value.spec.default_value;
+    value.provenance = {};
+    return changes;
+}
+
 bool Parameters::has(const std::string& section, const std::string& key) const {
     return values_.count(section + "." + key) > 0;
 }
@@ -255,6 +263,12 @@ std::vector<Parameters::Value> Parameters::all() const {
 
 std::string Parameters::where(const std::string& section, const std::string& key) const {
     return fmt::format("{}: {}.{}", value(section, key).provenance.text(), section, key);
+}
+
+RefusedKey::RefusedKey(const Parameters& parameters, std::string in_section, std::string key,
+                       const std::string& message, const std::vector<std::string>& with_it)
+    : UsageError(parameters.where(in_section, key) + message), section(std::move(in_section)), keys(with_it) {
+    keys.insert(keys.begin(), std::move(key));
 }
 
 }  // namespace hyperplane

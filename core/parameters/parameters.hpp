@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/types.hpp"
 
 namespace hyperplane {
@@ -85,6 +86,10 @@ public:
     /// Sets a value; throws UsageError ("deck.ini:9: solver.rtol: ...") for unknown keys and bad values.
     void set(const std::string& section, const std::string& key, const std::string& text, Provenance provenance = {});
 
+    /// Makes a key what it is where it is not given: its default. Returns false if it has been that before, or if there
+    /// is no such key.
+    bool leave_out(const std::string& section, const std::string& key);
+
     bool has(const std::string& section, const std::string& key) const;
     /// True if the parameter has a value, by default or otherwise.
     bool is_set(const std::string& section, const std::string& key) const { return !value(section, key).text.empty(); }
@@ -111,6 +116,18 @@ public:
 private:
     std::vector<std::string> order_;
     std::map<std::string, Value> values_;
+};
+
+/// A key that is refused beside others and decides about none of them: without it the deck has the other errors that it
+/// has with it. Whoever collects errors may therefore leave the key out and go on. Where keys of the section belong to
+/// it alone, `with_it` names them, since they are no errors of their own.
+struct RefusedKey : UsageError {
+    /// `message`: what follows the place and the name of the key, with what separates them.
+    RefusedKey(const Parameters& parameters, std::string in_section, std::string key, const std::string& message,
+               const std::vector<std::string>& with_it = {});
+
+    std::string section;
+    std::vector<std::string> keys;
 };
 
 }  // namespace hyperplane

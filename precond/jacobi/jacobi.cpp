@@ -45,9 +45,9 @@ bool reads_l1(const Parameters& parameters) {
 /// The factors of a general matrix are kept in double precision alone.
 void require_double(const Parameters& parameters) {
     if (!is_reduced(factor_storage(parameters))) return;
-    throw UsageError(parameters.where("preconditioner", "storage") + ": of a general matrix, " +
-                     parameters.text("preconditioner", "name") +
-                     " stores its factors in double alone; leave the key out");
+    throw RefusedKey(parameters, "preconditioner", "storage",
+                     ": of a general matrix, " + parameters.text("preconditioner", "name") +
+                         " stores its factors in double alone; leave the key out");
 }
 
 ParameterTable jacobi_parameters() {

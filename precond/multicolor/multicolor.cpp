@@ -42,7 +42,7 @@ MulticolorOptions multicolor_options(const Parameters& parameters, const Precond
                                                        : ColourRule::stencil,
                                     pivot_options(parameters), factor_storage(parameters)};
     if (is_reduced(options.storage) && options.colours != ColourRule::stencil && !sweeps_triangles(parameters))
-        throw UsageError(parameters.where("preconditioner", "storage") +
+        throw RefusedKey(parameters, "preconditioner", "storage",
                          ": with these colours factors are in double precision alone; leave it out, or set "
                          "preconditioner.colours = stencil");
     return options;

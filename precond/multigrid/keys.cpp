@@ -140,7 +140,7 @@ void refuse_grids_that_cannot_be(const Parameters& parameters, const Grid& grid,
     const std::string what =
         storage_without_effect(options, fmt::format("{} x {} x {} points lead to at most", grid.nx, grid.ny, grid.nz),
                                most_grids(grid, options));
-    if (!what.empty()) throw UsageError(fmt::format("{} {}", parameters.where(section, "storage_from"), what));
+    if (!what.empty()) throw RefusedKey(parameters, section, "storage_from", fmt::format(" {}", what));
 }
 
 }  // namespace
@@ -151,35 +151,30 @@ MultigridOptions options_of(const Parameters& parameters, const PreconditionerSe
     options.cycle = cycle == "w" ? CycleKind::w : cycle == "f" ? CycleKind::f : CycleKind::v;
     options.pre_smoothing = int(parameters.integer(section, "pre_smoothing"));
     options.post_smoothing = int(parameters.integer(section, "post_smoothing"));
-    if (options.pre_smoothing + options.post_smoothing == 0)
-        throw UsageError(parameters.where(section, "post_smoothing") +
-                         ": a cycle without smoothing does not reduce errors that vary from point to point; set "
-                         "pre_smoothing or post_smoothing to 1 or more");
     const int from = int(parameters.integer(section, "storage_from"));
     if (is_reduced(factor_storage(parameters)))
         options.coarsening.rounded_from = from;
     else if (from > 0)
-        throw UsageError(parameters.where(section, "storage_from") +
+        throw RefusedKey(parameters, section, "storage_from",
                          " means nothing with preconditioner.storage = double; leave it out, or set "
                          "preconditioner.storage = single");
     options.coarsening.single_vectors = parameters.text(section, "vectors") == "single";
     if (options.coarsening.single_vectors && !options.coarsening.rounded_from)
-        throw UsageError(parameters.where(section, "vectors") +
+        throw RefusedKey(parameters, section, "vectors",
                          ": vectors in single precision go with factors in reduced precision; set "
                          "preconditioner.storage = single, or leave vectors out");
     if (parameters.text(section, "coarsest") == "jacobi")
         options.coarsest_sweeps = int(parameters.integer(section, "coarsest_sweeps"));
     else if (parameters.is_given(section, "coarsest_sweeps"))
-        throw UsageError(parameters.where(section, "coarsest_sweeps") +
+        throw RefusedKey(parameters, section, "coarsest_sweeps",
                          " means nothing with preconditioner.coarsest = dense; leave it out, or set "
                          "preconditioner.coarsest = jacobi");
     if (parameters.integer(section, "grids") == 1)
         for (const char* key : {"strength", "coarsest_points", "coarse_smoother"})
             if (parameters.is_given(section, key))
-                throw UsageError(
-                    fmt::format("{} means nothing with preconditioner.grids = 1, where no grid is "
-                                "coarsened; leave it out, or set preconditioner.grids = 2 or more",
-                                parameters.where(section, key)));
+                throw RefusedKey(parameters, section, key,
+                                 " means nothing with preconditioner.grids = 1, where no grid is "
+                                 "coarsened; leave it out, or set preconditioner.grids = 2 or more");
     options.coarsening.strength = parameters.real(section, "strength");
     const MatrixShape& a = setting.matrix;
     const bool banded = options.coarsest_sweeps == 0 && a.symmetric() && a.dof() == 1 && !a.grid().any_periodic();
@@ -195,6 +190,10 @@ MultigridOptions options_of(const Parameters& parameters, const PreconditionerSe
     refuse_grids_that_cannot_be(parameters, a.grid(), options.coarsening);
     if (parameters.text(section, "damping") != "auto") options.smoothing.damping = parameters.real(section, "damping");
     options.smoothing.power_steps = int(parameters.integer(section, "power_steps"));
+    if (options.pre_smoothing + options.post_smoothing == 0)
+        throw UsageError(parameters.where(section, "post_smoothing") +
+                         ": a cycle without smoothing does not reduce errors that vary from point to point; set "
+                         "pre_smoothing or post_smoothing to 1 or more");
     return options;
 }
 

@@ -30,8 +30,9 @@ ParIlutOptions read_par_ilut_options(const Parameters& parameters, Backend backe
         options.way = read_solve_way(parameters, backend, couples_ranks);
     const auto refuse = [&](const char* key, const char* needed) {
         if (parameters.is_given(section, key))
-            throw UsageError(fmt::format("{} means nothing with preconditioner.rounds = 0{}; leave it out, or set {}",
-                                         parameters.where(section, key), needed, "preconditioner.rounds"));
+            throw RefusedKey(parameters, section, key,
+                             fmt::format(" means nothing with preconditioner.rounds = 0{}; leave it out, or set {}",
+                                         needed, "preconditioner.rounds"));
     };
     if (options.rounds == 0)
         for (const char* key : {"fill_limit", "candidates", "tolerance"}) refuse(key, "");

@@ -177,7 +177,7 @@ PreconditionerSetting scaled_setting(const Parameters& parameters, const Precond
     if (is_none(scaling)) return setting;
     const MatrixShape& a = setting.matrix;
     if (a.kind() != MatrixKind::general)
-        throw UsageError(parameters.where("scaling", "name") +
+        throw RefusedKey(parameters, "scaling", "name",
                          ": only general matrices are scaled; set matrix.format = general, or leave the key out");
     return {setting.context, {a.pattern(), a.dof(), a.symmetric() && scaling.keeps_symmetry}};
 }

@@ -79,9 +79,9 @@ SyncFreeOptions part_options_of(const Parameters& parameters, Backend backend, i
     const std::string section = "preconditioner", name = "subdomain_ildu0";
     SyncFreeOptions options = ilu_options_of(parameters, name);
     if (parameters.text(section, "subdomain") != "auto")
-        throw UsageError(fmt::format(
-            "{}: a general matrix has no boxes of points; leave the key out, and set preconditioner.part_rows",
-            parameters.where(section, "subdomain")));
+        throw RefusedKey(
+            parameters, section, "subdomain",
+            ": a general matrix has no boxes of points; leave the key out, and set preconditioner.part_rows");
     options.part_variant = subdomain_variant(parameters.text(section, "variant"));
     if (options.part_variant != SubdomainVariant::level && backend == Backend::cpu)
         throw UsageError(fmt::format(
@@ -115,9 +115,9 @@ SyncFreeOptions part_options(const Parameters& parameters, const PreconditionerS
 void refuse_parts_on_grid(const Parameters& parameters) {
     for (const char* key : {"parts", "part_rows"})
         if (parameters.is_given("preconditioner", key))
-            throw UsageError(fmt::format(
-                "{}: on a grid, subdomains are boxes of points; leave the key out, and set preconditioner.subdomain",
-                parameters.where("preconditioner", key)));
+            throw RefusedKey(
+                parameters, "preconditioner", key,
+                ": on a grid, subdomains are boxes of points; leave the key out, and set preconditioner.subdomain");
 }
 
 }  // namespace
@@ -134,10 +134,11 @@ namespace {
 void check_storage(const SyncFreeOptions& options, const Parameters& parameters, Backend backend) {
     if (!is_reduced(options.storage) || backend != Backend::cuda) return;
     if (options.parts && !reads_reduced_factors(options.part_variant))
-        throw UsageError(
-            fmt::format("{}: of a general matrix, {} stores its factors in double alone on a GPU with variant = {}; "
+        throw RefusedKey(
+            parameters, "preconditioner", "storage",
+            fmt::format(": of a general matrix, {} stores its factors in double alone on a GPU with variant = {}; "
                         "leave the key out, or set variant = level",
-                        parameters.where("preconditioner", "storage"), options.name, name_of(options.part_variant)));
+                        options.name, name_of(options.part_variant)));
 }
 
 /// Calls body(Class(), options) with the options for a matrix on a backend and the class that serves them: on several
@@ -208,9 +209,8 @@ PreconditionerRow with_general_fixed_point(PreconditionerRow par_ilu) {
     par_ilu.parameters.push_back(solve);
     par_ilu.plan = [on_grid = par_ilu.plan](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (parameters.is_given("preconditioner", "solve"))
-            throw UsageError(
-                fmt::format("{}: on a grid, solves follow the wavefront, and there is one way alone; leave the key out",
-                            parameters.where("preconditioner", "solve")));
+            throw RefusedKey(parameters, "preconditioner", "solve",
+                             ": on a grid, solves follow the wavefront, and there is one way alone; leave the key out");
         return on_grid(parameters, setting);
     };
     return with_general(std::move(par_ilu), [](const Parameters& parameters, const PreconditionerSetting& setting) {

@@ -23,8 +23,8 @@ constexpr std::pair<const char*, FactorVariant> variants[] = {
 FactorVariant read_variant(const Parameters& parameters, int dof, Index blocks, bool several_ranks) {
     const std::string name = parameters.text("preconditioner", "variant");
     const auto refuse = [&](const std::string& why, const char* otherwise = "") {
-        throw UsageError(fmt::format("{}: {}; set variant = auto or search{}",
-                                     parameters.where("preconditioner", "variant"), why, otherwise));
+        throw RefusedKey(parameters, "preconditioner", "variant",
+                         fmt::format(": {}; set variant = auto or search{}", why, otherwise));
     };
     const FactorVariant variant = std::ranges::find(variants, name, [](const auto& one) { return one.first; })->second;
     const bool table = variant == FactorVariant::table, published = is_published(variant);

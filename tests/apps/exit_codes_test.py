@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import unittest
 
 from program import INPUTS, MATRIX, POISSON, TRANSPORT, ProgramTest, chain
@@ -195,6 +196,64 @@ class Usage(ProgramTest):
         self.expect(2, "run", deck, "--set", "solver.name=cg", "--set", "solver.rtol=1e-8", "--set",
                     "expect.min_iterations=5", "--set", "expect.max_iterations=4",
                     says=["cg needs a symmetric matrix", "expect.min_iterations"])
+
+    def test_contradictions_of_all_parts_of_a_deck_together(self):
+        deck = self.write("a.ini", """[problem]
+name = poisson
+contrast = 3
+seed = 2
+stencil = box27
+box27_weights = hpcg
+discretisation = cell
+[grid]
+cells = 8
+[time]
+steps = 3
+[newton]
+rtol = 1e-3
+max_iterations = 5
+[solver]
+name = cg
+[ordering]
+name = rcm
+[scaling]
+name = row
+[device]
+ranks = 30
+[initial]
+file = nope.h5
+[output]
+checkpoint_every = 3
+file = x.part
+[expect]
+max_steps = 3
+min_iterations = 20
+max_iterations = 10
+""")
+        done = self.expect(2, "check", deck)
+        lines = (self.folder / deck).read_text().splitlines()
+        wrong = ["contrast", "seed", "stencil", "steps", "rtol", "max_iterations = 5", "name = rcm", "name = row", "ranks",
+                 "checkpoint_every", "file = x", "max_steps", "min_iterations"]
+        numbers = sorted(1 + next(at for at, line in enumerate(lines) if line.startswith(word)) for word in wrong)
+        self.assertEqual(sorted(int(n) for n in re.findall(r"a\.ini:(\d+): ", done.stderr)), numbers, done.stderr)
+        keep = [line for at, line in enumerate(lines, 1) if at not in numbers and not line.startswith("box27")]
+        self.write("a.ini", "\n".join(keep) + "\n")
+        self.expect(7, "check", deck, says=["initial.file", "nope.h5"])  # files are read when the deck is right
+
+    def test_contradictions_within_a_preconditioner_together(self):
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = multigrid\npre_smoothing = 0\n"
+                          "post_smoothing = 0\nstorage_from = 1\nvectors = single\ncoarsest_sweeps = 3\ngrids = 1\nstrength = 0.2\n")
+        done = self.expect(2, "check", deck, "--set", "output.fields_every=2")
+        self.assertEqual(re.findall(r"(?:a\.ini:\d+|--set): ([\w.]+)", done.stderr),
+                         ["output.fields_every", *(f"preconditioner.{key}" for key in (
+                             "storage_from", "vectors", "coarsest_sweeps", "strength", "post_smoothing"))], done.stderr)
+
+    def test_a_missing_file_hides_no_contradiction(self):
+        deck = self.write("a.ini", "[problem]\nname = matrix\nfile = nope.mtx\n[solver]\nname = cg\n[preconditioner]\nname = none\n"
+                          "[expect]\nmin_iterations = 3\nmax_iterations = 2\n")
+        done = self.expect(2, "check", deck, says="expect.min_iterations")
+        self.assertNotIn("nope.mtx", done.stderr)
+        self.expect(7, "check", deck, "--set", "expect.min_iterations=1", says="nope.mtx")
 
     def test_time_steps_for_a_steady_problem(self):
         deck = self.write("a.ini", POISSON.format(cells=8) + "[time]\nsteps = 2\n")

@@ -185,5 +185,18 @@ TEST(ParametersTest, ReadingWhatIsUnsetIsTheUsersErrorWhatIsUnknownOurs) {
     }
 }
 
+TEST(ParametersTest, AKeyThatIsLeftOutIsAsIfItWereNotGiven) {
+    Parameters parameters(table());
+    EXPECT_FALSE(parameters.leave_out("solver", "rtol"));
+    EXPECT_FALSE(parameters.leave_out("solver", "unknown"));
+    parameters.set("solver", "rtol", "0.5", {Provenance::Source::deck, "deck.ini", 9});
+    const RefusedKey refused(parameters, "solver", "rtol", ": is for others", {"atol"});
+    EXPECT_STREQ(refused.what(), "deck.ini:9: solver.rtol: is for others");
+    EXPECT_EQ(refused.keys, (std::vector<std::string>{"rtol", "atol"}));
+    EXPECT_TRUE(parameters.leave_out(refused.section, refused.keys[0]));
+    EXPECT_FALSE(parameters.is_given("solver", "rtol"));
+    EXPECT_EQ(parameters.text("solver", "rtol"), Parameters(table()).text("solver", "rtol"));
+}
+
 }  // namespace
 }  // namespace hyperplane

@@ -39,7 +39,7 @@ SolveWay read_solve_way(const Parameters& parameters, Backend backend, bool coup
     const std::string section = "preconditioner", word = parameters.text(section, "solve");
     const SolveWay way = *std::ranges::find(all_ways, word, [](SolveWay one) { return name_of(one); });
     const auto refuse = [&](const std::string& why) {
-        throw UsageError(fmt::format("{}: {}", parameters.where(section, "solve"), why));
+        throw RefusedKey(parameters, section, "solve", fmt::format(": {}", why));
     };
     if (couples_ranks && way == SolveWay::levels)
         refuse(
