@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string_view>
 
@@ -70,11 +71,23 @@ void check_section(const std::string& text) {
 
 std::vector<std::string> deck_overrides(const Invocation& invocation) {
     std::vector<std::string> overrides = invocation.values("set");
-    if (invocation.has("threads"))
-        overrides.push_back(fmt::format("device.threads={}", parse_count("threads", invocation.value("threads"), 1)));
-    if (invocation.has("ranks"))
-        overrides.push_back(fmt::format("device.ranks={}", parse_count("ranks", invocation.value("ranks"), 1)));
-    if (invocation.has("backend")) overrides.push_back("device.backend=" + invocation.value("backend"));
+    std::map<std::string, std::string> set;
+    for (const std::string& text : overrides) {
+        const DeckEntry entry = parse_override(text);
+        set[entry.name()] = entry.value;  // the last one counts
+    }
+    for (const char* option : {"threads", "ranks", "backend"}) {
+        if (!invocation.has(option)) continue;
+        const std::string key = fmt::format("device.{}", option);
+        std::string value = invocation.value(option);
+        if (option != std::string_view("backend")) value = fmt::format("{}", parse_count(option, value, 1));
+        if (const auto other = set.find(key); other != set.end() && other->second != value)
+            throw UsageError(
+                fmt::format("--{0} {1} and --set {2}={3} contradict each other, since --{0} is short for --set {2}; "
+                            "give one of them",
+                            option, value, key, other->second));
+        overrides.push_back(fmt::format("{}={}", key, value));
+    }
     return overrides;
 }
 

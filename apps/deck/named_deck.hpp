@@ -16,7 +16,8 @@ std::vector<std::string> keys_meant(const std::string& word);
 /// Throws a UsageError that names the section if a word of --set has a key without one, or a section without a key.
 void check_section(const std::string& text);
 
-/// The overrides "section.key=value" of --set, --threads and --backend.
+/// The overrides "section.key=value" of --set, --threads, --ranks and --backend. Throws UsageError where one of the
+/// latter contradicts what --set says of its key.
 std::vector<std::string> deck_overrides(const Invocation& invocation);
 
 /// Reads a deck from its file. Throws FileError, and Error (checkpointed) if a signal to stop comes while the file is a

@@ -75,6 +75,26 @@ class KeysWithoutEffect(ProgramTest):
             self.expect(0, "run", f"{name}.h5", "--quiet", "--set", f"output.file={name}2.h5")
 
 
+class ShortOptions(ProgramTest):
+    """-b, -t and --ranks are short for --set of a key of [device]."""
+
+    def test_one_that_contradicts_a_setting(self):
+        deck = self.write("a.ini", POISSON.format(cells=6))
+        for option, value, key, other in (("-b", "cpu", "backend", "cuda"), ("--ranks", "2", "ranks", "3"), ("-t", "2", "threads", "3")):
+            setting = ("--set", f"device.{key}={other}")
+            for words in ((option, value, *setting), (*setting, option, value)):
+                for verb in ("run", "check"):
+                    self.expect(2, verb, deck, *words, says=f"--{key} {value} and --set device.{key}={other} contradict each other")
+        self.assertFalse((self.folder / "a.h5").exists())
+
+    def test_one_that_agrees_with_the_setting_that_counts(self):
+        deck = self.write("a.ini", POISSON.format(cells=6) + "[device]\nthreads = 4\nranks = 3\n")
+        self.expect(0, "check", deck, "-t", "2", "--set", "device.threads=2", "-b", "cpu", "--set", "device.backend=cpu")
+        self.expect(0, "check", deck, "--ranks", "2", "--set", "device.ranks=3", "--set", "device.ranks=2")
+        self.expect(2, "check", deck, "--ranks", "2", "--set", "device.ranks=2", "--set", "device.ranks=3",
+                    says="--ranks 2 and --set device.ranks=3")
+
+
 class Places(ProgramTest):
     """What a message names: the line, the key, or the section that is meant."""
 
