@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,6 +106,47 @@ def settings(changes):
     return [word for key, value in pairs for word in ("--set", f"{key}={value_text(value)}")]
 
 
+def unquoted(text, comment=r"(?:^|\s)[;#]"):
+    """The value that a text behind `key =` stands for: without quotes, or without what follows `comment`."""
+    text = text.strip()
+    if not text.startswith('"'):
+        return re.split(comment, text)[0].strip() if comment else text
+    inside = re.match(r'"((?:[^"]|"")*)"', text)
+    return inside[1].replace('""', '"') if inside else text
+
+
+def output_file_of(deck):
+    """output.file of a deck; "" if it has none. A record that is run again has none, whatever its own deck had."""
+    if isinstance(deck, dict):
+        return value_text(sections_of(deck).get("output", {}).get("file", ""))
+    if not os.path.isfile(deck):  # a FIFO can be read once; what is missing is the program's to say
+        return ""
+    content = Path(deck).read_bytes()
+    if content.startswith((b"hyperplane ", b"\x89HDF")):
+        return ""
+    section, named = "", ""
+    for line in content.decode("utf-8-sig", errors="replace").splitlines():
+        if header := re.match(r"\s*\[\s*([^\]]*?)\s*\]", line):
+            section = header[1]
+        elif section == "output" and (value := re.match(r"\s*file\s*\??=(.*)", line)):
+            named = unquoted(value[1])
+    return named
+
+
+def record_of(deck, changes, output):
+    """The file that a run is asked to write, and whether words of --set or the deck name it already: `output`, or
+    output.file. "" if nobody names one."""
+    pairs = [word.partition("=") for word in settings(changes)[1::2]]
+    set_to = [unquoted(value, comment=None) for name, _, value in pairs if name.strip() == "output.file"]
+    if output and set_to and set_to[-1] != os.fspath(output):
+        raise RunError(2, f"output={os.fspath(output)!r} and set output.file={set_to[-1]!r} both name the record's file, "
+                          "and only one is written; leave one of them out")
+    if output:
+        return os.fspath(output), False
+    named = set_to[-1] if set_to else output_file_of(deck)
+    return named, bool(named)
+
+
 def start(words, progress, allowed=(0,)):
     """Runs the program; returns its exit code. What it says goes to stderr with `progress`; errors are raised."""
     command = [find_program(), *words] + ([] if progress else ["--quiet"])
@@ -128,14 +170,17 @@ def run(deck, *, set=None, progress=False, output=None, restart=False):
     """Solves the case of a deck; returns its Record, also where it did not converge (`record.exit_code`).
 
     deck: a file's name, or a dictionary {"problem": {"name": "poisson"}, "grid": {"cells": 64}}.
-    set: {"solver.rtol": 1e-10}, as --set. output: where the record is kept; by default it is only read, with its fields.
-    restart: as --restart; it needs output. Raises RunError where there is no record, for a wrong deck for instance.
+    set: {"solver.rtol": 1e-10}, as --set. output: where the record is kept, beside its fields; short for output.file in
+    `set`, so it goes before that of the deck. Where none of them names a file, the record is only read, with its fields.
+    restart: as --restart; it needs a record that was kept. Raises RunError where there is no record, for a wrong deck for
+    instance.
     """
     with deck_file(deck) as file, tempfile.TemporaryDirectory() as scratch:
-        record = os.fspath(output) if output else os.path.join(scratch, "run.h5")
-        words = ["run", file, *settings(set), "--set", f"output.file={record}"] + ["--restart"] * restart
-        start(words, progress, WITH_RECORD)
-        return load(record) if output else load(record).hold_fields()
+        kept, named = record_of(deck, set, output)
+        record = kept or os.path.join(scratch, "run.h5")
+        naming = [] if named else ["--set", f"output.file={record}"]
+        start(["run", file, *settings(set), *naming] + ["--restart"] * restart, progress, WITH_RECORD)
+        return load(record) if kept else load(record).hold_fields()
 
 
 def compare(deck, *, preconditioners=(), solvers=(), auto=False, reps=None, set=None, progress=False, output=None):

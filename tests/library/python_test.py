@@ -130,6 +130,59 @@ class Solves(unittest.TestCase):
         self.assertEqual((jacobi @ np.ones((900, 2))).shape, (900, 2))
 
 
+class Runs(unittest.TestCase):
+    """Where hyperplane.run leaves its files."""
+
+    DECK = {"problem": {"name": "poisson"}, "grid": {"cells": 5}, "solver": {"name": "cg"}}
+
+    def setUp(self):
+        folder = TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+
+    def left(self, deck, **options):
+        """The files that a run leaves, which are removed."""
+        before = set(os.listdir())
+        record = hyperplane.run(deck, **options)
+        self.assertIn("u", record.fields)
+        files = sorted(set(os.listdir()) - before)
+        for file in files:
+            os.remove(file)
+        return files
+
+    def test_files_are_kept_where_the_deck_or_set_names_them(self):
+        text = "[problem]\nname = poisson\n[grid]\ncells = 5\n[solver]\nname = cg\n[output]\nfields = true\n"
+        Path("plain.ini").write_text(text, encoding="utf-8")
+        Path("named.ini").write_text(text + "file = mine.h5  ; kept\n", encoding="utf-8")
+        Path("quoted.ini").write_text(text + 'file = "my; own.h5" # kept\n', encoding="utf-8")
+        in_dictionary = {**self.DECK, "output": {"fields": True, "file": Path("mine.h5")}}
+        mine, other = ["mine.h5", "mine.vtkhdf"], ["other.h5", "other.vtkhdf"]
+        self.assertEqual(self.left("plain.ini"), [])
+        self.assertEqual(self.left("named.ini"), mine)
+        self.assertEqual(self.left("quoted.ini"), ["my; own.h5", "my; own.vtkhdf"])
+        self.assertEqual(self.left(in_dictionary), mine)
+        for deck in ("plain.ini", "named.ini", in_dictionary):
+            self.assertEqual(self.left(deck, set={"output.file": "other.h5"}), other)
+            self.assertEqual(self.left(deck, output="other.h5"), other)
+        self.assertEqual(self.left("named.ini", set=["output.file=x.h5", "output.file = other.h5"]), other)
+        self.assertEqual(self.left("named.ini", set="output.file="), [])
+        self.assertEqual(self.left("named.ini", set={"output.file": "other.h5"}, output="other.h5"), other)
+
+    def test_two_names_for_one_record(self):
+        with self.assertRaises(hyperplane.RunError) as caught:
+            hyperplane.run(self.DECK, set={"output.file": "other.h5"}, output="kept.h5")
+        self.assertEqual(caught.exception.exit_code, 2)
+        self.assertRegex(str(caught.exception), "output='kept.h5' and set output.file='other.h5' both name ")
+        self.assertEqual(os.listdir(), [])
+
+    def test_a_record_that_is_run_again_does_not_keep_its_place(self):
+        hyperplane.run(self.DECK, output="first.h5")
+        again = hyperplane.run("first.h5")
+        self.assertEqual(again.status, "ok")
+        self.assertEqual(os.listdir(), ["first.h5"])
+
+
 class Arrays(unittest.TestCase):
     def test_are_read_where_they_are(self):
         blocks_of_4 = laplacian().tobsr((4, 4))
