@@ -91,10 +91,11 @@ void occupy_standard_streams() {
 ///   shared core delays the very thread they wait for: a solve became up to thirteen times slower beside one other busy
 ///   program, and ten times with spins of 20 microseconds, but two to three times with spins of less than one
 ///   (docs/reliability.md).
+///   The copies that `check` times are to wait as a run does.
 /// - glibc's malloc asks for huge pages, as Context does for large buffers. A first set-up spends most of its time on
 ///   new pages: multigrid's at 96^3 took 84 ms without this and 36 with it.
 void begin_again_to_compute(const std::vector<std::string>& words, char** argv) {
-    static const std::vector<std::string> computing = {"run", "compare", "bench", "selftest"};
+    static const std::vector<std::string> computing = {"run", "check", "compare", "bench", "selftest"};
     if (words.empty() || std::find(computing.begin(), computing.end(), words[0]) == computing.end()) return;
     // If the user has set any of these, nothing is changed. A bound program would be bound to one core when it starts
     // again.

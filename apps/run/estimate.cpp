@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "core/timer.hpp"
 #include "core/vector/blas1.hpp"
 
 namespace hyperplane {
 
-double memory_rate(const Context& context, Index bytes) {
+MemoryRate memory_rate(const Context& context, Index bytes) {
     constexpr Index least = 1 << 16, most = Index(256) << 20;
     Grid grid;
     grid.nx = int(std::clamp(bytes, least, most) / Index(2 * sizeof(double)));
@@ -25,16 +26,21 @@ double memory_rate(const Context& context, Index bytes) {
         norm2(to);  // the norm is needed on the host, so this waits for all work before it
         return seconds_since(begin);
     };
-    // Long beside what the clock, or the wait for a GPU, adds to it, and too short for a user to wait for.
-    const double enough = context.backend() == Backend::cpu ? 1e-3 : 5e-3;
-    int copies = 2;
-    double seconds = seconds_of(copies);
-    while (seconds < enough) seconds = seconds_of(copies *= 2);
-    // Large copies vary less.
+    // Long beside what the clock, or the wait for a GPU, adds to it. On a CPU many short times are taken: another
+    // program that has a processor for some milliseconds spoils some of them, but not the shortest.
+    const bool on_cpu = context.backend() == Backend::cpu;
+    const double enough = on_cpu ? 2e-4 : 5e-3, lasting = on_cpu ? 10e-3 : 25e-3;
+    seconds_of(1);  // threads have been started, and pages written to, from now on
+    const auto less_of_two = [&](int copies) { return std::min(seconds_of(copies), seconds_of(copies)); };
+    int copies = 1;
+    std::vector<double> seconds{less_of_two(copies)};
+    while (seconds.back() < enough) seconds = {less_of_two(copies *= 2)};
     const auto begin = std::chrono::steady_clock::now();
-    for (int repeat = 0; repeat < 4 && (repeat == 0 || seconds_since(begin) < 30e-3); ++repeat)
-        seconds = std::min(seconds, seconds_of(copies));
-    return (2.0 * copies + 1.0) * double(from.size()) * sizeof(double) / seconds;
+    do seconds.push_back(seconds_of(copies));
+    while (seconds_since(begin) < lasting);
+    std::sort(seconds.begin(), seconds.end());
+    const double moved = (2.0 * copies + 1.0) * double(from.size()) * sizeof(double);
+    return {moved / seconds.front(), moved / seconds[seconds.size() / 2]};
 }
 
 TimeRange range_of_iteration(double seconds) {
@@ -54,7 +60,9 @@ Estimate estimate(const Case& a_case) {
 
     Estimate found;
     found.iteration_bytes = cost.products * product + cost.applies * apply + cost.vectors * vector;
-    found.rate = memory_rate(a_case.context, memory.total());
+    const MemoryRate rate = memory_rate(a_case.context, memory.total());
+    found.rate = rate.best;
+    found.disturbance = rate.best / rate.usual;
     found.iteration_seconds = found.iteration_bytes / found.rate;
     found.most_seconds =
         found.iteration_seconds * double(a_case.criteria.max_iterations) * double(a_case.steps().value_or(1));

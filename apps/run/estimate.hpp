@@ -6,9 +6,14 @@
 
 namespace hyperplane {
 
-/// The rate of copies within `bytes` of the context's memory (at most 256 MiB), read plus written bytes a second. If
-/// that fits in a cache, it is the cache's rate. Takes about 50 ms.
-double memory_rate(const Context& context, Index bytes);
+/// A rate of copies, read plus written bytes a second.
+struct MemoryRate {
+    double best = 0.0;   ///< of the fastest copies, which no other program has disturbed
+    double usual = 0.0;  ///< of the middle one of them all: lower where other programs share the processors
+};
+/// The rate of copies within `bytes` of the context's memory (at most 256 MiB). If that fits in a cache, it is the
+/// cache's rate. Takes about 10 ms on a CPU and 50 ms on a GPU; large copies take longer.
+MemoryRate memory_rate(const Context& context, Index bytes);
 
 /// What lies between two times, in seconds.
 struct TimeRange {
@@ -17,7 +22,8 @@ struct TimeRange {
 
 struct Estimate {
     double iteration_bytes = 0.0;    ///< fewest an iteration moves
-    double rate = 0.0;               ///< memory_rate of what the run holds
+    double rate = 0.0;               ///< the best memory_rate of what the run holds
+    double disturbance = 1.0;        ///< that over the usual one
     double iteration_seconds = 0.0;  ///< iteration_bytes / rate
     double most_seconds = 0.0;       ///< of solver.max_iterations in every time step; set-up and assembly come on top
     TimeRange iteration;             ///< range_of_iteration(iteration_seconds)

@@ -34,18 +34,27 @@ std::string steps_text(const Case& a_case) {
     return fmt::format("{}{} step{}", a_case.time.pseudo() ? "at most " : "", *steps, *steps == 1 ? "" : "s");
 }
 
+/// What to expect where other programs take processors away from the copies, and so from the run.
+std::string disturbance_text(const Estimate& time) {
+    if (time.disturbance < 2.0) return "";
+    return fmt::format(
+        "  other programs share the processors: half of the copies took more than {:.2g} times as long as the fastest, "
+        "and so may iterations\n",
+        time.disturbance);
+}
+
 std::string estimate_text(const Case& a_case, const Estimate& time) {
     const Index steps = a_case.steps().value_or(1), most = a_case.criteria.max_iterations;
     return fmt::format(
         "time it will take, from the memory it moves:\n"
         "  an iteration  {} to {}: {:.3g} MiB, which take {} at the {:.3g} GB/s of a copy as large as this run, just "
-        "now; iterations of other decks took 1.2 to 8.5 times as long\n"
+        "now; iterations of other decks took 1.2 to 8.5 times as long\n{}"
         "  all solves    {} to {}: {}{} to {} iterations{}; solver.max_iterations allows no more\n"
         "  assembly and set-up come on top, and more than one solve a step where Newton's method takes more\n",
         in_words(time.iteration.low), in_words(time.iteration.high), time.iteration_bytes / (1 << 20),
-        in_words(time.iteration_seconds), time.rate * 1e-9, in_words(time.all.low), in_words(time.all.high),
-        steps > 1 ? fmt::format("{} steps of ", steps) : "", std::min(Index(few_iterations), most), most,
-        a_case.steps() ? "" : ", for each time step");
+        in_words(time.iteration_seconds), time.rate * 1e-9, disturbance_text(time), in_words(time.all.low),
+        in_words(time.all.high), steps > 1 ? fmt::format("{} steps of ", steps) : "",
+        std::min(Index(few_iterations), most), most, a_case.steps() ? "" : ", for each time step");
 }
 
 /// What a run will need, and what there is.

@@ -109,7 +109,7 @@ void finish(RecordWriter& record, const Outcome& outcome, Judgement& judgement) 
 
 void measure_limit(const Case& a_case, const Outcome& outcome, RecordWriter& record) {
     try {
-        record.set_memory_limit(memory_rate(a_case.context, outcome.peak) * 1e-9);
+        record.set_memory_limit(memory_rate(a_case.context, outcome.peak).best * 1e-9);
     } catch (const OutOfMemory&) {
         logging::warn("output.measure_limit: no memory is left for a copy as large as the run; nothing was measured");
     }
