@@ -139,8 +139,8 @@ def record_of(deck, changes, output):
     pairs = [word.partition("=") for word in settings(changes)[1::2]]
     set_to = [unquoted(value, comment=None) for name, _, value in pairs if name.strip() == "output.file"]
     if output and set_to and set_to[-1] != os.fspath(output):
-        raise RunError(2, f"output={os.fspath(output)!r} and set output.file={set_to[-1]!r} both name the record's file, "
-                          "and only one is written; leave one of them out")
+        raise RunError(2, f"output={os.fspath(output)!r} and set output.file={set_to[-1]!r} both name the record's "
+                          "file, and only one is written; leave one of them out")
     if output:
         return os.fspath(output), False
     named = set_to[-1] if set_to else output_file_of(deck)
@@ -171,9 +171,9 @@ def run(deck, *, set=None, progress=False, output=None, restart=False):
 
     deck: a file's name, or a dictionary {"problem": {"name": "poisson"}, "grid": {"cells": 64}}.
     set: {"solver.rtol": 1e-10}, as --set. output: where the record is kept, beside its fields; short for output.file in
-    `set`, so it goes before that of the deck. Where none of them names a file, the record is only read, with its fields.
-    restart: as --restart; it needs a record that was kept. Raises RunError where there is no record, for a wrong deck for
-    instance.
+    `set`, so it goes before that of the deck. Where none of them names a file, the record is only read, with its
+    fields. restart: as --restart; it needs a record that was kept. Raises RunError where there is no record, for a
+    wrong deck for instance.
     """
     with deck_file(deck) as file, tempfile.TemporaryDirectory() as scratch:
         kept, named = record_of(deck, set, output)
