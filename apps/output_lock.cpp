@@ -84,6 +84,11 @@ bool lives(const std::string& path, std::chrono::milliseconds patience) {
     return false;
 }
 
+/// The beginning of a message about an output.
+std::string before(const std::string& key) {
+    return key.empty() ? "" : key + ": ";
+}
+
 }  // namespace
 
 std::string OutputLock::Holder::text() const {
@@ -93,7 +98,7 @@ std::string OutputLock::Holder::text() const {
 }
 
 OutputLock::OutputLock(const Request& request, Pace pace)
-    : path_(resolve_links(request.path)), command_(request.command), pace_(pace) {
+    : path_(resolve_links(request.path)), command_(request.command), key_(request.key), pace_(pace) {
     guard_output(path_, request.path, FileKind::lock, request.overwrite);
     bool told = false;
     while (const auto holder = try_to_take()) {
@@ -122,13 +127,13 @@ OutputLock::~OutputLock() {
     close(fd_);
 }
 
-void OutputLock::require_folder(const std::string& path) {
+void OutputLock::require_folder(const std::string& path, const std::string& key) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     std::error_code unknown;
     if (folder.empty() || std::filesystem::exists(folder, unknown) || unknown) return;
     throw FileError(
-        fmt::format("the folder {} does not exist, so no output can be written there; make it, or name another one",
-                    folder.string()));
+        fmt::format("{}the folder {} does not exist, so no output can be written there; make it, or name another one",
+                    before(key), folder.string()));
 }
 
 OutputLock::Attempt OutputLock::open_file() {
@@ -140,11 +145,11 @@ OutputLock::Attempt OutputLock::open_file() {
         if (fd_ < 0 && errno == ENOENT) return attempt;  // removed since
     }
     if (const int why = errno; fd_ < 0) {
-        if (why == ENOENT) require_folder(path_);
+        if (why == ENOENT) require_folder(path_, key_);
         throw FileError(
-            fmt::format("{}: cannot be made: {}; it is the lock of the output, which must be in a folder where "
+            fmt::format("{}{}: cannot be made: {}; it is the lock of the output, which must be in a folder where "
                         "files can be made: name another one",
-                        path_, std::strerror(why)));
+                        before(key_), path_, std::strerror(why)));
     }
     attempt.open = true;
     attempt.locked = flock(fd_, LOCK_EX | LOCK_NB) == 0;

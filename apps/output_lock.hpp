@@ -43,9 +43,10 @@ public:
     /// `wait`, waits; then it throws LockedError only if `stop` says so. Throws FileError if a file that is not a lock
     /// has that name.
     struct Request {
-        std::string path;     ///< path of the lock's file
-        std::string what;     ///< the output that is locked, for messages
-        std::string command;  ///< the command of this process, for the messages of others
+        std::string path;      ///< path of the lock's file
+        std::string what;      ///< the output that is locked, for messages
+        std::string command;   ///< the command of this process, for the messages of others
+        std::string key = "";  ///< what names the output, "a.ini:9: output.file", for messages; empty: not known
         Overwrite overwrite = Overwrite::own;
         bool wait = false;
         std::function<bool()> stop = [] { return false; };
@@ -59,8 +60,8 @@ public:
     /// The current holder of the lock of that file, if any. A holder on another machine that has not updated the file
     /// for a minute does not count.
     static std::optional<Holder> holder(const std::string& path);
-    /// Throws FileError if the folder of an output does not exist.
-    static void require_folder(const std::string& path);
+    /// Throws FileError if the folder of an output does not exist; `key` as in Request.
+    static void require_folder(const std::string& path, const std::string& key = "");
 
 private:
     struct Attempt {
@@ -72,7 +73,7 @@ private:
     void write_holder() const;
     void beat(std::chrono::milliseconds interval);
 
-    std::string path_, command_;
+    std::string path_, command_, key_;
     Pace pace_;
     int fd_ = -1;
     std::thread heart_;

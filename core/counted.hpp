@@ -16,6 +16,11 @@ inline std::string counted(Index count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+/// "4", or "4 to 6" where the least and the most differ.
+inline std::string range_text(Index least, Index most) {
+    return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+}
+
 /// "12.3 MiB"; GiB and larger units from 10 GiB on.
 inline std::string in_mib(Index bytes) {
     double size = double(bytes) / (1 << 20);

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/parameters/nearest.hpp"
 #include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
@@ -69,8 +70,14 @@ struct DeckSchema {
 
         bool is_called(const std::string& word) const;  ///< by its name or an alias
     };
+    /// A name that looks as if it were one of a section's components.
+    struct Refused {
+        std::string section, name;
+        std::string message;  ///< why it is none
+    };
     ParameterTable common;  ///< has the key `name` of each section with components
     std::vector<Component> components;
+    std::vector<Refused> refused = {};
 
     /// The component with this name or alias; null if there is none.
     const Component* find(const std::string& section, const std::string& name) const;
@@ -86,9 +93,5 @@ Parameters resolve(const Deck& deck, const std::vector<DeckEntry>& overrides, co
 /// The resolved deck as INI text, one key a line, with the origin of its value as a comment. Resolving it again gives
 /// the same values.
 std::string to_ini(const Parameters& parameters);
-
-/// The word of `known` with the smallest edit distance from `word`, or the one that begins with `word`; "" if none is
-/// near.
-std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace hyperplane

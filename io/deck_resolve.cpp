@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <cctype>
 #include <climits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "core/error.hpp"
@@ -54,23 +52,6 @@ public:
 private:
     ParameterSpec spec_;
 };
-
-/// Damerau-Levenshtein distance: number of insertions, deletions, changes and exchanges of neighbouring letters.
-int edit_distance(const std::string& a, const std::string& b) {
-    std::vector<int> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
-    std::iota(above.begin(), above.end(), 0);
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        row[0] = int(i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = std::min(row[j], before[j - 2] + 1);
-        }
-        before.swap(above);
-        above.swap(row);
-    }
-    return above.back();
-}
 
 class Resolver {
 public:
@@ -128,14 +109,20 @@ private:
     }
 
     void check_sections() {
+        const auto is_of_studies = [](const std::string& section) { return section == "sweep" || section == "slurm"; };
+        const auto of_studies = [](const std::string& section) {
+            return fmt::format(
+                "section [{}] is for studies, and no key of it can be set for a single run (hyperplane "
+                "help study)",
+                section);
+        };
         for (const DeckLine& section : deck_.sections)
-            if (!knows_section(section.text)) report(section.line, unknown_section(section.text));
+            if (!knows_section(section.text))
+                report(section.line,
+                       is_of_studies(section.text) ? of_studies(section.text) : unknown_section(section.text));
         for (const DeckEntry& entry : entries_)
-            if (entry.line == 0 && (entry.section == "sweep" || entry.section == "slurm")) {
-                report(entry,
-                       fmt::format("{}: section [{}] is for studies, and no key of it can be set for a single run "
-                                   "(hyperplane help study)",
-                                   entry.name(), entry.section));
+            if (entry.line == 0 && is_of_studies(entry.section)) {
+                report(entry, entry.name() + ": " + of_studies(entry.section));
             } else if (entry.line == 0 && !knows_section(entry.section)) {
                 const std::string rival = rival_name(entry.name());
                 report(entry, rival.empty()
@@ -186,6 +173,8 @@ private:
             known.insert(known.end(), component.aliases.begin(), component.aliases.end());
         }
         unknown_component_.insert(entry.section);
+        for (const DeckSchema::Refused& refused : schema_.refused)
+            if (refused.section == entry.section && refused.name == entry.value) return report(entry, refused.message);
         const std::string where =
             is_nested(entry.section) ? "help " + entry.section : fmt::format("list {}s", entry.section);
         const std::string rival = rival_value(entry.value, known);
@@ -348,34 +337,6 @@ const DeckSchema::Component* DeckSchema::find(const std::string& section, const 
 
 Parameters resolve(const Deck& deck, const std::vector<DeckEntry>& overrides, const DeckSchema& schema) {
     return Resolver(deck, overrides, schema).resolve();
-}
-
-namespace {
-
-std::string lower(std::string text) {
-    for (char& letter : text) letter = char(std::tolower(static_cast<unsigned char>(letter)));
-    return text;
-}
-
-}  // namespace
-
-std::string nearest(const std::string& word, const std::vector<std::string>& known) {
-    constexpr std::size_t longest = 64;
-    if (word.size() > longest) return "";
-    const std::string in_lower_case = lower(word);
-    std::string best;
-    int best_distance = 1 + std::max(1, int(word.size()) / 3);
-    for (const std::string& candidate : known) {
-        const int distance = edit_distance(in_lower_case, lower(candidate));
-        if (distance < best_distance) {
-            best = candidate;
-            best_distance = distance;
-        }
-    }
-    if (best.empty() && word.size() >= 3)
-        for (const std::string& candidate : known)
-            if (candidate.rfind(word, 0) == 0) return candidate;
-    return best;
 }
 
 }  // namespace hyperplane

@@ -38,13 +38,11 @@ const std::vector<PreconditionerRow>& preconditioners() {
         for (PreconditionerRow& row : made)
             if (!row.storages.empty())
                 row.parameters.push_back(factor_storage_parameter(row.storages, row.storage_note));
-        std::vector<PreconditionerRow> on_grids = made;
-        std::erase_if(on_grids, [](const PreconditionerRow& row) { return !row.takes(MatrixKind::structured); });
-        made.insert(made.begin() + 1,
-                    multigrid_row(on_grids, [](const PreconditionerRow& row, const Parameters& parameters,
-                                               const PreconditionerSetting& setting) {
+        made.insert(made.begin() + 1, multigrid_row(made, [](const PreconditionerRow& row, const Parameters& parameters,
+                                                             const PreconditionerSetting& setting, const char* key) {
                         check_storage(row, parameters);
-                        check_matrix(row, setting);
+                        static const std::vector<PreconditionerRow> rows = smoothers();
+                        check_matrix(row, setting, key, rows);
                     }));
         return made;
     }();
@@ -53,9 +51,7 @@ const std::vector<PreconditionerRow>& preconditioners() {
 
 std::vector<PreconditionerRow> smoothers() {
     std::vector<PreconditionerRow> rows = preconditioners();
-    std::erase_if(rows, [](const PreconditionerRow& row) {
-        return row.name == "multigrid" || !row.takes(MatrixKind::structured);
-    });
+    std::erase_if(rows, [](const PreconditionerRow& row) { return !why_no_smoother(row).empty(); });
     return rows;
 }
 
@@ -82,6 +78,11 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters) {
 }
 
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting) {
+    check_matrix(row, setting, "preconditioner.name", preconditioners());
+}
+
+void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting, const char* key,
+                  const std::vector<PreconditionerRow>& rows) {
     const auto takes_symmetry = [&](const PreconditionerRow& one) {
         return !one.needs_symmetry || setting.matrix.symmetric();
     };
@@ -89,13 +90,13 @@ void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& set
     if (kind && takes_symmetry(row)) return;
     std::vector<std::string> others;
     const bool on_cpu = setting.context.backend() == Backend::cpu;
-    for (const PreconditionerRow& other : preconditioners())
+    for (const PreconditionerRow& other : rows)
         if (other.takes(setting.matrix.kind()) && takes_symmetry(other) && !(on_cpu && other.baseline))
             others.push_back(other.name);
     const bool general = setting.matrix.kind() == MatrixKind::general;
     const bool has_counterpart = !kind && general && !row.general_counterpart.empty();
     throw UsageError(fmt::format(
-        "preconditioner.name = {} {}; use {}{}", row.name,
+        "{} = {} {}; use {}{}", key, row.name,
         kind      ? "needs a symmetric matrix, and this one is not"
         : general ? "takes matrices on a grid alone, and this one is general"
                   : "takes general matrices alone, and this one is on a grid (matrix.format = general makes it one)",

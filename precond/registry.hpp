@@ -15,6 +15,9 @@ void check_storage(const PreconditionerRow& row, const Parameters& parameters);
 /// Throws UsageError, naming the rows that would do, if a row does not take this kind of matrix or needs a symmetric
 /// one and this one is not.
 void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting);
+/// The same for a row that the deck names by `key` and that is one of `rows`.
+void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& setting, const char* key,
+                  const std::vector<PreconditionerRow>& rows);
 
 /// The memory of the deck's preconditioner within its scaling, of a general matrix of which only the numbers of rows
 /// and blocks are known. Throws UsageError if these do not bound it.

@@ -48,6 +48,7 @@ public:
         return {{"kinetic_energy", energy_.sum(), "kinetic energy of the first set, the integral of |u|^2 / 2",
                  "velocity^2 volume"}};
     }
+    std::vector<std::string> diagnostic_names() const override { return {"kinetic_energy"}; }
 
     std::vector<Field> fields() const override;
 

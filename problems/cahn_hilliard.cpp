@@ -66,11 +66,17 @@ public:
         double energy = h[0] * h[1] * h[2] * values_.sum();
         if (long_range_)
             energy += keys_.mixture.sigma * long_range_->of(u, unknowns - 1, keys_.mixture.mean[unknowns - 1]);
-        std::vector<Diagnostic> all{{"energy", energy, "the free energy E"}};
+        const std::vector<std::string> names = diagnostic_names();
+        std::vector<Diagnostic> all{{names[0], energy, "the free energy E"}};
         for (int c = 0; c < unknowns; ++c)
-            all.push_back({std::string("mean_") + field_names[c], sum(u, c) / double(shape_.grid.points()),
+            all.push_back({names[c + 1], sum(u, c) / double(shape_.grid.points()),
                            std::string("mean of ") + field_names[c] + " over the cells"});
         return all;
+    }
+    std::vector<std::string> diagnostic_names() const override {
+        std::vector<std::string> names{"energy"};
+        for (int c = 0; c < unknowns; ++c) names.push_back(std::string("mean_") + field_names[c]);
+        return names;
     }
     std::vector<Field> fields() const override {
         std::vector<Field> all = Problem::fields();

@@ -28,6 +28,9 @@ std::array<bool, 3> periodic_flags(const Parameters& parameters) {
         if (c < 'x' || c > 'z')
             throw UsageError(fmt::format("{}: expected none or axes such as 'x y', got '{}'",
                                          parameters.where("grid", "periodic"), text));
+        if (periodic[c - 'x'])
+            throw UsageError(fmt::format("{}: names the axis {} twice, got '{}'; name each axis once",
+                                         parameters.where("grid", "periodic"), c, text));
         periodic[c - 'x'] = true;
     }
     return periodic;

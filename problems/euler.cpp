@@ -58,14 +58,17 @@ public:
     }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override {
         const double volume = cell_volume();
-        const char* names[] = {"mass", "momentum_x", "momentum_y", "momentum_z", "energy"};
+        const std::vector<std::string> names = diagnostic_names();
         const char* formulas[] = {"integral of rho", "integral of rho u", "integral of rho v", "integral of rho w",
                                   "integral of E"};
         std::vector<Diagnostic> all;
         for (int c = 0; c < 5; ++c) all.push_back({names[c], volume * sum(u, c), formulas[c]});
         visit(u, "kinetic energy", GasKineticEnergy{view(u), values_.view(u.layout())});
-        all.push_back({"kinetic_energy", volume * values_.sum(), "integral of rho |u|^2 / 2"});
+        all.push_back({names[5], volume * values_.sum(), "integral of rho |u|^2 / 2"});
         return all;
+    }
+    std::vector<std::string> diagnostic_names() const override {
+        return {"mass", "momentum_x", "momentum_y", "momentum_z", "energy", "kinetic_energy"};
     }
     double courant_number(const Vector& u, double dt) const override {
         visit(u, "time step", GasCrossing{keys_.flow, view(u), values_.view(u.layout())});

@@ -62,6 +62,7 @@ public:
     }
     std::optional<BadState> bad_state(const Vector& u) const override { return problem_->bad_state(on_grid(u)); }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override { return problem_->diagnostics(on_grid(u)); }
+    std::vector<std::string> diagnostic_names() const override { return problem_->diagnostic_names(); }
     double courant_number(const Vector& u, double dt) const override {
         return problem_->courant_number(on_grid(u), dt);
     }

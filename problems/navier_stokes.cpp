@@ -60,6 +60,7 @@ public:
         flow_kinetic_energy(flow_, u, energy_.view(u.layout()));
         return {{"kinetic_energy", energy_.sum(), "kinetic energy, the integral of |u|^2 / 2", "velocity^2 volume"}};
     }
+    std::vector<std::string> diagnostic_names() const override { return {"kinetic_energy"}; }
     double courant_number(const Vector&, double dt) const override { return dt / keys_.least_spacing(); }
     std::vector<Field> fields() const override;
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override;

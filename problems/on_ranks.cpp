@@ -42,6 +42,7 @@ public:
         exchange_halo(u);
         return problem_->diagnostics(u);
     }
+    std::vector<std::string> diagnostic_names() const override { return problem_->diagnostic_names(); }
     double courant_number(const Vector& u, double dt) const override {
         exchange_halo(u);
         return problem_->courant_number(u, dt);

@@ -55,6 +55,7 @@ public:
     }
     std::optional<BadState> bad_state(const Vector& u) const override { return whole_->bad_state(all(u)); }
     std::vector<Diagnostic> diagnostics(const Vector& u) const override { return whole_->diagnostics(all(u)); }
+    std::vector<std::string> diagnostic_names() const override { return whole_->diagnostic_names(); }
     double courant_number(const Vector& u, double dt) const override { return whole_->courant_number(all(u), dt); }
     std::vector<Field> fields() const override { return whole_->fields(); }
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override { return whole_->errors(all(u), time); }

@@ -33,6 +33,7 @@ std::vector<Index> read_sizes(const Invocation& invocation) {
 
 int bench_all_vectors(const Invocation& invocation, int repeats) {
     if (invocation.arguments.size() > 1) throw UsageError("bench vectors: takes no deck; --unknowns gives sizes");
+    const std::vector<Index> sizes = read_sizes(invocation);
     const Context context = read_device(invocation);
     nlohmann::json json = heading("vectors", context);
     const double rate = copy_rate(context, repeats);
@@ -45,7 +46,7 @@ int bench_all_vectors(const Invocation& invocation, int repeats) {
                    cuda ? fmt::format(" {:>10} {:>6} {:>12}", "cuBLAS ms", "calls", "cuBLAS/ours") : "");
     double sum = 0.0;
     int count = 0;
-    for (const Index size : read_sizes(invocation)) {
+    for (const Index size : sizes) {
         for (const VectorOperation& row : bench_vectors(context, size, repeats)) {
             const double bytes = double(row.vectors) * double(size) * sizeof(double);
             const double over = row.seconds.median * rate / bytes, against = row.cublas.median / row.seconds.median;

@@ -144,7 +144,7 @@ Words topics_of_help() {
     words.push_back("exit-codes");
     for (const std::string& section : deck_sections())
         for (const ParameterSpec& spec : common_keys(section)) words.push_back(spec.name());
-    for (const ComponentEntry& entry : registered_components()) {
+    for (const ComponentEntry& entry : explained_components()) {
         words.push_back(entry.name);
         words.insert(words.end(), entry.aliases.begin(), entry.aliases.end());
         for (const ParameterSpec& spec : entry.parameters) words.push_back(spec.name());
@@ -175,7 +175,7 @@ std::map<std::string, Words> values_of_keys() {
     std::map<std::string, Words> values;
     for (const ParameterSpec& spec : deck_schema().common) add_value(values, spec);
     std::map<std::string, Words> names;
-    for (const ComponentEntry& entry : registered_components()) {
+    for (const ComponentEntry& entry : explained_components()) {
         for (const ParameterSpec& spec : entry.parameters) add_value(values, spec);
         names[entry.section + ".name"].push_back(entry.name);
     }

@@ -277,8 +277,11 @@ DeckSchema deck_schema() {
     add_components(schema, "preconditioner", preconditioners());
     add_components(schema, "ordering", orderings());
     add_components(schema, "scaling", scalings());
-    for (const auto& row : smoothers())
-        schema.components.push_back({"smoother", row.name, row.aliases, smoother_parameters(row)});
+    for (const auto& row : preconditioners())
+        if (const std::string why = why_no_smoother(row); why.empty())
+            schema.components.push_back({"smoother", row.name, row.aliases, smoother_parameters(row)});
+        else
+            schema.refused.push_back({"smoother", row.name, refusal_as_smoother(row.name, why)});
     return schema;
 }
 
@@ -292,9 +295,11 @@ std::string explain_section(const std::string& section) {
         {"solver", "The Krylov method and when it stops: ||b - A x|| <= max(rtol ||b||, atol), the true residual."},
         {"preconditioner", "The preconditioner of the Krylov method."},
         {"smoother",
-         "The smoother of preconditioner multigrid, and of no other: any other preconditioner, with its keys as in "
-         "[preconditioner]. There, pivot_policy is boost, pivot_tolerance 1e-10 and pivot_boost 1 by default: pivots "
-         "that cannot be used are replaced by the matrix's diagonal."},
+         "The smoother of preconditioner multigrid, and of no other: any other preconditioner that takes matrices on a "
+         "grid, with its keys as in [preconditioner]. There, pivot_policy is boost, pivot_tolerance 1e-10 and "
+         "pivot_boost 1 by default: pivots that cannot be used are replaced by the matrix's diagonal. par_ilu, which "
+         "boosts pivots of general matrices alone, has pivot_policy = shift by default, and the others as in "
+         "[preconditioner]."},
         {"matrix", "The form in which the problem's matrices are kept."},
         {"ordering",
          "The order in which the block rows of a general matrix are solved. Solutions, fields and states are written "

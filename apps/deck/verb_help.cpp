@@ -31,6 +31,7 @@ std::string explain_exit_codes() {
         known.push_back(component.name);
         for (const ParameterSpec& spec : component.parameters) known.insert(known.end(), {spec.name(), spec.key});
     }
+    std::erase(known, word);
     const std::string near = nearest(word, known);
     throw UsageError(fmt::format("nothing is called '{}'{} (hyperplane --help, hyperplane list)", word,
                                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));

@@ -48,11 +48,6 @@ std::string ordering_of(const std::map<std::string, std::string>& values) {
     });
 }
 
-/// "4", or "4 to 6" where the least and the most differ.
-std::string range_text(Index least, Index most) {
-    return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
-}
-
 std::string solves_text(const RecordData& record) {
     Index least = record.solves[0].report.iterations, most = least, all = 0, pivots = 0;
     for (const SolveRow& row : record.solves) {

@@ -135,10 +135,11 @@ public:
     /// Another policy for pivots that may mend them; where the preconditioner has none, one that has.
     void suggest_pivot_policy(const PivotRemedies& remedies) {
         const Parameters& p = case_.parameters;
-        if (p.has("preconditioner", "pivot_policy")) {
-            if (p.text("preconditioner", "pivot_policy") != "fail") return;
-            if (remedies.shift) suggest({"preconditioner.pivot_policy=shift"});
-            if (remedies.boost) suggest({"preconditioner.pivot_policy=boost"});
+        for (const std::string section : {"preconditioner", "smoother"}) {
+            if (!p.has(section, "pivot_policy")) continue;
+            if (p.text(section, "pivot_policy") != "fail") return;
+            if (remedies.shift) suggest({section + ".pivot_policy=shift"});
+            if (remedies.boost) suggest({section + ".pivot_policy=boost"});
             return;
         }
         if (!remedies.boost) return;

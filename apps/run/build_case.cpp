@@ -11,6 +11,7 @@
 #include "apps/quoting.hpp"
 #include "apps/run/announcements.hpp"
 #include "apps/run/contradictions.hpp"
+#include "apps/run/expectations.hpp"
 #include "apps/run/head_prediction.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/input_files.hpp"
@@ -140,8 +141,9 @@ void check_cuts(const Foundation& foundation, const Parameters& parameters) {
     if (planes_between_cuts(context) % together == 0) return;
     throw UsageError(fmt::format(
         "{}: {} planes along z must stay together, and the {} planes of this grid cannot be divided between {} ranks "
-        "without cutting such a group; take fewer ranks, or thinner subdomains (preconditioner.subdomain)",
-        parameters.where("preconditioner", "name"), together, matrix.grid().nz, context.ranks()->size()));
+        "without cutting such a group; take fewer ranks, or thinner subdomains ({}.subdomain)",
+        parameters.where("preconditioner", "name"), together, matrix.grid().nz, context.ranks()->size(),
+        parameters.has("smoother", "subdomain") ? "smoother" : "preconditioner"));
 }
 
 /// The problem in the form that matrix.format asks for.
@@ -333,7 +335,10 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
     found.collect(parameters, [&] { foundation = make_foundation(deck, parameters, foundation.context); });
     if (ranks && foundation.problem)
         found.collect([&] { align_cuts(foundation, deck, {&parameters}, ranks, without); });
-    if (foundation.problem) check_counts_of_steps(parameters, *foundation.problem, found);
+    if (foundation.problem) {
+        check_counts_of_steps(parameters, *foundation.problem, found);
+        found.collect([&] { check_diagnostics(parameters, foundation.problem->diagnostic_names()); });
+    }
     Case built = build_on(foundation, std::move(deck), asked.overrides, std::move(parameters), found);
     check_initial_file(built);
     return built;

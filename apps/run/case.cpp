@@ -94,6 +94,10 @@ std::string Case::record_path() const {
     return std::filesystem::path(deck.file).stem().string() + (deck.of_record ? "_again.h5" : ".h5");
 }
 
+std::string Case::record_key() const {
+    return parameters.is_set("output", "file") ? parameters.where("output", "file") : "output.file";
+}
+
 std::string Case::fields_path() const {
     return stem_of(record_path()) + ".vtkhdf";
 }

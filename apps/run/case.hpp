@@ -61,6 +61,8 @@ struct Case {
     MemoryPlan memory_plan(Moments moments = Moments::all) const;
     /// The names of the record and of the file of final fields beside it.
     std::string record_path() const;
+    /// The key that names them, with its place, for messages: "a.ini:9: output.file".
+    std::string record_key() const;
     std::string fields_path() const;
     /// The file of output.profile beside it.
     std::string profile_path() const;

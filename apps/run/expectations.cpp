@@ -9,22 +9,75 @@
 #include <map>
 #include <sstream>
 
+#include "core/parameters/nearest.hpp"
+
 namespace hyperplane {
 namespace {
 
 /// "a b, c" as {{"a", "b"}, {"c"}}
 std::vector<std::vector<std::string>> lists(const std::string& text) {
+    std::string apart;
+    for (const char c : text) apart += c == ',' ? std::string(" , ") : std::string(1, c);
     std::vector<std::vector<std::string>> found(1);
-    std::istringstream stream(text);
+    std::istringstream stream(apart);
     for (std::string word; stream >> word;) {
-        const bool last = word.back() == ',';
-        if (last) word.pop_back();
-        if (!word.empty()) found.back().push_back(word);
-        if (last) found.emplace_back();
+        if (word == ",")
+            found.emplace_back();
+        else
+            found.back().push_back(word);
     }
     if (found.back().empty()) found.pop_back();
     return found;
 }
+
+const ParameterSpec& bound_of_drift() {
+    static const ParameterSpec spec{"expect", "max_drift", ParameterType::real, "", ""};
+    return spec;
+}
+
+/// Refuses what a key of [expect] says of diagnostics: what cannot hold of any run.
+class Names {
+public:
+    Names(const Parameters& parameters, const std::vector<std::string>& known) : p_(parameters), known_(known) {}
+
+    void check(const char* key, const std::string& name) const {
+        if (std::find(known_.begin(), known_.end(), name) != known_.end()) return;
+        const std::string& problem = p_.text("problem", "name");
+        if (known_.empty()) refuse(key, problem + " has no diagnostics of which this could hold; remove the key");
+        const std::string near = nearest(name, known_);
+        refuse(key, fmt::format("{} has no diagnostic '{}'; {} {}", problem, name,
+                                near.empty() ? "there are" : "did you mean " + near + "? There are",
+                                fmt::join(known_, ", ")));
+    }
+    void check_drift(const char* key, const std::vector<std::string>& words) const {
+        check_first(key, words);
+        if (words.size() == 1)
+            refuse(key,
+                   fmt::format("the bound of {} is missing; give NAME BOUND, such as {} 1e-9", words[0], words[0]));
+        if (words.size() > 2)
+            refuse(key, fmt::format("'{}' is more than NAME BOUND; put a comma before the next name",
+                                    fmt::join(words, " ")));
+        if (const auto error = check_value(bound_of_drift(), words[1]))
+            refuse(key, fmt::format("the bound of {}: {}", words[0], *error));
+    }
+    void check_falling(const char* key, const std::vector<std::string>& words) const {
+        check_first(key, words);
+        if (words.size() > 1)
+            refuse(key, fmt::format("'{}' is more than one name; put commas between names", fmt::join(words, " ")));
+    }
+
+private:
+    void check_first(const char* key, const std::vector<std::string>& words) const {
+        if (words.empty()) refuse(key, "a name is missing before a comma");
+        check(key, words[0]);
+    }
+    [[noreturn]] void refuse(const char* key, const std::string& why) const {
+        throw UsageError(fmt::format("{}: {}", p_.where("expect", key), why));
+    }
+
+    const Parameters& p_;
+    const std::vector<std::string>& known_;
+};
 
 /// Checks the keys of [expect] that are given, and notes those that the outcome does not meet.
 class Judge {
@@ -148,8 +201,7 @@ private:
             largest = std::max(largest, std::abs(value));
             furthest = std::max(furthest, std::abs(value - series->values.front()));
         }
-        const ParameterSpec bound{"expect", "max_drift", ParameterType::real, "", ""};
-        const bool number = !check_value(bound, words[1]);
+        const bool number = !check_value(bound_of_drift(), words[1]);
         require("max_drift", number && furthest <= std::stod(words[1]) * largest,
                 number ? fmt::format("{} of {}", furthest / largest, words[0]) : "no number: " + words[1]);
     }
@@ -178,6 +230,14 @@ private:
 };
 
 }  // namespace
+
+void check_diagnostics(const Parameters& parameters, const std::vector<std::string>& diagnostics) {
+    const Names names(parameters, diagnostics);
+    const auto text_of = [&](const char* key) { return parameters.text("expect", key); };
+    for (const auto& words : lists(text_of("max_drift"))) names.check_drift("max_drift", words);
+    for (const auto& words : lists(text_of("never_rising"))) names.check_falling("never_rising", words);
+    if (parameters.is_set("expect", "diagnostic")) names.check("diagnostic", text_of("diagnostic"));
+}
 
 Judgement judge(const Parameters& parameters, const Outcome& outcome) {
     if (outcome.code == ExitCode::checkpointed) return {outcome.code, 0, {}};

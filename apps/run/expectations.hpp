@@ -17,6 +17,10 @@ struct Judgement {
     bool recorded = true;            ///< whether the record could be written
 };
 
+/// Throws UsageError where a key of [expect] names no diagnostic of the problem, or a bound is missing or no number;
+/// `diagnostics` are the names of all.
+void check_diagnostics(const Parameters& parameters, const std::vector<std::string>& diagnostics);
+
 /// Compares an outcome with [expect]. Unmet expectations give ExitCode::expectation; a failure that expect.exit_code,
 /// expect.stop_reason or expect.end expects gives ok; a preempted run is not judged.
 Judgement judge(const Parameters& parameters, const Outcome& outcome);

@@ -11,6 +11,7 @@
 #include "apps/study/case_axes.hpp"
 #include "apps/study/slurm.hpp"
 #include "core/graph/orderings.hpp"
+#include "precond/multigrid/multigrid.hpp"
 #include "precond/registry.hpp"
 #include "precond/scaling/scaled.hpp"
 #include "problems/registry.hpp"
@@ -46,6 +47,14 @@ std::string key_text(const ParameterSpec& spec, const std::string& section = "")
 std::string keys_text(const ParameterTable& keys, const std::string& section = "") {
     std::string text;
     for (const ParameterSpec& spec : keys) text += key_text(spec, section);
+    return text;
+}
+
+/// The names of a section's components, each with its summary.
+std::string names_text(const std::vector<ComponentEntry>& components, const std::string& section) {
+    std::string text;
+    for (const ComponentEntry& entry : components)
+        if (entry.section == section) text += fmt::format("        {:<24} {}\n", entry.name, entry.summary);
     return text;
 }
 
@@ -90,6 +99,13 @@ std::vector<ComponentEntry> registered_components() {
     return entries;
 }
 
+std::vector<ComponentEntry> explained_components() {
+    std::vector<ComponentEntry> entries = registered_components();
+    for (const PreconditionerRow& row : smoothers())
+        entries.push_back({"smoother", row.name, row.aliases, row.summary, row.explanation, smoother_parameters(row)});
+    return entries;
+}
+
 const std::vector<std::string>& deck_sections() {
     static const std::vector<std::string> order = {
         "problem", "grid",     "initial", "time",   "newton", "solver", "preconditioner", "smoother",
@@ -107,9 +123,14 @@ ParameterTable common_keys(const std::string& section) {
 std::optional<std::string> explain_section_keys(const std::string& section) {
     if (std::find(deck_sections().begin(), deck_sections().end(), section) == deck_sections().end())
         return std::nullopt;
+    const auto components = explained_components();
     std::string text =
         fmt::format("[{}]\n{}\n\n{}", section, explain_section(section), keys_text(common_keys(section)));
-    for (const ComponentEntry& entry : registered_components())
+    for (const ComponentEntry& entry : components)  // a section that belongs to a component
+        for (const ParameterSpec& spec : entry.parameters)
+            if (spec.section == section && entry.section != section && spec.key == "name")
+                text += key_text(spec) + names_text(components, section);
+    for (const ComponentEntry& entry : components)
         if (entry.section == section && !entry.parameters.empty())
             text += fmt::format("\nwith name = {} ({}):\n{}", entry.name, entry.summary,
                                 keys_text(entry.parameters, section));
@@ -119,14 +140,12 @@ std::optional<std::string> explain_section_keys(const std::string& section) {
 std::optional<std::string> explain_key(const std::string& name) {
     std::string text;
     const auto meant = [&](const ParameterSpec& spec) { return spec.name() == name || spec.key == name; };
-    const auto components = registered_components();
-    for (const ParameterSpec& spec : keys_of_all()) {
-        if (!meant(spec)) continue;
-        text += fmt::format("[{}]\n{}", spec.section, key_text(spec));
-        if (spec.key != "name") continue;
-        for (const ComponentEntry& entry : components)
-            if (entry.section == spec.section) text += fmt::format("        {:<24} {}\n", entry.name, entry.summary);
-    }
+    const auto components = explained_components();
+    const auto text_of = [&](const ParameterSpec& spec) {
+        return key_text(spec) + (spec.key == "name" ? names_text(components, spec.section) : "");
+    };
+    for (const ParameterSpec& spec : keys_of_all())
+        if (meant(spec)) text += fmt::format("[{}]\n{}", spec.section, text_of(spec));
     // Components whose text of the key is the same stand together.
     std::vector<std::pair<std::string, std::string>> texts;  // heading and text
     for (const ComponentEntry& entry : components)
@@ -134,10 +153,10 @@ std::optional<std::string> explain_key(const std::string& name) {
             if (!meant(spec)) continue;
             const std::string heading = fmt::format("[{}] with {}.name = ", spec.section, entry.section);
             const auto same = std::find_if(texts.begin(), texts.end(), [&](const auto& one) {
-                return one.first.starts_with(heading) && one.second == key_text(spec);
+                return one.first.starts_with(heading) && one.second == text_of(spec);
             });
             if (same == texts.end())
-                texts.emplace_back(heading + entry.name, key_text(spec));
+                texts.emplace_back(heading + entry.name, text_of(spec));
             else
                 same->first += ", " + entry.name;
         }

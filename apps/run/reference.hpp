@@ -12,7 +12,7 @@ namespace hyperplane {
 
 /// A registered component of any kind.
 struct ComponentEntry {
-    std::string section;  ///< problem, solver or preconditioner
+    std::string section;  ///< problem, solver, preconditioner, ordering, scaling or smoother
     std::string name;
     std::vector<std::string> aliases;
     std::string summary, explanation;
@@ -22,6 +22,8 @@ struct ComponentEntry {
 /// "required", "unset" or "default 30".
 std::string default_text(const ParameterSpec& spec);
 std::vector<ComponentEntry> registered_components();
+/// These, and the preconditioners that smooth as components of [smoother], with their keys and defaults there.
+std::vector<ComponentEntry> explained_components();
 /// The deck's sections in the order they are explained.
 const std::vector<std::string>& deck_sections();
 /// The keys of a section that apply with any component.

@@ -242,7 +242,7 @@ int check_verb(const Invocation& invocation) {
         print_text(a_case, needs);
     }
     if (!needs.fit_in_memory().value_or(true)) return int(ExitCode::out_of_memory);
-    OutputLock::require_folder(a_case.record_path());
+    OutputLock::require_folder(a_case.record_path(), a_case.record_key());
     return int(needs.fit_on_disk() ? ExitCode::ok : ExitCode::file);
 }
 

@@ -165,6 +165,12 @@ int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, c
     return int(judgement.code);
 }
 
+OutputLock::Request record_lock(const Case& a_case, const Invocation& invocation) {
+    OutputLock::Request request = lock_request(a_case.record_path(), invocation);
+    request.key = a_case.record_key();
+    return request;
+}
+
 /// What a run goes on from: the first rank finds it under the lock, and ranks that are threads of one process share it.
 struct Beginning {
     std::unique_ptr<OutputLock> lock;  ///< of the record
@@ -176,7 +182,7 @@ struct Beginning {
         if (is_first_rank(a_case.context)) {
             announce(a_case);
             a_case.guard_outputs();
-            if (!lock) lock = std::make_unique<OutputLock>(lock_request(a_case.record_path(), invocation));
+            if (!lock) lock = std::make_unique<OutputLock>(record_lock(a_case, invocation));
             before = find_beginning(a_case, restart);
             if (!before) refuse_initial_file_among_outputs(a_case);
             check_room_for_fields(a_case, before ? Index(before->snapshots.size()) : 0);

@@ -46,8 +46,8 @@ std::string iterations_text(const Outcome& outcome) {
     const auto [low, high] = std::minmax_element(outcome.solves.begin(), outcome.solves.end(), [](auto& a, auto& b) {
         return a.report.iterations < b.report.iterations;
     });
-    return fmt::format("{} in {} solves, {} to {} each", counted(costs_of(outcome).iterations, "iteration"),
-                       outcome.solves.size(), low->report.iterations, high->report.iterations);
+    return fmt::format("{} in {} solves, {} each", counted(costs_of(outcome).iterations, "iteration"),
+                       outcome.solves.size(), range_text(low->report.iterations, high->report.iterations));
 }
 
 /// The line with the numbers of time steps and Newton steps; empty if both are one.

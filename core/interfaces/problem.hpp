@@ -154,8 +154,10 @@ public:
     virtual double admissible_step(const Vector& /*u*/, const Vector& /*du*/) const { return 1.0; }
     /// The first value of u that physics forbids. The caller checks for values that are not finite.
     virtual std::optional<BadState> bad_state(const Vector& /*u*/) const { return std::nullopt; }
-    /// Scalars to record at every step; they have the same names in the same order for every u.
+    /// Scalars to record at every step, with the names of diagnostic_names().
     virtual std::vector<Diagnostic> diagnostics(const Vector& /*u*/) const { return {}; }
+    /// The names of the diagnostics, by which [expect] is checked before there is a state.
+    virtual std::vector<std::string> diagnostic_names() const { return {}; }
     /// The Courant number of a step of length dt from u, as time.cfl means it; NaN if no velocity is known.
     virtual double courant_number(const Vector& /*u*/, double /*dt*/) const {
         return std::numeric_limits<double>::quiet_NaN();

@@ -43,7 +43,7 @@ void refuse_thin_parts(const Grid& of, const std::vector<int>& cuts, int togethe
     if (together > 1)
         throw UsageError(fmt::format(
             "{}, of which subdomains keep groups of {} together, and each rank needs {} or more; take fewer "
-            "ranks, or thinner subdomains (preconditioner.subdomain)",
+            "ranks, or thinner subdomains (preconditioner.subdomain, or smoother.subdomain of a smoother)",
             grid, std::min(together, planes), least));
     const int most = planes / least;
     throw UsageError(

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
@@ -131,13 +132,15 @@ void judge(const Rounding& rounding, FactorStorage storage, const std::string& n
 void judge_at(const std::string& place, const Rounding& rounding, FactorStorage storage, const std::string& name,
               SetupReport& report, bool takes_half) {
     if (rounding.overflows > 0) {
+        constexpr double most_in_half = 65504.0 * 0x1p127;  // with the largest scale
         const bool single = storage == FactorStorage::single_precision;
+        const bool half_holds = single && takes_half && std::abs(rounding.overflow.value) <= most_in_half;
         throw SetupError(
             fmt::format("{}: a value of the factors {} is {:g}, which {} cannot hold "
                         "({} such rows of coefficients in all). Use preconditioner.storage = {}double.",
                         name, place, rounding.overflow.value,
                         single ? "single precision" : "half precision with a scale from 2^-126 to 2^127",
-                        rounding.overflows, single && takes_half ? "half_scaled, which scales each row, or " : ""));
+                        rounding.overflows, half_holds ? "half_scaled, which scales each row, or " : ""));
     }
     report.values_flushed = rounding.flushed;
 }

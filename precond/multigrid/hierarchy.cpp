@@ -20,12 +20,11 @@ std::string name_of(int grid, const Grid& extents) {
 
 void check_coarsest(const Grid& grid, int dof) {
     if (grid.points() * dof <= most_dense_unknowns) return;
-    throw UsageError(
-        fmt::format("multigrid: the coarsest grid has {} x {} x {} points with {} unknowns each, and a dense solve "
-                    "takes at most {} "
-                    "unknowns. Raise preconditioner.grids, lower preconditioner.coarsest_points, or set "
-                    "preconditioner.coarsest = jacobi",
-                    grid.nx, grid.ny, grid.nz, dof, most_dense_unknowns));
+    throw UsageError(fmt::format(
+        "multigrid: the coarsest grid has {} x {} x {} points with {} each, and a dense solve takes at most "
+        "{} unknowns. Raise preconditioner.grids, lower preconditioner.coarsest_points, or set "
+        "preconditioner.coarsest = jacobi",
+        grid.nx, grid.ny, grid.nz, counted(dof, "unknown"), most_dense_unknowns));
 }
 
 void Hierarchy::clear() {

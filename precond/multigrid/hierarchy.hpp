@@ -133,7 +133,7 @@ private:
     /// `queued` is what prepare_smoothers() returned, and `meanwhile` is work of the host.
     void set_up_smoothers(const std::vector<int>& queued, int count, SetupReport& all,
                           const std::function<void()>& meanwhile);
-    /// Adds the grid to the message of a SetupError.
+    /// Adds the grid to the message of a SetupError, whose keys get the names that the deck has for them.
     void on_grid(int grid, const std::function<void(GridParts&)>& act);
     void add_report(int grid, const SetupReport& report, SetupReport& all) const;
 

@@ -6,16 +6,22 @@
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
+#include "precond/factors/pivot_error.hpp"
 #include "precond/multigrid/hierarchy.hpp"
 
 namespace hyperplane::multigrid {
 
 void Hierarchy::on_grid(int grid, const std::function<void(GridParts&)>& act) {
+    const auto message = [&](const SetupError& error) {
+        return fmt::format("multigrid: the smoother of {} points: {}", name_of(grid, matrix(grid).grid()),
+                           parts_[grid].smoother.worded(error.what()));
+    };
     try {
         act(parts_[grid]);
+    } catch (const PivotError& error) {
+        throw PivotError(message(error), error.remedies);
     } catch (const SetupError& error) {
-        throw SetupError(
-            fmt::format("multigrid: the smoother of {} points: {}", name_of(grid, matrix(grid).grid()), error.what()));
+        throw SetupError(message(error));
     }
 }
 

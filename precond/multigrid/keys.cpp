@@ -116,9 +116,10 @@ ParameterTable parameters() {
          {"double", "single"}},
         {section, "coarse_smoother", text, "same",
          "the smoother of all grids but the finest: same, which is that of [smoother] with its keys, or another "
-         "preconditioner with its keys' defaults for smoothing"},
+         "preconditioner that takes matrices on a grid, with its keys' defaults for smoothing"},
         {smoother_section, "name", text, "struct_ilu",
-         "the smoother: any preconditioner but multigrid (hyperplane list preconditioners), with its keys"},
+         "the smoother: any other preconditioner that takes matrices on a grid (hyperplane help smoother), with its "
+         "keys"},
     };
 }
 

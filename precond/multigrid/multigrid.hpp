@@ -115,11 +115,16 @@ private:
     TimerTree part_times_;                    ///< of the grids of earlier set-ups
 };
 
-/// Applies the checks of the registry to a smoother's row (check_storage, check_matrix).
-using CheckSmoother = std::function<void(const PreconditionerRow&, const Parameters&, const PreconditionerSetting&)>;
+/// Applies the checks of the registry to a smoother's row (check_storage, check_matrix), which the deck names by `key`.
+using CheckSmoother =
+    std::function<void(const PreconditionerRow&, const Parameters&, const PreconditionerSetting&, const char* key)>;
 
-/// `smoothers`: the rows of all preconditioners that can be smoothers.
-PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers, const CheckSmoother& check);
+/// `others`: the rows of all other preconditioners.
+PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& others, const CheckSmoother& check);
+/// Why a preconditioner cannot be a smoother, "it takes general matrices alone"; empty if it can.
+std::string why_no_smoother(const PreconditionerRow& row);
+/// The refusal of a preconditioner that cannot, with that reason.
+std::string refusal_as_smoother(const std::string& name, const std::string& why);
 /// The keys of a row as keys of the section [smoother], with defaults for smoothing: pivots that cannot be used are
 /// replaced where they are.
 ParameterTable smoother_parameters(const PreconditionerRow& row);

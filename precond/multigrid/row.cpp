@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
+#include "core/parameters/nearest.hpp"
 #include "precond/multigrid/keys.hpp"
 #include "precond/multigrid/most_memory.hpp"
 #include "precond/multigrid/setup_cuda.hpp"
@@ -19,8 +21,16 @@ namespace {
 
 class MultigridRow {
 public:
-    MultigridRow(const std::vector<PreconditionerRow>& smoothers, CheckSmoother check)
-        : smoothers_(smoothers), check_(std::move(check)) {}
+    MultigridRow(const std::vector<PreconditionerRow>& others, CheckSmoother check) : check_(std::move(check)) {
+        PreconditionerRow own;
+        own.name = "multigrid";
+        refused_[own.name] = why_no_smoother(own);
+        for (const PreconditionerRow& row : others)
+            if (const std::string why = why_no_smoother(row); why.empty())
+                smoothers_.push_back(row);
+            else
+                refused_[row.name] = why;
+    }
 
     std::unique_ptr<Preconditioner> create(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const multigrid::SmootherPlans smoothers = smoothers_of(parameters, setting);
@@ -113,8 +123,7 @@ public:
             PreconditionerSetting setting = at.setting;
             setting.single_vectors = coarsening.single(grid);
             const multigrid::SmootherPlan& smoother = grids.any() ? smoothers.on(grid) : *smoothers.coarsest;
-            if (smoother.row.kernels)
-                for (KernelSet& set : smoother.row.kernels(smoother.parameters, setting)) all.push_back(std::move(set));
+            for (KernelSet& set : smoother.kernels(setting)) all.push_back(std::move(set));
             if constexpr (cuda_built) {
                 const bool single = setting.single_vectors;
                 const Layout layout = smoother.plan(setting).space.layout();
@@ -128,13 +137,10 @@ public:
 
     /// The planes of the finest grid that no cut between ranks may divide.
     int planes_together(const Parameters& parameters, const PreconditionerSetting& setting) const {
-        return together(smoothers_of(parameters, setting).on(0), setting);
+        return smoothers_of(parameters, setting).on(0).planes_together(setting);
     }
 
 private:
-    static int together(const multigrid::SmootherPlan& smoother, const PreconditionerSetting& setting) {
-        return smoother.row.planes_together ? smoother.row.planes_together(smoother.parameters, setting) : 1;
-    }
     static MultigridOptions options_of(const Parameters& parameters, const PreconditionerSetting& setting,
                                        const multigrid::SmootherPlans& smoothers) {
         MultigridOptions options = multigrid::options_of(parameters, setting);
@@ -142,8 +148,8 @@ private:
             options.coarsening.planes_together = [smoothers, setting](const Grid& grid, const Stencil& stencil,
                                                                       int number) {
                 const MatrixShape& finest = setting.matrix;
-                return together(smoothers.on(number),
-                                {setting.context, {grid, stencil, finest.dof(), finest.symmetric()}});
+                return smoothers.on(number).planes_together(
+                    {setting.context, {grid, stencil, finest.dof(), finest.symmetric()}});
             };
         return options;
     }
@@ -214,18 +220,18 @@ private:
                 ": several ranks exchange vectors in double precision; set preconditioner.vectors = double, "
                 "or take one rank");
         const bool named = parameters.has(multigrid::smoother_section, "name");
-        const std::string name = named ? parameters.text(multigrid::smoother_section, "name") : "struct_ilu";
-        const multigrid::SmootherPlan finest(find_row(smoothers_, "smoother", name), parameters);
-        const std::string& other = parameters.text(multigrid::section, "coarse_smoother");
-        const bool same = other == "same";
+        const multigrid::SmootherPlan finest(named ? find(parameters, multigrid::smoother_section, "name")
+                                                   : find_row(smoothers_, "smoother", "struct_ilu"),
+                                             parameters);
+        const bool same = parameters.text(multigrid::section, "coarse_smoother") == "same";
         const multigrid::SmootherPlan coarse =
-            same ? finest : multigrid::SmootherPlan(find_row(smoothers_, "smoother", other));
+            same ? finest : multigrid::SmootherPlan(find(parameters, multigrid::section, "coarse_smoother"));
         multigrid::SmootherPlans plans;
         const int from = int(parameters.integer(multigrid::section, "storage_from"));
         for (int grid = 0; grid <= std::max(1, from); ++grid) {
             plans.list.push_back(grid == 0 ? finest : coarse);
             if (grid >= from) plans.list.back().store(factor_storage(parameters), grid == 0 || same);
-            check(plans.list.back(), grid == 0 || same ? "smoother.name" : "preconditioner.coarse_smoother", setting);
+            check(plans.list.back(), setting);
         }
         if (parameters.text(multigrid::section, "coarsest") == "jacobi") {
             plans.coarsest.emplace(find_row(smoothers_, "smoother", "jacobi"));
@@ -234,13 +240,33 @@ private:
         return plans;
     }
 
-    void check(const multigrid::SmootherPlan& smoother, const char* key, const PreconditionerSetting& setting) const {
-        try {
-            check_(smoother.row, smoother.parameters, setting);
-        } catch (const UsageError& error) {
-            throw UsageError(fmt::format("{} = {}: {}", key, smoother.row.name, error.what()));
+    /// The smoother that a key of the deck names.
+    const PreconditionerRow& find(const Parameters& parameters, const char* section, const char* key) const {
+        const std::string& name = parameters.text(section, key);
+        std::vector<std::string> known{"same"};
+        for (const PreconditionerRow& row : smoothers_) {
+            if (row.is_called(name)) return row;
+            known.push_back(row.name);
         }
-        if (setting.context.ranks()) check_on_ranks(smoother, key);
+        const auto refused = refused_.find(name);
+        if (refused != refused_.end())
+            throw UsageError(parameters.where(section, key) + ": " + refusal_as_smoother(name, refused->second));
+        const std::string near = nearest(name, known);
+        throw UsageError(fmt::format("{}: no smoother is called '{}'{} (hyperplane help smoother)",
+                                     parameters.where(section, key), name,
+                                     near.empty() ? "" : "; did you mean " + near + "?"));
+    }
+
+    void check(const multigrid::SmootherPlan& smoother, const PreconditionerSetting& setting) const {
+        const std::string key = smoother.name_key();
+        try {
+            check_(smoother.row, smoother.parameters, setting, smoother.name_key());
+        } catch (const UsageError& error) {
+            const std::string message = smoother.worded(error.what());
+            throw UsageError(message.starts_with(key) ? message
+                                                      : fmt::format("{} = {}: {}", key, smoother.row.name, message));
+        }
+        if (setting.context.ranks()) check_on_ranks(smoother, smoother.name_key());
     }
 
     void check_on_ranks(const multigrid::SmootherPlan& smoother, const char* key) const {
@@ -268,13 +294,14 @@ private:
     }
 
     std::vector<PreconditionerRow> smoothers_;
+    std::map<std::string, std::string> refused_;  ///< of other preconditioners, by name, why they cannot smooth
     CheckSmoother check_;
 };
 
 }  // namespace
 
-PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers, const CheckSmoother& check) {
-    const MultigridRow made(smoothers, check);
+PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& others, const CheckSmoother& check) {
+    const MultigridRow made(others, check);
     PreconditionerRow row;
     row.name = "multigrid";
     row.on_ranks = true;
@@ -287,9 +314,10 @@ PreconditionerRow multigrid_row(const std::vector<PreconditionerRow>& smoothers,
         "One application is one cycle over a hierarchy of grids. From each grid the next one follows from the matrix "
         "alone: axes with strong couplings are coarsened by two, interpolation follows the coefficients (Dendy, Black "
         "box multigrid, J. Comput. Phys. 48, 1982), and the coarse matrix is P^T A P. The smoother is any other "
-        "preconditioner, named in the section [smoother] with its keys; there, pivots that cannot be used are replaced "
-        "where they are by default. The matrix of the last grid is inverted densely; constants in its null space are "
-        "projected out. With coarsest = jacobi, steps of l1 Jacobi take the place of that inverse.";
+        "preconditioner that takes matrices on a grid, named in the section [smoother] with its keys; there, pivots "
+        "that cannot be used are replaced where they are by default (par_ilu shifts the diagonal instead). The matrix "
+        "of the last grid is inverted densely; constants in its null space are projected out. With coarsest = jacobi, "
+        "steps of l1 Jacobi take the place of that inverse.";
     row.parameters = multigrid::parameters();
     row.variants = {"coarse_smoother=multicolor"};  // on a GPU wavefronts of small grids take most of a cycle
     row.storages.assign(std::begin(all_factor_storages), std::end(all_factor_storages));

@@ -41,6 +41,8 @@ struct SmootherChoice {
     MakeSmoother make;
     PreconditionerTraits traits;
     bool regular_splitting = false;  ///< of M-matrices (precond/row.hpp)
+    /// A message of M's with the deck's names of its keys.
+    std::function<std::string(const std::string& message)> worded;
 };
 
 class Smoother {
@@ -78,6 +80,10 @@ public:
     /// Bytes that a smoother keeps on a GPU for estimates of lambda.
     static Index table_bytes(const Layout& layout);
 
+    /// A message of M's with the deck's names of its keys.
+    std::string worded(const std::string& message) const {
+        return pending_.choice ? pending_.choice->worded(message) : message;
+    }
     const Preconditioner& preconditioner() const { return *m_; }
     double omega() const { return omega_; }
     double lambda() const { return lambda_; }  ///< 0 if it was not needed

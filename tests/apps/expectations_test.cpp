@@ -160,5 +160,26 @@ TEST(Expectations, ManyUnmetAreCounted) {
     EXPECT_EQ(judgement.checked, 22);
 }
 
+TEST(Expectations, NamesAreCheckedWithoutAnOutcome) {
+    const auto refusal = [](const std::string& key, const std::string& value) {
+        Parameters parameters = expecting({{key, value}});
+        parameters.add({{"problem", "name", ParameterType::text, "gas", ""}});
+        try {
+            check_diagnostics(parameters, {"mass", "energy"});
+        } catch (const UsageError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_EQ(refusal("max_drift", "mass 1e-9,energy 0.1"), "");
+    EXPECT_EQ(refusal("never_rising", "mass, energy"), "");
+    EXPECT_EQ(refusal("diagnostic", "energy"), "");
+    EXPECT_EQ(refusal("diagnostic", "weight"),
+              "default: expect.diagnostic: gas has no diagnostic 'weight'; there are mass, energy");
+    EXPECT_NE(refusal("max_drift", "mass").find("the bound of mass is missing"), std::string::npos);
+    EXPECT_NE(refusal("max_drift", "mass, energy 1").find("the bound of mass is missing"), std::string::npos);
+    EXPECT_NE(refusal("never_rising", "energy, , mass").find("a name is missing before a comma"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hyperplane

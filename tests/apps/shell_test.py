@@ -72,6 +72,8 @@ class Completion(ProgramTest):
         self.assertEqual(self.ask("hyperplane", "run", "-s", "problem.name", "=", "poi"), ["poisson"])
         self.assertEqual(self.ask("hyperplane", "run", "--set", "=", "output.fields", "=", "t"), ["true"])
         self.assertEqual(self.ask("hyperplane", "run", "--set", "device.backend", "=", "c"), ["cpu", "cuda"])
+        self.assertEqual(self.ask("hyperplane", "run", "--set", "smoother.pivot_policy", "=", "b"), ["boost"])
+        self.assertEqual(set(self.ask("hyperplane", "run", "--set", "smoother.name", "=", "par")), {"par_ilu"})
         self.assertEqual(self.ask("hyperplane", "run", "--set", "grid.cells", "=", ""), [])
 
     def test_lists_of_components(self):

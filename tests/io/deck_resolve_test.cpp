@@ -149,6 +149,23 @@ TEST(Resolve, UnknownSections) {
               "--set: unknown section [solvr]; did you mean [solver]? (hyperplane help)");
 }
 
+TEST(Resolve, SectionsOfStudies) {
+    const std::string why = "is for studies, and no key of it can be set for a single run (hyperplane help study)";
+    EXPECT_EQ(message(grid + "[slurm]\ngpus = 2\n"), "deck.ini:3: section [slurm] " + why);
+    EXPECT_EQ(message(grid, {"sweep.folder=a"}), "--set: sweep.folder: section [sweep] " + why);
+}
+
+TEST(Resolve, NamesThatAreRefusedForAReason) {
+    DeckSchema schema = sample_schema();
+    schema.refused = {{"problem", "poissons", "it is a statistician's"}};
+    try {
+        resolve(parse_deck(grid + "[problem]\nname = poissons\n", "deck.ini"), {}, schema);
+        ADD_FAILURE() << "accepted";
+    } catch (const UsageError& error) {
+        EXPECT_STREQ(error.what(), "deck.ini:4: it is a statistician's");
+    }
+}
+
 TEST(Resolve, UnknownComponentsAreReportedOnce) {
     EXPECT_EQ(message(grid + "[problem]\nname = poison\ncoefficient = 2\npeclet = 1\n"),
               "deck.ini:4: no problem is called 'poison'; did you mean poisson? (hyperplane list problems)");

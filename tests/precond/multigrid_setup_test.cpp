@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "precond/multigrid/examined_row.hpp"
+#include "precond/multigrid/smoother_plan.hpp"
 #include "precond/multigrid_cases.hpp"
 #include "precond/support.hpp"
 #include "reference/multigrid.hpp"
@@ -86,6 +87,23 @@ TEST(MultigridSetup, RefusesWhatItCannotDo) {
     Parameters nested = multigrid_keys({});
     nested.set("smoother", "name", "multigrid");
     expect_error<UsageError>([&] { make_multigrid(a, nested); }, "no smoother is called 'multigrid'");
+}
+
+TEST(MultigridSetup, NamesTheKeysOfSmoothersAsTheDeckDoes) {
+    const PreconditionerRow& row = find_preconditioner("struct_ilu");
+    Parameters given = multigrid_keys({});
+    const std::string message = "Set preconditioner.fill_level, preconditioner.storage or another preconditioner.";
+    EXPECT_EQ(multigrid::SmootherPlan(row, given).worded(message),
+              "Set smoother.fill_level, preconditioner.storage or another preconditioner.");
+    given.set("smoother", "storage", "single", {Provenance::Source::deck, "a.ini", 3});
+    EXPECT_EQ(multigrid::SmootherPlan(row, given).worded(message),
+              "Set smoother.fill_level, smoother.storage or another preconditioner.");
+    const multigrid::SmootherPlan coarse(row);
+    EXPECT_EQ(coarse.worded("Use preconditioner.name = x."), "Use preconditioner.coarse_smoother = x.");
+    EXPECT_EQ(coarse.worded("preconditioner.coarse_smoother = x"), "preconditioner.coarse_smoother = x");
+    EXPECT_EQ(coarse.worded(message),
+              "Set smoother.fill_level, preconditioner.storage or another preconditioner. Coarse grids take the keys "
+              "of [smoother] with smoother.name = struct_ilu and preconditioner.coarse_smoother = same.");
 }
 
 TEST(MultigridSetup, SaysWhereStorageFromHasNoEffect) {

@@ -112,7 +112,12 @@ std::vector<double> beginning(const Variant& variant, const Context& context) {
     std::vector<double> all = on_first_rank(context, {mine.begin(), mine.begin() + count});
     const std::vector<double> residuals = on_first_rank(context, {mine.begin() + count, mine.end()});
     all.insert(all.end(), residuals.begin(), residuals.end());
-    for (const Diagnostic& diagnostic : problem->diagnostics(u)) all.push_back(diagnostic.value);
+    std::vector<std::string> names;
+    for (const Diagnostic& diagnostic : problem->diagnostics(u)) {
+        all.push_back(diagnostic.value);
+        names.push_back(diagnostic.name);
+    }
+    EXPECT_EQ(names, problem->diagnostic_names()) << variant.problem;
     for (const ErrorNorm& norm : problem->errors(u, 0.0)) all.push_back(norm.value);
     return all;
 }
