@@ -94,13 +94,44 @@ void apply_inverse(int known, const double* inverse, const double* v, double* z)
 }
 
 /// The first place in [from, end) of a row whose column is at least `column`. Rows are mostly short; in a long
-/// one the place is found by doubling steps and bisection.
-inline Index place_from(const int* columns, Index from, Index end, int column) {
+/// one the place is found by doubling steps and bisection. `columns` has operator[].
+template <class Columns>
+Index place_from(const Columns& columns, Index from, Index end, int column) {
+    if (from >= end || columns[from] >= column) return from;
     Index step = 1;
     while (from + step < end && columns[from + step] < column) from += step, step *= 2;
-    if (from < end && columns[from] >= column) return from;
-    return std::lower_bound(columns + std::min(from + 1, end), columns + std::min(from + step + 1, end), column) -
-           columns;
+    Index at = from + 1, after = std::min(from + step, end);  // the place is one of [at, after]
+    while (at < after) {
+        const Index middle = at + (after - at) / 2;
+        if (columns[middle] < column)
+            at = middle + 1;
+        else
+            after = middle;
+    }
+    return at;
+}
+
+/// Whether a search in so many entries for each of `few` others takes less time than a walk through them.
+inline bool is_much_longer(Index entries, Index few) {
+    return entries > 16 * few;
+}
+
+/// Calls body(mine, other) for the places of each column that the parts [mine, end) and [other, last) of two rows
+/// share, in ascending order. Where one part is much longer than the other, the shorter one is walked through and the
+/// longer one searched.
+template <class Columns, class Body>
+void for_each_shared(const Columns& columns, Index mine, Index end, Index other, Index last, const Body& body) {
+    if (is_much_longer(last - other, end - mine)) {
+        for (; mine < end && other < last; ++mine) {
+            other = place_from(columns, other, last, columns[mine]);
+            if (other < last && columns[other] == columns[mine]) body(mine, other);
+        }
+        return;
+    }
+    for (; other < last && mine < end; ++other) {
+        mine = place_from(columns, mine, end, columns[other]);
+        if (mine < end && columns[mine] == columns[other]) body(mine, other);
+    }
 }
 
 /// The largest absolute coefficient of a row of A, among the entries that the factors keep.

@@ -95,12 +95,9 @@ private:
             add_product<m>(dof_, 1.0, block(at), block(pivot), w.data());
         }
         std::copy_n(w.begin(), size(), block(at));
-        Index mine = f_.symmetric ? diagonal : at + 1;
-        for (; other < last && mine < end; ++other) {
-            mine = place_from(columns, mine, end, columns[other]);
-            if (mine < end && columns[mine] == columns[other])
-                add_product<m>(dof_, -1.0, w.data(), block(other), block(mine));
-        }
+        for_each_shared(columns, f_.symmetric ? diagonal : at + 1, end, other, last, [&](Index mine, Index theirs) {
+            add_product<m>(dof_, -1.0, w.data(), block(theirs), block(mine));
+        });
     }
 
     /// Gives a spread row a place for each column of this row and of the rows that are subtracted from it.
@@ -124,9 +121,10 @@ private:
             const double w = std::fma(f_.symmetric ? values[other] : x[k], values[pivot], 0.0);
             values[at] = w;
             const Index mine = f_.symmetric ? diagonal : at + 1;
-            constexpr Index much_longer = 16;
-            if (last - other > much_longer * (end - mine))
-                subtract_found(w, mine, end, other, last, x);
+            if (is_much_longer(last - other, end - mine))
+                for_each_shared(columns, mine, end, other, last, [&](Index place, Index theirs) {
+                    x[columns[place]] = std::fma(-w, values[theirs], x[columns[place]]);
+                });
             else
                 subtract_all(w, columns, values, other, last, x);
         }
@@ -136,15 +134,6 @@ private:
     static void subtract_all(double w, const int* columns, const double* values, Index other, Index last, double* x) {
 #pragma omp simd
         for (Index at = other; at < last; ++at) x[columns[at]] = std::fma(-w, values[at], x[columns[at]]);
-    }
-    /// Subtracts only those of the entries [other, last) whose columns are among those of [mine, end) in this row.
-    void subtract_found(double w, Index mine, Index end, Index other, Index last, double* x) const {
-        const int* const columns = f_.pattern().column();
-        for (; mine < end && other < last; ++mine) {
-            other = place_from(columns, other, last, columns[mine]);
-            if (other < last && columns[other] == columns[mine])
-                x[columns[mine]] = std::fma(-w, f_.values.data()[other], x[columns[mine]]);
-        }
     }
 
     const BsrMatrix& a_;

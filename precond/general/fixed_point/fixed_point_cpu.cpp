@@ -40,12 +40,9 @@ public:
             const Index k = p.column()[at], last = p.row_begin()[k + 1];
             std::fill_n(w.begin(), size, 0.0);
             add_product(dof, 1.0, old_ + at * size, inverse_ + k * size, w.data());
-            Index mine = at + 1;
-            for (Index other = f_.filled.diagonal[k] + 1; other < last && mine < end; ++other) {
-                mine = place_from(p.column(), mine, end, p.column()[other]);
-                if (mine < end && p.column()[mine] == p.column()[other])
-                    add_product(dof, -1.0, w.data(), old_ + other * size, made_ + mine * size);
-            }
+            for_each_shared(p.column(), at + 1, end, f_.filled.diagonal[k] + 1, last, [&](Index mine, Index other) {
+                add_product(dof, -1.0, w.data(), old_ + other * size, made_ + mine * size);
+            });
         }
     }
 

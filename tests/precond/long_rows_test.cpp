@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Factors of general matrices some of whose rows have entries in most columns, on a CPU: bit for bit those of the plain
+// algorithm, without a walk through such a row for each row that depends on it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "precond/general/factors/cpu.hpp"
+#include "precond/general_cases.hpp"
+#include "precond/par_ilut/par_ilut.hpp"
+
+namespace hyperplane {
+namespace {
+
+using namespace testing_support;
+using reference::BlockMatrix, reference::Pattern;
+
+using ScalarRows = std::vector<std::map<int, double>>;
+
+/// `patterns` by name, besides those of the reference: `hubs` has dense rows 1 and 4 and dense columns, and random
+/// entries elsewhere.
+BlockMatrix long_rowed(const std::string& name, int rows, bool symmetric) {
+    Pattern pattern = reference::pattern_named(name == "hubs" ? "symmetric" : name, rows, 4, 17);
+    for (int row = 0; row < rows && name == "hubs"; ++row)
+        for (const int hub : {1, 4}) pattern[row].insert(hub), pattern[hub].insert(row);
+    const BlockMatrix a = reference::random_blocks(pattern, 1, 23);
+    return symmetric ? reference::symmetric_part(a) : a;
+}
+
+ScalarRows scalar_rows(const BlockMatrix& a) {
+    ScalarRows rows(a.rows.size());
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        for (const auto& [column, block] : a.rows[row]) rows[row][column] = block.values[0];
+    return rows;
+}
+
+/// Row by row, with fused products; the diagonal holds inverses.
+ScalarRows eliminated(ScalarRows x, bool symmetric) {
+    for (int i = 0; i < int(x.size()); ++i) {
+        for (auto& [k, l] : x[i]) {
+            if (k >= i) break;
+            l = (symmetric ? x[k].at(i) : l) * x[k].at(k);
+            for (auto& [j, value] : x[i])
+                if (j > k && (!symmetric || j >= i))
+                    if (const auto u = x[k].find(j); u != x[k].end()) value = std::fma(-l, u->second, value);
+        }
+        x[i].at(i) = 1.0 / x[i].at(i);
+    }
+    return x;
+}
+
+/// X_ij <- A_ij - sum over k < min(i, j) of X_ik X_kk^-1 X_kj, `sweeps` times; then L_ik = X_ik X_kk^-1.
+ScalarRows swept(const ScalarRows& a, int sweeps, bool symmetric) {
+    ScalarRows x = a;
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        ScalarRows made = a;
+        for (int i = 0; i < int(a.size()); ++i)
+            for (const auto& [k, left] : x[i]) {
+                if (k >= i) break;
+                const double w = left * (1.0 / x[k].at(k));
+                for (auto& [j, value] : made[i])
+                    if (j > k)
+                        if (const auto u = x[k].find(j); u != x[k].end()) value = std::fma(-w, u->second, value);
+            }
+        x = std::move(made);
+    }
+    ScalarRows factors = x;
+    for (int i = 0; i < int(x.size()); ++i)
+        for (auto& [k, value] : factors[i])
+            if (k <= i) value = k == i ? 1.0 / value : (symmetric ? x[k].at(i) : value) * (1.0 / x[k].at(k));
+    return factors;
+}
+
+TEST(LongRows, HaveTheBitsOfThePlainAlgorithm) {
+    for (const char* name : {"arrow", "hubs", "dense_row"})
+        for (const bool symmetric : {false, true})
+            for (const int sweeps : {0, 2}) {
+                if (symmetric && std::string(name) == "dense_row") continue;
+                SCOPED_TRACE(std::string(name) + (symmetric ? " symmetric " : " ") + std::to_string(sweeps));
+                const BlockMatrix data = long_rowed(name, 900, symmetric);
+                const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(2), data, symmetric);
+                // Without rounds these are the factors of sync_free_ilu or par_ilu.
+                const auto m = make_general("par_ilut", a, {{"rounds", "0"}, {"sweeps", std::to_string(sweeps)}});
+                m->setup(a);
+                const GeneralFactors& factors = dynamic_cast<const ParIlut&>(*m).factors();
+                const ScalarRows rows = scalar_rows(data);
+                const ScalarRows expected = sweeps ? swept(rows, sweeps, symmetric) : eliminated(rows, symmetric);
+                const BlockPattern& p = factors.pattern();
+                Index different = 0;
+                for (Index i = 0; i < p.rows(); ++i)
+                    for (Index at = p.row_begin()[i]; at < p.row_begin()[i + 1]; ++at)
+                        different += factors.values.data()[at] != expected[i].at(p.column()[at]);
+                EXPECT_EQ(different, 0);
+            }
+}
+
+/// Columns that count how often they are read.
+struct CountedColumns {
+    const std::vector<int>& columns;
+    Index& reads;
+
+    int operator[](Index at) const {
+        ++reads;
+        return columns.at(std::size_t(at));
+    }
+};
+
+std::vector<int> random_columns(int count, int step, std::uint64_t seed) {
+    reference::Random random(seed);
+    std::vector<int> columns;
+    for (int at = 0, column = 0; at < count; ++at)
+        columns.push_back(column += 1 + int((random() + 1.0) * 0.5 * step) % step);
+    return columns;
+}
+
+TEST(LongRows, ShareTheColumnsThatPlainSearchFinds) {
+    for (const auto& [mine, my_step, theirs, their_step] : {std::tuple(3, 900, 3000, 1),
+                                                            {40, 70, 3000, 2},
+                                                            {1, 5, 1, 5},
+                                                            {0, 1, 50, 2},
+                                                            {50, 2, 0, 1},
+                                                            {30, 3, 40, 2},
+                                                            {3000, 1, 3, 900},
+                                                            {3000, 2, 40, 70},
+                                                            {200, 5, 3300, 1},
+                                                            {206, 5, 3300, 1},
+                                                            {17, 2, 1, 9},
+                                                            {1, 9, 17, 2}})
+        for (std::uint64_t seed = 1; seed < 20; ++seed) {
+            std::vector<int> both = random_columns(mine, my_step, seed);
+            const std::vector<int> others = random_columns(theirs, their_step, seed + 100);
+            both.insert(both.end(), others.begin(), others.end());
+            const Index end = mine, last = Index(both.size());
+            std::vector<std::pair<Index, Index>> found, expected;
+            for (Index at = 0; at < end; ++at)
+                for (Index other = end; other < last; ++other)
+                    if (both[at] == both[other]) expected.emplace_back(at, other);
+            Index reads = 0;
+            general_cpu::for_each_shared(CountedColumns{both, reads}, 0, end, end, last,
+                                         [&](Index at, Index other) { found.emplace_back(at, other); });
+            EXPECT_EQ(found, expected) << mine << " and " << theirs;
+        }
+}
+
+/// What is read for all rows of an arrow grows as n log n with its rows, not as their square.
+TEST(LongRows, AreNotReadWholeForEachRowThatDependsOnThem) {
+    for (const bool search_in_mine : {false, true}) {
+        const int rows = 100000;
+        std::vector<int> columns(rows);
+        for (int at = 0; at < rows; ++at) columns[at] = at;
+        columns.push_back(0);
+        Index reads = 0, shared = 0;
+        for (int row = 1; row < rows; ++row) {
+            columns.back() = row;  // the rest of a row that has this entry alone
+            const auto count = [&](Index, Index) { ++shared; };
+            const CountedColumns counted{columns, reads};
+            search_in_mine ? general_cpu::for_each_shared(counted, 0, rows, rows, rows + 1, count)
+                           : general_cpu::for_each_shared(counted, rows, rows + 1, 0, rows, count);
+        }
+        EXPECT_EQ(shared, rows - 1);
+        EXPECT_LT(reads, 80 * Index(rows));
+    }
+}
+
+}  // namespace
+}  // namespace hyperplane
