@@ -61,6 +61,7 @@ struct PreconditionerPlan {
     PreconditionerTraits traits;
     std::shared_ptr<const KeptByPlan> kept;              ///< may be null
     std::vector<std::pair<std::string, Index>> parts{};  ///< of `bytes`, where they are told one by one, by their names
+    std::string warning{};  ///< what a user should know before the set-up, as that it takes long, and what to do
 };
 
 using PlanPreconditioner = std::function<PreconditionerPlan(const Parameters&, const PreconditionerSetting&)>;

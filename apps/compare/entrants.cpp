@@ -43,6 +43,7 @@ void Comparison::build_all() {
             const Index other_forms = ledger.held() - total(problem_memory_) - total(form);
             trial.layout = a_case.space.name();
             trial.varies = a_case.plan.traits.varies;
+            if (!a_case.plan.warning.empty()) progress_.note(fmt::format("{}: {}", trial.name, a_case.plan.warning));
             trial.preparation = a_case.problem->preparation();
             trial.pattern = a_case.shape().statistics();
             trial.given_pattern = a_case.shape().given_statistics();

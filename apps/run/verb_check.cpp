@@ -235,6 +235,8 @@ int check_verb(const Invocation& invocation) {
     refuse_initial_file_among_outputs(a_case);
     const Needs needs = needs_of(a_case);
     for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
+    if (const std::string& warning = a_case.plan.warning; !warning.empty())
+        logging::warn("{}: {}", a_case.name("preconditioner"), warning);
     if (invocation.has("json")) {
         print_json(a_case, needs);
     } else {

@@ -135,6 +135,8 @@ void announce(const Case& a_case) {
     if (const std::string how = between_hosts(a_case.context); how.find(", since ") != how.npos)
         logging::warn("ranks on GPUs of {}, which is slow: a step waits for the hosts at every exchange", how);
     for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
+    if (const std::string& warning = a_case.plan.warning; !warning.empty())
+        logging::warn("{}: {}", a_case.name("preconditioner"), warning);
     logging::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/par_ilut/candidates.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -37,15 +39,31 @@ public:
           most_(most),
           place_(a.context(), candidates_label, a.pattern()->rows()) {}
 
-    /// The number of candidates of row i.
+    /// The number of candidates of row i. The columns that X does not have are counted up to the most that are taken:
+    /// a row that depends on one with entries in most columns has as many.
     Index count(Index i) {
-        collect<false>(i);
-        const auto free = Index(std::count(held_.begin(), held_.end(), false));
-        return std::min(free, most_ * considered(*a_.pattern(), x_.symmetric, i));
+        const BlockPattern &own = *a_.pattern(), &p = x_.pattern();
+        const int first = x_.symmetric ? int(i) : 0;
+        const Index diagonal = x_.filled.diagonal[i], most = most_ * considered(own, x_.symmetric, i);
+        columns_.clear();
+        for (Index at = x_.symmetric ? diagonal : p.row_begin()[i]; at < p.row_begin()[i + 1]; ++at)
+            find(p.column()[at]);
+        const std::size_t limit = columns_.size() + std::size_t(most);
+        const auto enough = [&](const BlockPattern& of, Index from, Index end) {
+            for (Index at = from; at < end && columns_.size() < limit; ++at)
+                if (of.column()[at] >= first) find(of.column()[at]);
+            return columns_.size() == limit;
+        };
+        bool full = enough(own, own.row_begin()[i], own.row_begin()[i + 1]);
+        for (Index at = p.row_begin()[i]; at < diagonal && !full; ++at) {
+            const Index k = p.column()[at];
+            full = enough(p, first_from(k, first), p.row_begin()[k + 1]);
+        }
+        return most - Index(limit - columns_.size());
     }
     /// Writes the `count` candidates of row i.
     void write(Index i, Index count, int* column, double* values) {
-        collect<true>(i);
+        collect(i);
         const int size = x_.dof * x_.dof;
         chosen_.clear();
         sizes_.resize(columns_.size());
@@ -55,8 +73,9 @@ public:
         }
         const auto by_column = [&](int p, int q) { return columns_[p] < columns_[q]; };
         if (count < Index(chosen_.size())) {
-            std::sort(chosen_.begin(), chosen_.end(),
-                      [&](int p, int q) { return sizes_[p] != sizes_[q] ? sizes_[p] > sizes_[q] : by_column(p, q); });
+            std::nth_element(chosen_.begin(), chosen_.begin() + count, chosen_.end(), [&](int p, int q) {
+                return sizes_[p] != sizes_[q] ? sizes_[p] > sizes_[q] : by_column(p, q);
+            });
             chosen_.resize(std::size_t(count));
         }
         std::sort(chosen_.begin(), chosen_.end(), by_column);
@@ -84,8 +103,7 @@ public:
     }
 
 private:
-    /// Collects the columns of row i and which of them X has; with `valued` also their blocks.
-    template <bool valued>
+    /// Collects the columns of row i, their blocks, and which of them X has.
     void collect(Index i) {
         columns_.clear();
         values_.clear();
@@ -94,53 +112,54 @@ private:
         const int dof = x_.dof, size = dof * dof, first = x_.symmetric ? int(i) : 0;
         for (Index at = own.row_begin()[i]; at < own.row_begin()[i + 1]; ++at) {
             if (own.column()[at] < first) continue;
-            const std::size_t place = find<valued>(own.column()[at]);
-            if constexpr (valued) {
-                double* const to = &values_[place * size];
-                std::copy_n(a_.values() + at * size, size, to);
-                for (int r = 0; r < dof && own.column()[at] == i; ++r) to[r * dof + r] *= 1.0 + alpha_;
-            }
+            double* const to = &values_[find_valued(own.column()[at]) * size];
+            std::copy_n(a_.values() + at * size, size, to);
+            for (int r = 0; r < dof && own.column()[at] == i; ++r) to[r * dof + r] *= 1.0 + alpha_;
         }
         with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(dof, [&](auto m) {
-            for (Index at = p.row_begin()[i]; at < x_.filled.diagonal[i]; ++at)
-                subtract_products<valued, m.value>(at, first);
+            for (Index at = p.row_begin()[i]; at < x_.filled.diagonal[i]; ++at) subtract_products<m.value>(at, first);
         });
         for (Index at = x_.symmetric ? x_.filled.diagonal[i] : p.row_begin()[i]; at < p.row_begin()[i + 1]; ++at) {
-            const std::size_t place = find<valued>(p.column()[at]);
+            const std::size_t place = find_valued(p.column()[at]);
             held_[place] = true;
-            for (int entry = 0; valued && entry < size; ++entry)
-                values_[place * size + entry] -= x_.values[at * size + entry];
+            for (int entry = 0; entry < size; ++entry) values_[place * size + entry] -= x_.values[at * size + entry];
         }
     }
     /// Subtracts X_ik X_kk^-1 X_kj for all j from `first` on, where block `at` is X_ik; m is the dof, 0: any.
-    template <bool valued, int m>
+    template <int m>
     void subtract_products(Index at, int first) {
         const BlockPattern& p = x_.pattern();
         const int dof = m > 0 ? m : x_.dof, size = dof * dof;
         const Index k = p.column()[at], end = p.row_begin()[k + 1];
         std::array<double, max_dof * max_dof> w;
-        if constexpr (valued) {
-            std::fill_n(w.begin(), size, 0.0);
-            general_cpu::add_product<m>(dof, 1.0, x_.values.data() + at * size, inverse_ + k * size, w.data());
-        }
-        const int* const from = p.column() + x_.filled.diagonal[k] + 1;
-        for (Index other = std::lower_bound(from, p.column() + end, first) - p.column(); other < end; ++other) {
-            const std::size_t place = find<valued>(p.column()[other]);
-            if constexpr (valued)
-                general_cpu::add_product<m>(dof, -1.0, w.data(), x_.values.data() + other * size,
-                                            &values_[place * size]);
+        std::fill_n(w.begin(), size, 0.0);
+        general_cpu::add_product<m>(dof, 1.0, x_.values.data() + at * size, inverse_ + k * size, w.data());
+        for (Index other = first_from(k, first); other < end; ++other) {
+            const std::size_t place = find_valued(p.column()[other]);
+            general_cpu::add_product<m>(dof, -1.0, w.data(), x_.values.data() + other * size, &values_[place * size]);
         }
     }
-    /// The place of a column in the lists, to which it is appended if it is not there.
-    template <bool valued>
+    /// The place of the first block of X above the diagonal of row k whose column is at least `column`.
+    Index first_from(Index k, int column) const {
+        const BlockPattern& p = x_.pattern();
+        return general_cpu::place_from(p.column(), x_.filled.diagonal[k] + 1, p.row_begin()[k + 1], column);
+    }
+    /// The place of a column in the list, to which it is appended if it is not there.
     std::size_t find(int column) {
         const auto place = std::size_t(place_[column]);
         if (place < columns_.size() && columns_[place] == column) return place;
         place_[column] = int(columns_.size());
         columns_.push_back(column);
-        held_.push_back(false);
-        if constexpr (valued) values_.resize(values_.size() + std::size_t(x_.dof * x_.dof), 0.0);
         return columns_.size() - 1;
+    }
+    /// The same in all lists; a new block is zero, and X does not have it.
+    std::size_t find_valued(int column) {
+        const std::size_t place = find(column);
+        if (place == held_.size()) {
+            held_.push_back(false);
+            values_.resize(values_.size() + std::size_t(x_.dof * x_.dof), 0.0);
+        }
+        return place;
     }
 
     const BsrMatrix& a_;
@@ -240,6 +259,32 @@ Index most_candidates(const BlockPattern& a, bool symmetric, int most) {
     for (Index i = 0; i < a.rows(); ++i)
         sum += std::min(most * considered(a, symmetric, i), symmetric ? a.rows() - 1 - i : a.rows() - 1);
     return symmetric ? 2 * sum : sum;
+}
+
+std::string about_long_rows(const BlockPattern& a, bool symmetric) {
+    constexpr Index many = 50000000, many_of_entry = 50;
+    Buffer<int> depend(a.context(), candidates_label, a.rows());  // on each row
+    for (Index i = 0; i < a.rows(); ++i)
+        for (Index at = a.row_begin()[i]; at < a.row_begin()[i + 1] && a.column()[at] < i; ++at)
+            ++depend[a.column()[at]];
+    // Row k gives its blocks beyond the diagonal to each row that depends on it; the products are X_ik X_kk^-1 X_kj.
+    const auto beyond = [&](Index k) {
+        const int* const end = a.column() + a.row_begin()[k + 1];
+        return Index(end - std::upper_bound(a.column() + a.row_begin()[k], end, int(k)));
+    };
+    Index all = 0, most = 0, row = 0;
+    for (Index k = 0; k < a.rows(); ++k) {
+        const Index products = symmetric ? beyond(k) * (beyond(k) + 1) / 2 : beyond(k) * depend[k];
+        all += products;
+        if (products > most) most = products, row = k;
+    }
+    if (all < many || all <= many_of_entry * a.blocks()) return "";
+    return fmt::format(
+        "a round looks for candidates in at least {:.2g} products, {} for each block of the matrix, so the set-up "
+        "takes "
+        "long. Most come from row {}: it has {} blocks beyond its diagonal, and {} rows depend on it. ordering.name = "
+        "rcm may put such rows last; sync_free_ilu looks for no candidates",
+        double(all), all / a.blocks(), a.given_row(row) + 1, beyond(row), depend[row]);
 }
 
 Index list_bytes(Index rows, Index candidates, int dof) {

@@ -7,6 +7,8 @@
 // the value that a fixed-point sweep would give the block.
 #pragma once
 
+#include <string>
+
 #include "precond/general/factors/cpu.hpp"
 
 namespace hyperplane::par_ilut {
@@ -28,6 +30,10 @@ Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors&
 
 /// X with the candidates `more` added.
 GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, const Candidates& more);
+
+/// What a user should know before a long search: where rows with many blocks, on which many others depend, give a round
+/// more than 50 products for each block of the matrix, and so many that it takes a while; else empty.
+std::string about_long_rows(const BlockPattern& a, bool symmetric);
 
 /// The most candidates that a matrix with the pattern can have.
 Index most_candidates(const BlockPattern& a, bool symmetric, int most);

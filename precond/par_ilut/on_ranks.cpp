@@ -124,6 +124,7 @@ PreconditionerPlan ParIlut::plan_of_rank(const ParIlutOptions& options, const Pr
     plan.space = setting.matrix.natural_space();
     plan.traits = ParIlut::traits_of(options, setting.matrix.symmetric());
     plan.most_when = whole.most_when;
+    plan.warning = whole.warning;
     // The least is held if the factors have the pattern of A.
     const FilledPattern own = filled_pattern(host, all, 0, rank_label);
     const FactorPattern least = cut_to_rank(host, a, *own.pattern, dof, rank_label);

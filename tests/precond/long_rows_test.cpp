@@ -164,5 +164,22 @@ TEST(LongRows, AreNotReadWholeForEachRowThatDependsOnThem) {
     }
 }
 
+/// par_ilut looks for candidates in all products, so a plan tells where there are many of them, and of which row.
+TEST(LongRows, AreToldByThePlanOfParIlut) {
+    const auto warning = [](const std::string& pattern, int rows, bool symmetric, const Settings& settings = {}) {
+        const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), long_rowed(pattern, rows, symmetric), symmetric);
+        return find_preconditioner("par_ilut").plan(parameters_of("par_ilut", settings), setting_of(a)).warning;
+    };
+    EXPECT_NE(warning("arrow", 7500, false)
+                  .find("5.6e+07 products, 2499 for each block of the matrix, so the set-up takes long. Most come from "
+                        "row 1: it has 7499 blocks beyond its diagonal, and 7499 rows depend on it. ordering.name"),
+              std::string::npos);
+    EXPECT_NE(warning("arrow", 10200, true).find("5.2e+07 products"), std::string::npos);
+    EXPECT_EQ(warning("arrow", 7500, true), "");  // half as many
+    EXPECT_EQ(warning("arrow", 7500, false, {{"rounds", "0"}}), "");
+    EXPECT_EQ(warning("dense", 430, false), "");  // 143 for each block, but in no time
+    EXPECT_EQ(warning("symmetric", 20000, true), "");
+}
+
 }  // namespace
 }  // namespace hyperplane
