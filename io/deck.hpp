@@ -75,12 +75,20 @@ struct DeckSchema {
         std::string section, name;
         std::string message;  ///< why it is none
     };
+    /// What the default of a key is where another key has some value.
+    struct OtherDefault {
+        std::string of, is;      ///< "preconditioner.name", and its default
+        std::string key, value;  ///< the key that decides, "problem.name", and its value
+    };
     ParameterTable common;  ///< has the key `name` of each section with components
     std::vector<Component> components;
     std::vector<Refused> refused = {};
+    std::vector<OtherDefault> other_defaults = {};  ///< of keys in `common`
 
     /// The component with this name or alias; null if there is none.
     const Component* find(const std::string& section, const std::string& name) const;
+    /// `common` with the defaults that these entries lead to; of entries for one key the last one counts.
+    ParameterTable common_beside(const std::vector<DeckEntry>& entries) const;
 };
 
 /// The values of all keys that apply: defaults, then lines of the deck, then overrides, of which the last one counts.

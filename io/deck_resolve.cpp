@@ -145,8 +145,8 @@ private:
                 if (spec.key == "name")
                     names[spec.section] = given.count(spec.section) ? given[spec.section] : spec.default_value;
         };
-        applicable_ = schema_.common;
-        take_names(schema_.common);
+        applicable_ = schema_.common_beside(entries_);
+        take_names(ParameterTable(applicable_));
         for (const Component& component : schema_.components) {
             if (!names.count(component.section) || !component.is_called(names[component.section])) continue;
             take_names(component.parameters);
@@ -333,6 +333,17 @@ const DeckSchema::Component* DeckSchema::find(const std::string& section, const 
         return component.section == section && component.is_called(name);
     });
     return found == components.end() ? nullptr : &*found;
+}
+
+ParameterTable DeckSchema::common_beside(const std::vector<DeckEntry>& entries) const {
+    std::map<std::string, std::string> values;
+    for (const DeckEntry& entry : entries) values[entry.name()] = entry.value;
+    ParameterTable table = common;
+    for (const OtherDefault& other : other_defaults)
+        if (const auto at = values.find(other.key); at != values.end() && at->second == other.value)
+            for (ParameterSpec& spec : table)
+                if (spec.name() == other.of) spec.default_value = other.is;
+    return table;
 }
 
 Parameters resolve(const Deck& deck, const std::vector<DeckEntry>& overrides, const DeckSchema& schema) {

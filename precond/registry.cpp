@@ -88,6 +88,7 @@ void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& set
     };
     const bool kind = row.takes(setting.matrix.kind());
     if (kind && takes_symmetry(row)) return;
+    const std::string& scaling = setting.unsymmetric_by;
     std::vector<std::string> others;
     const bool on_cpu = setting.context.backend() == Backend::cpu;
     for (const PreconditionerRow& other : rows)
@@ -97,10 +98,15 @@ void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& set
     const bool has_counterpart = !kind && general && !row.general_counterpart.empty();
     throw UsageError(fmt::format(
         "{} = {} {}; use {}{}", key, row.name,
-        kind      ? "needs a symmetric matrix, and this one is not"
+        kind && !scaling.empty()
+            ? fmt::format("needs a symmetric matrix, and with scaling.name = {} this one is not", scaling)
+        : kind    ? "needs a symmetric matrix, and this one is not"
         : general ? "takes matrices on a grid alone, and this one is general"
                   : "takes general matrices alone, and this one is on a grid (matrix.format = general makes it one)",
-        fmt::join(others, ", "), has_counterpart ? "; " + row.general_counterpart : ""));
+        (kind && !scaling.empty() ? "scaling.name = symmetric, which keeps it symmetric, or another preconditioner: "
+                                  : "") +
+            fmt::format("{}", fmt::join(others, ", ")),
+        has_counterpart ? "; " + row.general_counterpart : ""));
 }
 
 CountedPlan plan_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a) {
@@ -118,9 +124,15 @@ CountedPlan plan_by_counts(const Parameters& parameters, const Context& context,
     return plan;
 }
 
-ParameterTable common_preconditioner_parameters() {
-    ParameterSpec name{"preconditioner", "name", ParameterType::text, "struct_ilu",
-                       "the preconditioner (hyperplane list preconditioners)"};
+std::string default_preconditioner(MatrixKind kind) {
+    return kind == MatrixKind::general ? "sync_free_ilu" : "struct_ilu";
+}
+
+ParameterTable common_preconditioner_parameters(MatrixKind kind) {
+    ParameterSpec name{"preconditioner", "name", ParameterType::text, default_preconditioner(kind),
+                       "the preconditioner (hyperplane list preconditioners); the default is that of matrices on a "
+                       "grid, for a general matrix (problem.name = matrix, matrix.format = general) it is "
+                       "sync_free_ilu"};
     return {name};
 }
 

@@ -23,7 +23,9 @@ void check_matrix(const PreconditionerRow& row, const PreconditionerSetting& set
 /// and blocks are known. Throws UsageError if these do not bound it.
 CountedPlan plan_by_counts(const Parameters& parameters, const Context& context, const BlockCounts& a);
 
-/// The key that all preconditioners share: preconditioner.name.
-ParameterTable common_preconditioner_parameters();
+/// The name of the preconditioner that matrices of a kind have by default.
+std::string default_preconditioner(MatrixKind kind);
+/// The key that all preconditioners share: preconditioner.name, with the default for matrices of a kind.
+ParameterTable common_preconditioner_parameters(MatrixKind kind = MatrixKind::structured);
 
 }  // namespace hyperplane

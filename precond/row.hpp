@@ -30,6 +30,7 @@ struct PreconditionerSetting {
     bool single_vectors = false;  ///< whether M is applied to vectors in single precision, too (SingleSolve)
     /// The layout of the matrix, where a deck has chosen one in place of the preferred one.
     std::optional<LayoutKind> chosen_layout = {};
+    std::string unsymmetric_by = {};  ///< the scaling that has made a symmetric matrix unsymmetric; else empty
 
     /// A layout of the matrix's grid; where the context is that of one of several ranks, of its part.
     Layout layout(LayoutKind kind, LevelMap levels) const {
@@ -102,6 +103,8 @@ struct PreconditionerRow : RegistryRow<CreatePreconditioner> {
     std::vector<NamedTuning> tunings;  ///< for `bench --tunings`
     /// Choices of its keys, "key=value", with which `compare --auto` tries it as well as with the defaults.
     std::vector<std::string> variants;
+    /// The same, which it tries where a set-up without them has failed for a symmetric matrix.
+    std::vector<std::string> variants_after_failure;
     /// Solvers with keys that need what this preconditioner offers, such as "cg:eisenstat=true"; `compare --auto` tries
     /// them with it as well.
     std::vector<std::string> solver_variants;

@@ -28,6 +28,9 @@ public:
     Reader(const Deck& deck, const std::vector<std::string>& overrides) : deck_(deck), schema_(deck_schema()) {
         for (const std::string& text : overrides) overrides_.push_back(parse_override(text));
         applied_.resize(overrides_.size());
+        std::vector<DeckEntry> entries = deck_.entries;
+        entries.insert(entries.end(), overrides_.begin(), overrides_.end());
+        schema_.common = schema_.common_beside(entries);
     }
 
     Candidates read(const CandidateLists& lists) {
@@ -153,8 +156,13 @@ private:
         for (const Component& component : schema_.components)
             if (component.section == section) found.push_back({component.name, component.name, {}});
         if (variants)
-            for (const PreconditionerRow& row : preconditioners())
+            for (const PreconditionerRow& row : preconditioners()) {
                 for (const std::string& keys : row.variants) found.push_back(choice(section, row.name + ":" + keys));
+                for (const std::string& keys : row.variants_after_failure) {
+                    found.push_back(choice(section, row.name + ":" + keys));
+                    found.back().after_failure = true;
+                }
+            }
         return found;
     }
 

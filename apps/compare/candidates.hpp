@@ -21,6 +21,7 @@ struct Choice {
     std::string name;                   ///< the name in the registry, not an alias
     std::string text;                   ///< name and parameters as given: "struct_ilu:fill_level=1"
     std::vector<DeckEntry> parameters;  ///< the parameters given here
+    bool after_failure = false;         ///< tried where a set-up of `name` alone has failed for a symmetric matrix
 };
 
 struct Candidate {

@@ -102,12 +102,24 @@ void Comparison::warm_ups() {
         if (trial.tried) continue;
         stop_if_told();
         progress_.show(fmt::format("warm-up {} of {}: {}", at + 1, count, candidates_[at].name));
+        leave_out_without_failure(at);
         warm_up(at);
         trial.tried = true;
         progress_.note(fmt::format("warm-up {} of {}: {}: {}{}", at + 1, count, trial.name, trial.outcome,
                                    trial.solved ? ", " + counted(trial.row.report.iterations, "iteration") : ""));
         progressed_();
     }
+}
+
+void Comparison::leave_out_without_failure(std::size_t at) {
+    const Choice& variant = candidates_[at].preconditioner;
+    if (!variant.after_failure || !trials_[at].converged()) return;
+    const bool failed = std::any_of(trials_.begin(), trials_.begin() + std::ptrdiff_t(at), [&](const Trial& trial) {
+        return trial.preconditioner == variant.name && trial.symmetric && trial.code == ExitCode::preconditioner;
+    });
+    if (!failed)
+        fail(at, ExitCode::usage,
+             fmt::format("it is for symmetric matrices for which the set-up of {} fails", variant.name));
 }
 
 void Comparison::turns() {

@@ -143,6 +143,8 @@ private:
     /// Compiles the kernels of all candidates at once, so that no turn contains the compiler's time.
     void compile_kernels();
     void warm_up(std::size_t at);
+    /// Leaves out a candidate that is for failures of another one (Choice::after_failure), where there is none.
+    void leave_out_without_failure(std::size_t at);
     void take_turn(std::size_t at);
     void record(std::size_t at);
     double fastest(std::size_t at) const;

@@ -69,9 +69,9 @@ std::unique_ptr<Solver> checked_solver(const GivenShape& matrix, const Precondit
 }  // namespace
 
 struct LinearSolver::State {
-    /// `shape_in(context)` is called when the keys have been checked.
-    State(const SolverSettings& settings, const std::function<GivenShape(const Context&)>& shape_in)
-        : parameters(parameters_of(settings)),
+    /// `shape_in(context)` is called when the keys have been checked; `kind` is that of the shape.
+    State(const SolverSettings& settings, MatrixKind kind, const std::function<GivenShape(const Context&)>& shape_in)
+        : parameters(parameters_of(settings, kind)),
           interrupted(settings.interrupted),
           context(settings.gpu ? Context::cuda(*settings.gpu, settings.threads) : Context::cpu(settings.threads)),
           given(shape_in(context)),
@@ -177,12 +177,14 @@ struct LinearSolver::State {
 };
 
 LinearSolver::LinearSolver(const StencilMatrix& a, const SolverSettings& settings)
-    : state_(std::make_unique<State>(settings, [&](const Context&) { return given_shape(a); })) {
+    : state_(
+          std::make_unique<State>(settings, MatrixKind::structured, [&](const Context&) { return given_shape(a); })) {
     state_->set_up(a);
 }
 
 LinearSolver::LinearSolver(const SparseMatrix& a, const SolverSettings& settings)
-    : state_(std::make_unique<State>(settings, [&](const Context& context) { return given_shape(a, context); })) {
+    : state_(std::make_unique<State>(settings, MatrixKind::general,
+                                     [&](const Context& context) { return given_shape(a, context); })) {
     state_->set_up(a);
 }
 

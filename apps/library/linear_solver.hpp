@@ -22,8 +22,9 @@ namespace hyperplane {
 struct SolverSettings {
     /// Keys of the sections [solver] and [preconditioner] of a deck, with values as in a deck, e.g.
     /// {{"solver.name", "cg"}, {"solver.rtol", "1e-10"}, {"preconditioner.name", "struct_ilu"}}. docs/deck.md and
-    /// `hyperplane help KEY` describe them; keys that are not given have their defaults. The section may be left out
-    /// where only one has the key: {"rtol", "1e-10"}. scaling.name scales the preconditioner of a SparseMatrix.
+    /// `hyperplane help KEY` describe them; keys that are not given have their defaults, preconditioner.name that of
+    /// the matrix: struct_ilu of a StencilMatrix, sync_free_ilu of a SparseMatrix. The section may be left out where
+    /// only one has the key: {"rtol", "1e-10"}. scaling.name scales the preconditioner of a SparseMatrix.
     std::map<std::string, std::string> keys{};
     /// OpenMP threads of this process; 0 leaves the number to OpenMP. Results do not depend on it.
     int threads = 0;

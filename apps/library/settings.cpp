@@ -52,9 +52,9 @@ std::string known_keys(const Parameters& parameters) {
 
 }  // namespace
 
-Parameters parameters_of(const SolverSettings& settings) {
+Parameters parameters_of(const SolverSettings& settings, MatrixKind kind) {
     Parameters parameters(common_solver_parameters());
-    parameters.add(common_preconditioner_parameters());
+    parameters.add(common_preconditioner_parameters(kind));
     const std::string solver = add_component(settings, "solver", solvers(), parameters);
     const std::string preconditioner = add_component(settings, "preconditioner", preconditioners(), parameters);
     parameters.add(common_scaling_parameters());

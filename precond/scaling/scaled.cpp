@@ -179,7 +179,9 @@ PreconditionerSetting scaled_setting(const Parameters& parameters, const Precond
     if (a.kind() != MatrixKind::general)
         throw RefusedKey(parameters, "scaling", "name",
                          ": only general matrices are scaled; set matrix.format = general, or leave the key out");
-    return {setting.context, {a.pattern(), a.dof(), a.symmetric() && scaling.keeps_symmetry}};
+    PreconditionerSetting scaled{setting.context, {a.pattern(), a.dof(), a.symmetric() && scaling.keeps_symmetry}};
+    if (a.symmetric() && !scaling.keeps_symmetry) scaled.unsymmetric_by = scaling.name;
+    return scaled;
 }
 
 Index bytes_of_scaling(const Parameters& parameters, const BlockCounts& a) {

@@ -105,6 +105,7 @@ PreconditionerRow sync_free_ilu_row() {
         {"auto", "search", "table", "shared", "vect", "adapt", "levs"}));
     row.parameters.push_back(solve_key());
     row.variants = {"ordering.name=multicolor"};  // the counterpart of the preconditioner multicolor
+    row.variants_after_failure = {"indefinite=true"};
     row.plan_by_counts = [](const Parameters& parameters, const Context& context, const BlockCounts& a) {
         SyncFreeOptions options;
         options.fill_level = int(parameters.integer("preconditioner", "fill_level"));

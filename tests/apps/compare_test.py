@@ -195,7 +195,8 @@ class Auto(CompareTest):
         answer = self.compare(0, deck, "--auto", "--reps", "2")
         tried = {row["name"] for row in answer["candidates"]}
         left_out = {pair["name"] for pair in answer["left_out"]}
-        rows = [*listed["preconditioners"], "multigrid:coarse_smoother=multicolor", "sync_free_ilu:ordering.name=multicolor"]
+        rows = [*listed["preconditioners"], "multigrid:coarse_smoother=multicolor", "sync_free_ilu:ordering.name=multicolor",
+                "sync_free_ilu:indefinite=true"]
         pairs = {f"{s}+{p}" for s in listed["solvers"] for p in rows}
         self.assertEqual(tried | left_out, pairs | {"cg:eisenstat=true+struct_ilu"})
         self.assertFalse(tried & left_out)

@@ -284,6 +284,28 @@ TEST(Defaults, OfADeckDoNotCountAsGiven) {
     EXPECT_TRUE(overridden.is_given("solver", "rtol"));
 }
 
+TEST(Defaults, FollowOtherKeys) {
+    DeckSchema s = sample_schema();
+    s.other_defaults = {{"solver.name", "gmres", "problem.name", "convection_diffusion"},
+                        {"solver.max_iterations", "9", "output.fields", "false"}};
+    const auto with = [&](const std::string& source, const std::vector<std::string>& overrides = {}) {
+        std::vector<DeckEntry> entries;
+        for (const std::string& text : overrides) entries.push_back(parse_override(text));
+        return resolve(parse_deck(grid + source, "deck.ini"), entries, s);
+    };
+    EXPECT_EQ(with("").text("solver", "name"), "cg");
+    const Parameters p = with("[problem]\nname = cd\n[solver]\nrestart = 7\n");  // an alias, and a key of gmres
+    EXPECT_EQ(p.text("solver", "name"), "gmres");
+    EXPECT_FALSE(p.is_given("solver", "name"));
+    EXPECT_EQ(p.value("solver", "name").spec.default_value, "gmres");
+    EXPECT_NE(to_ini(p).find("name ?= gmres  ; default\n"), std::string::npos);
+    EXPECT_EQ(with("[problem]\nname = cd\n[solver]\nname = cg\n").text("solver", "name"), "cg");
+    EXPECT_EQ(with("[problem]\nname = cd\n", {"problem.name="}).text("solver", "name"), "cg");
+    EXPECT_EQ(with("[problem]\nname = cd\n", {"problem.name=poisson"}).text("solver", "name"), "cg");
+    EXPECT_EQ(with("", {"problem.name=cd"}).text("solver", "name"), "gmres");
+    EXPECT_EQ(with("[output]\nfields ?= false\n").integer("solver", "max_iterations"), 9);
+}
+
 TEST(Defaults, AreIgnoredWhereTheyDoNotApply) {
     // Defaults of keys that belong to gmres, and to a form of gmres that was not chosen.
     const Parameters cg = resolved(grid + "[solver]\nname ?= gmres\nrestart ?= 10\n", {"solver.name=cg"});
