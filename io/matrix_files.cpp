@@ -97,6 +97,7 @@ InputMatrix read_matrix(const std::string& path, FileSymmetry symmetry, int thre
     refuse_symmetry_of_petsc(path, symmetry);
     InputMatrix input = parse_petsc_matrix(bytes, path);
     input.block = block_beside(path, input.csr.rows);
+    input.each_once = true;
     return input;
 }
 
@@ -106,6 +107,7 @@ MatrixHead read_matrix_head(const std::string& path, FileSymmetry symmetry) {
         refuse_symmetry_of_petsc(path, symmetry);
         MatrixHead found = parse_petsc_head(head.bytes, head.most_bytes, path);
         found.block = block_beside(path, found.rows);
+        found.each_once = true;
         return found;
     }
     // Long comments may precede the sizes, or the file may end before them.

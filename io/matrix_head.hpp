@@ -20,6 +20,7 @@ struct MatrixHead {
     bool unsymmetric = false;    ///< it cannot be symmetric; otherwise its values decide
     Index reading_bytes = 0;     ///< the least memory that reading the entries takes
     std::optional<DeclaredBlock> block = std::nullopt;  ///< as InputMatrix has it
+    bool each_once = false;                             ///< as InputMatrix has it
 };
 
 }  // namespace hyperplane

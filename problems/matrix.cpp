@@ -227,7 +227,8 @@ ParameterTable matrix_parameters() {
          .type = ParameterType::choice,
          .default_value = "by_file",
          .description = "what the entries of the file are: symmetric, one triangle, whose mirror image is filled in; "
-                        "general, all of them; by_file, what its banner says",
+                        "general, all of them; by_file, what its banner says. Where there is a banner, symmetric and "
+                        "general must not contradict it: they are for files without one",
          .choices = {"by_file", "symmetric", "general"}},
         repeated_entries_key(),
     };

@@ -27,10 +27,18 @@ FileSymmetry file_symmetry(const Parameters& parameters) {
                                    : FileSymmetry::by_file;
 }
 
+void check_repeated_entries(const Parameters& parameters, bool each_once) {
+    const bool adds = parameters.text("problem", "repeated_entries") == "add";
+    if (each_once && adds && parameters.is_given("problem", "repeated_entries"))
+        throw UsageError(parameters.where("problem", "repeated_entries") +
+                         ": a PETSc file gives no entry twice, so there is nothing to add; leave the key out");
+}
+
 InputMatrix read_input_matrix(const Parameters& parameters, const char* key, const InputFiles& files) {
     const std::string& file = parameters.text("problem", key);
     return with_place(parameters.where("problem", key), [&] {
         InputMatrix input = files.matrix(file, file_symmetry(parameters));
+        check_repeated_entries(parameters, input.each_once);
         if (input.repeated && parameters.text("problem", "repeated_entries") == "refuse")
             throw FileError(fmt::format(
                 "{}:{}: row {}, column {} is given already in line {}; set problem.repeated_entries = add if such "

@@ -17,6 +17,9 @@ ParameterSpec repeated_entries_key();
 /// What problem.symmetry says.
 FileSymmetry file_symmetry(const Parameters& parameters);
 
+/// Refuses problem.repeated_entries = add where the format of the file gives no entry twice.
+void check_repeated_entries(const Parameters& parameters, bool each_once);
+
 /// The matrix of the file that problem.`key` names, whose entries mean what problem.symmetry says. Throws FileError,
 /// which begins with the key's place in the deck; also if an entry is given more than once and problem.repeated_entries
 /// does not allow it.

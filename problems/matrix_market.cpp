@@ -189,10 +189,9 @@ ParameterTable matrix_market_parameters() {
          .type = ParameterType::choice,
          .default_value = "by_file",
          .description = "what the entries of the file are: symmetric, one triangle, whose mirror image is filled in; "
-                        "general, all of "
-                        "them; by_file, what its banner says. A file without banner is general, but refused where its "
-                        "entries lie in "
-                        "one triangle, which may mean either",
+                        "general, all of them; by_file, what its banner says. Where there is a banner, symmetric and "
+                        "general must not contradict it. A file without banner is general, but refused where its "
+                        "entries lie in one triangle, which may mean either",
          .choices = {"by_file", "symmetric", "general"}},
         repeated_entries_key(),
         {.section = "problem",

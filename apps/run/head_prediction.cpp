@@ -184,6 +184,7 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
     made.file = file_of(deck, parameters);
     made.head = with_place(parameters.where("problem", "file"),
                            [&] { return read_matrix_head(made.file, file_symmetry(parameters)); });
+    check_repeated_entries(parameters, made.head.each_once);
     made.block_sizes = block_sizes(parameters, made.head);
     std::erase_if(made.block_sizes, [&](int dof) { return made.head.rows / dof > most_block_rows; });
     if (made.block_sizes.empty())

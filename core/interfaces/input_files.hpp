@@ -35,6 +35,7 @@ struct InputMatrix {
     bool declared_symmetric = false;
     std::optional<RepeatedEntry> repeated = std::nullopt;  ///< the first entry that was added up with others
     std::optional<DeclaredBlock> block = std::nullopt;     ///< of a PETSc file with one that names a block size
+    bool each_once = false;                                ///< its format gives no entry twice, as PETSc's
 };
 
 /// What the entries of a matrix file mean.

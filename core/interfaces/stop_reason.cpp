@@ -31,9 +31,9 @@ const char* explain(StopReason reason) {
                    "not "
                    "suit them";
         case StopReason::indefinite_operator:
-            return "cg met a direction p with p^T A p <= 0: A is not positive definite";
+            return "conjugate gradients met a direction p with p^T A p <= 0: A is not positive definite";
         case StopReason::indefinite_preconditioner:
-            return "cg met r^T M^-1 r <= 0: the preconditioner is not positive definite";
+            return "conjugate gradients met r^T M^-1 r <= 0: the preconditioner is not positive definite";
         case StopReason::not_finite:
             return "a NaN or an infinity appeared: in the matrix, the right-hand side or the preconditioner, or "
                    "where what is computed from them grew beyond double precision";

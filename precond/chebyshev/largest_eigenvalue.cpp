@@ -46,9 +46,10 @@ double largest_eigenvalue(const LinearOperator& a, const LinearOperator& m, int 
         if (!(product > 0.0) || !std::isfinite(product))
             throw SetupError(fmt::format(
                 "{}: {} is not positive definite: a vector x was found with x^T {} x = {:g}. The bound of the "
-                "eigenvalues needs a positive definite matrix; use struct_ilu with pivot_policy = shift, or jacobi "
-                "with gmres.",
-                name, what, what, product));
+                "eigenvalues needs a positive definite matrix; use {}, or jacobi with gmres.",
+                name, what, what, product,
+                r.space().has_grid() ? "struct_ilu with pivot_policy = shift"
+                                     : "sync_free_ilu with indefinite = true and gmres"));
     };
     set_random(r, 2022, -1.0);
     Vector& z = q;

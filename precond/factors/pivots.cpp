@@ -89,6 +89,37 @@ PivotRemedies remedies_of(const SystemMatrix& a, const PivotInverter& inverter) 
     return known ? remedies : PivotRemedies{};
 }
 
+/// Whether an elimination without row exchanges meets a zero in a regular block, at `component`.
+bool needs_exchanges(std::vector<double> block, int dof, int component) {
+    const double zero = 1e-14 * largest_entry(block.data(), dof * dof);
+    const auto entry = [&](int row, int col) -> double& { return block[std::size_t(row) * dof + col]; };
+    for (int p = 0; p < dof; ++p) {
+        if (p == component && std::abs(entry(p, p)) > zero) return false;
+        int largest = p;
+        for (int row = p; row < dof && p >= component; ++row)
+            if (std::abs(entry(row, p)) > std::abs(entry(largest, p))) largest = row;
+        if (!(std::abs(entry(largest, p)) > zero)) return false;
+        for (int col = 0; col < dof && largest != p; ++col) std::swap(entry(p, col), entry(largest, col));
+        for (int row = p + 1; row < dof; ++row) {
+            const double factor = entry(row, p) / entry(p, p);
+            for (int col = p; col < dof; ++col) entry(row, col) -= factor * entry(p, col);
+        }
+    }
+    return true;
+}
+
+/// The same of A's block where the first pivot failed, of any rank; false where no rank can look at it.
+bool fails_without_exchanges(const SystemMatrix& a, const PivotInverter& inverter) {
+    SetupReport report;
+    inverter.add_failures_to(report);
+    const PivotEvent& first = report.modified.back();
+    const std::vector<double> block = surroundings(a, first.cell).block;
+    const bool fails = !block.empty() && needs_exchanges(block, a.dof(), first.component);
+    if (!a.space().is_part()) return fails;
+    const std::vector<double> of_ranks = gathered(a.context(), {double(fails)});
+    return std::find(of_ranks.begin(), of_ranks.end(), 1.0) != of_ranks.end();
+}
+
 bool is_general(const SystemMatrix& a) {
     return dynamic_cast<const BsrMatrix*>(&a) != nullptr;
 }
@@ -223,6 +254,11 @@ void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotIn
         message +=
             " Its row has no diagonal coefficient, or a zero: number such rows last, or permute the rows of the "
             "system so that large coefficients lie on the diagonal.";
+    if (a.dof() > 1 && inverter.is_zero() && fails_without_exchanges(a, inverter))
+        message += fmt::format(
+            " A's block of {0} unknowns there is regular, but blocks are inverted without row exchanges, so that none "
+            "of their leading minors may be zero: number the {0} unknowns, or the {0} equations, in another order.",
+            a.dof());
     if (rules.policy == PivotPolicy::boost) throw SetupError(message);
     throw PivotError(message, remedies);
 }

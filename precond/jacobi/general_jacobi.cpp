@@ -52,7 +52,7 @@ SetupReport GeneralJacobi::setup(const SystemMatrix& matrix) {
         invert_diagonal_blocks(a, places_, *inverse_, rules, inverter);
     }
     if (a.space().is_part()) inverter.gather(a.context());
-    if (inverter.failures() > 0) refuse_pivots("jacobi", a, inverter, rules);
+    if (inverter.failures() > 0) refuse_pivots(name_, a, inverter, rules);
     SetupReport report;
     inverter.add_to(report);
     report.factor_bytes = inverse_->bytes();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/bsr_matrix.hpp"
@@ -14,7 +16,9 @@ namespace hyperplane {
 /// cannot be inverted leads to a SetupError that names its row.
 class GeneralJacobi : public Preconditioner {
 public:
-    GeneralJacobi(const Context& context, bool l1) : context_(context), l1_(l1) {}
+    /// `name`: what messages call it; another preconditioner may use it under its own name.
+    GeneralJacobi(const Context& context, bool l1, std::string name)
+        : context_(context), l1_(l1), name_(std::move(name)) {}
     SetupReport setup(const SystemMatrix& matrix) override;
     void apply(const Vector& r, Vector& z) const override { inverse_->apply(r, z); }
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
@@ -33,6 +37,7 @@ private:
 
     Context context_;
     bool l1_;
+    std::string name_;
     std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that places_ is for
     Buffer<Index> places_;                        ///< of the diagonal blocks; -1: not stored
     std::unique_ptr<BsrMatrix> inverse_;

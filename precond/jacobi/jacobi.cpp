@@ -71,7 +71,7 @@ SetupReport Jacobi::setup(const SystemMatrix& matrix) {
     l1_ ? invert_diagonal(l1_diagonal(a, label), *inverse_, rules, inverter)
         : invert_diagonal(a, *inverse_, rules, inverter);
     if (a.layout().is_part()) inverter.gather(a.context());
-    if (inverter.failures() > 0) refuse_pivots("jacobi", matrix, inverter, rules);
+    if (inverter.failures() > 0) refuse_pivots(name_, matrix, inverter, rules);
     SetupReport report;
     inverter.add_to(report);
     report.factor_bytes = inverse_->bytes();
@@ -86,7 +86,7 @@ void Jacobi::round_factors(SetupReport& report) {
         reduced_.emplace(context_, storage_, d.layout(), d.stencil().offsets(), d.dof(), false,
                          CoefficientOrder::apart);
     }
-    judge(reduced_->round({d.layout(), block_view(d), block_view(d)}), storage_, "jacobi", report);
+    judge(reduced_->round({d.layout(), block_view(d), block_view(d)}), storage_, name_, report);
     report.factor_bytes = reduced_->bytes();
     inverse_.reset();
 }
@@ -129,12 +129,13 @@ PreconditionerRow jacobi_row() {
     row.kinds = {MatrixKind::structured, MatrixKind::general};
     row.on_ranks = row.on_general_ranks = true;
     row.create = [](const Parameters& parameters, const PreconditionerSetting& setting) {
+        const std::string& name = parameters.text("preconditioner", "name");  // jacobi, or who uses its row
         if (setting.matrix.kind() == MatrixKind::general) {
             require_double(parameters);
-            return std::unique_ptr<Preconditioner>(new GeneralJacobi(setting.context, reads_l1(parameters)));
+            return std::unique_ptr<Preconditioner>(new GeneralJacobi(setting.context, reads_l1(parameters), name));
         }
         return std::unique_ptr<Preconditioner>(
-            new Jacobi(setting.context, factor_storage(parameters), reads_l1(parameters)));
+            new Jacobi(setting.context, factor_storage(parameters), reads_l1(parameters), name));
     };
     row.plan = [](const Parameters& parameters, const PreconditionerSetting& setting) {
         if (setting.matrix.kind() == MatrixKind::general) return GeneralJacobi::plan(setting, reads_l1(parameters));

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/struct_matrix.hpp"
@@ -16,7 +18,9 @@ namespace hyperplane {
 /// inverted by Gauss-Jordan elimination; a block that cannot be inverted leads to a SetupError that names its cell.
 class Jacobi : public Preconditioner {
 public:
-    Jacobi(const Context& context, FactorStorage storage, bool l1) : context_(context), storage_(storage), l1_(l1) {}
+    /// `name`: what messages call it; another preconditioner may use it under its own name.
+    Jacobi(const Context& context, FactorStorage storage, bool l1, std::string name)
+        : context_(context), storage_(storage), l1_(l1), name_(std::move(name)) {}
     SetupReport setup(const SystemMatrix& matrix) override;
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
@@ -30,6 +34,7 @@ private:
     Context context_;
     FactorStorage storage_;
     bool l1_;
+    std::string name_;
     std::optional<StructMatrix> inverse_;
     std::optional<ReducedFactors> reduced_;  ///< replaces inverse_ after a set-up in reduced precision
     bool symmetric_ = false;

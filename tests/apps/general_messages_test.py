@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""General matrices: defaults that follow from them, and what is said where a method or a key does not suit them."""
+
+import json
+import struct
+import unittest
+
+from matrices import DECK, MatrixTest, coordinate, tridiagonal
+from program import POISSON
+
+MINIMAL = "[problem]\nname = matrix\nfile = a.mtx\n"
+INDEFINITE = [(i, j, 0.9 if i == j else v) for i, j, v in tridiagonal(60)]
+
+
+def with_blocks(block, count=12):
+    """Block rows with this diagonal block, coupled with their neighbours by the identity."""
+    size = len(block)
+    entries = [(size * at + i + 1, size * at + j + 1, block[i][j])
+               for at in range(count) for i in range(size) for j in range(size)]
+    for at in range(count - 1):
+        for i in range(size):
+            for j in range(size):
+                v = 0.25 if i == j else 0
+                entries += [(size * at + i + 1, size * (at + 1) + j + 1, v), (size * (at + 1) + i + 1, size * at + j + 1, v)]
+    return coordinate(size * count, entries)
+
+
+class DefaultPreconditioner(MatrixTest):
+    def settings(self, *words):
+        """The line of preconditioner.name in the resolved deck that `check` prints."""
+        text = self.expect(0, "check", *words, "--backend", "cpu", "--verbose").stdout
+        section = text[text.index("[preconditioner]"):]
+        return next(line for line in section.splitlines() if line.startswith("name "))
+
+    def test_it_follows_the_matrix(self):
+        self.write("a.mtx", coordinate(40, tridiagonal(40)))
+        general, grid = "name ?= sync_free_ilu  ; default", "name ?= struct_ilu  ; default"
+        minimal = self.write("a.ini", MINIMAL)
+        poisson = self.write("p.ini", POISSON.format(cells=5))
+        self.assertEqual(self.settings(minimal), general)
+        self.assertEqual(self.settings(poisson), grid)
+        self.assertEqual(self.settings(poisson, "--set", "matrix.format=general"), general)
+        formed = self.write("f.ini", POISSON.format(cells=5) + "[matrix]\nformat = general\n")
+        self.assertEqual(self.settings(formed), general)
+        self.assertEqual(self.settings(formed, "--set", "matrix.format="), grid)
+        self.assertEqual(self.settings(formed, "--set", "matrix.format=structured"), grid)
+        keyed = self.write("k.ini", MINIMAL + "[preconditioner]\nindefinite = true\n")  # a key of sync_free_ilu
+        self.assertEqual(self.settings(keyed), general)
+        self.expect(0, "check", minimal, "--header", "--backend", "cpu")
+
+    def test_the_smallest_deck_runs_again_from_its_record(self):
+        self.write("a.mtx", coordinate(40, tridiagonal(40)))
+        deck = self.write("a.ini", MINIMAL)
+        first = self.run_json(0, "run", deck, "--backend", "cpu")
+        self.assertEqual(first["iterations"], 1)  # ILU(0) of a tridiagonal matrix is exact
+        again = self.run_json(0, "run", "a.h5", "--set", "output.file=b.h5")
+        self.assertEqual(again["solves"][0]["true_residual"], first["solves"][0]["true_residual"])
+        done = self.expect(0, "compare", deck, "--solvers", "gmres,bicgstab", "--reps", "1", "--backend", "cpu")
+        self.assertIn("bicgstab+sync_free_ilu", done.stdout)
+        self.assertEqual(self.settings("a.h5"), "name ?= sync_free_ilu  ; default")
+
+    def test_a_study_takes_it_for_each_case(self):
+        study = self.write("s.ini", POISSON.format(cells=5) + "[sweep]\nmatrix.format = structured, general\n")
+        self.expect(0, "study", "run", study)
+        self.expect(0, "study", "collect", study)
+        self.assertIn("2: 2 done", self.expect(0, "info", "s.h5").stdout)
+
+
+class Blocks(MatrixTest):
+    SAYS = "block of 2 unknowns there is regular, but blocks are inverted without row exchanges"
+
+    def test_a_regular_block_that_needs_row_exchanges_is_told(self):
+        for block in ([[0, 2], [2, 4]], [[0, 1], [1, 0]]):
+            self.write("a.mtx", with_blocks(block))
+            deck = self.write("a.ini", DECK.format(file="a.mtx"))
+            for name in ("jacobi", "sync_free_ilu", "par_ilut"):
+                self.expect(5, "run", deck, "--force", "--backend", "cpu", "--set", f"preconditioner.name={name}",
+                            "--set", "problem.block=2", says=[f"{name}: the pivot at row 1 is zero", self.SAYS,
+                                                              "number the 2 unknowns, or the 2 equations, in another order"])
+        self.write("a.mtx", with_blocks([[4, 2], [2, 0]]))
+        self.expect(0, "run", deck, "--force", "--set", "problem.block=2", "--set", "preconditioner.name=jacobi")
+
+    def test_it_is_not_said_of_a_singular_block(self):
+        for block in ([[0, 0], [2, 4]], [[1, 2], [2, 4]]):
+            self.write("a.mtx", with_blocks(block))
+            deck = self.write("a.ini", DECK.format(file="a.mtx"))
+            done = self.run_program("run", deck, "--force", "--backend", "cpu", "--set", "preconditioner.name=jacobi", "--set",
+                                    "problem.block=2")
+            self.assertEqual(done.returncode, 5)
+            self.assertNotIn("row exchanges", done.stderr)
+
+
+class Chebyshev(MatrixTest):
+    def test_a_scaling_that_takes_the_symmetry_is_named(self):
+        self.write("a.mtx", coordinate(30, tridiagonal(30)))
+        deck = self.write("a.ini", DECK.format(file="a.mtx"))
+        words = ("run", deck, "--force", "--backend", "cpu", "--set", "preconditioner.name=chebyshev", "--set")
+        self.expect(2, *words, "scaling.name=row",
+                    says=["preconditioner.name = chebyshev needs a symmetric matrix, and with scaling.name = row this one is not",
+                          "use scaling.name = symmetric, "])
+        self.expect(0, *words, "scaling.name=symmetric")
+        self.write("a.mtx", coordinate(30, tridiagonal(30)[:-2] + [(30, 30, 4.0)]))
+        done = self.expect(2, *words, "scaling.name=row", says="needs a symmetric matrix, and this one is not; use ")
+        self.assertNotIn("scaling.name", done.stderr)
+
+    def test_advice_on_an_indefinite_matrix_names_what_takes_it(self):
+        done = self.refused_by("chebyshev", INDEFINITE, "sync_free_ilu with indefinite = true and gmres")
+        self.assertNotIn("struct_ilu", done.stderr)
+
+    def test_a_zero_pivot_is_its_own(self):
+        entries = [(i, j, 0.0 if i == j == 7 else v) for i, j, v in tridiagonal(60)]
+        done = self.refused_by("chebyshev", entries, "chebyshev: the pivot at row 7 is zero")
+        self.assertNotIn("jacobi: ", done.stderr)
+        self.refused_by("jacobi", entries, "jacobi: the pivot at row 7 is zero")
+
+    def refused_by(self, name, entries, says):
+        self.write("a.mtx", coordinate(60, entries))
+        deck = self.write("a.ini", DECK.format(file="a.mtx"))
+        return self.expect(5, "run", deck, "--force", "--backend", "cpu", "--set", f"preconditioner.name={name}", says=says)
+
+
+class Keys(MatrixTest):
+    def test_repeated_entries_of_a_petsc_file_are_refused(self):
+        rows = [[(j, v) for i, j, v in tridiagonal(20) if i == row] for row in range(1, 21)]
+        count = sum(map(len, rows))
+        data = struct.pack(">4i", 1211216, 20, 20, count) + struct.pack(">20i", *map(len, rows))
+        data += struct.pack(f">{count}i", *(j - 1 for row in rows for j, _ in row))
+        (self.folder / "a.petsc").write_bytes(data + struct.pack(f">{count}d", *(v for row in rows for _, v in row)))
+        deck = self.write("a.ini", DECK.format(file="a.petsc").replace("[solver]", "repeated_entries = add\n[solver]"))
+        for words in (("run",), ("check",), ("check", "--header", "--backend", "cpu")):
+            self.expect(2, words[0], deck, *words[1:], says=["a.ini:5: problem.repeated_entries: a PETSc file gives no entry twice",
+                                                             "leave the key out"])
+        self.expect(0, "check", deck, "--set", "problem.repeated_entries=refuse")
+
+    def test_help_says_that_a_banner_counts(self):
+        self.assertIn("must not contradict it", " ".join(self.expect(0, "help", "problem.symmetry").stdout.split()))
+
+    def test_conjugate_gradients_are_not_called_by_anothers_name(self):
+        self.write("a.mtx", coordinate(60, INDEFINITE))
+        deck = self.write("a.ini", DECK.format(file="a.mtx").replace("restart = 200\n", ""))
+        for solver in ("cg", "pipelined_cg"):
+            self.expect(4, "run", deck, "--force", "--backend", "cpu", "--set", f"solver.name={solver}", "--set",
+                        "preconditioner.name=none", says="conjugate gradients met a direction p with p^T A p <= 0")
+
+
+class Auto(MatrixTest):
+    def names(self, entries, rows=60):
+        self.write("a.mtx", coordinate(rows, entries))
+        deck = self.write("a.ini", DECK.format(file="a.mtx"))
+        self.run_program("compare", deck, "--auto", "--solvers", "gmres", "--reps", "1", "--backend", "cpu", "--force", "--json",
+                         "c.json", "--quiet")
+        answer = json.loads((self.folder / "c.json").read_text())
+        (self.folder / "c.json").unlink()
+        return {row["name"]: row for row in answer["candidates"]}, {row["name"]: row["reason"] for row in answer["left_out"]}
+
+    def test_it_tries_what_a_symmetric_indefinite_matrix_needs(self):
+        variant = "gmres+sync_free_ilu:indefinite=true"
+        tried, _ = self.names(INDEFINITE)
+        self.assertFalse(tried["gmres+sync_free_ilu"]["converged"])
+        self.assertTrue(tried[variant]["converged"])
+        for entries in (tridiagonal(60), [(i, j, v - 0.1 * (j > i)) for i, j, v in tridiagonal(60)]):
+            tried, left_out = self.names(entries)
+            self.assertNotIn(variant, tried)
+            self.assertIn("for which the set-up of sync_free_ilu fails", left_out[variant])
+
+
+if __name__ == "__main__":
+    unittest.main()
