@@ -37,7 +37,7 @@ void store(Four four, double* to) {
 
 class Inversion {
 public:
-    Inversion(const Context& context, double* values, Index n)
+    Inversion(const Context& context, double* values, Index n, double least)
         : context_(context),
           values_(values),
           n_(n),
@@ -46,7 +46,7 @@ public:
           factors_(context, elimination_label, n) {
         double most = 0.0;
         for (Index at = 0; at < n * n; ++at) most = std::max(most, std::abs(values[at]));
-        least_ = 1e-15 * most;
+        least_ = least * most;
     }
 
     Index run() {
@@ -175,14 +175,61 @@ private:
     std::vector<Index> exchanged_;  ///< the row with which row k was exchanged
 };
 
+/// The exponents of two of the largest values of rows or columns; zero for zeros.
+std::vector<int> exponents(const double* values, std::size_t n, bool rows) {
+    std::vector<double> most(n, 0.0);
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+            most[rows ? i : j] = std::max(most[rows ? i : j], std::abs(values[i * n + j]));
+    std::vector<int> list(n, 0);
+    for (std::size_t i = 0; i < n; ++i)
+        if (most[i] > 0.0) list[i] = std::ilogb(most[i]);
+    return list;
+}
+
 }  // namespace
 
-Index invert(const Context& context, double* values, Index n) {
-    return Inversion(context, values, n).run();
+Index invert(const Context& context, double* values, Index n, double least) {
+    return Inversion(context, values, n, least).run();
 }
 
 Index bytes_to_invert(Index n) {
     return 3 * panel_width * n * Index(sizeof(double));
+}
+
+Scales equilibrate(double* values, Index n, bool symmetric) {
+    Scales all{std::vector<int>(std::size_t(n), 0), std::vector<int>(std::size_t(n), 0)};
+    const auto scale = [&](bool rows, bool columns, const std::vector<int>& change) {
+        for (Index i = 0; i < n; ++i) {
+            for (Index j = 0; j < n; ++j)
+                values[i * n + j] = std::ldexp(values[i * n + j], (rows ? change[i] : 0) + (columns ? change[j] : 0));
+            if (rows) all.row[i] += change[i];
+            if (columns) all.column[i] += change[i];
+        }
+    };
+    if (symmetric) {
+        // Half of what a row needs, since its columns are scaled as well: the rest halves each time.
+        for (int round = 0; round < 16; ++round) {
+            std::vector<int> change = exponents(values, std::size_t(n), true);
+            for (int& exponent : change) exponent = -exponent / 2;
+            scale(true, true, change);
+        }
+        return all;
+    }
+    // Columns that are scaled change what is largest in a row, so both are scaled once more.
+    for (int round = 0; round < 2; ++round)
+        for (const bool rows : {true, false}) {
+            std::vector<int> change = exponents(values, std::size_t(n), rows);
+            for (int& exponent : change) exponent = -exponent;
+            scale(rows, !rows, change);
+        }
+    return all;
+}
+
+void undo(const Scales& scales, double* inverse, Index n) {
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < n; ++j)
+            inverse[i * n + j] = std::ldexp(inverse[i * n + j], scales.column[i] + scales.row[j]);
 }
 
 }  // namespace hyperplane::multigrid

@@ -154,19 +154,38 @@ public:
         return most;
     }
 
+    void clear() const { std::fill_n(values_, n_ * n_, 0.0); }
+    bool finite() const {
+        return std::all_of(values_, values_ + n_ * n_, [](double value) { return std::isfinite(value); });
+    }
+
     void add_constant(int c, int dof, double value) const {
         for (Index i = c; i < n_; i += dof)
             for (Index j = c; j < n_; j += dof) row(i)[j] += value;
     }
-    /// Removes the means of one unknown from all columns, and then from all rows.
-    void project(int c, int dof) const {
-        const Index whole = n_ / dof;  // n_ is a multiple of dof
-        const auto points = double(whole);
+    /// Adds the constants of one unknown, at most 1 in each column, to a matrix whose columns are scaled.
+    void add_scaled_constant(int c, int dof, const Scales& scales) const {
+        const auto points = double(n_ / dof);
+        int least = scales.column[c];
+        for (Index j = c; j < n_; j += dof) least = std::min(least, scales.column[j]);
+        for (Index j = c; j < n_; j += dof) {
+            const double value = std::ldexp(1.0 / points, least - scales.column[j]);
+            for (Index i = c; i < n_; i += dof) row(i)[j] += value;
+        }
+    }
+    /// Removes the means of one unknown from all columns, and so from what the matrix makes of a vector.
+    void project_columns(int c, int dof) const {
+        const auto points = double(n_ / dof);  // n_ is a multiple of dof
         std::vector<double> sums(std::size_t(n_), 0.0);
         for (Index i = c; i < n_; i += dof)
             for (Index j = 0; j < n_; ++j) sums[j] += row(i)[j];
         for (Index i = c; i < n_; i += dof)
             for (Index j = 0; j < n_; ++j) row(i)[j] -= sums[j] / points;
+    }
+    /// Removes the means of one unknown from all columns, and then from all rows.
+    void project(int c, int dof) const {
+        project_columns(c, dof);
+        const auto points = double(n_ / dof);
         for (Index i = 0; i < n_; ++i) {
             double sum = 0.0;
             for (Index j = c; j < n_; j += dof) sum += row(i)[j];
@@ -219,25 +238,52 @@ void DenseSolve::invert_positive(const Context& context, const StructMatrix& a, 
     inverse_ = moved_to(context, label, std::move(made));
 }
 
+namespace {
+
+void set_values(const StructMatrix& a, const Square& square) {
+    square.clear();
+    for_each_value(a, [&](Index row, Index column, double value) { square.row(row)[column] += value; });
+}
+
+/// fmt cannot be compiled by nvcc.
+std::string text_of_grid(const Grid& grid) {
+    return std::to_string(grid.nx) + " x " + std::to_string(grid.ny) + " x " + std::to_string(grid.nz) + " points";
+}
+std::string text_of_point(const Int3& p) {
+    return "(" + std::to_string(p.x) + "," + std::to_string(p.y) + "," + std::to_string(p.z) + ")";
+}
+
+}  // namespace
+
+void DenseSolve::invert_scaled(const StructMatrix& a, const std::vector<int>& lacking, Buffer<double>& made) {
+    const int dof = a.dof();
+    const Index n = a.unknowns();
+    const Square square(made.data(), n);
+    set_values(a, square);
+    const std::string what = "multigrid: the matrix of the coarsest grid, " + text_of_grid(a.grid()) + ", ";
+    if (!square.finite()) throw SetupError(what + "holds values that are not finite; use struct_ilu with gmres.");
+    const Scales scales = equilibrate(made.data(), n, a.symmetric());
+    for (const int c : lacking) square.add_scaled_constant(c, dof, scales);
+    if (const Index failed = invert(a.context(), made.data(), n, least_scaled_pivot); failed >= 0)
+        throw SetupError(what + "cannot be inverted: elimination stops at point " +
+                         text_of_point(a.grid().point(failed / dof)) + ", component " + std::to_string(failed % dof) +
+                         ". The matrix is singular by more than a constant for each unknown, also with its rows and "
+                         "columns scaled; use preconditioner.coarsest = jacobi, or struct_ilu with gmres.");
+    undo(scales, made.data(), n);
+}
+
 void DenseSolve::invert_any(const Context& context, const StructMatrix& a) {
     const int dof = a.dof();
-    Buffer<double> made(a.context(), label, a.unknowns() * a.unknowns());
+    Buffer<double> made(a.context(), label, a.unknowns() * a.unknowns(), Initially::anything);
     const Square square(made.data(), a.unknowns());
-    for_each_value(a, [&](Index row, Index column, double value) { square.row(row)[column] += value; });
+    set_values(a, square);
     const std::vector<int> lacking = examined(a).lacking;
     const double size = square.largest();
     for (const int c : lacking) square.add_constant(c, dof, size / double(a.grid().points()));
-    if (const Index failed = invert(a.context(), made.data(), a.unknowns()); failed >= 0) {
-        const Grid& grid = a.grid();
-        const Int3 p = grid.point(failed / dof);
-        const auto number = [](auto value) { return std::to_string(value); };  // fmt cannot be compiled by nvcc
-        throw SetupError("multigrid: the matrix of the coarsest grid, " + number(grid.nx) + " x " + number(grid.ny) +
-                         " x " + number(grid.nz) + " points, cannot be inverted: elimination stops at point (" +
-                         number(p.x) + "," + number(p.y) + "," + number(p.z) + "), component " + number(failed % dof) +
-                         ". The system is singular, by more than a constant for each unknown, or holds values that are "
-                         "not finite; use struct_ilu with gmres.");
-    }
-    for (const int c : lacking) square.project(c, dof);
+    const bool scaled = invert(a.context(), made.data(), a.unknowns()) >= 0;
+    if (scaled) invert_scaled(a, lacking, made);
+    // With rows in units of their own, right-hand sides that have a solution have means.
+    for (const int c : lacking) scaled && !a.symmetric() ? square.project_columns(c, dof) : square.project(c, dof);
     if (a.symmetric()) square.symmetrise();
     inverse_ = moved_to(context, label, std::move(made));
 }

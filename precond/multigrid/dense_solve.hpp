@@ -6,6 +6,11 @@
 // removes the means of those unknowns, Q (A + s c c^T)^-1 Q, where c c^T are the constants that A lacks. For a
 // symmetric A, unit vectors of a row each take the place of c, which leaves the band as it is: (A + s e e^T) x = b has
 // x = 0 in that row where b has no mean, so A x = b.
+//
+// Where elimination meets a pivot that is too small, rows and columns may be in different units. Then the matrix is
+// computed once more and eliminated as R A C, with powers of two R and C that make the largest value of each row and
+// column about 1 (equilibrate()). A constant c in the null space of A is then C^-1 c, and s r (C^-1 c)^T is added, with
+// r the sum of the unit vectors of that unknown's rows: b in the range of A gets A x = b whatever r is.
 #pragma once
 
 #include <optional>
@@ -32,8 +37,8 @@ public:
     static std::optional<Factors> factor(const StructMatrix& a, Backend backend);
 
     /// Inverts `a` for vectors of `context`: within its band where there are factors (positive_inverse.hpp), else by
-    /// Gauss-Jordan elimination with partial pivoting. Throws SetupError if it is singular in another way than by
-    /// constants, or holds a value that is not finite.
+    /// Gauss-Jordan elimination with partial pivoting, of the matrix as it is or else scaled. Throws SetupError if it
+    /// is singular in another way than by constants, or holds a value that is not finite.
     DenseSolve(const Context& context, const StructMatrix& a, const std::optional<Factors>& factors);
     DenseSolve(const Context& context, const StructMatrix& a) : DenseSolve(context, a, factor(a, context.backend())) {}
 
@@ -54,6 +59,8 @@ public:
 private:
     void invert_positive(const Context& context, const StructMatrix& a, const Factors& factors);
     void invert_any(const Context& context, const StructMatrix& a);
+    /// Writes the inverse of R A C, with what it lacks, after which R and C are undone, in place of `made`.
+    static void invert_scaled(const StructMatrix& a, const std::vector<int>& lacking, Buffer<double>& made);
 
     Buffer<double> inverse_;  ///< by rows of unknowns in natural order
     Buffer<int> places_;      ///< of these unknowns in a vector

@@ -176,6 +176,39 @@ class Files(ProgramTest):
         self.expect(2, "check", self.deck(blocks, "9 7 1", "cg"), says="no stencil of radius 2 holds it")
 
 
+class Units(ProgramTest):
+    """The last grid's matrix is inverted although its rows differ by more than double precision resolves."""
+
+    def test_a_flow_on_a_grid_that_is_much_finer_at_the_walls(self):
+        deck = self.write("a.ini", "[problem]\nname = navier_stokes\nstretching = 7\n[grid]\ncells = 17 9 17\n[time]\n"
+                                   "steps = 2\nsteady_rtol = 0\n[solver]\nname = gmres\nrtol = 1e-2\n[preconditioner]\n"
+                                   "name = multigrid\n[device]\nbackend = cpu\n")
+        done = self.expect(0, "run", deck)
+        self.assertIn("2 accepted, 2 Newton steps", done.stdout)
+        self.assertNotIn("cannot be inverted", done.stderr)
+
+    def test_rows_of_a_file(self):
+        extents, lines = (9, 8, 7), []
+
+        def number(x, y, z):
+            return x + 9 * (y + 8 * z) + 1
+
+        for x, y, z in ((x, y, z) for z in range(7) for y in range(8) for x in range(9)):
+            unit = 1.0 if x < 4 else 1e-18
+            lines.append(f"{number(x, y, z)} {number(x, y, z)} {6 * unit!r}")
+            for axis in range(3):
+                for step in (-1, 1):
+                    q = [x, y, z]
+                    q[axis] += step
+                    if 0 <= q[axis] < extents[axis]:
+                        lines.append(f"{number(x, y, z)} {number(*q)} {(-1 + 0.2 * step * (axis == 0)) * unit!r}")
+        self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n504 504 {len(lines)}\n" + "\n".join(lines) + "\n")
+        deck = self.write("a.ini", "[problem]\nname = matrix_market\nmatrix = a.mtx\n[grid]\ncells = 9 8 7\n[solver]\n"
+                                   "name = gmres\nrtol = 1e-8\n[preconditioner]\nname = multigrid\ncoarsest_points = 40\n"
+                                   "[device]\nbackend = cpu\n")
+        self.assertLessEqual(self.run_json(0, "run", deck)["iterations"], 11)  # as many as with coarsest = jacobi
+
+
 class Storage(ProgramTest):
     """A storage_from beyond the last grid is refused where the extents show it; where only the values do, the run warns."""
 

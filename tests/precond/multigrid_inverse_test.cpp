@@ -2,14 +2,18 @@
 // The inverse of the coarsest grid's matrix is that of its definition, whatever the panels of the elimination.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "core/random.hpp"
 #include "on_device.hpp"
 #include "precond/multigrid/dense_inverse.hpp"
+#include "precond/multigrid/dense_solve.hpp"
 #include "precond/multigrid/positive_inverse.hpp"
+#include "precond/support.hpp"
 
 namespace hyperplane {
 namespace {
@@ -156,6 +160,127 @@ TEST(MultigridInverse, TellsWhereItStops) {
         for (Index i = 0; i < n; ++i) a[std::size_t(i * n + 21)] = value;
         EXPECT_EQ(multigrid::invert(Context::cpu(1), a.data(), n), 21);
     }
+}
+
+std::vector<int> exponents(Index n, std::uint64_t seed) {
+    std::vector<int> list;
+    for (Index i = 0; i < n; ++i) list.push_back(seed == 0 ? 0 : int(120.0 * random_symmetric(seed, std::uint64_t(i))));
+    return list;
+}
+
+/// 2^(sign row[i]) a[i][j] 2^(sign column[j])
+std::vector<double> in_units(std::vector<double> a, const std::vector<int>& row, const std::vector<int>& column,
+                             int sign) {
+    const std::size_t n = row.size();
+    for (std::size_t at = 0; at < a.size(); ++at) a[at] = std::ldexp(a[at], sign * (row[at / n] + column[at % n]));
+    return a;
+}
+
+TEST(MultigridInverse, OfRowsAndColumnsInOtherUnits) {
+    for (const Index n : {2, 17, 40, 100})
+        for (const auto& [row_seed, column_seed] : {std::array{3, 0}, {0, 4}, {3, 4}}) {
+            SCOPED_TRACE(std::to_string(n) + " rows, units " + std::to_string(row_seed) + std::to_string(column_seed));
+            const std::vector<double> plain = dense_matrix(n, n);
+            const std::vector<int> row = exponents(n, row_seed), column = exponents(n, column_seed);
+            std::vector<double> a = in_units(plain, row, column, 1), unscaled = a;
+            const bool succeeds = multigrid::invert(Context::cpu(1), unscaled.data(), n) < 0;
+            EXPECT_FALSE(succeeds && n > 2);
+            const multigrid::Scales scales = multigrid::equilibrate(a.data(), n, false);
+            for (Index i = 0; i < n; ++i) {
+                double in_row = 0.0, in_column = 0.0;
+                for (Index j = 0; j < n; ++j) {
+                    in_row = std::max(in_row, std::abs(a[std::size_t(i * n + j)]));
+                    in_column = std::max(in_column, std::abs(a[std::size_t(j * n + i)]));
+                }
+                EXPECT_TRUE(in_row > 0.25 && in_row < 2.0 && in_column >= 1.0 && in_column < 2.0) << i;
+            }
+            ASSERT_EQ(multigrid::invert(Context::cpu(1), a.data(), n, multigrid::least_scaled_pivot), -1);
+            multigrid::undo(scales, a.data(), n);
+            const std::vector<double> inverse = in_units(a, column, row, 1);
+            double size = 1.0;
+            for (const double value : inverse) size = std::max(size, std::abs(value));
+            EXPECT_LT(distance_from_identity(plain, inverse, n), 1e-12 * double(n) * size);
+        }
+}
+
+TEST(MultigridInverse, KeepsTheScalesOfZeros) {
+    std::vector<double> a{0.0, 0.0, 0.0, 0x1p-1060};
+    const multigrid::Scales scales = multigrid::equilibrate(a.data(), 2, false);
+    EXPECT_EQ(a, (std::vector<double>{0.0, 0.0, 0.0, 1.0}));
+    EXPECT_EQ(scales.row, (std::vector<int>{0, 1060}));
+    EXPECT_EQ(scales.column, (std::vector<int>{0, 0}));
+    EXPECT_EQ(multigrid::invert(Context::cpu(1), a.data(), 2), 0);
+}
+
+double flow_unit(const reference::Offset& p) {
+    return p.x < 2 ? 1.0 : 0x1p-60;
+}
+
+/// Flow that is stronger along x, with walls or without any prescribed value. Some of the rows, and the second unknown,
+/// are in other units; so are columns if the matrix is symmetric, which is then negative.
+reference::StencilMatrix flow_in_units(int dof, bool walls, bool symmetric) {
+    reference::StencilMatrix data{{5, 4, 3}, reference::stencil_named("star7").offsets, dof, {}};
+    data.blocks.resize(std::size_t(data.box.points()));
+    for (int row = 0; row < data.box.points(); ++row) {
+        const reference::Offset p = data.box.point(row);
+        const auto set = [&](const reference::Offset& o, double value) {
+            reference::Dense block(dof, dof);
+            const double scaled = value * flow_unit(p) * (symmetric ? -flow_unit(p + o) : 1.0);
+            for (int c = 0; c < dof; ++c) block(c, c) = c == 0 ? scaled : 0x1p-70 * scaled;
+            data.blocks[row][o] = block;
+        };
+        double sum = 0.0;
+        for (const reference::Offset& o : data.offsets) {
+            if (o == reference::Offset{}) continue;
+            const double value = 1.0 + (symmetric ? 0.0 : 0.25 * o.x);
+            if (data.box.contains(p + o)) set(o, -value);
+            if (walls || data.box.contains(p + o)) sum += value;
+        }
+        set({}, sum);
+    }
+    return data;
+}
+
+std::vector<double> flow_inverse(const Context& context, const reference::StencilMatrix& data, bool symmetric) {
+    const Layout layout = testing_support::layout_for(LayoutKind::natural, data, "star7", 0);
+    return multigrid::DenseSolve(
+               context, reference::to_struct_matrix(Context::cpu(1), layout, data,
+                                                    symmetric ? MatrixStorage::lower : MatrixStorage::full, "star7"))
+        .natural_inverse();
+}
+
+TEST(MultigridInverse, SolvesSystemsInOtherUnits) {
+    for (const auto& [walls, symmetric] : {std::array{true, false}, {true, true}, {false, false}})
+        for (const int dof : {1, 2}) {
+            SCOPED_TRACE(std::string(walls ? "walls" : "no walls") + (symmetric ? ", symmetric, " : ", ") +
+                         std::to_string(dof));
+            const reference::StencilMatrix data = flow_in_units(dof, walls, symmetric);
+            const reference::BlockMatrix a = reference::assembled(data);
+            std::vector<double> x = reference::Random(12).vector(a.unknowns());
+            const auto n = x.size(), unknowns = std::size_t(dof);
+            if (!walls)  // known up to a constant
+                for (std::size_t c = 0; c < unknowns; ++c) {
+                    double sum = 0.0;
+                    for (std::size_t i = c; i < n; i += unknowns) sum += x[i];
+                    for (std::size_t i = c; i < n; i += unknowns) x[i] -= sum / (double(n) / dof);
+                }
+            const auto unit = [&](std::size_t i) {
+                return symmetric ? flow_unit(data.box.point(int(i / unknowns))) : 1.0;
+            };
+            for (std::size_t i = 0; i < n; ++i) x[i] /= unit(i);
+            const std::vector<double> b = reference::multiply(a, x).value;
+            const std::vector<double> inverse = flow_inverse(Context::cpu(1), data, symmetric);
+            for (std::size_t i = 0; i < n; ++i) {
+                double sum = 0.0;
+                for (std::size_t j = 0; j < n; ++j) sum += inverse[i * n + j] * b[j];
+                EXPECT_NEAR(sum * unit(i), x[i] * unit(i), 1e-12) << i;
+            }
+        }
+}
+
+TEST_F(MultigridInverseOnDevice, HasTheHostsBitsInOtherUnits) {
+    const reference::StencilMatrix data = flow_in_units(2, false, false);
+    EXPECT_EQ(flow_inverse(Context::cuda(), data, false), flow_inverse(Context::cpu(1), data, false));
 }
 
 }  // namespace

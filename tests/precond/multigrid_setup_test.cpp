@@ -220,6 +220,8 @@ TEST(MultigridSetup, EndsWithTheReasonWhereTheCoarsestMatrixIsSingular) {
     const auto m = make_multigrid(a, multigrid_keys({{"coarsest_points", "100"}}));
     expect_error<SetupError>([&] { m->setup(a); },
                              "the matrix of the coarsest grid, 4 x 3 x 2 points, cannot be inverted");
+    expect_error<SetupError>([&] { m->setup(a); }, "use preconditioner.coarsest = jacobi, or struct_ilu with gmres");
+    EXPECT_NO_THROW(make_multigrid(a, multigrid_keys({{"coarsest_points", "100"}, {"coarsest", "jacobi"}}))->setup(a));
 }
 
 TEST(MultigridSetup, SaysOnWhichGridAPivotCannotBeUsed) {
