@@ -120,6 +120,17 @@ public:
             if (suggest({fmt::format("preconditioner.name={}", name)})) return;
     }
 
+    /// A higher bound of the eigenvalues, where chebyshev's may be below the largest one.
+    void suggest_higher_bound() {
+        const Parameters& p = case_.parameters;
+        for (const std::string section : {"preconditioner", "smoother"})
+            if (p.has(section, "estimate_steps"))
+                suggest({fmt::format("{}.estimate_steps={}", section,
+                                     std::min<Index>(1000, 4 * p.integer(section, "estimate_steps"))),
+                         fmt::format("{}.safety={:g}", section, std::min(10.0, 1.2 * p.real(section, "safety")))},
+                        false);
+    }
+
     /// A method that minimises the residual, which indefinite matrices and zero products do not break.
     void suggest_other_solver() {
         if (case_.solver->cycle() > 0) return;  // it is one
@@ -233,10 +244,13 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
             break;
         }
         case StopReason::diverged:
-        case StopReason::breakdown:
-        case StopReason::indefinite_operator:
         // No pivot has failed, or the set-up would have said so, so a policy for pivots would change nothing.
-        case StopReason::indefinite_preconditioner: adviser.suggest_other_solver(); break;
+        case StopReason::indefinite_preconditioner:
+            adviser.suggest_higher_bound();
+            adviser.suggest_other_solver();
+            break;
+        case StopReason::breakdown:
+        case StopReason::indefinite_operator: adviser.suggest_other_solver(); break;
         case StopReason::false_convergence:
             if (const double rtol = reachable_rtol(report); rtol > criteria.rtol && rtol <= 0.1)
                 adviser.suggest({fmt::format("solver.rtol={:g}", rtol)});

@@ -162,8 +162,9 @@ PreconditionerRow chebyshev_row(const PreconditionerRow& diagonal) {
     row.explanation =
         "M^-1 = p(D^-1 A) D^-1 with D the block diagonal of A: products with A and nothing else, no dependency between "
         "points, no inner product. The interval of eigenvalues that p is made for ends at safety times the largest "
-        "Ritz value of estimate_steps steps of the Lanczos method. polynomial = first has the smallest error on the "
-        "interval (Saad, Iterative Methods, section 12.3); fourth is made for smoothing (Lottes, Optimal polynomial "
+        "Ritz value of estimate_steps steps of the Lanczos method, which begin with A times a random vector. "
+        "polynomial = first has the smallest error on the interval (Saad, Iterative Methods, section 12.3); fourth is "
+        "made for smoothing (Lottes, Optimal polynomial "
         "smoothers for multigrid V-cycles, 2022). The matrix must be symmetric and positive definite; the set-up ends "
         "with an error if it finds proof that it is not.";
     row.parameters = chebyshev_parameters();

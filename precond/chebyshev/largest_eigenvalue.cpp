@@ -51,7 +51,8 @@ double largest_eigenvalue(const LinearOperator& a, const LinearOperator& m, int 
                 r.space().has_grid() ? "struct_ilu with pivot_policy = shift"
                                      : "sync_free_ilu with indefinite = true and gmres"));
     };
-    set_random(r, 2022, -1.0);
+    set_random(p, 2022, -1.0);
+    a.apply(p, r);  // r = A p
     Vector& z = q;
     std::vector<double> diagonal, off;
     double first = 0.0, rho = 0.0, alpha = 0.0;
@@ -61,7 +62,8 @@ double largest_eigenvalue(const LinearOperator& a, const LinearOperator& m, int 
         rho = dot(r, z);
         if (step == 0) first = rho;
         if (step > 0 && std::abs(rho) <= 1e-24 * first) break;  // rounding is all that is left
-        require_positive(rho, "the block diagonal");
+        // M^-1 of values that are finite is finite, so that only A may have made others.
+        require_positive(rho, step == 0 && !std::isfinite(rho) ? "the matrix" : "the block diagonal");
         const double beta = step > 0 ? rho / old_rho : 0.0;
         xpby(z, beta, p);  // p = z + beta p
         a.apply(p, q);     // q = A p

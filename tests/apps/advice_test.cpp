@@ -107,6 +107,23 @@ TEST(Advice, AnotherMethodWhereItCanHelp) {
     EXPECT_FALSE(advises(advice_for({"solver.name=fgmres"}, StopReason::breakdown), "solver.name"));
 }
 
+TEST(Advice, AHigherBoundOfTheEigenvaluesForChebyshev) {
+    for (const StopReason reason : {StopReason::indefinite_preconditioner, StopReason::diverged}) {
+        const auto alone = advice_for({"solver.name=cg", "preconditioner.name=chebyshev"}, reason);
+        EXPECT_EQ(alone.at(0).overrides,
+                  (std::vector<std::string>{"preconditioner.estimate_steps=40", "preconditioner.safety=1.32"}));
+        EXPECT_TRUE(advises(alone, "solver.name=gmres"));
+        const auto smoother = advice_for({"solver.name=cg", "preconditioner.name=multigrid", "smoother.name=chebyshev",
+                                          "smoother.estimate_steps=500"},
+                                         reason);
+        EXPECT_EQ(smoother.at(0).overrides,
+                  (std::vector<std::string>{"smoother.estimate_steps=1000", "smoother.safety=1.32"}));
+        EXPECT_FALSE(advises(advice_for({"solver.name=cg", "preconditioner.name=multigrid"}, reason), "smoother."));
+    }
+    EXPECT_FALSE(
+        advises(advice_for({"preconditioner.name=chebyshev"}, StopReason::breakdown), "preconditioner.safety"));
+}
+
 TEST(Advice, AStrongerPreconditioner) {
     const auto of = [](const std::vector<std::string>& overrides) {
         return advice_for(overrides, StopReason::max_iterations, 0.99999);
