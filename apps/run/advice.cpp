@@ -275,7 +275,7 @@ std::vector<Advice> advise_on_pivot(const Case& a_case, const PivotRemedies& rem
     return adviser.found();
 }
 
-std::string advise_on_memory(const Case& a_case) {
+std::string advise_on_memory(const Case& a_case, bool exceeded) {
     const Parameters& p = a_case.parameters;
     std::vector<std::string> keys;
     if (p.is_set("grid", "cells")) keys.emplace_back("grid.cells");
@@ -291,7 +291,14 @@ std::string advise_on_memory(const Case& a_case) {
             why = fmt::format(", since {} takes {}", coarsest, in_mib(bytes));
         }
     }
-    return keys.empty() ? "" : fmt::format("; it takes less with a smaller {}{}", fmt::join(keys, " or "), why);
+    std::vector<std::string> ways;
+    if (!keys.empty()) ways.push_back(fmt::format("with a smaller {}{}", fmt::join(keys, " or "), why));
+    if (a_case.name("preconditioner") == "multigrid") {
+        if (p.text("preconditioner", "storage") == "double") ways.emplace_back("with preconditioner.storage = single");
+        if (exceeded && a_case.plan.most_bytes > a_case.plan.bytes && p.real("preconditioner", "strength") > 0.0)
+            ways.emplace_back("with preconditioner.strength = 0, which coarsens all axes at once");
+    }
+    return ways.empty() ? "" : fmt::format("; it takes less {}", fmt::join(ways, ", or "));
 }
 
 std::string to_string(const std::vector<Advice>& advice) {

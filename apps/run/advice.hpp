@@ -25,8 +25,8 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
 std::vector<Advice> advise_on_pivot(const Case& a_case, const PivotRemedies& remedies = {}, Index predicted = 0);
 
 /// "; it takes less with a smaller grid.cells": the keys of the deck by which a run takes less memory; empty if there
-/// are none.
-std::string advise_on_memory(const Case& a_case);
+/// are none. `exceeded`: it may hold more than was predicted for it.
+std::string advise_on_memory(const Case& a_case, bool exceeded = false);
 
 /// "solver.restart = 60, or preconditioner.fill_level = 1"; empty where there is no advice. What an advice says of the
 /// values in use stands in parentheses behind it.

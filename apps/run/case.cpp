@@ -66,6 +66,8 @@ MemoryPlan Case::memory_plan(Moments moments) const {
     memory.by_label["Krylov scalars"] = scalars;
     // The first set-up takes place before the solver allocates either.
     const bool set_up_once = moments != Moments::after_first_solve && shape().linear && steps() == 1;
+    // Those of A and of M, as SolverOperators has them.
+    if (shape().constant_null_space) memory.by_label["sums of components"] = 2 * shape().dof * Index(sizeof(double));
     if (const Index more = plan.setup_bytes - (set_up_once ? krylov + scalars : 0); more > 0)
         memory.by_label["set-up of preconditioner " + name("preconditioner")] = more;
     memory.by_label["state, b, correction"] = 3 * vector;

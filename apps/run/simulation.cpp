@@ -85,6 +85,10 @@ Outcome Simulation::run() {
         const std::string advice = to_string(advise_on_pivot(case_, error.remedies, outcome_.predicted));
         outcome_.code = error.code();
         outcome_.message = error.what() + (advice.empty() ? "" : " Try " + advice + ".");
+    } catch (const OutOfMemory& error) {
+        outcome_.code = error.code();
+        outcome_.message = error.what() + advise_on_memory(case_, true);
+        end_other_ranks();
     } catch (const Error& error) {
         outcome_.code = error.code();
         outcome_.message = error.what();

@@ -162,8 +162,9 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
                                           gigabytes_a_second(outcome.timers, "solve/preconditioner")));
     const bool range = outcome.predicted_most > outcome.predicted;
     text +=
-        line("memory", fmt::format("{} at the peak, {}{} predicted{}", in_mib(outcome.peak), in_mib(outcome.predicted),
-                                   range ? " to " + in_mib(outcome.predicted_most) : "", rank_of_memory(a_case)));
+        line("memory", fmt::format("{} at the peak, {} predicted{}{}", in_mib(outcome.peak), in_mib(outcome.predicted),
+                                   range ? fmt::format(", {} at most", in_mib(outcome.predicted_most)) : "",
+                                   rank_of_memory(a_case)));
     text += line("record", !judgement.recorded
                                ? "could not be written"
                                : a_case.record_path() +

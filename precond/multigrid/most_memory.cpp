@@ -46,9 +46,10 @@ Index double_bytes(const PreconditionerSetting& setting, const CoarseningOptions
 Index single_bytes(const PreconditionerSetting& setting, const CoarseningOptions& options, int grid, bool smoothed) {
     if (!options.single(grid)) return 0;
     const Index vector = vector_bytes(setting) / 2;
-    if (!smoothed) return 2 * vector;
+    const Index scalar = grid == *options.rounded_from ? Index(sizeof(double)) : 0;  // one of the hierarchy
+    if (!smoothed) return 2 * vector + scalar;
     const bool copied = SingleMatrix::serves(setting.natural_layout(), setting.context.backend());
-    return 4 * vector + (copied ? SingleMatrix::bytes(matrix_bytes(setting)) : 0);
+    return 4 * vector + scalar + (copied ? SingleMatrix::bytes(matrix_bytes(setting)) : 0);
 }
 
 Index copy_bytes(const PreconditionerSetting& setting) {

@@ -24,6 +24,17 @@ class Memory(ProgramTest):
             self.assertEqual(self.record("a.h5")["status"], "failed")
         self.expect(0, "run", deck, "--set", f"device.memory_limit={peak + 1e-3:.6f}")
 
+    def test_advice_names_keys_that_the_deck_has(self):
+        deck = self.write("a.ini", POISSON.format(cells=24) + "[preconditioner]\nname = multigrid\n[device]\nbackend = cpu\n"
+                          "memory_limit = 2\n")
+        done = self.expect(6, "run", deck, "--set", "solver.name=cg", says=["it takes less with a smaller grid.cells", ", or with "
+                           "preconditioner.storage = single, or with preconditioner.strength = 0, which coarsens all axes at once"])
+        self.assertNotIn("fill_level", done.stderr)
+        self.assertNotIn("restart", done.stderr)
+        done = self.expect(6, "run", deck, "--set", "solver.name=gmres", "--set", "preconditioner.storage=single", "--set",
+                           "preconditioner.strength=0", says="it takes less with a smaller grid.cells or solver.restart")
+        self.assertNotIn("or with", done.stderr)
+
     def test_more_than_the_machine_has(self):
         deck = self.write("a.ini", POISSON.format(cells=8000))
         self.expect(6, "run", deck, says=["a.ini: the run needs", "it takes less with a smaller grid.cells; it holds\n", "matrix"])

@@ -196,26 +196,40 @@ class Units(ProgramTest):
         self.assertIn("2 accepted, 2 Newton steps", done.stdout)
         self.assertNotIn("cannot be inverted", done.stderr)
 
-    def test_rows_of_a_file(self):
-        extents, lines = (9, 8, 7), []
+    def solve(self, dof, gradient, unit, *sets):
+        """Of a file: a 7-point matrix on 9 x 8 x 7 points, of which rows of unknown c at x are multiplied by unit(x, c)."""
+        extents, entries = (9, 8, 7), []
 
-        def number(x, y, z):
-            return x + 9 * (y + 8 * z) + 1
+        def row(p, c):
+            return dof * (p[0] + 9 * (p[1] + 8 * p[2])) + c + 1
 
-        for x, y, z in ((x, y, z) for z in range(7) for y in range(8) for x in range(9)):
-            unit = 1.0 if x < 4 else 1e-18
-            lines.append(f"{number(x, y, z)} {number(x, y, z)} {6 * unit!r}")
+        for p in ((x, y, z) for z in range(7) for y in range(8) for x in range(9)):
+            couplings = {p: 6.0}
             for axis in range(3):
                 for step in (-1, 1):
-                    q = [x, y, z]
-                    q[axis] += step
+                    q = (*p[:axis], p[axis] + step, *p[axis + 1:])
                     if 0 <= q[axis] < extents[axis]:
-                        lines.append(f"{number(x, y, z)} {number(*q)} {(-1 + 0.2 * step * (axis == 0)) * unit!r}")
-        self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n504 504 {len(lines)}\n" + "\n".join(lines) + "\n")
-        deck = self.write("a.ini", "[problem]\nname = matrix_market\nmatrix = a.mtx\n[grid]\ncells = 9 8 7\n[solver]\n"
+                        couplings[q] = gradient * step * (axis == 0) - 1
+            entries += [f"{row(p, c)} {row(q, c)} {value * unit(p[0], c)!r}\n" for q, value in couplings.items() for c in range(dof)]
+        self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n{504 * dof} {504 * dof} {len(entries)}\n" + "".join(entries))
+        deck = self.write("a.ini", f"[problem]\nname = matrix_market\nmatrix = a.mtx\ndof = {dof}\n[grid]\ncells = 9 8 7\n[solver]\n"
                                    "name = gmres\nrtol = 1e-8\n[preconditioner]\nname = multigrid\ncoarsest_points = 40\n"
                                    "[device]\nbackend = cpu\n")
-        self.assertLessEqual(self.run_json(0, "run", deck)["iterations"], 11)  # as many as with coarsest = jacobi
+        return self.run_json(0, "run", deck, "--fresh", *(word for key in sets for word in ("--set", key)))
+
+    def test_rows_of_a_file(self):
+        answer = self.solve(1, 0.2, lambda x, c: 1.0 if x < 4 else 1e-18)
+        self.assertLessEqual(answer["iterations"], 11)  # as many as with coarsest = jacobi
+
+    def test_unknowns_of_a_file(self):
+        """The second unknown's pivots are replaced, as [smoother] in docs/deck.md says, unless pivot_tolerance is 0."""
+        for sets, modified in (((), 504), (("smoother.pivot_tolerance=0",), 0)):
+            with self.subTest(sets):
+                answer = self.solve(2, 0.0, lambda x, c: 1e-12 if c else 1.0, *sets)
+                found = answer["solves"][0]["pivots_modified"]
+                self.assertTrue(found >= modified if modified else found == 0, found)
+                if not modified:
+                    self.assertLess(answer["errors"]["max"], 1e-6)
 
 
 class Storage(ProgramTest):
