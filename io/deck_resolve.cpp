@@ -131,9 +131,26 @@ private:
             }
     }
 
+    /// Leaves out lines such as `name ?= struct_ilu` that a record has for a default which follows other keys: with
+    /// other values of those it is another one.
+    void leave_out_followed_defaults() {
+        const auto is_one = [&](const DeckEntry& entry, const DeckSchema::OtherDefault& other) {
+            if (entry.name() != other.of) return false;
+            const auto own = std::find_if(schema_.common.begin(), schema_.common.end(),
+                                          [&](const ParameterSpec& spec) { return spec.name() == other.of; });
+            return entry.value == other.is || (own != schema_.common.end() && entry.value == own->default_value);
+        };
+        std::erase_if(entries_, [&](const DeckEntry& entry) {
+            return entry.is_default &&
+                   std::any_of(schema_.other_defaults.begin(), schema_.other_defaults.end(),
+                               [&](const DeckSchema::OtherDefault& other) { return is_one(entry, other); });
+        });
+    }
+
     /// Replaces aliases by names, finds the component of each section and collects the keys that apply. A section whose
     /// `name` is a key of a component applies with that component alone; components of such sections stand after it.
     void choose_components() {
+        leave_out_followed_defaults();
         std::map<std::string, std::string> names, given;
         for (DeckEntry& entry : entries_)
             if (entry.key == "name" && has_components(entry.section) && !leaves_out(entry)) {

@@ -60,6 +60,8 @@ private:
                 add(name, bytes, error(1.0), [&] { product.multiply(); });
             } catch (const UsageError& why) {
                 bench_.ways.push_back({name, {}, bytes, 0.0, why.what()});
+            } catch (const OutOfMemory& why) {
+                bench_.ways.push_back({name, {}, bytes, 0.0, why.what()});
             }
         };
         try_out("cuSPARSE CSR", RowFormat::csr, ProductAlgorithm::first);

@@ -15,9 +15,10 @@ namespace hyperplane {
 /// One way to compute A x, or b - A x.
 struct ProductTime {
     std::string name;
-    Timing seconds;        ///< as in iterations
-    double bytes = 0.0;    ///< fewest bytes that must move: matrix and vectors once, in this program's form
-    double error = 0.0;    ///< ||y - A x|| / ||A x||, where A x has sums without rounding errors
+    Timing seconds;      ///< as in iterations
+    double bytes = 0.0;  ///< fewest bytes that must move: matrix and vectors once, in this program's form
+    /// ||y - A x|| / ||A x||, where A x is what the residual gives, whose sums have no rounding errors.
+    double error = 0.0;
     std::string left_out;  ///< why it was not timed; empty if it was
 };
 

@@ -43,7 +43,12 @@ double largest_of_tridiagonal(const std::vector<double>& diagonal, const std::ve
 double largest_eigenvalue(const LinearOperator& a, const LinearOperator& m, int steps, Vector& r, Vector& p, Vector& q,
                           const std::string& name) {
     const auto require_positive = [&](double product, const char* what) {
-        if (!(product > 0.0) || !std::isfinite(product))
+        if (!std::isfinite(product))
+            throw SetupError(
+                fmt::format("{}: the largest eigenvalue cannot be found, since the matrix holds values that are not "
+                            "finite, or so large that products with it are not.",
+                            name));
+        if (!(product > 0.0))
             throw SetupError(fmt::format(
                 "{}: {} is not positive definite: a vector x was found with x^T {} x = {:g}. The bound of the "
                 "eigenvalues needs a positive definite matrix; use {}, or jacobi with gmres.",
@@ -62,8 +67,7 @@ double largest_eigenvalue(const LinearOperator& a, const LinearOperator& m, int 
         rho = dot(r, z);
         if (step == 0) first = rho;
         if (step > 0 && std::abs(rho) <= 1e-24 * first) break;  // rounding is all that is left
-        // M^-1 of values that are finite is finite, so that only A may have made others.
-        require_positive(rho, step == 0 && !std::isfinite(rho) ? "the matrix" : "the block diagonal");
+        require_positive(rho, "the block diagonal");
         const double beta = step > 0 ? rho / old_rho : 0.0;
         xpby(z, beta, p);  // p = z + beta p
         a.apply(p, q);     // q = A p

@@ -212,7 +212,7 @@ CompressedRows::CompressedRows(const Context& context, const StructMatrix& a, co
 void CompressedRows::count(Index rows, Index entries, Index unknowns) {
     constexpr Index most = std::numeric_limits<int>::max();
     if (entries > most || unknowns >= most)
-        throw UsageError("cuSPARSE's factorisations count with 32 bits: a matrix of " + std::to_string(entries) +
+        throw UsageError("cuSPARSE counts with 32 bits: a matrix of " + std::to_string(entries) +
                          (format_ == RowFormat::bsr ? " blocks" : " entries") + " has more than " +
                          std::to_string(most) + "; use struct_ilu, sync_free_ilu or a smaller system");
     rows_ = int(rows);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cstring>
 
 #include "precond/multigrid/keys.hpp"
 
@@ -37,11 +38,16 @@ std::string SmootherPlan::worded(const std::string& message) const {
         std::size_t end = begin;
         while (end < message.size() && (std::isalnum(static_cast<unsigned char>(message[end])) || message[end] == '_'))
             ++end;
-        const std::string key = message.substr(begin, end - begin);
+        const auto joins = [&](char letter) {
+            return std::isalnum(static_cast<unsigned char>(letter)) || std::strchr("_-./", letter);
+        };
+        const bool placed = message[end] == ':' && std::isdigit(static_cast<unsigned char>(message[end + 1]));
+        const bool of_file = placed || (at > 0 && joins(message[at - 1]));  // "preconditioner.ini:3: ..."
+        const std::string key = of_file ? "" : message.substr(begin, end - begin);
         const bool own = has_key(row.parameters, section, key) && !(key == "storage" && !gives(key));
         const bool of_multigrid = !own && has_key(multigrid::parameters(), section, key);
         text += message.substr(from, at - from);
-        if (key.empty() || of_multigrid) {  // the first is the end of a sentence
+        if (key.empty() || of_multigrid) {  // the first is a file's name or the end of a sentence
             text += message.substr(at, end - at);
         } else if (key == "name") {
             text += name_key();

@@ -59,6 +59,14 @@ class DefaultPreconditioner(MatrixTest):
         self.assertIn("bicgstab+sync_free_ilu", done.stdout)
         self.assertEqual(self.settings("a.h5"), "name ?= sync_free_ilu  ; default")
 
+    def test_a_record_that_runs_again_in_another_form_takes_that_forms_default(self):
+        for form, other, preconditioner in (("structured", "general", "sync_free_ilu"), ("general", "structured", "struct_ilu")):
+            deck = self.write(f"{form}.ini", POISSON.format(cells=5) + f"[matrix]\nformat = {form}\n")
+            self.expect(0, "run", deck, "--quiet")
+            words = ("--set", f"matrix.format={other}")
+            self.assertEqual(self.settings(f"{form}.h5", *words), f"name ?= {preconditioner}  ; default")
+            self.expect(0, "run", f"{form}.h5", *words, "--set", "output.file=again.h5", "--fresh", "--quiet")
+
     def test_a_study_takes_it_for_each_case(self):
         study = self.write("s.ini", POISSON.format(cells=5) + "[sweep]\nmatrix.format = structured, general\n")
         self.expect(0, "study", "run", study)

@@ -145,10 +145,10 @@ class Ordering(ProgramTest):
         deck = self.write("f.ini", DECK + "[ordering]\nname = file\nfile = order.mtx\n")
         rows = list(range(1, 121))
         for numbers, says in ((rows[:-1], "order.mtx holds 119 numbers, and the matrix has 120 block rows"),
-                              (rows[:-1] + [7], "order.mtx: row 7 is its number 7 and again its number 120"),
-                              ([0] + rows[1:], "order.mtx: its number 1 is 0, which is no row from 1 to 120"),
-                              (rows[:-1] + [121], "order.mtx: its number 120 is 121, which is no row from 1 to 120"),
-                              (rows[:-1] + [1.5], "order.mtx: its number 120 is 1.5, which is no row"),
+                              (rows[:-1] + [7], "order.mtx: block row 7 is its number 7 and again its number 120"),
+                              ([0] + rows[1:], "order.mtx: its number 1 is 0, which is no block row from 1 to 120"),
+                              (rows[:-1] + [121], "order.mtx: its number 120 is 121, which is no block row from 1 to 120"),
+                              (rows[:-1] + [1.5], "order.mtx: its number 120 is 1.5, which is no block row"),
                               (rows[:-1] + ["nan"], "order.mtx:122: ")):
             self.write("order.mtx", array(numbers).replace("'", ""))
             self.expect(7, "run", deck, says=["f.ini:14: ordering.file: ", says])

@@ -304,6 +304,10 @@ TEST(Defaults, FollowOtherKeys) {
     EXPECT_EQ(with("[problem]\nname = cd\n", {"problem.name=poisson"}).text("solver", "name"), "cg");
     EXPECT_EQ(with("", {"problem.name=cd"}).text("solver", "name"), "gmres");
     EXPECT_EQ(with("[output]\nfields ?= false\n").integer("solver", "max_iterations"), 9);
+    // Lines of a record say what it was there; another default that somebody has chosen counts.
+    EXPECT_EQ(with("[problem]\nname = cd\n[solver]\nname ?= cg\n").text("solver", "name"), "gmres");
+    EXPECT_EQ(with("[solver]\nname ?= gmres\n").text("solver", "name"), "cg");
+    EXPECT_EQ(with("[output]\nfields = false\n[solver]\nmax_iterations ?= 8\n").integer("solver", "max_iterations"), 8);
 }
 
 TEST(Defaults, AreIgnoredWhereTheyDoNotApply) {

@@ -272,6 +272,9 @@ TEST(Chebyshev, SaysWhereAMatrixIsNotPositiveDefinite) {
             make("chebyshev", indefinite, {{"estimate_steps", "100"}})->setup(indefinite);
         },
         "chebyshev: the matrix is not positive definite");
+    for (auto& row : data.blocks) row.at({})(0, 0) = 1e308;
+    const StructMatrix large = matrix_of(Context::cpu(1), {"star7", 1, data.box, LayoutKind::natural}, data);
+    expect_error<SetupError>([&] { make("chebyshev", large)->setup(large); }, "so large that products with it are not");
     for (auto& row : data.blocks) row.at({})(0, 0) = -6.0;
     const StructMatrix negative = matrix_of(Context::cpu(1), {"star7", 1, data.box, LayoutKind::natural}, data);
     expect_error<SetupError>([&] { make("chebyshev", negative)->setup(negative); },

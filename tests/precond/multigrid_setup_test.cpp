@@ -98,6 +98,9 @@ TEST(MultigridSetup, NamesTheKeysOfSmoothersAsTheDeckDoes) {
     given.set("smoother", "storage", "single", {Provenance::Source::deck, "a.ini", 3});
     EXPECT_EQ(multigrid::SmootherPlan(row, given).worded(message),
               "Set smoother.fill_level, smoother.storage or another preconditioner.");
+    EXPECT_EQ(multigrid::SmootherPlan(row, given)
+                  .worded("preconditioner.ini:3: preconditioner.shift: of my.preconditioner.x"),
+              "preconditioner.ini:3: smoother.shift: of my.preconditioner.x");
     const multigrid::SmootherPlan coarse(row);
     EXPECT_EQ(coarse.worded("Use preconditioner.name = x."), "Use preconditioner.coarse_smoother = x.");
     EXPECT_EQ(coarse.worded("preconditioner.coarse_smoother = x"), "preconditioner.coarse_smoother = x");
