@@ -69,7 +69,10 @@ Child::Child(const std::vector<std::string>& words, int threads, const std::stri
     }
     const int error = errno;
     close(output);
-    if (pid_ < 0) throw FileError(fmt::format("cannot start a process: {}", std::strerror(error)));
+    if (pid_ < 0)
+        throw OutOfMemory(fmt::format(
+            "cannot start a process: {}; end other programs, or allow more memory and processes (ulimit -a)",
+            std::strerror(error)));
 }
 
 std::optional<Ending> Child::poll() {

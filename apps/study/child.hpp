@@ -23,7 +23,8 @@ struct Ending {
 class Child {
 public:
     /// Starts this program with the arguments `words` and, unless `threads` is 0, with OMP_NUM_THREADS = `threads`;
-    /// both outputs are appended to `log`. Throws FileError, also if that file is not a log.
+    /// both outputs are appended to `log`. Throws FileError if that file cannot be
+    /// written or is not a log, and OutOfMemory if the system starts no process now.
     Child(const std::vector<std::string>& words, int threads, const std::string& log, Overwrite overwrite);
     /// How the process ended; nothing while it runs.
     std::optional<Ending> poll();

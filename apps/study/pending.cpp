@@ -48,6 +48,7 @@ Pending find_pending(const Study& study, PendingRules rules) {
     const auto replace = [&](const StudyCase& a_case, CaseStatus status) {
         try {
             guard_aside(a_case, place_aside(a_case, status), rules.overwrite);
+            if (rules.logs) guard_output(a_case.beside("log"), FileKind::log, rules.overwrite);
             add(a_case, true);
         } catch (const FileError& error) {
             in_the_way.push_back(fmt::format("case {} is not computed again: {}", a_case.name, error.what()));

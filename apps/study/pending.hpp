@@ -17,6 +17,7 @@ struct PendingRules {
     bool failed = false;  ///< compute all failed cases again
     bool retry = false;   ///< compute failed cases again whose failure may not repeat
     bool edited = false;  ///< compute cases again whose records are of an earlier version of the study
+    bool logs = false;    ///< a process is started for each case, which writes the case's log
     Overwrite overwrite = Overwrite::own;
 };
 
@@ -24,7 +25,7 @@ struct Pending {
     std::vector<const StudyCase*> cases;
     std::vector<bool> replaces;  ///< for each: its record must be replaced, not continued
     int done = 0, failed = 0, running = 0;
-    int left_out = 0;  ///< cases whose record must be replaced, but may not, because of a file of somebody else
+    int left_out = 0;  ///< cases whose record must be replaced, but that a file of somebody else is in the way of
 };
 
 /// Throws UsageError if records are of an earlier version of the study and `edited` does not allow to replace them, or

@@ -97,7 +97,7 @@ private:
         for (Job& job : running_) job.child.send(SIGTERM);
     }
 
-    /// Starts the next case; returns false if it must wait for the memory of running cases.
+    /// Starts the next case; returns false if it must wait until a running one has ended and left its memory.
     bool start_next() {
         const StudyCase& a_case = *pending_.cases[next_];
         const Prediction& prediction = predictions_[next_];
@@ -114,11 +114,15 @@ private:
         if (overwrite_ == Overwrite::any) words.push_back("--force");
         if (wait_) words.push_back("--wait");
         try {
+            guard_output(a_case.beside("log"), FileKind::log, overwrite_);  // while the record is still in its place
             if (pending_.replaces[next_]) tell(set_aside(a_case, overwrite_));
             running_.push_back({&a_case, std::max<Index>(0, prediction.bytes), Clock::now(),
                                 Child(words, threads_, a_case.beside("log"), overwrite_)});
         } catch (const FileError& error) {  // such as a file with the log's name that is not ours: others can be run
-            print_line("refused", 0.0, error.what(), a_case);
+            print_line("not begun", 0.0, error.what(), a_case);
+        } catch (const OutOfMemory&) {  // there may be room for a process when another one has ended
+            if (running_.empty()) throw;
+            return false;
         }
         ++next_;
         return true;
@@ -241,6 +245,7 @@ int study_run(const Study& study, const Invocation& invocation, bool retry) {
     const Pending pending = find_pending(study, {.failed = invocation.has("failed"),
                                                  .retry = retry,
                                                  .edited = invocation.has("edited"),
+                                                 .logs = true,
                                                  .overwrite = invocation.overwrite()});
     logging::info("{}: {} to run, {} done before, {} failed before, {} running elsewhere{}", study.file,
                   counted(Index(pending.cases.size()), "case"), pending.done, pending.failed, pending.running,

@@ -69,10 +69,28 @@ class Damaged(study_test.StudyTest):
         (self.folder / "s").mkdir()
         log = self.file_of(NAMES[0], "log")
         log.write_bytes(FOREIGN)
-        done = self.expect(8, "study", "run", self.text, says=["[1/3] refused", f"s/{NAMES[0]}.log exists", "[3/3] done"])
+        done = self.expect(8, "study", "run", self.text, says=["[1/3] not begun", f"s/{NAMES[0]}.log exists", "[3/3] done"])
         self.assertIn("2 of 3 cases done, 1 waiting;", done.stdout)
-        self.expect(8, "study", "run", self.text, "--quiet", says=f"warning: s.ini: case {NAMES[0]}: refused, s/{NAMES[0]}.log exists")
+        self.expect(8, "study", "run", self.text, "--quiet", says=f"warning: s.ini: case {NAMES[0]}: not begun, s/{NAMES[0]}.log exists")
         self.assertEqual(log.read_bytes(), FOREIGN)
+
+    def test_a_file_with_the_name_of_a_log_leaves_a_record_in_its_place(self):
+        self.text = self.study("max_iterations = 2\n" + SWEEP, POISSON.format(cells=6))
+        self.expect(8, "study", "run", self.text)
+        states = self.status(self.text)
+        self.assertEqual(states[NAMES[2]], "failed")
+        record, log = self.file_of(NAMES[2]), self.file_of(NAMES[2], "log")
+        earlier = record.read_bytes()
+        log.write_bytes(FOREIGN)
+        self.expect(8, "study", "run", self.text, "--failed",
+                    says=[f"error: case {NAMES[2]} is not computed again: s/{NAMES[2]}.log exists", "1 left out"])
+        self.assertEqual((record.read_bytes(), log.read_bytes()), (earlier, FOREIGN))
+        self.assertFalse(self.before(NAMES[2]).exists())
+        self.assertEqual(self.status(self.text), states)
+        # A task of a job array writes another log.
+        self.assertNotIn("computed again", self.expect(0, "study", "submit", self.text, "--print", "--failed").stderr)
+        self.expect(8, "study", "run", self.text, "--failed", "--force", says="[3/3] failed")
+        self.assertEqual(self.before(NAMES[2]).read_bytes(), earlier)
 
     def test_a_damaged_record_replaces_no_earlier_one(self):
         earlier = self.edit()
