@@ -312,6 +312,8 @@ def tables(path):
         return build_up(data)
     if data["kind"] == "kernels" and path.stem == "levels":
         return levels(data)
+    if data["kind"] == "products":
+        return {"products": products([path])}
     makers = {"kernels": kernels, "solve": solves, "preconditioners": preconditioners, "vectors": vectors,
               "assembly": assembly, "hpcg": hpcg, "first_runs": first_runs}
     if data["kind"] not in makers:
@@ -336,14 +338,36 @@ def multigrid(paths):
                   "first set-up and solve, ms", "first set-up, in iterations"], rows)
 
 
-def tables_of(paths):
-    """(files, what, Markdown table) of several JSON files; those of multigrid share one."""
-    grids = [path for path in paths if MULTIGRID.fullmatch(path.stem)]
+PRODUCTS = re.compile(r"products-(.+)")
+
+
+def products(paths):
+    """One table of products with A beside cuSPARSE's, of CSR by the faster of its algorithms. Files name the systems."""
+    rows = []
     for path in paths:
-        if path not in grids:
+        for deck in json.loads(path.read_text(encoding="utf-8"))["decks"]:
+            seconds = {way["name"]: way["seconds"] for way in deck["ways"]}
+            fastest = [min((found for name, found in seconds.items() if name.startswith(f"cuSPARSE {form}")), key=lambda one: one["median"],
+                           default=None) for form in ("CSR", "BSR")]
+            (own,) = (way for way in deck["ways"] if way["name"] == "product")
+            named = PRODUCTS.fullmatch(path.stem)
+            rows.append([named[1] if named else pathlib.Path(deck["deck"]).stem, f"{deck['entries'] / deck['rows'] / deck['dof']:.1f}",
+                         ms(own["seconds"]), ratio(own["time_over_limit"]), ms(deck["copy"]),
+                         *(ms(one) if one else MISSING for one in fastest)])
+    return table(["system", "entries a row", "product, ms", "over limit", "copy of as many bytes, ms", "cuSPARSE in CSR, ms", "in BSR, ms"],
+                 rows)
+
+
+def tables_of(paths):
+    """(files, what, Markdown table) of several JSON files; those of multigrid share one, and so do those of products."""
+    grids, products_of = ([path for path in paths if name.fullmatch(path.stem)] for name in (MULTIGRID, PRODUCTS))
+    for path in paths:
+        if path not in grids and path not in products_of:
             yield from ((path.name, what, text) for what, text in tables(path).items())
     if grids:
         yield "multigrid-*.json", "whole solves", multigrid(grids)
+    if products_of:
+        yield "products-*.json", "products", products(products_of)
 
 
 def main(arguments):

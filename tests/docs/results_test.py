@@ -215,6 +215,28 @@ class Results(unittest.TestCase):
             "| 128^3 | single, vectors too | 8 | 40.0 | 9.00 | 8.00 | 80.0 | 120 | 4.0 |",
             "| 64^3 | double | 8 | 10.0 | 9.00 | 8.00 | 80.0 | 90.0 | 1.0 |"])
 
+    def test_products_have_one_table_for_all_systems(self):
+        def ways(**seconds):
+            return [{"name": name.replace("_", " "), **timed(one), "time_over_limit": 1.25, "error": 1e-16, "bytes": 8.0}
+                    for name, one in seconds.items()]
+
+        def deck(dof, made):
+            return {"deck": "inputs/matrix.ini", "format": "general", "rows": 100, "dof": dof, "entries": 700 * dof**2,
+                    "copy": timed(0.001)["seconds"], "ways": made}
+
+        with tempfile.TemporaryDirectory() as scratch:
+            paths = [pathlib.Path(scratch) / f"{name}.json" for name in ("products-star7-128", "products-blocks2-96", "mine")]
+            for path, one in zip(paths, (
+                    deck(1, ways(product=0.002, residual=0.003, cuSPARSE_CSR=0.005, **{"cuSPARSE CSR, algorithm 2": 0.004})),
+                    {**deck(2, ways(product=0.002, cuSPARSE_BSR=0.0032)), "left_out": [{"name": "cuSPARSE CSR", "why": "large"}]},
+                    deck(1, ways(product=0.002)))):
+                path.write_text(json.dumps({"kind": "products", "copy_rate": 1e9, "decks": [one]}), encoding="utf-8")
+            (mine, _, alone), (name, what, text) = TABLES.tables_of([paths[2], *paths[:2]])
+        self.assertEqual((mine, name, what), ("mine.json", "products-*.json", "products"))
+        self.assertEqual(text.splitlines()[2:], ["| star7-128 | 7.0 | 2.00 | 1.25 | 1.00 | 4.00 |  |",
+                                                 "| blocks2-96 | 14.0 | 2.00 | 1.25 | 1.00 |  | 3.20 |"])
+        self.assertEqual(alone.splitlines()[2:], ["| matrix | 7.0 | 2.00 | 1.25 | 1.00 |"])
+
     def test_refuses_what_it_has_no_table_for(self):
         with tempfile.TemporaryDirectory() as scratch:
             for content, told in ((None, "holds no JSON file"),
