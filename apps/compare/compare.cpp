@@ -101,8 +101,8 @@ void Comparison::warm_ups() {
         Trial& trial = trials_[at];
         if (trial.tried) continue;
         stop_if_told();
+        decide_after_failure(at);
         progress_.show(fmt::format("warm-up {} of {}: {}", at + 1, count, candidates_[at].name));
-        leave_out_without_failure(at);
         warm_up(at);
         trial.tried = true;
         progress_.note(fmt::format("warm-up {} of {}: {}: {}{}", at + 1, count, trial.name, trial.outcome,
@@ -111,13 +111,15 @@ void Comparison::warm_ups() {
     }
 }
 
-void Comparison::leave_out_without_failure(std::size_t at) {
+void Comparison::decide_after_failure(std::size_t at) {
     const Choice& variant = candidates_[at].preconditioner;
     if (!variant.after_failure || !trials_[at].converged()) return;
     const bool failed = std::any_of(trials_.begin(), trials_.begin() + std::ptrdiff_t(at), [&](const Trial& trial) {
         return trial.preconditioner == variant.name && trial.symmetric && trial.code == ExitCode::preconditioner;
     });
-    if (!failed)
+    if (failed)
+        compile_kernels({at});
+    else
         fail(at, ExitCode::usage,
              fmt::format("it is for symmetric matrices for which the set-up of {} fails", variant.name));
 }

@@ -140,11 +140,12 @@ private:
     Index in_one_memory(Index mine) const;
     /// The bytes of the rank that holds most, as device.memory_limit counts.
     Index most_of_a_rank(Index mine) const;
-    /// Compiles the kernels of all candidates at once, so that no turn contains the compiler's time.
-    void compile_kernels();
+    /// Compiles the kernels of these candidates at once, so that no turn contains the compiler's time.
+    void compile_kernels(const std::vector<std::size_t>& of);
     void warm_up(std::size_t at);
-    /// Leaves out a candidate that is for failures of another one (Choice::after_failure), where there is none.
-    void leave_out_without_failure(std::size_t at);
+    /// Of a candidate that is for failures of another one (Choice::after_failure): leaves it out where there is none,
+    /// otherwise compiles its kernels.
+    void decide_after_failure(std::size_t at);
     void take_turn(std::size_t at);
     void record(std::size_t at);
     double fastest(std::size_t at) const;

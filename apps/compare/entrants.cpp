@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "apps/compare/compare.hpp"
+#include "apps/log.hpp"
 #include "apps/run/kernels.hpp"
 #include "apps/run/shared_memory.hpp"
 #include "core/counted.hpp"
@@ -26,6 +28,7 @@ void Comparison::build_all() {
     const Index available = -Index(largest_of_ranks(context(), -double(available_memory(context()))));
     const Index limit = memory_limit(candidates_.front().parameters);
     std::vector<std::pair<const Problem*, IndexSpace>> systems;
+    std::set<std::string> warned_of;
     Index together = foundation_.context.ledger().held(), most_of_setups = 0;
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
         const Candidate& candidate = candidates_[at];
@@ -43,7 +46,11 @@ void Comparison::build_all() {
             const Index other_forms = ledger.held() - total(problem_memory_) - total(form);
             trial.layout = a_case.space.name();
             trial.varies = a_case.plan.traits.varies;
-            if (!a_case.plan.warning.empty()) progress_.note(fmt::format("{}: {}", trial.name, a_case.plan.warning));
+            if (const std::string& warning = a_case.plan.warning; !warning.empty() && is_first_rank(context()))
+                if (warned_of.insert(trial.preconditioner).second) {
+                    progress_.clear();
+                    logging::warn("{}: {}", trial.preconditioner, warning);
+                }
             trial.preparation = a_case.problem->preparation();
             trial.pattern = a_case.shape().statistics();
             trial.given_pattern = a_case.shape().given_statistics();
@@ -58,19 +65,24 @@ void Comparison::build_all() {
             const std::pair system(a_case.problem.get(), a_case.space);
             const bool shared = std::find(systems.begin(), systems.end(), system) != systems.end();
             if (!shared) systems.push_back(system);
-            most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // only one is set up at a time
+            // One that is for failures takes the place of the one that has failed, and holds as much.
+            const bool in_place = candidate.preconditioner.after_failure;
+            if (!in_place) most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // one at a time
             for (const auto& [label, bytes] : plan.by_label) {
                 if (label.starts_with("set-up of ")) continue;
                 const bool own =
                     label == "preconditioner " + a_case.name("preconditioner") || label == "Krylov vectors";
-                if (own || (!shared && label != "problem data")) together += bytes;
+                if (own ? !in_place : !shared && label != "problem data") together += bytes;
             }
             entrants_[at].a_case.emplace(std::move(a_case));
         });
     }
     const Index all = together + most_of_setups;
     one_at_a_time_ = in_one_memory(all) > available || most_of_a_rank(all) > limit;
-    compile_kernels();
+    std::vector<std::size_t> needed;
+    for (std::size_t at = 0; at < candidates_.size(); ++at)
+        if (!candidates_[at].preconditioner.after_failure) needed.push_back(at);
+    compile_kernels(needed);
 }
 
 Index Comparison::most_of_a_rank(Index mine) const {
@@ -81,10 +93,10 @@ Index Comparison::in_one_memory(Index mine) const {
     return Index(largest_of_ranks(context(), double(together_in_one_memory(context(), mine))));
 }
 
-void Comparison::compile_kernels() {
+void Comparison::compile_kernels(const std::vector<std::size_t>& of) {
     std::vector<const Case*> cases;
-    for (const Entrant& entrant : entrants_)
-        if (entrant.a_case) cases.push_back(&*entrant.a_case);
+    for (const std::size_t at : of)
+        if (entrants_[at].a_case) cases.push_back(&*entrants_[at].a_case);
     if (cases.empty()) return;
     progress_.show("compiling kernels");
     if (const rtc::Compilation done = KernelPreparation(cases).wait(); done.compiled > 0)

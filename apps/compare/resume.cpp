@@ -16,7 +16,10 @@ void Comparison::resume(const ComparisonData& earlier) {
         for (std::size_t row = 0; row < earlier.rows.size(); ++row)
             if (earlier.rows[row].name == trials_[at].name && earlier.rows[row].outcome != "not_tried") {
                 take_over(earlier.rows[row], earlier.records.at(row), earlier.turns, trials_[at]);
-                if (!trials_[at].converged()) entrants_[at] = {};
+                if (!trials_[at].converged())
+                    entrants_[at] = {};
+                else if (candidates_[at].preconditioner.after_failure)
+                    compile_kernels({at});
             }
     turns_done_ = std::min<Index>(earlier.turns_done, rules_.turns);
     for (Entrant& entrant : entrants_)

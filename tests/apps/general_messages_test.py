@@ -171,6 +171,38 @@ class Auto(MatrixTest):
             self.assertNotIn(variant, tried)
             self.assertIn("for which the set-up of sync_free_ilu fails", left_out[variant])
 
+    def test_what_is_only_for_failures_takes_no_memory(self):
+        deck = self.write("a.ini", POISSON.format(cells=32) + "max_iterations = 1\n[matrix]\nformat = general\n")
+
+        def compare(*words):
+            self.run_program("compare", deck, "--solvers", "gmres", "--reps", "1", "--backend", "cpu", "--quiet", "--force", "--fresh",
+                             "--json", "c.json", *words)
+            return json.loads((self.folder / "c.json").read_text())
+
+        whole = compare("--auto")
+        names = [row["preconditioner"] for row in whole["candidates"]]
+        self.assertNotIn("sync_free_ilu:indefinite=true", names)
+        needs = [row["memory"]["predicted"] for row in whole["candidates"]]
+        least, enough = max(needs) // 2**20 + 1, sum(needs) // 2**20 + 1  # MiB, of which the first is less than all need together
+
+        def holds_all(limit, *words):
+            return "all candidates at once" in compare(*words, "--set", f"device.memory_limit={limit}")["system"]["memory"]
+
+        while enough - least > 1:
+            middle = (least + enough) // 2
+            least, enough = (least, middle) if holds_all(middle, "--preconditioners", ",".join(names)) else (middle, enough)
+        self.assertTrue(holds_all(enough, "--auto"))
+
+    def test_a_long_set_up_is_told_once_for_all_solvers_and_when_quiet(self):
+        rows = 7500
+        arrow = [(i, j, rows if i == j else -1) for i in range(1, rows + 1) for j in {1, i}] + [(1, j, -0.5) for j in range(2, rows + 1)]
+        self.write("a.mtx", coordinate(rows, arrow))
+        deck = self.write("a.ini", DECK.format(file="a.mtx").replace("restart = 200\n", ""))
+        for quiet in ((), ("--quiet",)):
+            said = self.expect(0, "compare", deck, "--solvers", "gmres,bicgstab", "--preconditioners", "par_ilut:rounds=1", "--reps", "1",
+                               "--backend", "cpu", "--force", *quiet).stderr
+            self.assertEqual(said.count("warning: par_ilut:rounds=1: a round looks for candidates in at least 5.6e+07 products"), 1, said)
+
 
 if __name__ == "__main__":
     unittest.main()
