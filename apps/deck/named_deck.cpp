@@ -81,7 +81,7 @@ std::vector<std::string> deck_overrides(const Invocation& invocation) {
         const std::string key = fmt::format("device.{}", option);
         std::string value = invocation.value(option);
         if (option != std::string_view("backend")) value = fmt::format("{}", parse_count(option, value, 1));
-        if (const auto other = set.find(key); other != set.end() && other->second != value)
+        if (const auto other = set.find(key); other != set.end() && !other->second.empty() && other->second != value)
             throw UsageError(
                 fmt::format("--{0} {1} and --set {2}={3} contradict each other, since --{0} is short for --set {2}; "
                             "give one of them",

@@ -138,7 +138,7 @@ def record_of(deck, changes, output):
     output.file. "" if nobody names one."""
     pairs = [word.partition("=") for word in settings(changes)[1::2]]
     set_to = [unquoted(value, comment=None) for name, _, value in pairs if name.strip() == "output.file"]
-    if output and set_to and set_to[-1] != os.fspath(output):
+    if output and set_to and set_to[-1] not in ("", os.fspath(output)):
         raise RunError(2, f"output={os.fspath(output)!r} and set output.file={set_to[-1]!r} both name the record's "
                           "file, and only one is written; leave one of them out")
     if output:

@@ -254,6 +254,8 @@ max_iterations = 10
         done = self.expect(2, "check", deck, says="expect.min_iterations")
         self.assertNotIn("nope.mtx", done.stderr)
         self.expect(7, "check", deck, "--set", "expect.min_iterations=1", says="nope.mtx")
+        self.expect(2, "check", deck, "--set", "preconditioner.name=par_ilut", "--set", "preconditioner.storage=single",
+                    says=["expect.min_iterations", "preconditioner.storage: par_ilut stores its factors in double alone"])
 
     def test_time_steps_for_a_steady_problem(self):
         deck = self.write("a.ini", POISSON.format(cells=8) + "[time]\nsteps = 2\n")

@@ -91,6 +91,8 @@ class ShortOptions(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells=6) + "[device]\nthreads = 4\nranks = 3\n")
         self.expect(0, "check", deck, "-t", "2", "--set", "device.threads=2", "-b", "cpu", "--set", "device.backend=cpu")
         self.expect(0, "check", deck, "--ranks", "2", "--set", "device.ranks=3", "--set", "device.ranks=2")
+        for words in (("-b", "cpu", "--set", "device.backend="), ("-t", "2", "--set", "device.threads=")):  # a key without a value is left out
+            self.expect(0, "check", deck, *words)
         self.expect(2, "check", deck, "--ranks", "2", "--set", "device.ranks=2", "--set", "device.ranks=3",
                     says="--ranks 2 and --set device.ranks=3")
 

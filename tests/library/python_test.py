@@ -168,6 +168,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.left("named.ini", set=["output.file=x.h5", "output.file = other.h5"]), other)
         self.assertEqual(self.left("named.ini", set="output.file="), [])
         self.assertEqual(self.left("named.ini", set={"output.file": "other.h5"}, output="other.h5"), other)
+        self.assertEqual(self.left("named.ini", set="output.file=", output="other.h5"), other)  # an empty value names none
 
     def test_two_names_for_one_record(self):
         with self.assertRaises(hyperplane.RunError) as caught:
