@@ -130,9 +130,9 @@ std::string default_preconditioner(MatrixKind kind) {
 
 ParameterTable common_preconditioner_parameters(MatrixKind kind) {
     ParameterSpec name{"preconditioner", "name", ParameterType::text, default_preconditioner(kind),
-                       "the preconditioner (hyperplane list preconditioners); the default is that of matrices on a "
-                       "grid, for a general matrix (problem.name = matrix, matrix.format = general) it is "
-                       "sync_free_ilu"};
+                       "the preconditioner (hyperplane list preconditioners); the default is struct_ilu on a grid; "
+                       "sync_free_ilu for a general matrix, which is that of problem.name = matrix, or of any problem "
+                       "with matrix.format = general"};
     return {name};
 }
 

@@ -306,10 +306,11 @@ std::string explain_section(const std::string& section) {
          "The smoother of preconditioner multigrid, and of no other: any other preconditioner that takes matrices on a "
          "grid, with its keys as in [preconditioner]. There, pivot_policy is boost, pivot_tolerance 1e-10 and "
          "pivot_boost 1 by default: pivots that cannot be used are replaced by the matrix's diagonal. par_ilu, which "
-         "boosts pivots of general matrices alone, has pivot_policy = shift by default, and the others as in "
-         "[preconditioner]. pivot_tolerance is relative to the largest entry of a point's block: where the unknowns "
+         "boosts pivots of general matrices alone, has pivot_policy = shift by default, and the defaults of "
+         "pivot_tolerance and pivot_boost that it has in [preconditioner]. pivot_tolerance is relative to the largest "
+         "entry of a point's block: where the unknowns "
          "of a point are in units so different that pivots of one are below 1e-10 of those of another, they are "
-         "replaced as well, the run warns of as many modified pivots, and that unknown is hardly smoothed; set "
+         "replaced as well, the run warns that pivots were modified, and that unknown is hardly smoothed; set "
          "pivot_tolerance to 0 there, or change the units."},
         {"matrix", "The form in which the problem's matrices are kept."},
         {"ordering",

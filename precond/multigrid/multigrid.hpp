@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// multigrid: cycles over a hierarchy of grids that follows from the matrix alone, with any preconditioner as smoother.
+// multigrid: cycles over a hierarchy of grids that follows from the matrix alone, with any preconditioner as smoother
+// that takes matrices on a grid.
 //
 // Black-box interpolation, Galerkin products and coarsening along strong couplings (hierarchy.hpp). One application is
 // one cycle from z = 0. On a grid with matrix A, smoother S and interpolation P to the next grid, a cycle is

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A smoother on one grid: x = x + omega M^-1 (b - A x), with M any preconditioner of the registry.
+// A smoother on one grid: x = x + omega M^-1 (b - A x), with M any preconditioner of the registry
+// that takes matrices on a grid.
 //
 // Set-up: 1. M is set up. 2. Steps of the power method give lambda, an estimate from below of the largest eigenvalue of
 // M^-1 A. 3. omega = min(1, 1.7 / lambda). Twelve steps give 1.17 where 1.38 is right, and a cycle is positive definite

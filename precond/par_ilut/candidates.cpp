@@ -261,7 +261,7 @@ Index most_candidates(const BlockPattern& a, bool symmetric, int most) {
     return symmetric ? 2 * sum : sum;
 }
 
-std::string about_long_rows(const BlockPattern& a, bool symmetric) {
+std::string about_long_rows(const BlockPattern& a, bool symmetric, bool in_rcm) {
     constexpr Index many = 50000000, many_of_entry = 50;
     Buffer<int> depend(a.context(), candidates_label, a.rows());  // on each row
     for (Index i = 0; i < a.rows(); ++i)
@@ -281,10 +281,10 @@ std::string about_long_rows(const BlockPattern& a, bool symmetric) {
     if (all < many || all <= many_of_entry * a.blocks()) return "";
     return fmt::format(
         "a round looks for candidates in at least {:.2g} products, {} for each block of the matrix, so the set-up "
-        "takes "
-        "long. Most come from row {}: it has {} blocks beyond its diagonal, and {} rows depend on it. ordering.name = "
-        "rcm may put such rows last; sync_free_ilu looks for no candidates",
-        double(all), all / a.blocks(), a.given_row(row) + 1, beyond(row), depend[row]);
+        "takes long. Most come from row {}: it has {} blocks beyond its diagonal, and {} rows depend on it. "
+        "{}sync_free_ilu looks for no candidates",
+        double(all), all / a.blocks(), a.given_row(row) + 1, beyond(row), depend[row],
+        in_rcm ? "" : "ordering.name = rcm may put such rows last; ");
 }
 
 Index list_bytes(Index rows, Index candidates, int dof) {

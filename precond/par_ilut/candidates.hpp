@@ -32,8 +32,9 @@ Candidates candidates_of(const BsrMatrix& a, double alpha, const GeneralFactors&
 GeneralFactors with_candidates(const BsrMatrix& a, const GeneralFactors& x, const Candidates& more);
 
 /// What a user should know before a long search: where rows with many blocks, on which many others depend, give a round
-/// more than 50 products for each block of the matrix, and so many that it takes a while; else empty.
-std::string about_long_rows(const BlockPattern& a, bool symmetric);
+/// more than 50 products for each block of the matrix, and so many that it takes a while; else empty. It advises
+/// another order unless the rows have the order of rcm.
+std::string about_long_rows(const BlockPattern& a, bool symmetric, bool in_rcm);
 
 /// The most candidates that a matrix with the pattern can have.
 Index most_candidates(const BlockPattern& a, bool symmetric, int most);

@@ -255,7 +255,8 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     plan.space = a.natural_space();
     plan.most_when = "all that fill_limit and candidates allow is found";
     const bool searches_on_host = setting.context.backend() == Backend::cpu || a.dof() > 1;
-    if (options.rounds > 0 && searches_on_host) plan.warning = par_ilut::about_long_rows(*a.pattern(), a.symmetric());
+    if (options.rounds > 0 && searches_on_host)
+        plan.warning = par_ilut::about_long_rows(*a.pattern(), a.symmetric(), options.in_rcm);
     plan.bytes_per_apply = general_cpu::bytes_per_apply(a.block_rows(), kept, a.dof());
     plan.traits = traits_of(options, a.symmetric());
     Index least_sweeps = 0, most_sweeps = 0;

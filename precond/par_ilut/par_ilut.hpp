@@ -51,6 +51,7 @@ struct ParIlutOptions {
     PivotOptions pivots;
     SolveWay way = SolveWay::automatic;  ///< of the solves
     std::optional<SweepOptions> jacobi;  ///< Jacobi sweeps in their place
+    bool in_rcm = false;                 ///< ordering.name = rcm, which is not advised then
 };
 
 class ParIlut : public Preconditioner, public HasLduFactors, public HasSolveWay {

@@ -24,6 +24,7 @@ ParIlutOptions read_par_ilut_options(const Parameters& parameters, Backend backe
     options.candidates = int(parameters.integer(section, "candidates"));
     options.tolerance = parameters.real(section, "tolerance");
     options.pivots = pivot_options(parameters);
+    options.in_rcm = parameters.has("ordering", "name") && parameters.text("ordering", "name") == "rcm";
     if (sweeps_triangles(parameters))
         options.jacobi = triangular_solve_options(parameters);
     else

@@ -9,6 +9,7 @@
 
 #include "precond/general/factors/cpu.hpp"
 #include "precond/general_cases.hpp"
+#include "precond/par_ilut/candidates.hpp"
 #include "precond/par_ilut/par_ilut.hpp"
 
 namespace hyperplane {
@@ -179,6 +180,9 @@ TEST(LongRows, AreToldByThePlanOfParIlut) {
     EXPECT_EQ(warning("arrow", 7500, false, {{"rounds", "0"}}), "");
     EXPECT_EQ(warning("dense", 430, false), "");  // 143 for each block, but in no time
     EXPECT_EQ(warning("symmetric", 20000, true), "");
+    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), long_rowed("arrow", 7500, false), false);
+    EXPECT_NE(par_ilut::about_long_rows(*a.pattern(), false, true).find("depend on it. sync_free_ilu looks for"),
+              std::string::npos);
 }
 
 }  // namespace
