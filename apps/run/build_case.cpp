@@ -224,12 +224,13 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
     found.collect(parameters, [&] {
         solver = find_row(solvers(), "solver", parameters.text("solver", "name")).create(parameters, context);
     });
-    found.collect(parameters, [&] { check_storage(row, parameters); });
+    if (!problem) found.collect(parameters, [&] { check_storage(row, parameters); });
     if (problem) {
         found.collect(parameters, [&] { newton = newton_options(parameters, problem->shape()); });
         found.collect(parameters, [&] { time = time_options(parameters, problem->shape()); });
         found.collect(parameters, [&] {
             const PreconditionerSetting setting{context, problem->shape().matrix(), asks_for_eisenstat(parameters)};
+            check_storage(row, parameters);
             check_matrix(row, scaled_setting(parameters, setting));
             plan = plan_scaled(row, parameters, setting);
             preconditioner = create_scaled(row, parameters, setting);

@@ -36,7 +36,7 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
 struct Foundation {
     Context context;
     std::shared_ptr<const Problem> problem;  ///< as it was constructed
-    InputFiles files;                        ///< read what the deck names
+    InputFiles files = {};                   ///< read what the deck names
     bool whole = false;  ///< whether each rank has constructed the whole problem, whose general matrix it takes rows of
     /// The problem in the forms and orders that cases have asked for, by the keys that decide. Cases share them.
     std::shared_ptr<std::map<std::string, std::shared_ptr<const Problem>>> forms =

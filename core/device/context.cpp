@@ -134,7 +134,7 @@ void* Context::allocate(const std::string& label, Index bytes) const {
     if (!memory)
         throw OutOfMemory(
             fmt::format("out of {}memory: {} for {} could not be allocated{}. Held so far:\n{}"
-                        "Use a smaller system, or keys that take less memory",
+                        "Use a smaller grid or matrix, or keys that take less memory",
                         backend_ == Backend::cuda ? "device " : "", in_mib(bytes), label,
                         allowed ? "" : ", since device.memory_limit allows no more", ledger().table()));
     ledger().add(label, bytes);

@@ -99,10 +99,11 @@ TEST(PetscFiles, AreWrittenAsPetscWritesThem) {
     EXPECT_EQ(m.csr.column, csr.column);
     EXPECT_EQ(m.csr.value, csr.value);
     EXPECT_EQ(read_vector(scratch.path("b")), b);
-    EXPECT_EQ(error_of([&] { write_file(scratch.path("a"), write_csr); }),
-              scratch.path("a") +
-                  " exists and is no exported matrix or vector that this program wrote, so it is left as it is; name "
-                  "another file, or give --force to write over it");
+    EXPECT_EQ(
+        error_of([&] { write_file(scratch.path("a"), write_csr); }),
+        scratch.path("a") +
+            " exists and is no exported matrix or vector that this program wrote, so it is left as it is; move it "
+            "away, name another file, or give --force to write over it");
     write_file(scratch.path("a"), write_csr, Overwrite::any);
     // Larger than a piece.
     Values many(300000);
