@@ -115,7 +115,8 @@ std::string resolve_links(const std::string& path) {
         if (length < 0) return resolved;
         const std::string named(target, std::size_t(length));
         const std::size_t slash = resolved.rfind('/');
-        resolved = named[0] == '/' || slash == resolved.npos ? named : resolved.substr(0, slash + 1) + named;
+        resolved.resize(named[0] == '/' || slash == resolved.npos ? 0 : slash + 1);
+        resolved += named;
     }
     throw FileError(path + ": too many symbolic links, or links that lead back to themselves");
 }

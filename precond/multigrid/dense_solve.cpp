@@ -165,7 +165,7 @@ public:
     }
     /// Adds the constants of one unknown, at most 1 in each column, to a matrix whose columns are scaled.
     void add_scaled_constant(int c, int dof, const Scales& scales) const {
-        const auto points = double(n_ / dof);
+        const double points = points_of(dof);
         int least = scales.column[c];
         for (Index j = c; j < n_; j += dof) least = std::min(least, scales.column[j]);
         for (Index j = c; j < n_; j += dof) {
@@ -175,7 +175,7 @@ public:
     }
     /// Removes the means of one unknown from all columns, and so from what the matrix makes of a vector.
     void project_columns(int c, int dof) const {
-        const auto points = double(n_ / dof);  // n_ is a multiple of dof
+        const double points = points_of(dof);
         std::vector<double> sums(std::size_t(n_), 0.0);
         for (Index i = c; i < n_; i += dof)
             for (Index j = 0; j < n_; ++j) sums[j] += row(i)[j];
@@ -185,7 +185,7 @@ public:
     /// Removes the means of one unknown from all columns, and then from all rows.
     void project(int c, int dof) const {
         project_columns(c, dof);
-        const auto points = double(n_ / dof);
+        const double points = points_of(dof);
         for (Index i = 0; i < n_; ++i) {
             double sum = 0.0;
             for (Index j = c; j < n_; j += dof) sum += row(i)[j];
@@ -201,6 +201,12 @@ public:
     }
 
 private:
+    /// n_ is a multiple of dof.
+    double points_of(int dof) const {
+        const Index points = n_ / dof;
+        return double(points);
+    }
+
     double* values_;
     Index n_;
 };
