@@ -20,7 +20,8 @@ inline std::string with_line(const Parameters& parameters, const std::string& me
     return from.source == Provenance::Source::deck ? from.text() + ": " + message : message;
 }
 
-/// Runs several steps and combines the UsageErrors of all of them into one. A FileError is told when there are none.
+/// Runs several steps and combines the UsageErrors of all of them into one. A FileError or a DeviceError is told when
+/// there are none.
 class Contradictions {
 public:
     template <class Step>
@@ -30,7 +31,9 @@ public:
         } catch (const UsageError& error) {
             add(error.what());
         } catch (const FileError&) {
-            if (!of_file_) of_file_ = std::current_exception();
+            put_off();
+        } catch (const DeviceError&) {
+            put_off();
         }
     }
     /// Collects what a component says of the keys in `parameters`, with the line of the deck that has the key. A key
@@ -56,15 +59,20 @@ public:
     void add(const std::string& message) {
         if (text_.find(message) == text_.npos) text_ += (text_.empty() ? "" : "\n") + message;
     }
-    bool none() const { return text_.empty() && !of_file_; }
+    bool none() const { return text_.empty() && !put_off_; }
     void report() const {
         if (!text_.empty()) throw UsageError(text_);
-        if (of_file_) std::rethrow_exception(of_file_);
+        if (put_off_) std::rethrow_exception(put_off_);
     }
 
 private:
+    /// Keeps the exception that is being handled, if it is the first of its kind.
+    void put_off() {
+        if (!put_off_) put_off_ = std::current_exception();
+    }
+
     std::string text_;
-    std::exception_ptr of_file_;
+    std::exception_ptr put_off_;
 };
 
 }  // namespace hyperplane
