@@ -75,7 +75,7 @@ struct DeckSchema {
         std::string section, name;
         std::string message;  ///< why it is none
     };
-    /// What the default of a key is where another key has some value.
+    /// The default that a key has where another key has some value.
     struct OtherDefault {
         std::string of, is;      ///< "preconditioner.name", and its default
         std::string key, value;  ///< the key that decides, "problem.name", and its value

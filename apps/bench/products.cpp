@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    /// Of y, which should be `sign` times A x.
+    /// The relative error of y, which should be `sign` times A x.
     double error(double sign) {
         axpy(-sign, expected_, y_);
         return norm2(y_) / norm2(expected_);

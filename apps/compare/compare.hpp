@@ -143,8 +143,8 @@ private:
     /// Compiles the kernels of these candidates at once, so that no turn contains the compiler's time.
     void compile_kernels(const std::vector<std::size_t>& of);
     void warm_up(std::size_t at);
-    /// Of a candidate that is for failures of another one (Choice::after_failure): leaves it out where there is none,
-    /// otherwise compiles its kernels.
+    /// Decides about a candidate that is tried only where another one has failed (Choice::after_failure): leaves it out
+    /// where that has not, otherwise compiles its kernels.
     void decide_after_failure(std::size_t at);
     void take_turn(std::size_t at);
     void record(std::size_t at);

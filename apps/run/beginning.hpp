@@ -24,7 +24,8 @@ enum class Restart {
 /// impossible.
 std::optional<RecordData> find_beginning(const Case& a_case, Restart restart);
 
-/// What a state keeps as `order_item`, so that a run which continues it knows whether rows have the same places.
+/// A mark of the places of the rows, which a state keeps as `order_item`. A run that continues the state knows by it
+/// whether its rows have the same places.
 std::vector<double> order_mark(const RowOrder& order);
 constexpr const char* order_item = "run/order";
 

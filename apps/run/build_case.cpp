@@ -248,7 +248,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
                           plan.traits);
         });
     IndexSpace space = plan.space;
-    // What layout is possible for Eisenstat's form is of no interest where that form is refused.
+    // Where Eisenstat's form is refused, nobody needs to know which layout it would take.
     if (preconditioner && (found.none() || !asks_for_eisenstat(parameters)))
         found.collect(parameters, [&] { space = choose_space(parameters, plan); });
     found.report();

@@ -66,7 +66,7 @@ MemoryPlan Case::memory_plan(Moments moments) const {
     memory.by_label["Krylov scalars"] = scalars;
     // The first set-up takes place before the solver allocates either.
     const bool set_up_once = moments != Moments::after_first_solve && shape().linear && steps() == 1;
-    // Those of A and of M, as SolverOperators has them.
+    // A and M have such sums each, in SolverOperators.
     if (shape().constant_null_space) memory.by_label["sums of components"] = 2 * shape().dof * Index(sizeof(double));
     if (const Index more = plan.setup_bytes - (set_up_once ? krylov + scalars : 0); more > 0)
         memory.by_label["set-up of preconditioner " + name("preconditioner")] = more;

@@ -34,7 +34,7 @@ std::string steps_text(const Case& a_case) {
     return fmt::format("{}{} step{}", a_case.time.pseudo() ? "at most " : "", *steps, *steps == 1 ? "" : "s");
 }
 
-/// What to expect where other programs take processors away from the copies, and so from the run.
+/// A line that says what to expect where other programs take processors away from the copies, and so from the run.
 std::string disturbance_text(const Estimate& time) {
     if (time.disturbance < 2.0) return "";
     return fmt::format(

@@ -65,11 +65,22 @@ Surroundings surroundings(const SystemMatrix& a, Int3 cell) {
     return {block, largest_entry(block.data(), dof * dof)};
 }
 
-PivotRemedies remedies_of(const SystemMatrix& a, const PivotInverter& inverter) {
+/// The first pivot that failed, and what stands around it.
+struct FirstFailure {
+    PivotEvent pivot;
+    Surroundings around;
+};
+
+FirstFailure first_failure(const SystemMatrix& a, const PivotInverter& inverter) {
     SetupReport report;
     inverter.add_failures_to(report);
-    const auto& [cell, component, value] = report.modified.back();
-    const auto [block, largest] = surroundings(a, cell);
+    const PivotEvent& pivot = report.modified.back();
+    return {pivot, surroundings(a, pivot.cell)};
+}
+
+PivotRemedies remedies_of(const SystemMatrix& a, const FirstFailure& first) {
+    const auto& [cell, component, value] = first.pivot;
+    const auto& [block, largest] = first.around;
     const auto has_inverse = PivotRule::has_inverse;
     PivotRemedies remedies{has_inverse(value), has_inverse(value) || component > 0};
     if (!block.empty()) {
@@ -108,13 +119,10 @@ bool needs_exchanges(std::vector<double> block, int dof, int component) {
     return true;
 }
 
-/// The same of A's block where the first pivot failed, of any rank; false where no rank can look at it.
-bool fails_without_exchanges(const SystemMatrix& a, const PivotInverter& inverter) {
-    SetupReport report;
-    inverter.add_failures_to(report);
-    const PivotEvent& first = report.modified.back();
-    const std::vector<double> block = surroundings(a, first.cell).block;
-    const bool fails = !block.empty() && needs_exchanges(block, a.dof(), first.component);
+/// Whether A's block where the first pivot failed needs row exchanges; false where no rank can look at it.
+bool fails_without_exchanges(const SystemMatrix& a, const FirstFailure& first) {
+    const std::vector<double>& block = first.around.block;
+    const bool fails = !block.empty() && needs_exchanges(block, a.dof(), first.pivot.component);
     if (!a.space().is_part()) return fails;
     const std::vector<double> of_ranks = gathered(a.context(), {double(fails)});
     return std::find(of_ranks.begin(), of_ranks.end(), 1.0) != of_ranks.end();
@@ -247,14 +255,15 @@ void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotIn
                    const PivotRules& rules, const std::string& remark, const std::string& of_signs) {
     std::string message = fmt::format("{}: {}{}", name, inverter.explain(), remark);
     if (inverter.not_finite()) throw SetupError(message);
-    const PivotRemedies remedies = remedies_of(a, inverter);
+    const FirstFailure first = first_failure(a, inverter);
+    const PivotRemedies remedies = remedies_of(a, first);
     if (remedies.shift)
         message += inverter.is_zero() ? "" : of_signs;
     else if (!a.space().has_grid() && a.dof() == 1 && inverter.is_zero() && rules.policy != PivotPolicy::boost)
         message +=
             " Its row has no diagonal coefficient, or a zero: number such rows last, or permute the rows of the "
             "system so that large coefficients lie on the diagonal.";
-    if (a.dof() > 1 && inverter.is_zero() && fails_without_exchanges(a, inverter))
+    if (a.dof() > 1 && inverter.is_zero() && fails_without_exchanges(a, first))
         message += fmt::format(
             " A's block of {0} unknowns there is regular, but blocks are inverted without row exchanges, so that none "
             "of their leading minors may be zero: number the {0} unknowns, or the {0} equations, in another order.",
