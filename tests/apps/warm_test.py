@@ -32,6 +32,19 @@ class Warm(ProgramTest):
         self.assertEqual(self.counts(deck, "--arch", "80,90"),
                          {"sm_80": first["sm_90"], "sm_90": first["sm_90"][::-1]})
 
+    def test_lines_for_profilers_are_kept_apart(self):
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n[device]\nbackend = cuda\n")
+
+        def holding_lines():
+            return sum(b".nv_debug_line" in file.read_bytes() for file in (self.folder / "kernels").glob("*.cubin"))
+
+        programs = self.counts(deck, "--arch", "90")["sm_90"][0]
+        self.assertEqual(holding_lines(), 0)
+        os.environ["HYPERPLANE_KERNEL_LINES"] = "1"
+        self.addCleanup(os.environ.pop, "HYPERPLANE_KERNEL_LINES")
+        self.assertEqual(self.counts(deck, "--arch", "90")["sm_90"], (programs, 0))
+        self.assertEqual(holding_lines(), programs)
+
     def test_a_study_has_the_kernels_of_its_cases(self):
         text = POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n[device]\nlayout = natural\n"
         alone = self.counts(self.write("a.ini", text), "--arch", "90")["sm_90"][0]
