@@ -17,7 +17,8 @@ public:
     /// `step` must have run once. On a shared GPU it is recorded even where a run would not record it, unless
     /// `as_a_run`: for steps with kernels that fill a GPU and wait for those of other ranks.
     Replay(const Context& context, std::function<void()> step, bool as_a_run = false) : step_(std::move(step)) {
-        if (links_of(context).records() || !(as_a_run || cuda::by_messages(context)))
+        const bool runs_record = !context.ranks() || links_of(context).records();
+        if (runs_record || !(as_a_run || cuda::by_messages(context)))
             recording_ = std::make_unique<device::Recording>(context.stream(), step_);
     }
     void queue() const { recording_ ? recording_->queue() : step_(); }
