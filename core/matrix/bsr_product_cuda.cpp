@@ -40,19 +40,6 @@ rtc::Definitions definitions(int lanes, int dof, bool exact) {
     return {{"DOF", std::to_string(dof)}, {"LANES", std::to_string(lanes)}, {"EXACT", std::to_string(exact)}};
 }
 
-/// Whether rows read mostly x of rows that are not far away, by a sample of rows. Where they do not, each block of a
-/// row costs an access of its own, and bsr_rows, which has more threads and leaves more of the first-level cache to
-/// them, is the faster one.
-bool reads_nearby(const BlockPattern& pattern) {
-    constexpr Index samples = 1024, always_near = 4096;
-    const Index near = std::max(pattern.rows() / 16, always_near), step = std::max<Index>(pattern.rows() / samples, 1);
-    Index seen = 0, far = 0;
-    for (Index row = 0; row < pattern.rows(); row += step)
-        for (Index at = pattern.row_begin()[row]; at < pattern.row_begin()[row + 1]; ++at, ++seen)
-            far += std::abs(pattern.column()[at] - row) > near;
-    return 2 * far <= seen;
-}
-
 /// Room for so many blocks, whole lines of them, and for those before them in a line, which are not copied.
 Index with_skipped(Index blocks, int line) {
     return (blocks / 4 * 4 + (line - 4) + line - 1) / line * line;
@@ -105,6 +92,18 @@ int BsrProductCuda::lanes_for(double mean, int dof) {
     const double wanted = std::min(32.0, std::max(1.0, mean) * dof);
     const int lanes = int(std::bit_floor(unsigned(std::max(wanted, 2.0))));
     return std::max(lanes, int(std::bit_ceil(unsigned(dof))));
+}
+
+bool BsrProductCuda::reads_nearby(const BlockPattern& pattern) {
+    constexpr Index samples = 1024, always_near = 4096;
+    const Index near = std::max(pattern.rows() / 16, always_near), step = std::max<Index>(pattern.rows() / samples, 1);
+    Index seen = 0, far = 0;
+    for (Index row = 0; row < pattern.rows(); row += step) {
+        const Index begin = pattern.row_begin()[row], end = pattern.row_begin()[row + 1];
+        if (end - begin > longest) continue;
+        for (Index at = begin; at < end; ++at, ++seen) far += std::abs(pattern.column()[at] - row) > near;
+    }
+    return 2 * far <= seen;
 }
 
 Index BsrProductCuda::bytes(const BlockPattern& pattern, int dof) {

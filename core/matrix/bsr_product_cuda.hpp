@@ -25,6 +25,10 @@ public:
 
     /// Threads of a row whose blocks are `mean` in number on average.
     static int lanes_for(double mean, int dof);
+    /// Whether rows read mostly x of rows that are not far away, by a sample of rows without those that are cut into
+    /// pieces. Where they do not, each block of a row costs an access of its own, and bsr_rows, which has more threads
+    /// and leaves more of the first-level cache to them, is the faster one.
+    static bool reads_nearby(const BlockPattern& pattern);
     /// Bytes that are held for the long rows of a pattern, and for a row of so many blocks.
     static Index bytes(const BlockPattern& pattern, int dof);
     static Index bytes_of_row(Index blocks, int dof);

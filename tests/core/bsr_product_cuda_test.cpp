@@ -100,6 +100,23 @@ std::vector<double> expected_product(const BsrMatrix& a, const std::vector<doubl
     return y;
 }
 
+/// The ground of a circuit: first row and column have an entry for each other row.
+TEST(BsrProduct, ReadsNearbyThoughALongRowReadsAll) {
+    const int rows = 20000;
+    reference::Pattern near(std::size_t{rows}), far(std::size_t{rows});
+    for (int row = 0; row < rows; ++row) {
+        near[std::size_t(row)] = {row, std::max(row - 1, 0), std::min(row + 1, rows - 1), 0};
+        near[0].insert(row);
+        far[std::size_t(row)] = {row, (row + rows / 3) % rows, (row + rows / 2) % rows};
+    }
+    const auto reads_nearby = [](const reference::Pattern& pattern) {
+        const auto blocks = reference::random_blocks(pattern, 1, 5);
+        return BsrProductCuda::reads_nearby(*reference::to_bsr_matrix(Context::cpu(1), blocks).pattern());
+    };
+    EXPECT_TRUE(reads_nearby(near));
+    EXPECT_FALSE(reads_nearby(far));
+}
+
 class BsrProductOrderOnDevice : public testing_support::DeviceTest, public testing::WithParamInterface<ProductCase> {};
 
 TEST_P(BsrProductOrderOnDevice, IsThatOfTheLanes) {
