@@ -34,6 +34,9 @@ public:
         if (formula_.source != SourceKind::row_sum) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });
     }
+    std::vector<std::string> error_names() const override {
+        return names_of_error_norms(formula_.source == SourceKind::row_sum);
+    }
 
 private:
     SystemShape shape_;

@@ -100,6 +100,11 @@ public:
         all.insert(all.end(), by_field.begin(), by_field.end());
         return all;
     }
+    std::vector<std::string> error_names() const override {
+        std::vector<std::string> names = names_of_error_norms(keys_.manufactured);
+        for (int c = 0; keys_.manufactured && c < unknowns; ++c) names.push_back(std::string("rms_") + field_names[c]);
+        return names;
+    }
     std::vector<std::string> warnings() const override {
         std::string thin;
         for (int c = 0; c < unknowns; ++c)

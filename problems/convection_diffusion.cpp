@@ -59,6 +59,9 @@ public:
         if (keys_.source != SourceKind::exact) return {};
         return error_norms(u, keys_.domain.grid, [&](Int3 p) { return keys_.exact.value(keys_.domain.position(p)); });
     }
+    std::vector<std::string> error_names() const override {
+        return names_of_error_norms(keys_.source == SourceKind::row_sum || keys_.source == SourceKind::exact);
+    }
     std::vector<std::string> warnings() const override {
         double peclet = 0.0;
         for (int axis = 0; axis < 3; ++axis)

@@ -41,6 +41,11 @@ PointSums<n> sum_over_points(const Vector& u, const Add& add) {
     return all;
 }
 
+/// The names of what error_norms() returns, where a solution is known.
+inline std::vector<std::string> names_of_error_norms(bool known) {
+    return known ? std::vector<std::string>{"max", "rms"} : std::vector<std::string>{};
+}
+
 /// The norms "max" and "rms" of u - exact over all points and unknowns.
 template <class Exact>
 std::vector<ErrorNorm> error_norms(const Vector& u, const Grid& grid, const Exact& exact) {

@@ -82,6 +82,10 @@ public:
             field_error(u, shape_.grid, 0, [&](Int3 p) { return flow.state(flow.domain.position(p), time)[0]; });
         return {{"max", error.max}, {"rms", error.rms}, {"l1", error.l1}};
     }
+    std::vector<std::string> error_names() const override {
+        if (!GasFlow::has_exact_state(keys_.flow.kind)) return {};
+        return {"max", "rms", "l1"};
+    }
 
 private:
     double cell_volume() const {

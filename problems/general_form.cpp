@@ -72,6 +72,7 @@ public:
         from_natural(in_given_order(shape_, u), there);
         return problem_->errors(there, time);
     }
+    std::vector<std::string> error_names() const override { return problem_->error_names(); }
     std::unique_ptr<Problem> in_order(const std::shared_ptr<const RowOrder>& order) const override {
         return std::make_unique<GeneralForm>(problem_, context_, order);
     }

@@ -13,6 +13,7 @@
 #include "core/timer.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/passes.hpp"
+#include "problems/error_norms.hpp"
 #include "problems/matrix_blocks.hpp"
 #include "problems/matrix_input.hpp"
 #include "problems/time_parameters.hpp"
@@ -126,6 +127,7 @@ public:
         const Index unknowns = u.space().all_block_rows() * u.dof();
         return {{"max", largest_of_ranks(u.context(), most)}, {"rms", std::sqrt(squares / double(unknowns))}};
     }
+    std::vector<std::string> error_names() const override { return names_of_error_norms(solution_is_one_); }
     std::unique_ptr<Problem> in_order(const std::shared_ptr<const RowOrder>& order) const override {
         return std::make_unique<FileMatrix>(*this, order);
     }

@@ -152,6 +152,7 @@ public:
         if (!solution_is_one_) return {};
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });
     }
+    std::vector<std::string> error_names() const override { return names_of_error_norms(solution_is_one_); }
     std::vector<std::string> warnings() const override {
         if (!one_solves_zero_) return {};
         return {zero_product_warning()};

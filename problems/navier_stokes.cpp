@@ -64,6 +64,10 @@ public:
     double courant_number(const Vector&, double dt) const override { return dt / keys_.least_spacing(); }
     std::vector<Field> fields() const override;
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override;
+    std::vector<std::string> error_names() const override {
+        if (flow_.kind == FlowCase::cavity) return {};
+        return {"max", "velocity_rms", "pressure_rms"};
+    }
 
 private:
     FlowStep step_of(const Vector& u, const TimeLevel& level) const {

@@ -49,6 +49,7 @@ public:
     }
     std::vector<Field> fields() const override { return problem_->fields(); }
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override { return problem_->errors(u, time); }
+    std::vector<std::string> error_names() const override { return problem_->error_names(); }
     std::vector<Preparation> preparation() const override { return problem_->preparation(); }
     std::vector<std::string> warnings() const override { return problem_->warnings(); }
 

@@ -170,6 +170,10 @@ std::vector<ErrorNorm> poisson_errors(const Vector& u, const Domain& domain, con
     return error_norms(u, domain.grid, [&](Int3 p) { return data.exact.value(domain.position(p)); });
 }
 
+std::vector<std::string> poisson_error_names(const PoissonData& data) {
+    return names_of_error_norms(data.source == SourceKind::row_sum || data.source == SourceKind::exact);
+}
+
 std::vector<Field> poisson_fields(const Domain& domain, const PoissonData& data) {
     std::vector<Field> all{field_of_unknowns("u", 0)};
     if (data.source == SourceKind::row_sum) add_error_fields(all, {"u"}, [](int, Int3, double) { return 1.0; });

@@ -40,6 +40,7 @@ PoissonData poisson_data(const Parameters& parameters, const Domain& domain, con
 
 /// Norms of the error if the solution is known: a manufactured one, or 1 for b = A 1.
 std::vector<ErrorNorm> poisson_errors(const Vector& u, const Domain& domain, const PoissonData& data);
+std::vector<std::string> poisson_error_names(const PoissonData& data);
 
 /// u and, if the solution is known, its error.
 std::vector<Field> poisson_fields(const Domain& domain, const PoissonData& data);

@@ -55,6 +55,7 @@ public:
     std::vector<ErrorNorm> errors(const Vector& u, double) const override {
         return poisson_errors(u, formula_.domain, formula_.interior.data);
     }
+    std::vector<std::string> error_names() const override { return poisson_error_names(formula_.interior.data); }
 
 private:
     SystemShape shape_;

@@ -59,6 +59,7 @@ public:
     double courant_number(const Vector& u, double dt) const override { return whole_->courant_number(all(u), dt); }
     std::vector<Field> fields() const override { return whole_->fields(); }
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override { return whole_->errors(all(u), time); }
+    std::vector<std::string> error_names() const override { return whole_->error_names(); }
     std::vector<Preparation> preparation() const override { return whole_->preparation(); }
     std::vector<std::string> warnings() const override { return whole_->warnings(); }
 

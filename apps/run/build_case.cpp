@@ -339,6 +339,7 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
     if (foundation.problem) {
         check_counts_of_steps(parameters, *foundation.problem, found);
         found.collect([&] { check_diagnostics(parameters, foundation.problem->diagnostic_names()); });
+        found.collect([&] { check_error_norm(parameters, foundation.problem->error_names()); });
     }
     Case built = build_on(foundation, std::move(deck), asked.overrides, std::move(parameters), found);
     check_initial_file(built);

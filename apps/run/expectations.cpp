@@ -239,6 +239,22 @@ void check_diagnostics(const Parameters& parameters, const std::vector<std::stri
     if (parameters.is_set("expect", "diagnostic")) names.check("diagnostic", text_of("diagnostic"));
 }
 
+void check_error_norm(const Parameters& parameters, const std::vector<std::string>& norms) {
+    const bool named = parameters.is_given("expect", "error_norm");
+    const std::string& name = parameters.text("expect", "error_norm");
+    for (const char* bound : {"min_error", "max_error"}) {
+        if (!parameters.is_set("expect", bound)) continue;
+        if (norms.empty())
+            throw RefusedKey(parameters, "expect", bound,
+                             ": the exact solution of this problem is not known, so there is no error to bound; remove "
+                             "the key");
+        if (std::find(norms.begin(), norms.end(), name) == norms.end())
+            throw RefusedKey(
+                parameters, "expect", named ? "error_norm" : bound,
+                fmt::format(": there is no error norm called '{}'; there are: {}", name, fmt::join(norms, ", ")));
+    }
+}
+
 Judgement judge(const Parameters& parameters, const Outcome& outcome) {
     if (outcome.code == ExitCode::checkpointed) return {outcome.code, 0, {}};
     Judge judge(parameters);

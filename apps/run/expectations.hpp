@@ -20,6 +20,8 @@ struct Judgement {
 /// Throws UsageError where a key of [expect] names no diagnostic of the problem, or a bound is missing or no number;
 /// `diagnostics` are the names of all.
 void check_diagnostics(const Parameters& parameters, const std::vector<std::string>& diagnostics);
+/// Throws UsageError where [expect] bounds an error norm that the problem does not have; `norms` are the names of all.
+void check_error_norm(const Parameters& parameters, const std::vector<std::string>& norms);
 
 /// Compares an outcome with [expect]. Unmet expectations give ExitCode::expectation; a failure that expect.exit_code,
 /// expect.stop_reason or expect.end expects gives ok; a preempted run is not judged.

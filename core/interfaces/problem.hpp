@@ -171,6 +171,8 @@ public:
     }
     /// Norms of u minus the exact solution, empty if none is known; u lies in the host's memory.
     virtual std::vector<ErrorNorm> errors(const Vector& /*u*/, double /*time*/) const { return {}; }
+    /// The names of these norms, by which [expect] is checked before there is a state.
+    virtual std::vector<std::string> error_names() const { return {}; }
     /// The same problem with its block rows in another order, if its matrix is general and in the given order. Throws
     /// Error (internal) otherwise.
     virtual std::unique_ptr<Problem> in_order(const std::shared_ptr<const RowOrder>& /*order*/) const { not_general(); }

@@ -118,7 +118,12 @@ std::vector<double> beginning(const Variant& variant, const Context& context) {
         names.push_back(diagnostic.name);
     }
     EXPECT_EQ(names, problem->diagnostic_names()) << variant.problem;
-    for (const ErrorNorm& norm : problem->errors(u, 0.0)) all.push_back(norm.value);
+    names.clear();
+    for (const ErrorNorm& norm : problem->errors(u, 0.0)) {
+        all.push_back(norm.value);
+        names.push_back(norm.name);
+    }
+    EXPECT_EQ(names, problem->error_names()) << variant.problem;
     return all;
 }
 
