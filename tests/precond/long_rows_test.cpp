@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factors of general matrices some of whose rows have entries in most columns, on a CPU: bit for bit those of the plain
-// algorithm, without a walk through such a row for each row that depends on it.
+// algorithm, without a walk through such a row for each row that depends on it. Where their fill is more than any
+// memory holds, it is not sought.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "core/error.hpp"
+#include "core/graph/graph.hpp"
 #include "precond/general/factors/cpu.hpp"
+#include "precond/general/pattern/fill.hpp"
 #include "precond/general_cases.hpp"
 #include "precond/par_ilut/candidates.hpp"
 #include "precond/par_ilut/par_ilut.hpp"
@@ -163,6 +168,65 @@ TEST(LongRows, AreNotReadWholeForEachRowThatDependsOnThem) {
         EXPECT_EQ(shared, rows - 1);
         EXPECT_LT(reads, 80 * Index(rows));
     }
+}
+
+std::shared_ptr<const BlockPattern> pattern_with_columns(const std::vector<std::vector<int>>& rows) {
+    std::vector<Index> row_begin{0};
+    std::vector<int> column;
+    for (const std::vector<int>& row : rows) {
+        column.insert(column.end(), row.begin(), row.end());
+        row_begin.push_back(Index(column.size()));
+    }
+    return std::make_shared<const BlockPattern>(Context::cpu(2), row_begin, column, "test pattern");
+}
+
+TEST(LongRows, BoundTheFillFromBelow) {
+    // Rows 1 and 2 get what row 0 has beyond them, row 3 the same column as it has itself. What row 2 has precedes
+    // row 4.
+    const auto small = pattern_with_columns({{0, 2, 3, 5}, {0, 1}, {0, 2, 4}, {0, 3, 5}, {2, 4}, {5}});
+    EXPECT_EQ(least_fill_above(*small), 3 + 3 + 2 + 1);
+    for (const char* name :
+         {"random", "symmetric", "arrow", "dense_row", "dense", "lower", "empty_rows", "no_diagonal"})
+        for (std::uint64_t seed = 1; seed <= 5; ++seed)
+            for (const int k : {1, 2, 3}) {
+                SCOPED_TRACE(std::string(name) + " " + std::to_string(seed) + " " + std::to_string(k));
+                const Pattern pattern = reference::pattern_named(name, 70, 4, seed);
+                const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), reference::random_blocks(pattern, 2, 1));
+                Index above = 0, below = 0;
+                const Pattern filled = reference::symbolic_ilu(pattern, k);
+                for (int row = 0; row < 70; ++row)
+                    for (const int column : filled[row]) above += column > row, below += column < row;
+                const Index least = least_fill_above(*a.pattern());
+                const Index mirrored = least_fill_above(transposed(*a.pattern(), "test"));
+                EXPECT_LE(least, above);
+                EXPECT_LE(mirrored, below);
+                if (name != std::string("arrow") && name != std::string("dense")) continue;
+                EXPECT_EQ(least, 70 * 69 / 2);
+                EXPECT_EQ(mirrored, 70 * 69 / 2);
+            }
+}
+
+/// The number in the message is the bound: a search ends at another one, after minutes, when it has filled a sixth of
+/// the memory.
+TEST(LongRows, AreRefusedBeforeASearchForFillThatNoMemoryHolds) {
+    const double memory = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
+    const int rows = int(2.2 * std::sqrt(memory / 24.0)), half = rows / 2;
+    std::vector<std::vector<int>> arrow(std::size_t(rows), std::vector<int>{}), corner = arrow;
+    for (int row = 0; row < rows; ++row) {
+        arrow[0].push_back(row);
+        if (row < half) corner[0].push_back(row);
+        if (row == 0) continue;
+        arrow[row] = {0, row};
+        corner[row] = row < half ? std::vector{row} : std::vector{0, row};
+    }
+    const auto refused = [](const std::vector<std::vector<int>>& columns, Index least, const std::string& side) {
+        const auto a = pattern_with_columns(columns);
+        expect_error<OutOfMemory>(
+            [&] { filled_pattern(a->context(), a, 1, "test"); },
+            "at least " + std::to_string(least) + " " + side + " the diagonal, that they do not fit into the memory");
+    };
+    refused(arrow, Index(rows) * (rows - 1) / 2, "above");
+    refused(corner, Index(half) * (rows - half), "below");
 }
 
 /// par_ilut looks for candidates in all products, so a plan tells where there are many of them, and of which row.

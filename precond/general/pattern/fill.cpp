@@ -59,21 +59,35 @@ private:
 /// the memory of the machine, and minutes, before anything is allocated for the factors.
 class Room {
 public:
+    /// `least`: so many entries will be found at least. Throws OutOfMemory if they are already too many.
+    Room(int k, Index rows, const char* side, Index least) : k_(k), rows_(rows), side_(side) {
+        if (least > most_) refuse(least);
+    }
+
     /// Whether the search goes on after `found` more entries.
     bool has(Index found) { return !full_ && (count_ += found) <= most_; }
-    void close() { full_ = true; }
+    /// Stops the search where `found` more entries have used up the memory.
+    void close(Index found) {
+        count_ += found;
+        full_ = true;
+    }
     /// Throws OutOfMemory if the search was stopped.
-    void check(int k, Index rows) const {
-        if (!full_ && count_ <= most_) return;
-        throw OutOfMemory(fmt::format(
-            "out of memory: with fill level {} the factors of {} rows have so many entries that the search for them "
-            "ended after {} above the diagonal, as rows or columns with very many entries cause; use a lower "
-            "fill_level, "
-            "or preconditioner.name = par_ilut, whose fill_limit bounds them",
-            k, rows, Index(count_)));
+    void check() const {
+        if (full_ || count_ > most_) refuse(count_);
     }
 
 private:
+    [[noreturn]] void refuse(Index least) const {
+        throw OutOfMemory(fmt::format(
+            "out of memory: with fill level {} the factors of {} rows have so many entries, at least {} {} the "
+            "diagonal, that they do not fit into the memory, as rows or columns with very many entries cause; use a "
+            "lower fill_level, or preconditioner.name = par_ilut, whose fill_limit bounds them",
+            k_, rows_, least, side_));
+    }
+
+    int k_;
+    Index rows_;
+    const char* side_;  ///< of the diagonal
     /// Of an entry above the diagonal and its mirror image the pattern has 8 bytes and the factors 16.
     const Index most_ = Index(sysconf(_SC_PHYS_PAGES)) * Index(sysconf(_SC_PAGESIZE)) / 24;
     std::atomic<Index> count_ = 0;
@@ -81,18 +95,17 @@ private:
 };
 
 /// The part above the diagonal of every row. Throws OutOfMemory.
-Lists upper_fill(const BlockPattern& graph, int k) {
+Lists upper_fill(const BlockPattern& graph, int k, Room& room) {
     const Index rows = graph.rows();
-    Room room;
     const int parts = graph.context().threads_for(graph.blocks());
     std::vector<std::vector<int>> found(std::size_t(parts), std::vector<int>{});
     Lists lists{std::vector<Index>(std::size_t(rows) + 1, 0), {}};
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
     for (int part = 0; part < parts; ++part) {
+        constexpr Index often = 65536;
+        Index fresh = 0;  // found, but not counted yet
         try {
             Search search(graph, k);
-            constexpr Index often = 65536;
-            Index fresh = 0;
             for (Index i = graph.first_row(part, parts); i < graph.first_row(part + 1, parts); ++i) {
                 const std::size_t before = found[part].size();
                 search.row(int(i), found[part]);
@@ -102,10 +115,10 @@ Lists upper_fill(const BlockPattern& graph, int k) {
                 fresh = 0;
             }
         } catch (const std::bad_alloc&) {
-            room.close();
+            room.close(fresh);
         }
     }
-    room.check(k, rows);
+    room.check();
     std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
     lists.column.reserve(std::size_t(lists.begin.back()));
     for (std::vector<int>& part : found) {
@@ -184,13 +197,33 @@ FilledPattern filled_as(const BlockPattern& a, std::shared_ptr<const BlockPatter
 
 }  // namespace
 
+Index least_fill_above(const BlockPattern& a) {
+    const Index* const begin = a.row_begin();
+    const int* const column = a.column();
+    Index sum = 0;
+#pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.blocks())) reduction(+ : sum)
+    for (Index i = 0; i < a.rows(); ++i) {
+        const auto beyond_i = [&](Index row) {
+            const int* const end = column + begin[row + 1];
+            return Index(end - std::upper_bound(column + begin[row], end, int(i)));
+        };
+        Index most = beyond_i(i);
+        for (Index at = begin[i]; at < begin[i + 1] && column[at] < i; ++at)
+            if (const Index m = column[at]; begin[m + 1] - begin[m] > most) most = std::max(most, beyond_i(m));
+        sum += most;
+    }
+    return sum;
+}
+
 FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
                              const std::string& label) {
     if (k == 0)
         if (Diagonals diagonals = diagonals_of(*a, label); diagonals.missing == 0)
             return filled_as(*a, a, std::move(diagonals), label);
     const BlockPattern mirrored = transposed(*a, label);
-    const Lists upper = upper_fill(*a, k), lower = transposed(upper_fill(mirrored, k), a->rows());
+    Room above(k, a->rows(), "above", k > 0 ? least_fill_above(*a) : 0);
+    Room below(k, a->rows(), "below", k > 0 ? least_fill_above(mirrored) : 0);
+    const Lists upper = upper_fill(*a, k, above), lower = transposed(upper_fill(mirrored, k, below), a->rows());
     return filled_as(*a, joined(host, lower, upper, a->rows(), label), label);
 }
 

@@ -32,7 +32,16 @@ struct FilledPattern {
     }
 };
 
-/// The pattern of A with the fill of levels up to k, and all diagonal blocks. `a` is one that the host can read.
+/// A lower bound for the blocks above the diagonal in the pattern of ILU(k), for every k >= 1, from one pass over the
+/// blocks of A, whose pattern the host can read. Row i has its own blocks (i, j), j > i. It also has those of each row
+/// m < i for which (i, m) is stored, as far as they lie beyond column i: on the path i, m, j the only inner vertex is
+/// smaller than i and j, so the level of (i, j) is at most 1. These rows may share columns, so what is certain is the
+/// largest of their numbers; the bound is its sum over all i.
+Index least_fill_above(const BlockPattern& a);
+
+/// The pattern of A with the fill of levels up to k, and all diagonal blocks. `a` is one that the host can read. Throws
+/// OutOfMemory where no memory could hold the factors: before the search if least_fill_above says so, of A or of its
+/// transpose, else as soon as so many blocks are found.
 FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
                              const std::string& label);
 
