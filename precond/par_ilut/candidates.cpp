@@ -65,20 +65,9 @@ public:
     void write(Index i, Index count, int* column, double* values) {
         collect(i);
         const int size = x_.dof * x_.dof;
-        chosen_.clear();
         sizes_.resize(columns_.size());
-        for (std::size_t at = 0; at < columns_.size(); ++at) {
-            sizes_[at] = square(&values_[at * size], size);
-            if (!held_[at]) chosen_.push_back(int(at));
-        }
-        const auto by_column = [&](int p, int q) { return columns_[p] < columns_[q]; };
-        if (count < Index(chosen_.size())) {
-            std::nth_element(chosen_.begin(), chosen_.begin() + count, chosen_.end(), [&](int p, int q) {
-                return sizes_[p] != sizes_[q] ? sizes_[p] > sizes_[q] : by_column(p, q);
-            });
-            chosen_.resize(std::size_t(count));
-        }
-        std::sort(chosen_.begin(), chosen_.end(), by_column);
+        for (std::size_t at = 0; at < columns_.size(); ++at) sizes_[at] = square(&values_[at * size], size);
+        choose(std::size_t(count));
         for (const int at : chosen_) {
             *column++ = columns_[at];
             values = std::copy_n(&values_[std::size_t(at) * size], size, values);
@@ -103,6 +92,30 @@ public:
     }
 
 private:
+    /// Chooses the `count` largest candidates, among equal ones those of the first columns, and puts them in the order
+    /// of columns. A row that depends on a long one has candidates in most columns, of which it takes few: those that
+    /// `count` others are known to precede are passed over.
+    void choose(std::size_t count) {
+        const auto by_column = [&](int p, int q) { return columns_[p] < columns_[q]; };
+        const auto precedes = [&](int p, int q) {
+            return sizes_[p] != sizes_[q] ? sizes_[p] > sizes_[q] : by_column(p, q);
+        };
+        const auto keep_largest = [&] {
+            std::nth_element(chosen_.begin(), chosen_.begin() + std::ptrdiff_t(count) - 1, chosen_.end(), precedes);
+            chosen_.resize(count);
+        };
+        chosen_.clear();
+        int last = -1;  // of those that were the largest when they were last chosen
+        for (int at = 0; at < int(columns_.size()) && count > 0; ++at) {
+            if (held_[at] || (last >= 0 && !precedes(at, last))) continue;
+            chosen_.push_back(at);
+            if (chosen_.size() < 2 * count) continue;
+            keep_largest();
+            last = chosen_.back();
+        }
+        if (chosen_.size() > count) keep_largest();
+        std::sort(chosen_.begin(), chosen_.end(), by_column);
+    }
     /// Collects the columns of row i, their blocks, and which of them X has.
     void collect(Index i) {
         columns_.clear();
@@ -134,10 +147,12 @@ private:
         std::array<double, max_dof * max_dof> w;
         std::fill_n(w.begin(), size, 0.0);
         general_cpu::add_product<m>(dof, 1.0, x_.values.data() + at * size, inverse_ + k * size, w.data());
-        for (Index other = first_from(k, first); other < end; ++other) {
-            const std::size_t place = find_valued(p.column()[other]);
-            general_cpu::add_product<m>(dof, -1.0, w.data(), x_.values.data() + other * size, &values_[place * size]);
-        }
+        const Index begin = first_from(k, first);
+        for (Index other = begin; other < end; ++other) find(p.column()[other]);
+        add_values();
+        for (Index other = begin; other < end; ++other)
+            general_cpu::add_product<m>(dof, -1.0, w.data(), x_.values.data() + other * size,
+                                        &values_[std::size_t(place_[p.column()[other]]) * size]);
     }
     /// The place of the first block of X above the diagonal of row k whose column is at least `column`.
     Index first_from(Index k, int column) const {
@@ -152,13 +167,15 @@ private:
         columns_.push_back(column);
         return columns_.size() - 1;
     }
-    /// The same in all lists; a new block is zero, and X does not have it.
+    /// Gives new columns a block, which is zero, and which X does not have.
+    void add_values() {
+        held_.resize(columns_.size(), false);
+        values_.resize(columns_.size() * std::size_t(x_.dof * x_.dof), 0.0);
+    }
+    /// The place of a column in all lists.
     std::size_t find_valued(int column) {
         const std::size_t place = find(column);
-        if (place == held_.size()) {
-            held_.push_back(false);
-            values_.resize(values_.size() + std::size_t(x_.dof * x_.dof), 0.0);
-        }
+        add_values();
         return place;
     }
 

@@ -229,6 +229,58 @@ TEST(LongRows, AreRefusedBeforeASearchForFillThatNoMemoryHolds) {
     refused(corner, Index(half) * (rows - half), "below");
 }
 
+/// The largest `most` times as many values of A - M as A has in a row, which X = A does not have, among equal ones the
+/// first; for a symmetric matrix those above the diagonal with their mirror images.
+ScalarRows largest_candidates(const ScalarRows& a, bool symmetric, int most) {
+    ScalarRows all(a.size());
+    for (int i = 0; i < int(a.size()); ++i) {
+        std::map<int, double> row;
+        for (const auto& [k, left] : a[i]) {
+            if (k >= i) break;
+            const double w = left * (1.0 / a[k].at(k));
+            for (const auto& [j, value] : a[k])
+                if (j > k && (!symmetric || j > i) && !a[i].count(j)) row[j] = std::fma(-w, value, row[j]);
+        }
+        std::vector<std::pair<double, int>> order;
+        for (const auto& [j, value] : row) order.emplace_back(-value * value, j);
+        std::sort(order.begin(), order.end());
+        const auto first = symmetric ? a[i].lower_bound(i) : a[i].begin();
+        const auto limit = std::size_t(most) * std::size_t(std::distance(first, a[i].end()));
+        order.resize(std::min(order.size(), limit));
+        for (const auto& [size, j] : order) all[i][j] = row[j], (symmetric ? all[j][i] : all[i][j]) = row[j];
+    }
+    return all;
+}
+
+TEST(LongRows, GiveTheLargestCandidates) {
+    for (const char* name : {"arrow", "hubs"})
+        for (const bool symmetric : {false, true})
+            for (const bool equal : {false, true})
+                for (const int most : {1, 2, 40}) {
+                    SCOPED_TRACE(std::string(name) + (symmetric ? " symmetric " : " ") + (equal ? "equal " : "") +
+                                 std::to_string(most));
+                    BlockMatrix data = long_rowed(name, 300, symmetric);
+                    for (int row = 0; row < 300 && equal; ++row)
+                        for (auto& [column, block] : data.rows[row])
+                            if (column != row) block.values[0] = -0.25;
+                    const ScalarRows rows = scalar_rows(data);
+                    const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(2), data, symmetric);
+                    GeneralFactors x;
+                    x.symmetric = symmetric;
+                    x.filled = filled_pattern(a.context(), a.pattern(), 0, "test");
+                    x.values = Buffer<double>(a.context(), "test", x.value_count());
+                    std::copy_n(a.values(), x.value_count(), x.values.data());
+                    Buffer<double> inverse(a.context(), "test", 300);
+                    for (int row = 0; row < 300; ++row) inverse[row] = 1.0 / rows[row].at(row);
+                    const auto found = par_ilut::candidates_of(a, 0.0, x, inverse.data(), most, false);
+                    ScalarRows listed(300);
+                    for (int row = 0; row < 300; ++row)
+                        for (Index at = found.begin[row]; at < found.begin[row + 1]; ++at)
+                            listed[row][found.column[at]] = found.values[at];
+                    EXPECT_TRUE(listed == largest_candidates(rows, symmetric, most));
+                }
+}
+
 /// par_ilut looks for candidates in all products, so a plan tells where there are many of them, and of which row.
 TEST(LongRows, AreToldByThePlanOfParIlut) {
     const auto warning = [](const std::string& pattern, int rows, bool symmetric, const Settings& settings = {}) {
