@@ -3,12 +3,13 @@
 # Measures on this machine's GPU what docs/results/CARD holds (h100, h200), all with one program.
 #   docs/results/measure.sh [--build DIR] [--minutes M] [--only PATTERN] [--without PATTERN] [--gpus N] FOLDER
 #   docs/results/measure.sh --list
-# Each measurement is a file FOLDER/NAME.json or NAME.txt that appears when it is complete. It measures in parts, for machines
-# with a time limit: it ends after M minutes (default 8.5) at the latest, with exit code 75 if some are missing; the same
-# command, given again, goes on. On a machine with several GPUs as many measurements run at a time, each on a GPU and processors
-# of its own; --gpus takes fewer. --only makes those in whose names the regular expression PATTERN is found, --without leaves such
-# ones out. It refuses a program that was built from uncommitted changes, and a folder that holds results of another commit. The
-# folder in docs/results is named after the card; docs/results/tables.py FOLDER prints the tables of its page.
+# Each measurement is a file FOLDER/NAME.json, or FOLDER/NAME.txt with its commit in the first line, that appears when it is
+# complete. It measures in parts, for machines with a time limit: it ends after M minutes (default 8.5) at the latest, with
+# exit code 75 if some are missing; the same command, given again, goes on. On a machine with several GPUs as many measurements
+# run at a time, each on a GPU and processors of its own; --gpus takes fewer. --only makes those in whose names the regular
+# expression PATTERN is found, --without leaves such ones out. It refuses a program that was built from uncommitted changes, and
+# a folder that holds results of another commit. The folder in docs/results is named after the card; docs/results/tables.py
+# FOLDER prints the tables of its page.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 build=$root/build/release minutes=8.5 only='' without='' gpus='' folder=''
@@ -188,7 +189,7 @@ orderings.txt|30|compare inputs/paper/poisson_ic0_tight.ini --backend cuda --pre
 LIST
 }
 
-usage() { sed -n '4,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
+usage() { sed -n '4,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2; }
 while [ $# -gt 0 ]; do
     case $1 in
         --list) measurements | cut -d'|' -f1,2 | tr '|' ' '; exit 0 ;;
@@ -250,7 +251,10 @@ measure() { # name words...
     fi
     # shellcheck disable=SC2086 # words are split on purpose
     "${tool[@]}" ${words//RECORD/$work/$name.h5} </dev/null >"$work/$name" 2>"$folder/$name.log" || status=$?
-    [ "${name##*.}" = json ] || mv "$work/$name" "$part"
+    if [ "${name##*.}" != json ]; then
+        sed -i "1i commit $sha" "$work/$name"
+        mv "$work/$name" "$part"
+    fi
     if [ $status -eq 0 ] && [ -s "$part" ]; then
         mv "$part" "$folder/$name"
         rm -f "$folder/$name.log"

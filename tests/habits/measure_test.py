@@ -147,6 +147,13 @@ class Measure(unittest.TestCase):
         (self.folder / "results/first-runs.json").unlink()
         self.assertIn("first-runs.json: failed", self.measure(1, "--only", "first-runs"))
 
+    def test_texts_begin_with_the_commit(self):
+        self.measure(0, "--minutes", "1000", "--only", "txt$")
+        texts = list((self.folder / "results").glob("*.txt"))
+        self.assertEqual({path.name for path in texts}, {name for name in self.listed()[0] if name.endswith(".txt")})
+        for path in texts:
+            self.assertEqual(path.read_text(), "commit 0123abc\ndone\n")
+
     def test_one_commit_for_all(self):
         self.measure(0, "--only", "levels")
         self.build_of("4567def")
@@ -159,9 +166,13 @@ class Measure(unittest.TestCase):
         program.write_text(PROGRAM.replace("SHA", "0123abc").replace("echo done", "exit 3"))
         self.assertIn("levels.json: failed with exit code 3", self.measure(1, "--only", "levels"))
         self.assertFalse((self.folder / "results/levels.json").exists())
+        self.assertIn("lap-times.txt: failed with exit code 3", self.measure(1, "--only", "lap-times"))
         self.build_of("0123abc")
         self.measure(0, "--only", "levels")
         self.assertTrue((self.folder / "results/levels.json").exists())
+        program.write_text(PROGRAM.replace("SHA", "0123abc").replace("echo done", "exit 0"))
+        self.assertIn("lap-times.txt: failed", self.measure(1, "--only", "lap-times"))  # it printed nothing
+        self.assertFalse((self.folder / "results/lap-times.txt").exists())
 
 
 class MeasureRanks(unittest.TestCase):
