@@ -57,7 +57,8 @@ def of_struct_ilu():
         "Figure 7, factorisation, Diamond": [gigaflops(case(name, f"diamond25:8:{n}")["kernels"]["factorise"]) for name, n in ((tall, 80), (larger, 104))],
         "Figure 8, breakdown": figure8(),
         "Figure 9, Star-13P": [1e3 * median(case("figure9", f"{stencil}:2:{n}")["kernels"]["lower"])
-                               for n in (32, 64, 128, 192, 256, 320) for stencil in ("star13", "diamond13")],
+                               for n in (32, 64, 128, 192, 256, 320) for stencil in ("star13", "diamond13")]
+                              + [mean(overs("figure9", "lower", which)) for which in (lambda one: one["n"] < 320, lambda one: True)],
         "Section 5.4, memory": [gigabytes_of_factors("struct_ilu"), gigabytes_of_factors("cusparse_ilu:format=bsr"),
                                 case(tall, "star7:6:160")["cusparse"]["csr"]["work_bytes"] / 1e9, gigabytes_of_factors("cusparse_ilu")],
         **whole_solves_of_struct_ilu(),
@@ -97,6 +98,13 @@ def of_fgbilu():
         found, kernel = row(f"h200/{applications}.json", f"star7:6:{n}", "fgbilu"), case(products, f"star7:6:{n}")["kernels"]
         return [kernel["factorise"]["flops"] / found["setup"]["median"] / 1e9, found["bytes_per_apply"] / found["apply"]["median"] / 1e9,
                 of_bytes(products, f"star7:6:{n}", "spmv")]
+
+    def bytes_a_multiply_add():
+        kernel = case("products", "star7:6:65")["kernels"]
+        lower, upper, product, factor = (kernel[name] for name in ("lower", "upper", "spmv", "factorise"))
+        solves = row("h200/fgbilu-figure9.json", "star7:6:65", "fgbilu")["bytes_per_apply"]
+        return [2 * moved / flops for moved, flops in ((factor["own_bytes"], factor["flops"]), (solves, lower["flops"] + upper["flops"]),
+                                                       (product["own_bytes"], product["flops"]))]
     small, large = ("fgbilu-figure9", "products", 65), ("preconditioners-6", "kernels-table3", 160)
     return {
         "Algorithm 4, ACC": of_decks("fgbilu-kernels", factorisation),
@@ -106,9 +114,11 @@ def of_fgbilu():
         "Figure 9, time a point": [*figure9_of_fgbilu("fgbilu", "setup"), *figure9_of_fgbilu("fgbilu", "apply"),
                                    *(times[at] for times in kernels for at in (0, -1))],
         "Table 3, time a point": [*of_sizes(*small), *of_sizes(*large)],
+        "Algorithm 7, residual": [None, of_sizes(*small)[2]],
         "Table 3, one thread": [None, *(time / 1e3 for time in cpu), *(one / other for one, other in zip(cpu, gpu)),
                                 *(1e6 * setup[end] / 65**3 for end in ("least", "most")), *[None] * 6],
-        "Table 4, GFLOPS": [*rates_of_sizes(*small), *rates_of_sizes(*large)],
+        "Table 4, GFLOPS": [*rates_of_sizes(*small), *rates_of_sizes(*large), *bytes_a_multiply_add(),
+                           *(time / threads for time, threads in zip(of_sizes(*small), (36, 36, 6)))],
         "Figure 10, time a point over n": [*of_decks("fgbilu", application, True), *of_decks("fgbilu", factorisation, True)],
     }
 
