@@ -96,9 +96,9 @@ public:
     explicit operator bool() const { return function_; }
     const std::string& name() const { return name_; }
     const device::Stream& stream() const { return *stream_; }
-    /// Allows `bytes` of dynamic shared memory for a block.
+    /// Allows `bytes` of dynamic shared memory for a thread block.
     void allow_shared(Index bytes) const;
-    /// Resident blocks on a multiprocessor.
+    /// The number of thread blocks that are resident on a multiprocessor.
     int occupancy(int threads, Index shared_bytes) const;
 
 protected:
@@ -128,7 +128,7 @@ public:
     Kernel(const Context& context, const Source& source, const Definitions& definitions, const std::string& name)
         : AnyKernel(context, source, definitions, name) {}
 
-    /// Launches on the context's stream. `early`: the kernel may begin when all blocks of the kernel before have
+    /// Launches on the context's stream. `early`: the kernel may begin when all thread blocks of the kernel before have
     /// allowed it, and waits itself for what that one writes (programmatic dependent launch).
     void launch(Blocks blocks, unsigned threads, Index shared_bytes, const Arguments& arguments,
                 bool early = false) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums over the threads of a block, in a fixed order, for nvcc and NVRTC.
+// Sums over the threads of a thread block, in a fixed order, for nvcc and NVRTC.
 #pragma once
 
 namespace hyperplane::cuda {
@@ -12,7 +12,7 @@ __device__ inline double warp_sum(double value) {
     return value;
 }
 
-/// Sum over the threads of a block; valid in thread 0.
+/// Sum over the threads of a thread block; valid in thread 0.
 __device__ inline double block_sum(double value) {
     __shared__ double of_warp[block_warps];
     value = warp_sum(value);

@@ -163,7 +163,7 @@ struct Part {
         for (int q = 0; q < PARTS; ++q) sum += product_of(q);
         return sum;
     }
-    /// Row v of the sum over neighbours, in the threads of part 0. All threads of the block call this.
+    /// Row v of the sum over neighbours, in the threads of part 0. All threads of the thread block call this.
     __device__ __forceinline__ double sum_of_columns(const Arguments& a, const Point& p) const {
         __shared__ double sums[SOLVE_POINTS * DOF * (DOF + TOGETHER)];
         // Rows are padded by one value, to avoid bank conflicts.

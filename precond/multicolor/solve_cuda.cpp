@@ -44,7 +44,7 @@ bool can_load_ahead(const ColouredShape& shape, int dof, FactorStorage storage) 
 bool loads_ahead(const ColouredShape& shape, int dof, FactorStorage storage) {
     return can_load_ahead(shape, dof, storage) && shape.stride <= 65536;
 }
-/// Threads of a block in place of `others`, where steps load ahead.
+/// Threads of a thread block in place of `others`, where steps load ahead.
 int threads_with(bool ahead, const ColouredShape& shape, int others) {
     return ahead && shape.stride <= 16384 ? MulticolorCuda::ahead_threads : others;
 }

@@ -46,9 +46,9 @@ std::vector<ColourStep> colour_steps(const ColouredPoints& points, const Layout&
 /// The kernels for one shape, and their arguments.
 class MulticolorCuda {
 public:
-    /// Threads of a block; fewer if the blocks can then be distributed more evenly to multiprocessors.
+    /// Threads of a thread block; fewer if the thread blocks can then be distributed more evenly to multiprocessors.
     static constexpr int usual_threads = 256, fewer_threads = 192;
-    /// Threads of a block where steps load ahead on a grid of few places: more multiprocessors share the loads.
+    /// Threads of a thread block where steps load ahead on a grid of few places: more multiprocessors share the loads.
     static constexpr int ahead_threads = 128;
 
     /// `layout` is that of r and z; `points` are read as long as this lives.

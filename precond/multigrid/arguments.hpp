@@ -17,9 +17,9 @@ struct GridStep {
     GridSlots fine, coarse, order;
     int extent[3];           // of the coordinates of the order; in natural order the last one counts planes
     int begin;               // the first plane whose coarse points are taken, in natural order; else 0
-    int columns;             // threads of a block along the first coordinate
+    int columns;             // threads of a thread block along the first coordinate
     int rows;                // along the second one; those that remain lie along the last one
-    int tiles;               // blocks along the first coordinate
+    int tiles;               // thread blocks along the first coordinate
     int own_begin, own_end;  // the planes of the fine grid that this rank has
     int fine_slots, coarse_slots, order_slots;  // in memory
 };

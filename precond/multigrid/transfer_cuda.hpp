@@ -15,7 +15,7 @@ GridSlots slots_of(const Layout& layout);
 class StepLaunch {
 public:
     /// For the coarse points in the planes [begin, end); in hyperplane layout these are all planes.
-    /// `layers`: so many threads of a block lie along the coordinate that changes most slowly.
+    /// `layers`: so many threads of a thread block lie along the coordinate that changes most slowly.
     StepLaunch(const Layout& fine, const Layout& coarse, const Layout& order, int begin, int end, int threads,
                int layers = 1);
 

@@ -53,7 +53,7 @@ __device__ __forceinline__ unsigned barrier_of(int step) {
     return shared_address(shared + barriers_begin + unsigned(step - FIRST) % BARRIERS);
 }
 
-/// Waits for all threads of the block. Producers and consumers wait at different places of the text, hence
+/// Waits for all threads of the thread block. Producers and consumers wait at different places of the text, hence
 /// barrier.sync.
 __device__ __forceinline__ void sync_block() {
     __syncwarp();

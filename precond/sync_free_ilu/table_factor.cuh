@@ -7,7 +7,7 @@
 // one after another is arithmetic.
 //
 // Thread blocks are resident, and each warp has every n-th slice, in the order of levels (as in solve.cuh, where it is
-// said why there is no deadlock). The tables of a slice are fetched while the one before is worked on.
+// said why there is no deadlock). The tables of a slice are prefetched while the one before is worked on.
 //
 // Definitions: SYMMETRIC, OFFSET (the type of an offset), BY_ROW (general/factors/row.cuh).
 

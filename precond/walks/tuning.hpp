@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tunings of kernels on a GPU that only benchmarks and tests set. Every choice gives the same result; a default of 0 or
-// -1 lets the program choose.
+// -1 lets the program choose, and other defaults are what runs use.
 #pragma once
 
 #include "core/types.hpp"
@@ -24,8 +24,8 @@ struct StructIluTuning {
     bool factor_ring = true;         ///< factorisations with a thread a row keep neighbours' factors in shared memory
     bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
     int pipelined = -1;              ///< 1: terms of earlier levels are summed in advance (section 4.2.1); 0: not
-    int rows = -1;                   ///< edges that a lane loads at a time if warps do not meet a level; 0: they meet
-    bool edges_meet = false;         ///< threads that load edges wait where arriving suffices, for racecheck
+    int rows = -1;                   ///< edges that a lane loads at a time if levels end without a barrier; 0: with one
+    bool edges_meet = false;         ///< threads that load edges wait at barriers where arriving suffices, for racecheck
 };
 
 /// Of fgbilu's style blocks.
@@ -39,7 +39,7 @@ struct FgBiluTuning {
 /// Of subdomain_ildu0's kernels that go level by level.
 struct SubdomainTuning {
     int workers = 0;        ///< consumer threads of a thread block, a multiple of 32; 0: one for each row
-    Index ring = 8 * 1024;  ///< bytes in flight that a block should have, even if fewer blocks are resident
+    Index ring = 8 * 1024;  ///< bytes in flight that a thread block should have, even if fewer are resident
 };
 
 }  // namespace hyperplane

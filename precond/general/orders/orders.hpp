@@ -13,7 +13,7 @@ namespace hyperplane {
 struct OrderNeeds {
     int dof = 1;
     bool slices = false;                   ///< of both solves
-    SolveWay way = SolveWay::sync_free;    ///< of these solves, which decides whether slices tell their levels
+    SolveWay way = SolveWay::sync_free;    ///< of these solves, which decides whether orders keep where levels begin
     std::optional<TableShape> table = {};  ///< of a factorisation by tables
     bool by_level = false;                 ///< of a factorisation by search
 

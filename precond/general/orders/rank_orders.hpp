@@ -8,7 +8,7 @@
 namespace hyperplane {
 
 /// In the host's memory. `rows`: the number of own rows; levels are those that these have among themselves. Ranks have
-/// no levels in common, so slices do not tell them.
+/// no levels in common, so orders do not keep where levels begin.
 Orders orders_of_rank(const Context& host, const FilledPattern& filled, Index rows, const OrderNeeds& needs,
                       const std::string& label);
 /// A copy in a GPU's memory.

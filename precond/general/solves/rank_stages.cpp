@@ -11,7 +11,7 @@ namespace {
 constexpr Index stages_a_rank = 8;
 constexpr Index most_buckets = 4096;
 
-/// The level of each row in memory, counted from 1; other ranks tell those of their rows.
+/// The level of each row in memory, counted from 1; other ranks send those of their rows.
 std::vector<double> levels_in_memory(Communicator& ranks, const BlockPattern& p, const RowSlab& slab, Side side,
                                      const std::vector<RankStages::Exchange>& from,
                                      const std::vector<RankStages::Exchange>& to) {

@@ -18,7 +18,7 @@ namespace hyperplane {
 class SlicedSolve final : public GeneralSolve {
 public:
     /// All in the context's memory; `pattern` must exist as long as this object. The orders of its triangles are taken
-    /// over; where they tell where levels begin, solves go by levels. `slab`: on several ranks that keep the couplings
+    /// over; where they say where levels begin, solves go by levels. `slab`: on several ranks that keep the couplings
     /// between them; the pattern has a rank's rows in memory, and the orders have its own ones. All ranks must call it.
     SlicedSolve(const Context& context, const GpuPattern& pattern, SlicedOrder lower, SlicedOrder upper, int dof,
                 FactorStorage storage = FactorStorage::double_precision,

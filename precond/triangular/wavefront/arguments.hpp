@@ -13,7 +13,7 @@ namespace hyperplane {
 /// upper step, u and the next s in the lower one.
 struct EisenstatArguments {
     double *s, *p, *y;
-    const double* diagonal;  // of A; null if E and D tell it
+    const double* diagonal;  // of A; null if it is computed from E and D
     const double* known;     // the sums of the step before; in a lower step, those of the upper one
     EisenstatBounds bounds;
 };

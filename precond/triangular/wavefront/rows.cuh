@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tile whose warps do not meet at every level (ROWS > 0). Definitions: precond/triangular/wavefront/solve.cuh.
+// A tile whose warps have no barrier at every level (ROWS > 0). Definitions: precond/triangular/wavefront/solve.cuh.
 //
 // A warp has the 32 lines of one k of a tile and walks their levels at its own pace, a few levels behind the row before
 // it. What a row of the ring has, it says in shared memory as one number, its progress: all its values up to that level
@@ -57,7 +57,7 @@ __device__ __forceinline__ void store_progress(unsigned at, int level) {
 __device__ __forceinline__ unsigned progress_at(int which) {
     return shared_address(progress + which);
 }
-/// All threads of the block meet, once.
+/// All threads of the thread block wait here for one another, once.
 __device__ __forceinline__ void all_begin() {
     asm volatile("barrier.sync 1;" ::: "memory");
 }

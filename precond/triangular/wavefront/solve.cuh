@@ -137,8 +137,8 @@ __device__ double sum_ahead_of(const Arguments& a, const Tile& tile, int of, int
     return 0.0;
 }
 
-/// Writes the sums of `values` over all threads of the block to to[m * distance], in an order that does not depend on
-/// which block ends last. `sums` is shared memory.
+/// Writes the sums of `values` over all threads of the thread block to to[m * distance], in an order that does not
+/// depend on which thread block ends last. `sums` is shared memory.
 __device__ __forceinline__ void sum_over_threads(const double* values, double (*sums)[threads / 32], double* to,
                                                  int distance) {
     const int thread = threadIdx.x;
