@@ -11,8 +11,7 @@
 //        ended, unless work was queued between them.
 //     2. After a replay has been waited for, `replayed` reads the times between the marks.
 //     3. A graph without marks may be replayed instead of its twin with marks (`skipped`). At its end, each scope
-//     counts
-//        with the mean time of the replays that were measured.
+//        counts with the mean time of the replays that were measured.
 //
 // A profile adds no work but the marks, so results have the same bits with and without it.
 #pragma once

@@ -23,8 +23,9 @@ bool is_gzip(std::string_view head);
 /// do not, but files that are made to fill the memory do.
 Bytes expand_gzip(std::string_view bytes, const std::string& path, const std::function<void(std::string_view)>& check);
 
-/// The parts of expand_gzip. By libdeflate: nothing if it is not there, or cannot expand the bytes to an allowed size.
+/// Whether the program was built with libdeflate.
 bool expands_at_once();
+/// The parts of expand_gzip. By libdeflate: nothing if it is not there, or cannot expand the bytes to an allowed size.
 std::optional<Bytes> expand_gzip_at_once(std::string_view bytes);
 /// Expands the bytes as expand_gzip does, by zlib and piece by piece.
 Bytes expand_gzip_in_pieces(std::string_view bytes, const std::string& path,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The variants of subdomain_ildu0, of boxes of a grid and of parts of a general matrix.
+// The variants of subdomain_ildu0, of boxes of a grid and of parts of a general matrix. Sections and algorithms are
+// those of Gondhalekar et al. (precond/subdomain/ildu0.hpp), who number algorithms anew in each section.
 #pragma once
 
 #include <string_view>

@@ -109,8 +109,7 @@ const std::vector<ProblemRow>& problems() {
 }
 
 Showing showing_of(const std::string& problem) {
-    const bool has_picture =
-        problem != "block_laplacian" && problem != "matrix" && problem != "matrix_market";  // no page in docs/
+    const bool has_picture = problem != "block_laplacian" && problem != "matrix" && problem != "matrix_market";
     return {"inputs/" + problem + ".ini", has_picture ? "docs/problems/" + problem + ".png" : ""};
 }
 

@@ -94,8 +94,8 @@ SolveReport Convergence::report(Vector& r) {
     return report_;
 }
 
-/// Nearly all solves begin with x = 0. To find that out takes one vector, and b - A x as many as a row has couplings,
-/// with sums in twice the precision.
+/// Nearly all solves begin with x = 0. Testing that reads one vector; computing b - A x reads as many as a row has
+/// couplings, with sums in twice the precision.
 double Convergence::first_residual(Vector& r) const {
     complete_x_();
     if (norm2(x_) != 0.0) return residual(x_, r);

@@ -6,9 +6,10 @@
 // that is copied by value and holds plain values and pointers into memory of the backend it runs on
 // (core/matrix/views.hpp). A body with a member type `few_points`, whose data at a point is so large that no grid has
 // more than 2^31 points, counts slots in 32 bits. A body that reads arrays of another layout than the loop's has a
-// member type `in_tiles`: on a GPU the threads of a thread block then have points that lie near each other in the grid, so
-// that the caches serve both layouts. A member `unknowns()` means the same as in core/grid/layout.hpp. Files with such
-// loops are listed under BOTH in their room's CMakeLists.txt and are compiled as CUDA if the CUDA backend is built.
+// member type `in_tiles`: on a GPU the threads of a thread block then have points that lie near each other in the grid,
+// so that the caches serve both layouts. A member `unknowns()` means the same as in core/grid/layout.hpp. Files with
+// such loops are listed under BOTH in their room's CMakeLists.txt and are compiled as CUDA if the CUDA backend is
+// built.
 #pragma once
 
 #include "core/grid/layout.hpp"

@@ -18,6 +18,11 @@
 //
 // All but the last two compute the same bits, unless a compiler leaves a product unfused: they multiply row p by i
 // first. The last two multiply x_rp by x_pc first. Here products are fused by name, so a CPU has the bits of a GPU.
+//
+// With row exchanges, inverse_of (precond/general/factors/exported.cpp) inverts blocks that are exported, and Inversion
+// (precond/multigrid/dense_inverse.cpp) the matrix of multigrid's coarsest grid. Where that matrix is symmetric and
+// positive definite, it is inverted from its factors L D L' (precond/multigrid/positive_inverse.cpp on a CPU,
+// precond/multigrid/positive_inverse_cuda.cu on a GPU).
 #pragma once
 
 #include "core/host_device.hpp"

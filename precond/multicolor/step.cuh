@@ -2,7 +2,8 @@
 // The arithmetic of a step of multicolour solves on a GPU: the products of a place's rows with blocks of the factors
 // (precond/multicolor/solve.cuh).
 //
-// Definitions: as in solve.cuh. A test that compiles this text for several sets of them undefines its guard in between.
+// Definitions: as in precond/multicolor/solve.cuh. A test that compiles this text for several sets of them undefines
+// its guard in between.
 #ifndef HYPERPLANE_MULTICOLOR_STEP
 #define HYPERPLANE_MULTICOLOR_STEP
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sweeps over the factors of points of three to eight unknowns on tensor cores (tensor_blocks.cuh): a warp has one
-// point at a time, or two if there are at most four unknowns. A thread block has ROUNDS points a warp, or pairs of
-// points, one after the other, and in the guess GUESS_ROUNDS. Definitions: precond/par_ilu/sweep.cuh.
+// Sweeps over the factors of points of three to eight unknowns on tensor cores (precond/factors/tensor_blocks.cuh): a
+// warp has one point at a time, or two if there are at most four unknowns. A thread block has ROUNDS points a warp, or
+// pairs of points, one after the other, and in the guess GUESS_ROUNDS. Definitions: precond/par_ilu/sweep.cuh.
 //
 // The matrix's entries are copied to shared memory and transposed: in global memory a coefficient is contiguous over
 // neighbouring points, in shared memory a block is contiguous. Blocks to be inverted are stored in shared memory, too.

@@ -13,10 +13,11 @@
 //        all together, until all are known; others that meet this row follow one after another
 //     3. the diagonal block is inverted, a row a lane
 //
-// Thread blocks are resident, and each warp has every n-th slice, in the order of levels (as in solve.cuh, where it is
-// said why there is no deadlock). Results have the bits of factor.cuh: products and sums have its order.
+// Thread blocks are resident, and each warp has every n-th slice, in the order of levels (as in
+// precond/general/solves/solve.cuh, where it is said why there is no deadlock). Results have the bits of factor.cuh:
+// products and sums have its order.
 //
-// Definitions: DOF, MOST (blocks of a row), SYMMETRIC, BY_ROW (general/factors/row.cuh).
+// Definitions: DOF, MOST (blocks of a row), SYMMETRIC, BY_ROW (precond/general/factors/row.cuh).
 
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/sync_free_ilu/block_arguments.hpp"

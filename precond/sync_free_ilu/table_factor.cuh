@@ -6,10 +6,11 @@
 // entry of a short row in a register, and what a batch of steps needs of other rows is loaded together. What remains
 // one after another is arithmetic.
 //
-// Thread blocks are resident, and each warp has every n-th slice, in the order of levels (as in solve.cuh, where it is
-// said why there is no deadlock). The tables of a slice are prefetched while the one before is worked on.
+// Thread blocks are resident, and each warp has every n-th slice, in the order of levels (as in
+// precond/general/solves/solve.cuh, where it is said why there is no deadlock). The tables of a slice are prefetched
+// while the one before is worked on.
 //
-// Definitions: SYMMETRIC, OFFSET (the type of an offset), BY_ROW (general/factors/row.cuh).
+// Definitions: SYMMETRIC, OFFSET (the type of an offset), BY_ROW (precond/general/factors/row.cuh).
 
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general/orders/table_arguments.hpp"

@@ -16,7 +16,7 @@ namespace hyperplane {
 class EdgesBetweenRanks {
 public:
     /// All ranks must make theirs at the same time. Where ranks share a GPU, kernels that fill it must not wait for
-    /// each other, so from then on no steps of the context are recorded (RankLinks::keep_to_host).
+    /// each other, so from then on no steps of the context are recorded (RankLinks::keep_to_host_if_shared).
     EdgesBetweenRanks(const Context& context, const IluPattern& system);
 
     /// Calls launch(before, after) to queue the kernels of a solve, with the records from the rank that computes the

@@ -7,7 +7,7 @@
 
 namespace hyperplane {
 
-/// Of struct_ilu's factorisation and solves.
+/// Of struct_ilu's factorisation and solves; sections are those of the StructILU paper.
 struct StructIluTuning {
     int tile_j = 0, tile_k = 0;      ///< lines of a tile along J = j + skew k and along k
     int stages = -1;                 ///< levels of coefficients in shared memory; 0: they are read when needed
@@ -25,10 +25,10 @@ struct StructIluTuning {
     bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
     int pipelined = -1;              ///< 1: terms of earlier levels are summed in advance (section 4.2.1); 0: not
     int rows = -1;                   ///< edges that a lane loads at a time if levels end without a barrier; 0: with one
-    bool edges_meet = false;         ///< threads that load edges wait at barriers where arriving suffices, for racecheck
+    bool edges_meet = false;         ///< threads that load edges wait where arriving suffices, for racecheck
 };
 
-/// Of fgbilu's style blocks.
+/// Of fgbilu's style blocks; the algorithm is the FGBILU paper's.
 struct FgBiluTuning {
     int parts = 0;           ///< threads that share a column in the solves; dof: an element a thread (Algorithm 10)
     int points = 0;          ///< of a thread block in the solves

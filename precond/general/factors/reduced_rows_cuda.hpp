@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The factors of a general matrix in reduced precision on a GPU, in the places of the pattern, until the solves have
-// copied them to the places that they read (solve_cuda.hpp, part_solve.hpp).
+// copied them to the places that they read (precond/general/solves/solve_cuda.hpp,
+// precond/sync_free_ilu/part_solve.hpp).
 #pragma once
 
 #include <string>

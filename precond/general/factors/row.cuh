@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A row of a general matrix's factors on a GPU, in global memory, with the steps that an elimination
-// (eliminated_row.cuh) and a fixed-point sweep (general/fixed_point/swept_row.cuh) have in common. LANES threads have a
-// row. An element of a block always belongs to the same lane, so only W, the block that rows are multiplied by, and the
-// diagonal block, which other lanes read, need shared memory. Products are fused by name and added up in the order of a
-// CPU (precond/general/factors/cpu.hpp), whose bits the results have.
+// (eliminated_row.cuh) and a fixed-point sweep (precond/general/fixed_point/swept_row.cuh) have in common. LANES
+// threads have a row. An element of a block always belongs to the same lane, so only W, the block that rows are
+// multiplied by, and the diagonal block, which other lanes read, need shared memory. Products are fused by name and
+// added up in the order of a CPU (precond/general/factors/cpu.hpp), whose bits the results have.
 //
 // Definitions: DOF, LANES (a power of two; 32 where DOF > 1), WARPS (of a thread block), BY_ROW (not 0: a boosted pivot
 // may have its scale from the row of A; 0 if it is not defined).

@@ -3,7 +3,7 @@
 // precond/general/fixed_point/fixed_point_cpu.cpp, whose order of sums this has). A sweep reads only the values from
 // before it, so no row waits for another one.
 //
-// Definitions: as in row.cuh, and SYMMETRIC.
+// Definitions: as in precond/general/factors/row.cuh, and SYMMETRIC.
 
 #include "precond/general/fixed_point/swept_row.cuh"
 #if DOF == 1

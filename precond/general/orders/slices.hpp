@@ -6,11 +6,10 @@
 // group b mod lanes, and lane r of the group has row r of the block. Blocks are stored so that each load of a warp
 // reads adjacent values:
 //
-//     column[begin + e * rows * lanes + row of the slice * lanes + group]      position of the block's column; -1 if
-//     the
-//                                                                              row has no such block
-//     value [((begin + e * rows * lanes) * dof + c * rows * lanes) * dof + lane]
-//                                                                              of column c of the block
+//     column[begin + e * rows * lanes + row of the slice * lanes + group]
+//         the position of the block's column; -1 if the row has no such block
+//     value[((begin + e * rows * lanes) * dof + c * rows * lanes) * dof + lane]
+//         the coefficient of the lane's row of the block in its column c
 //
 // with e = b div lanes, and e < width. No row of a slice depends on another one of it.
 #pragma once

@@ -13,10 +13,10 @@ namespace hyperplane {
 
 class RankSolve final : public GeneralSolve {
 public:
-    /// `factors`: of the rows of `slab`, as rank_pattern.hpp describes them, with a pattern but yet without values that
-    /// count. `lower`: the order in which the own rows are factored, which must exist as long as this object.
-    /// `of_vectors`: the slab of the vectors; if it is another one, solves are made in a vector of their own. All ranks
-    /// must call it.
+    /// `factors`: of the rows of `slab`, as precond/general/pattern/rank_pattern.hpp describes them, with a pattern but
+    /// yet without values that count. `lower`: the order in which the own rows are factored, which must exist as long
+    /// as this object. `of_vectors`: the slab of the vectors; if it is another one, solves are made in a vector of
+    /// their own. All ranks must call it.
     RankSolve(const Context& context, const GeneralFactors& factors, std::shared_ptr<const RowSlab> slab,
               const RowSlab& of_vectors, const RankStages& lower, const std::string& label,
               FactorStorage storage = FactorStorage::double_precision);
