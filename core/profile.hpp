@@ -60,7 +60,7 @@ class Profile {
     };
 
 public:
-    /// Of the work of a context with this stream; null: of a CPU.
+    /// A profile of the work on this stream, or of a CPU if it is null.
     explicit Profile(const device::Stream* stream = nullptr);
     ~Profile();
     Profile(const Profile&) = delete;

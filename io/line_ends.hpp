@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// What decks and files of matrices say where lines end in a way that cannot be read.
 #pragma once
 
 namespace hyperplane {

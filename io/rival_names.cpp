@@ -9,7 +9,8 @@
 namespace hyperplane {
 namespace {
 
-/// Of PETSc, hypre, AMGX, Ginkgo, SciPy, MATLAB and what people type; without '_' and '-', in lower case.
+/// The names that PETSc, hypre, AMGX, Ginkgo, SciPy, MATLAB and people who guess have for a key or value of ours, in
+/// lower case and without '_', '-' and '.'.
 struct Rivals {
     const char* ours;
     std::initializer_list<std::string_view> theirs;

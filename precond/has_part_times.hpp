@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The interface of preconditioners that time the parts of their applications.
 #pragma once
 
 #include <utility>

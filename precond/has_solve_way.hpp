@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The interface of preconditioners that say in which way their triangular solves go.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@ namespace hyperplane {
 
 const std::vector<PreconditionerRow>& preconditioners();
 const PreconditionerRow& find_preconditioner(const std::string& name);
-/// Those that multigrid takes as smoothers.
+/// The preconditioners that multigrid takes as smoothers.
 std::vector<PreconditionerRow> smoothers();
 /// Throws UsageError if the row does not support the deck's preconditioner.storage.
 void check_storage(const PreconditionerRow& row, const Parameters& parameters);

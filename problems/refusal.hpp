@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// How a problem refuses the value of a key, or the key itself.
 #pragma once
 
 #include <fmt/format.h>

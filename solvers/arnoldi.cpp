@@ -16,7 +16,7 @@
 namespace hyperplane {
 namespace {
 
-/// Those of Gram-Schmidt's two passes, and the square of a norm.
+/// The number of scalars of a step: those of both Gram-Schmidt passes, and the square of a norm.
 Index scalars_of_step(Index restart) {
     return 2 * restart + 1;
 }

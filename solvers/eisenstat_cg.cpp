@@ -117,7 +117,7 @@ struct EisenstatSolve {
         convergence.show_truth(shown_x, shown_r);
     }
 
-    /// From r = b - A x, with x complete.
+    /// Starts again from r = b - A x; x must be complete.
     void begin_anew() {
         last = 1;
         form.begin(r(), s(1 - last));

@@ -91,7 +91,7 @@ struct PipelinedSolve {
                convergence.require(pap > 0.0, pap, StopReason::indefinite_operator);
     }
 
-    /// From r = b - A x, with x complete.
+    /// Starts again from r = b - A x; x must be complete.
     void begin_anew() {
         last = 1;
         fresh = true;

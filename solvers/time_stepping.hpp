@@ -74,9 +74,9 @@ public:
     std::optional<EndReason> ended() const { return ended_; }
     Index steps_done() const { return done_; }
     double time() const { return time_; }
-    /// With pseudo-transient steps, ||F|| of the initial state.
+    /// The norm ||F|| of the initial state, with pseudo-transient steps.
     double first_norm() const { return first_norm_; }
-    /// The same of what save has put into a store; NaN if it is not there.
+    /// The same norm from what save has put into a store; NaN if it is not there.
     static double first_norm_in(const SolverItems& items);
     /// Begins the next attempt at a step, from u.
     TimeLevel next(const Vector& u);

@@ -17,7 +17,7 @@ public:
     /// Called when the run begins, after `step` completed steps.
     void begin(Index step);
     bool due_after(Index step) const;
-    /// By the first rank's clock, on all ranks.
+    /// Whether a checkpoint is due by the first rank's clock; the answer is the same on all ranks, which must all ask.
     bool due_by_clock() const;
     /// Every rank must call it.
     void write(const RunState& state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In a build without MPI.
+// Ranks under mpirun or srun in a program built without MPI, where there are none.
 #include <fmt/format.h>
 
 #include "apps/run/mpi_ranks.hpp"

@@ -21,8 +21,10 @@ struct ComponentEntry {
 
 /// "required", "unset" or "default 30".
 std::string default_text(const ParameterSpec& spec);
+/// The registered problems, solvers, preconditioners, orderings and scalings.
 std::vector<ComponentEntry> registered_components();
-/// These, and the preconditioners that smooth as components of [smoother], with their keys and defaults there.
+/// The registered components, and those preconditioners that smooth as components of [smoother], with their keys and
+/// defaults there.
 std::vector<ComponentEntry> explained_components();
 /// The deck's sections in the order they are explained.
 const std::vector<std::string>& deck_sections();

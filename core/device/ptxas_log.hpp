@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Lines of text that the compiler of a GPU's kernels reads and writes. They are not searched by std::regex: it recurses
+// once a character, and where a program such as Python with PyTorch brings another libstdc++ it ended that program.
 #pragma once
-// Lines of text that the compiler of a GPU's kernels reads and writes. Not std::regex: it recurses once a character,
-// and where a program such as Python with PyTorch brings another libstdc++ it ended that program.
+
 #include <algorithm>
 #include <string_view>
 #include <vector>

@@ -44,7 +44,7 @@ public:
     void read(Index first, Index count, double* to) const;
     /// Calls `take` with the values from `first` on, piece by piece.
     void for_each_piece(const std::function<void(Index first, const std::vector<double>& piece)>& take) const;
-    /// All values; not of parts.
+    /// All values; must not be called where ranks have parts of them.
     std::vector<double> all() const;
 
     /// Sets x to the values of its rows, of which every rank takes its own. `order` must be the one with which a part

@@ -35,13 +35,13 @@ public:
     MatrixShape(std::shared_ptr<const BlockPattern> pattern, int dof, bool symmetric);
 
     MatrixKind kind() const { return pattern_ ? MatrixKind::general : MatrixKind::structured; }
-    /// Of a structured matrix; these throw Error (internal) for a general one.
+    /// Grid and stencil of a structured matrix; they throw Error (internal) for a general one.
     const Grid& grid() const { return stencil_ ? grid_ : (refuse(), grid_); }
     const Stencil& stencil() const {
         if (!stencil_) refuse();
         return *stencil_;
     }
-    /// Of a general matrix; null for a structured one.
+    /// The pattern of a general matrix; null for a structured one.
     const std::shared_ptr<const BlockPattern>& pattern() const { return pattern_; }
     int dof() const { return dof_; }
     /// Whether the matrix equals its transpose to the last bit.

@@ -20,7 +20,7 @@ struct RowsOnGpu {
     mutable Buffer<double> out;  ///< a copy of the values at these slots
 };
 
-/// For vectors of up to `dof` values a row.
+/// Makes that memory, for vectors of up to `dof` values a row.
 std::shared_ptr<const RowsOnGpu> rows_on_gpu(const Context& context, const RowSlab& slab, int dof,
                                              const std::string& label);
 

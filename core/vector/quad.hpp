@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// A vector of four doubles, for sums and loops on a CPU.
 #pragma once
 
 namespace hyperplane {

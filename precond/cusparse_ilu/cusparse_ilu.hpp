@@ -66,7 +66,7 @@ public:
     void apply(const Vector& r, Vector& z) const override;
     PreconditionerTraits traits() const override;
     Index bytes_per_apply() const override;
-    /// By the factors of struct_ilu or, of a general matrix, sync_free_ilu, which `in_double` makes.
+    /// Checks by the factors of struct_ilu, or of sync_free_ilu for a general matrix, which `in_double` makes.
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override {
         return check_by_another(a, options_.storage, r, z, in_double);

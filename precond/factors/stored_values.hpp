@@ -57,7 +57,7 @@ public:
     }
     StoredView view() const { return {data(), exponents()}; }
 
-    /// Their memory, for those who copy it.
+    /// The memory of values and exponents, for code that copies it.
     const Buffer<unsigned char>& memory() const { return values_; }
     const Buffer<RowExponent>& memory_of_exponents() const { return exponents_; }
     Index bytes() const { return values_.size() + exponents_.size(); }

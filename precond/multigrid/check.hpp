@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// A check of multigrid's cycle by a second, simpler one.
 #pragma once
 
 #include "precond/multigrid/multigrid.hpp"

@@ -20,13 +20,13 @@ namespace {
 
 constexpr int tile = 16, blocks_of_grid = 1024;
 
-/// Thread blocks of a plane.
+/// The number of thread blocks of a plane.
 int pieces_of(const Grid& grid) {
     const auto tiles = [](int extent) { return (extent + tile - 1) / tile; };
     return std::clamp(blocks_of_grid / grid.nz, 1, tiles(grid.nx) * tiles(grid.ny));
 }
 
-/// All thread blocks.
+/// The number of all thread blocks.
 Index blocks_of(const Layout& layout) {
     return Index(layout.planes()) * pieces_of(layout.grid());
 }
@@ -40,8 +40,8 @@ constexpr int threads = tile * tile;
 
 /// Squares of x summed over some tiles of one plane. Threads are numbered so that neighbouring ones have neighbouring
 /// slots, and their sums are added by the place of their points in a tile, in any layout. If `norm` is given, the last
-/// block to finish adds the sums of all of them in order, as the host does. A list, if given, consists of the number of
-/// its norms and these.
+/// thread block to finish adds the sums of all of them in order, as the host does. A list, if given, consists of the
+/// number of its norms and these.
 __global__ void __launch_bounds__(threads) sum_squares(const __grid_constant__ ConstVectorView x, int dof, int pieces,
                                                        double* sums, unsigned* arrived, double* norm, double* list) {
     __shared__ double all[threads];

@@ -76,7 +76,7 @@ public:
     multigrid::Hierarchy& hierarchy() { return hierarchy_; }
     const MultigridOptions& options() const { return options_; }
 
-    /// Those of cycles with smoothers of these traits.
+    /// The traits of cycles whose smoothers have these traits.
     static PreconditionerTraits traits(const MultigridOptions& options,
                                        const std::vector<PreconditionerTraits>& smoothers, bool symmetric);
 

@@ -112,8 +112,8 @@ public:
         return sum;
     }
 
-    /// Those of the smoothers, of products on coarse grids, and of what leads from one grid to the next, for the same
-    /// hierarchy.
+    /// The kernels of the smoothers, of products on coarse grids, and of what leads from one grid to the next, for the
+    /// same hierarchy.
     std::vector<KernelSet> kernels(const Parameters& parameters, const PreconditionerSetting& setting) const {
         const multigrid::SmootherPlans smoothers = smoothers_of(parameters, setting);
         const multigrid::CoarseningOptions coarsening = options_of(parameters, setting, smoothers).coarsening;

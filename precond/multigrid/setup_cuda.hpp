@@ -47,9 +47,9 @@ class CouplingSums {
 public:
     /// Queues the sums; `copy` is that of a survey.
     CouplingSums(const StructMatrix& a, Axes candidates, float* copy);
-    /// Waits for them.
+    /// Waits for the sums and returns those of the axes; the survey receives the rest.
     std::array<double, 3> read(Survey& survey) const;
-    /// What they hold until then, for a matrix in this layout.
+    /// The bytes that the sums hold until then, for a matrix in this layout.
     static Index bytes(const Layout& layout);
 
 private:

@@ -16,9 +16,9 @@ struct SmootherPlan {
     Parameters parameters;
     bool has_keys = false;  ///< the keys of [smoother] are its keys
 
-    /// With the keys' defaults for smoothing.
+    /// Plans `of` with its keys' defaults for smoothing.
     explicit SmootherPlan(const PreconditionerRow& of);
-    /// With the keys of [smoother].
+    /// Plans `of` with the keys of [smoother] that `given` has.
     SmootherPlan(const PreconditionerRow& of, const Parameters& given);
 
     /// The key of the deck that names it.

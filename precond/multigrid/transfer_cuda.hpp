@@ -55,8 +55,8 @@ private:
     static constexpr int threads = 256;
     using Kernel = rtc::Kernel<TransferArguments>;
 
-    /// For the coarse points from plane `begin` to the last one of the part. A kernel writes to one of the vectors
-    /// alone.
+    /// Launches a kernel for the coarse points from plane `begin` to the last one of the part. A kernel writes to one
+    /// of the vectors alone.
     template <class T, class AnyVector>
     static void launch(const Kernel& kernel, const WeightsView<const T>& weights, const AnyVector& fine,
                        const AnyVector& coarse, int begin) {

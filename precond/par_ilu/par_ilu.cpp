@@ -112,7 +112,7 @@ ParameterTable par_ilu_parameters() {
     return table;
 }
 
-/// On a grid.
+/// par_ilu of a matrix on a grid.
 std::unique_ptr<IluPreconditioner> par_ilu_of(const Parameters& parameters, const PreconditionerSetting& setting) {
     if (parameters.text("preconditioner", "pivot_policy") == "boost")
         throw UsageError(fmt::format("{}: on a grid, par_ilu boosts no pivots; set pivot_policy = fail or shift",

@@ -48,6 +48,7 @@ struct SweepRow;
 
 enum class FactorSweepMode { sync, async };
 
+/// Sweeps for the factors of one pattern, with the memory that they need beside the factors.
 class FactorSweeps {
 public:
     /// `order`: of synchronous sweeps on a GPU.

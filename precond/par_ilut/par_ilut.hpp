@@ -42,6 +42,7 @@ namespace hyperplane {
 
 struct FactorsOnGpu;
 
+/// The options that a deck gives.
 struct ParIlutOptions {
     double fill_limit = 2.0;  ///< blocks of a triangle of the factors, divided by those of A's triangle
     int rounds = 5;

@@ -90,7 +90,7 @@ private:
     /// C; null if it is the identity. Where there is one, it is R.
     const BsrMatrix* columns() const { return scaling_.keeps_symmetry ? rows_.get() : nullptr; }
     const HasLduFactors* factors() const { return dynamic_cast<const HasLduFactors*>(inner_.get()); }
-    /// Those of R, by row.
+    /// The exponents of R, by row.
     std::vector<int> exponents() const {
         std::unique_ptr<BsrMatrix> copy;
         const BsrMatrix& rows = on_host(*rows_, copy);

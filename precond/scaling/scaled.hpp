@@ -26,6 +26,7 @@ struct Scales {
 /// For a matrix that the host can read.
 using MakeScales = std::function<Scales(const BsrMatrix&)>;
 
+/// A row of the registry of scalings.
 struct ScalingRow : RegistryRow<MakeScales> {
     bool keeps_symmetry = true;  ///< R = C
 };

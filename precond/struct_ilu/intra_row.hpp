@@ -13,6 +13,7 @@
 
 namespace hyperplane {
 
+/// Which group of threads computes each entry of a row, and in which stage.
 struct IntraRowSchedule {
     std::vector<int> group, stage;  ///< of each entry that is computed, from 0
     int stages = 0;

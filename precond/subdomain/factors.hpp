@@ -40,6 +40,7 @@ using SubdomainFactorView = BasicSubdomainView<double>;
 class SubdomainFactorCuda;
 class PivotRecord;
 
+/// The factors of the subdomains that a rank has, with the order in which they are stored.
 class SubdomainFactors {
 public:
     /// Allocates factors for matrices of the shape of `a`.

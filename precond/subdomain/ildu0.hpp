@@ -38,6 +38,7 @@
 
 namespace hyperplane {
 
+/// The options that a deck gives for a matrix on a grid.
 struct SubdomainOptions {
     std::optional<Int3> size;  ///< points of a subdomain; none: Partition::by_default
     SubdomainVariant variant = SubdomainVariant::level;

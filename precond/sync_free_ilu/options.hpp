@@ -17,6 +17,7 @@
 
 namespace hyperplane {
 
+/// What is asked of the factors of a general matrix and of the solves with them.
 struct SyncFreeOptions {
     int fill_level = 0;
     PivotOptions pivots;

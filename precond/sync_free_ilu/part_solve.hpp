@@ -29,7 +29,7 @@ rtc::Programs programs(SubdomainVariant variant, int dof, FactorStorage storage)
 
 }  // namespace part_solve
 
-/// By levels, both solves in one kernel or in two.
+/// Solves with parts level by level, both triangles in one kernel or in two.
 class PartSolveCuda final : public GeneralSolve {
 public:
     PartSolveCuda(const GpuPattern& pattern, const GeneralFactors& factors, const GraphParts& parts,

@@ -93,7 +93,8 @@ private:
         return {place(cuts_[rank]), place(cuts_[rank + 1])};
     }
 
-    /// Both ways: what the other rank solves of this one's rows, and what this rank solves of the other one's.
+    /// Lists what is exchanged with rank `other` in both directions: what the other rank solves of this one's rows, and
+    /// what this rank solves of the other one's.
     void exchange_with(int other) {
         std::vector<Index> slots, places;
         for (Index row = own_.first; row < own_.first + own_.rows; ++row) {

@@ -82,7 +82,7 @@ public:
     CarriedLines(Communicator& ranks, const Layout& layout, const Slabs& slabs, const Carried& carried, Direction to)
         : ranks_(ranks), layout_(layout), slabs_(slabs), carried_(carried), up_(to == Direction::lower) {}
 
-    /// From the rank before this one, in the order of the direction.
+    /// Receives lines from the rank before this one, in the order of the direction.
     void receive(int slab) {
         const int other = ranks_.rank() + (up_ ? -1 : 1);
         if (other < 0 || other >= ranks_.size()) return;
@@ -98,7 +98,7 @@ public:
             from += count;
         });
     }
-    /// To the rank after this one.
+    /// Sends lines to the rank after this one.
     void send(int slab) {
         const int other = ranks_.rank() + (up_ ? 1 : -1);
         if (other < 0 || other >= ranks_.size()) return;

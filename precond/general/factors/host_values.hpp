@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The values of a buffer for loops on the host: a copy of a GPU's, or the buffer itself where the host has it.
 #pragma once
 
 #include "core/device/context.hpp"

@@ -37,7 +37,7 @@ public:
           blocks_(std::move(blocks)),
           usual_(compiled(program_)) {}
 
-    /// The one for these rules.
+    /// The kernel that is compiled for these rules.
     const Compiled& of(const PivotRules& rules) {
         if (!rules.by_row) return usual_;
         if (!by_row_) by_row_ = compiled(with_scale_of_row(program_));

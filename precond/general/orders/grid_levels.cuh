@@ -14,7 +14,7 @@
 
 namespace hyperplane {
 
-/// Of a row of a grid in one triangle.
+/// The level of a row of a grid in one triangle, counted from 1.
 __device__ __forceinline__ int level_in_grid(const GridLevels& grid, int row, int upper) {
     const int line = row / grid.points[0], x = row - line * grid.points[0];
     const int z = line / grid.points[1], y = line - z * grid.points[1];

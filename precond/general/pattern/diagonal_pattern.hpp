@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The pattern of a block diagonal matrix.
 #pragma once
 
 #include <memory>

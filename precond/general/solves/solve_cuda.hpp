@@ -37,7 +37,7 @@ public:
     /// Bytes that it holds for so many rows.
     static Index bytes(Index rows, const OrderSizes& sizes, int dof,
                        FactorStorage storage = FactorStorage::double_precision);
-    /// And in addition on several ranks.
+    /// The bytes held in addition on several ranks.
     static Index bytes_between_ranks(const RowSlab& slab, int dof);
     /// `way`: of one rank; `automatic` stands for both.
     static rtc::Programs programs(int dof, SolveWay way, FactorStorage storage = FactorStorage::double_precision);

@@ -27,7 +27,7 @@ public:
     /// be r.
     void solve(Index first, Index last, const double* r, double* y) const;
 
-    /// Of both triangles, for so many rows, and blocks with those on the diagonal of U.
+    /// The bytes of both triangles, for so many rows; `blocks` counts those on the diagonal of U, too.
     static Index bytes(Index rows, Index blocks, int dof, FactorStorage storage = FactorStorage::double_precision) {
         return BlockPattern::bytes(rows, blocks) + StoredValues::bytes(storage, blocks * dof * dof, 3 * rows * dof);
     }

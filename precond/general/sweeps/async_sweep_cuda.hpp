@@ -11,7 +11,7 @@ namespace hyperplane {
 
 class AsyncSweepCuda {
 public:
-    /// For triangles of this one's pattern, whose blocks begin in that order.
+    /// Serves triangles with the pattern of `triangle`; their blocks of rows begin in the order `turns`.
     AsyncSweepCuda(const BsrMatrix& triangle, Turns turns);
 
     /// x <- b - T x once, in place.

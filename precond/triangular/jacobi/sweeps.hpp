@@ -43,6 +43,7 @@ Turns turns_of(BlockOrder order, Direction direction);
 /// Calls body(block) for every block on the host's threads, which begin blocks in that order.
 void for_each_turn(Index blocks, int threads, Turns turns, FunctionRef<void(Index)> body);
 
+/// Sweeps on triangles of one shape, with the vectors that hold iterates.
 class TriangleSweeps {
 public:
     static constexpr int block_points = 128;  ///< the size of the paper's thread blocks

@@ -83,7 +83,7 @@ void lower_step(const IluFactors& factors, const EisenstatVectors& v, double* su
 struct EisenstatUpperLine {
     const double *inverse, *diagonal, *s, *p, *u;
 };
-/// Those that a lower step sums: D^-1, r, and the next s.
+/// The values of a line that a lower step sums: D^-1, r, and the next s.
 struct EisenstatLowerLine {
     const double *inverse, *r, *next;
 };

@@ -61,7 +61,7 @@ public:
                        bool eisenstat);
     static rtc::Programs programs(const IluPattern& system, const Geometry& geometry, const StructIluTuning& tuning,
                                   bool eisenstat);
-    /// Those of the solves of vectors in single precision, where has_single.
+    /// The programs of solves with vectors in single precision, where has_single.
     static rtc::Programs single_programs(const IluPattern& system, const Geometry& geometry,
                                          const StructIluTuning& tuning);
     std::string describe() const;
