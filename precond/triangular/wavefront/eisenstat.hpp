@@ -35,8 +35,8 @@ public:
     const double* entries() const { return values_.data(); }
     const double* pivots() const { return values_.data() + lower_ * slots_; }
     Index slots() const { return slots_; }
-    /// A's diagonal, or null if it is D + E D^-1 E^T to rounding and all pivots are positive, so that the scaled
-    /// coefficients tell it.
+    /// A's diagonal, or null if it is D + E D^-1 E^T to rounding and all pivots are positive: it is then computed
+    /// from the scaled coefficients.
     const double* diagonal() const { return diagonal_; }
 
     static Index bytes(const IluPattern& pattern);
