@@ -298,13 +298,6 @@ int ranks_of(const Parameters& parameters) {
     return int(parameters.integer("device", "ranks"));
 }
 
-Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks) {
-    AskedDeck asked = read_asked(invocation);
-    Case made = build_case(std::move(asked.deck), asked.overrides, ranks);
-    made.overwrite = invocation.overwrite();
-    return made;
-}
-
 Case read_case_without_run(const Invocation& invocation, const std::string& verb) {
     AskedDeck asked = read_asked(invocation);
     leave_out_keys_of_runs(asked.deck, asked.overrides, verb);

@@ -20,12 +20,11 @@ Parameters resolved(const AskedDeck& asked);
 /// The number of ranks that run a deck, device.ranks.
 int ranks_of(const Parameters& parameters);
 
-/// Reads the deck named first on the command line and its overrides, and builds
-/// its components. Throws one UsageError that lists every contradiction, DeviceError, FileError.
-/// With `ranks` that of one of several ranks; what does not work on them is among the contradictions.
-Case read_case(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks = nullptr);
-/// Reads and builds as read_case does, for a verb that leaves out what only runs have (leave_out_keys_of_runs).
+/// Reads the deck named first on the command line and builds its components, leaving out what only runs have, for
+/// `verb` (leave_out_keys_of_runs). Throws one UsageError that lists every contradiction, DeviceError, FileError.
 Case read_case_without_run(const Invocation& invocation, const std::string& verb);
+/// Builds the components of a deck. Throws as read_case_without_run does. With `ranks` the case of one of several
+/// ranks; what does not work on them is among the contradictions.
 Case build_case(Deck deck, const std::vector<std::string>& overrides,
                 const std::shared_ptr<Communicator>& ranks = nullptr);
 /// Builds the case of a deck whose keys have been resolved.
