@@ -15,7 +15,6 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "core/parameters/registry.hpp"
 #include "core/ranks/cuts.hpp"
-#include "precond/choice_key.hpp"
 #include "precond/counted.hpp"
 #include "precond/factors/storage.hpp"
 #include "precond/kernel_set.hpp"

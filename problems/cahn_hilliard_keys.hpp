@@ -3,7 +3,6 @@
 #pragma once
 
 #include "problems/cahn_hilliard_mixture.hpp"
-#include "problems/time_parameters.hpp"
 
 namespace hyperplane {
 

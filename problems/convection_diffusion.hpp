@@ -18,7 +18,6 @@
 #include "core/interfaces/problem.hpp"
 #include "core/parameters/parameters.hpp"
 #include "problems/exact_solution.hpp"
-#include "problems/source_term.hpp"
 #include "problems/wind.hpp"
 
 namespace hyperplane {

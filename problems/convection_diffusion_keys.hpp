@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "problems/convection_diffusion.hpp"
+#include "problems/source_term.hpp"
 
 namespace hyperplane {
 

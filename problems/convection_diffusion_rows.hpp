@@ -7,6 +7,7 @@
 #include "core/matrix/views.hpp"
 #include "problems/convection_diffusion_keys.hpp"
 #include "problems/linear_rows.hpp"
+#include "problems/source_term.hpp"
 
 namespace hyperplane {
 

@@ -7,6 +7,7 @@
 #include "apps/bench/rows.hpp"
 #include "apps/run/linear_system.hpp"
 #include "core/error.hpp"
+#include "precond/multigrid/galerkin.hpp"
 #include "precond/multigrid/multigrid.hpp"
 
 namespace hyperplane {

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include "apps/bench/decks.hpp"
-#include "apps/bench/kernels.hpp"
 #include "apps/bench/multigrid.hpp"
 #include "apps/run/verdict.hpp"
 #include "core/counted.hpp"

@@ -10,6 +10,7 @@
 #include "apps/bench/rows.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/kernels.hpp"
+#include "apps/run/linear_system.hpp"
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/ranks/cuts.hpp"

@@ -12,7 +12,6 @@
 #include "apps/bench/setup.hpp"
 #include "apps/compare/candidates.hpp"
 #include "apps/run/case.hpp"
-#include "apps/run/linear_system.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/matrix/pattern_statistics.hpp"
 #include "core/matrix/struct_matrix.hpp"

@@ -24,7 +24,6 @@
 #include "apps/bench/sweeps.hpp"
 #include "apps/bench/tables.hpp"
 #include "apps/bench/vectors.hpp"
-#include "apps/build_info.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/environment.hpp"
 #include "apps/run/build_case.hpp"

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "apps/run/fingerprint.hpp"
+#include "apps/run/linear_system.hpp"
 #include "apps/run/part_times.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/signals.hpp"

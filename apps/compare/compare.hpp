@@ -25,7 +25,6 @@
 #include "apps/compare/candidates.hpp"
 #include "apps/compare/progress.hpp"
 #include "apps/run/build_case.hpp"
-#include "apps/run/linear_system.hpp"
 #include "io/comparison.hpp"
 
 namespace hyperplane {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <list>
 
-#include "apps/deck/named_deck.hpp"
 #include "apps/log.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/linear_system.hpp"

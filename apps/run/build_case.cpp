@@ -20,7 +20,6 @@
 #include "core/ranks/aligned.hpp"
 #include "core/ranks/all_cuts.hpp"
 #include "io/companions.hpp"
-#include "io/matrix_files.hpp"
 #include "precond/scaling/scaled.hpp"
 #include "problems/general_form.hpp"
 #include "problems/on_ranks.hpp"

@@ -14,6 +14,7 @@
 
 #include "apps/deck/named_deck.hpp"
 #include "core/with_place.hpp"
+#include "io/record.hpp"
 
 namespace hyperplane {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "apps/run/case.hpp"
 #include "core/interfaces/saved_values.hpp"
-#include "io/record.hpp"
 
 namespace hyperplane {
 

@@ -10,7 +10,6 @@
 #include "apps/run/announcements.hpp"
 #include "core/counted.hpp"
 #include "core/error.hpp"
-#include "io/companions.hpp"
 #include "io/matrix_files.hpp"
 
 namespace hyperplane {

@@ -28,7 +28,6 @@
 #include "apps/run/initial_state.hpp"
 #include "apps/run/launch.hpp"
 #include "apps/run/profile.hpp"
-#include "apps/run/ranks.hpp"
 #include "apps/run/shared_memory.hpp"
 #include "apps/run/simulation.hpp"
 #include "apps/run/verdict.hpp"

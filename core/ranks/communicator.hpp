@@ -7,7 +7,6 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/types.hpp"
 
 namespace hyperplane {
 

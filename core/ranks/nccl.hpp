@@ -10,6 +10,7 @@
 
 #include "core/device/shared_library.hpp"
 #include "core/ranks/several_hosts.hpp"
+#include "core/types.hpp"
 
 namespace hyperplane {
 

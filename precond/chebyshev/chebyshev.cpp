@@ -10,6 +10,7 @@
 #include "core/vector/blas1.hpp"
 #include "precond/chebyshev/largest_eigenvalue.hpp"
 #include "precond/checks/applications.hpp"
+#include "precond/choice_key.hpp"
 
 namespace hyperplane {
 namespace {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "precond/choice_key.hpp"
 
 namespace hyperplane {
 namespace {

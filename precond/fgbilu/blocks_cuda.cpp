@@ -7,6 +7,7 @@
 #include "precond/factors/rank_planes_cuda.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/kernel_set.hpp"
+#include "precond/walks/level_columns.hpp"
 
 namespace hyperplane {
 namespace {

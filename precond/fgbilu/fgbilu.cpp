@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/factors/pivot_log.hpp"
 #include "precond/triangular/jacobi/swept_pair.hpp"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/device/for_each_point.hpp"
+#include "precond/walks/level_columns.hpp"
 
 namespace hyperplane {
 namespace {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "precond/factors/copy.hpp"
-#include "precond/walks/level_columns.hpp"
 
 namespace hyperplane {
 

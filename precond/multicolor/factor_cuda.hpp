@@ -7,7 +7,6 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
-#include "precond/factors/pivots.hpp"
 #include "precond/factors/storage.hpp"
 #include "precond/multicolor/coloured_points.hpp"
 #include "precond/multicolor/factor_arguments.hpp"

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/factors/rounding_events.hpp"
 #include "precond/reproductions/looked_up_colours.hpp"
 #include "precond/triangular/jacobi/swept_pair.hpp"

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
+#include "precond/multigrid/galerkin.hpp"
 
 namespace hyperplane::multigrid {
 

@@ -18,7 +18,6 @@
 
 #include "core/vector/scalars.hpp"
 #include "precond/multigrid/dense_solve.hpp"
-#include "precond/multigrid/galerkin.hpp"
 #include "precond/multigrid/interpolation.hpp"
 #include "precond/multigrid/rank_parts.hpp"
 #include "precond/multigrid/setup_cuda.hpp"

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/par_ilu/sweeps.hpp"
 #include "precond/triangular/jacobi/solve.hpp"

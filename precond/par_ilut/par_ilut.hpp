@@ -34,7 +34,6 @@
 #include "precond/general/solves/rank_stages.hpp"
 #include "precond/general/solves/solve_way.hpp"
 #include "precond/has_solve_way.hpp"
-#include "precond/par_ilut/selection.hpp"
 #include "precond/row.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 

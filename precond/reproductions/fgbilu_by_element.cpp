@@ -2,6 +2,7 @@
 #include "precond/reproductions/fgbilu_by_element.hpp"
 
 #include "core/device/for_each_element.hpp"
+#include "precond/walks/level_columns.hpp"
 
 namespace hyperplane {
 namespace {

@@ -11,6 +11,7 @@
 #include "precond/struct_ilu/arguments.hpp"
 #include "precond/struct_ilu/intra_row.hpp"
 #include "precond/walks/tiles.hpp"
+#include "precond/walks/tuning.hpp"
 
 namespace hyperplane::wavefront_cuda {
 

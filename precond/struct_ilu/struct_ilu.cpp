@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/struct_ilu/struct_ilu.hpp"
 
+#include "precond/choice_key.hpp"
 #include "precond/struct_ilu/elimination.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 #include "precond/triangular/wavefront/wavefront.hpp"

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/subdomain/factor_tensor_cuda.hpp"
 #include "precond/triangular/jacobi/swept_pair.hpp"
 

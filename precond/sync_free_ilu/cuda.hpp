@@ -10,7 +10,6 @@
 #include "core/device/rtc.hpp"
 #include "precond/general/factors/pivot_kernel.hpp"
 #include "precond/general/fixed_point/fixed_point_cuda.hpp"
-#include "precond/general/orders/orders_cuda.hpp"
 #include "precond/sync_free_ilu/block_factor.hpp"
 #include "precond/sync_free_ilu/table_factor.hpp"
 

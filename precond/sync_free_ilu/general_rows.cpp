@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/error.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/rank_parts_cuda.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/ilu/ilu_preconditioner.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 

@@ -10,7 +10,6 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/pattern.hpp"
 #include "precond/walks/tile.hpp"
-#include "precond/walks/tuning.hpp"
 
 namespace hyperplane::wavefront_cuda {
 

@@ -11,6 +11,7 @@
 #include "precond/row.hpp"
 #include "precond/struct_ilu/factor_cuda.hpp"
 #include "precond/triangular/wavefront/solve_shape.hpp"
+#include "precond/walks/tuning.hpp"
 
 namespace hyperplane {
 namespace {

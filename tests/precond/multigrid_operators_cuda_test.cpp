@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "on_device.hpp"
+#include "precond/multigrid/galerkin.hpp"
 #include "precond/multigrid_cases.hpp"
 #include "precond/support.hpp"
 #include "reference/multigrid.hpp"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/triangular/wavefront/wavefront.hpp"
 
 namespace hyperplane {

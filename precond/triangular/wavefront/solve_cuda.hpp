@@ -14,6 +14,7 @@
 #include "precond/triangular/wavefront/eisenstat.hpp"
 #include "precond/triangular/wavefront/solve_shape.hpp"
 #include "precond/walks/tiles.hpp"
+#include "precond/walks/tuning.hpp"
 
 namespace hyperplane::wavefront_cuda {
 
