@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/profile.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/device/marks.hpp"

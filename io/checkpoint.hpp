@@ -7,7 +7,6 @@
 // a torn or damaged slot, whose place the other one then takes.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

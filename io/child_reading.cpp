@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reads a file in a child process, so that what is wrong with it can harm nothing but that process.
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,9 +9,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
-#include <new>
-#include <stdexcept>
 
 #include "core/error.hpp"
 #include "io/sealed_file.hpp"

@@ -2,7 +2,6 @@
 // The interface of preconditioners that time the parts of their applications.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "core/timer.hpp"

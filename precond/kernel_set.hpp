@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "core/device/rtc.hpp"
 #include "core/grid/layout.hpp"

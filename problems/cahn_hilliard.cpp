@@ -2,7 +2,6 @@
 #include "problems/cahn_hilliard.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "core/vector/blas1.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problems/navier_stokes.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/vector/point_values.hpp"

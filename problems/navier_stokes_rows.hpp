@@ -7,7 +7,6 @@
 #pragma once
 
 #include <numbers>
-#include <type_traits>
 
 #include "core/matrix/views.hpp"
 #include "problems/domain.hpp"

@@ -27,10 +27,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "core/interfaces/march_rows.hpp"
 #include "core/interfaces/problem.hpp"

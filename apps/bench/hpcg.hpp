@@ -10,7 +10,6 @@
 
 #include <array>
 #include <memory>
-#include <vector>
 
 #include "apps/command_line.hpp"
 #include "core/device/context.hpp"

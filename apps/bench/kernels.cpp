@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "apps/bench/rows.hpp"

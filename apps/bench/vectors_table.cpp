@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "apps/backend.hpp"
 #include "apps/bench/heading.hpp"

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <numeric>
 
 #include "apps/deck/named_deck.hpp"

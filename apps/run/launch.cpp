@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 
 #include "apps/run/mpi_ranks.hpp"
 #include "apps/run/ranks.hpp"

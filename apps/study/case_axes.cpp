@@ -9,6 +9,7 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "apps/study/expression.hpp"
 #include "core/error.hpp"

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "apps/study/case_state.hpp"
 #include "core/error.hpp"
 

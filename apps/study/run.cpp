@@ -7,11 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <list>
 #include <map>
 #include <optional>

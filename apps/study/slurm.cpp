@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "apps/quoting.hpp"
 #include "apps/study/study.hpp"

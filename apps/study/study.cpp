@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "apps/deck/named_deck.hpp"
 #include "apps/deck/schema.hpp"

@@ -4,8 +4,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <string>
-
 #include "core/device/context.hpp"
 
 namespace hyperplane::cuda {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/matrix/row_order.hpp"

@@ -2,8 +2,6 @@
 // Why a linear solve, a nonlinear solve or a run ended, and the exit code of each reason.
 #pragma once
 
-#include <string>
-
 #include "core/error.hpp"
 
 namespace hyperplane {

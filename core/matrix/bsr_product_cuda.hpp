@@ -2,9 +2,6 @@
 // Products of a BsrMatrix on a GPU; bsr_product.cuh is the kernels' text.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "core/device/rtc.hpp"
 #include "core/matrix/bsr_arguments.hpp"
 #include "core/matrix/bsr_matrix.hpp"

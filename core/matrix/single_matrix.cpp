@@ -2,7 +2,6 @@
 #include "core/matrix/single_matrix.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>

@@ -2,10 +2,6 @@
 // Products of a StructMatrix on a GPU; spmv.cuh is the kernel's text.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "core/device/rtc.hpp"
 #include "core/matrix/arguments.hpp"
 #include "core/matrix/single_matrix.hpp"

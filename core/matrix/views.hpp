@@ -3,8 +3,6 @@
 // A view is valid as long as the vector or matrix exists, and only on the backend where its values lie.
 #pragma once
 
-#include <type_traits>
-
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/chebyshev/chebyshev.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <numbers>
 

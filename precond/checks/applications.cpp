@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/checks/applications.hpp"
 
-#include <algorithm>
-
 #include "core/device/for_each_point.hpp"
 #include "core/grid/neighbour_slot.hpp"
 #include "core/matrix/views.hpp"

@@ -3,7 +3,6 @@
 // preconditioners. They are what Preconditioner::check_application consists of.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/interfaces/linear_operator.hpp"

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"

@@ -2,8 +2,6 @@
 // Block Jacobi's set-up on a GPU. The kernel is in jacobi.cuh.
 #pragma once
 
-#include <string>
-
 #include "core/device/rtc.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/pivots.hpp"

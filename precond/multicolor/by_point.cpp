@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multicolor/by_point.hpp"
 
-#include <cmath>
-
 #include "core/device/for_each_point.hpp"
 #include "precond/factors/judged_inverse.hpp"
 #include "precond/factors/known_dof.hpp"

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "precond/choice_key.hpp"

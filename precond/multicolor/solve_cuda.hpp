@@ -2,7 +2,6 @@
 // Multicolour solves on a GPU for a linear colouring. The kernels are in precond/multicolor/solve.cuh.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/device/rtc.hpp"

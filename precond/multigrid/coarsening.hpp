@@ -10,7 +10,6 @@
 #include <array>
 #include <functional>
 #include <optional>
-#include <vector>
 
 #include "core/grid/grid.hpp"
 #include "core/grid/stencil.hpp"

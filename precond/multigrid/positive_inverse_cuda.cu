@@ -4,7 +4,6 @@
 // PIECES - 1 chunks after it. So a row takes the time of a shuffle and of a multiplication, whatever the band. Factors
 // are loaded some rows ahead.
 #include <algorithm>
-#include <vector>
 
 #include "core/device/cuda.hpp"
 #include "precond/multigrid/positive_inverse.hpp"

@@ -7,7 +7,6 @@
 // the rank's matrix reaches. These planes are computed from copies of a few planes near the cuts, with wider halos.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 

@@ -2,8 +2,6 @@
 // One fixed-point sweep at a point, for host and device, and its data (precond/par_ilu/sweeps.hpp).
 #pragma once
 
-#include <cmath>
-
 #include "core/matrix/views.hpp"
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/judged_inverse.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "core/error.hpp"
 #include "core/profile.hpp"

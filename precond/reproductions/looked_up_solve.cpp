@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
+
 #include "core/device/for_each_point.hpp"
 #include "core/matrix/views.hpp"
 #include "precond/multicolor/coloured_points.hpp"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "precond/factors/pivot_record.hpp"
 #include "precond/factors/rank_planes_cuda.hpp"

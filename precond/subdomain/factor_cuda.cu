@@ -2,7 +2,6 @@
 // Factorisation of subdomains on a GPU. A thread block factors one subdomain, level by level
 // (precond/subdomain/ildu0.hpp). Blocks of five to eight unknowns are factored on tensor cores instead
 // (precond/subdomain/factor.cuh).
-#include <algorithm>
 
 #include "core/device/cuda.hpp"
 #include "core/matrix/views.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
 #include "precond/factors/known_dof.hpp"

@@ -3,7 +3,6 @@
 // in precond/subdomain/solve.cuh, the others in precond/reproductions/spin_and_dag.cuh.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/device/rtc.hpp"

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "core/device/rtc.hpp"
 #include "precond/general/factors/pivot_kernel.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/sync_free_ilu/factor_rows_cuda.hpp"
 
-#include <algorithm>
-
 #include "core/ranks/messages_cuda.hpp"
 #include "core/ranks/rows_cuda.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/sync_free_ilu/symbolic.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <utility>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <new>
+#include <utility>
 
 #include "apps/log.hpp"
 #include "core/error.hpp"

@@ -4,8 +4,6 @@
 // computed for a row does not depend on the choice.
 #pragma once
 
-#include <algorithm>
-
 #include "core/graph/parts.hpp"
 #include "precond/general/orders/levels.hpp"
 

@@ -2,9 +2,6 @@
 // Synchronous Jacobi sweeps on a GPU. The kernels are in precond/triangular/jacobi/jacobi_sweep.cuh.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "core/device/rtc.hpp"
 #include "core/vector/vector.hpp"
 #include "precond/factors/triangle_shape.hpp"

@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "core/interfaces/eisenstat.hpp"
 #include "precond/factors/ilu_factors.hpp"
