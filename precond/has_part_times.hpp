@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/interfaces/linear_operator.hpp"
 #include "core/timer.hpp"
 
 namespace hyperplane {
