@@ -13,9 +13,9 @@
 
 #include "apps/bench/decks.hpp"
 #include "apps/bench/heading.hpp"
+#include "apps/bench/kernel_table.hpp"
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/solve.hpp"
-#include "apps/bench/tables.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/launch.hpp"

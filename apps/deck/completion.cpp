@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "apps/deck/schema.hpp"
+#include "apps/deck/shell_texts.hpp"
 #include "apps/quoting.hpp"
 #include "apps/run/reference.hpp"
-#include "apps/shell.hpp"
 #include "apps/verbs.hpp"
 
 namespace hyperplane {

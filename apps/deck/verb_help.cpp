@@ -5,9 +5,9 @@
 
 #include "apps/deck/json_schema.hpp"
 #include "apps/deck/schema.hpp"
+#include "apps/deck/shell_texts.hpp"
 #include "apps/exit_codes.hpp"
 #include "apps/run/reference.hpp"
-#include "apps/shell.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 

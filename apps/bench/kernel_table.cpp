@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/bench/tables.hpp"
+#include "apps/bench/kernel_table.hpp"
 
 #include <fmt/format.h>
 
