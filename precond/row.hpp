@@ -15,7 +15,7 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "core/parameters/registry.hpp"
 #include "core/ranks/cuts.hpp"
-#include "precond/counted.hpp"
+#include "precond/counted_plan.hpp"
 #include "precond/factors/storage.hpp"
 #include "precond/kernel_set.hpp"
 

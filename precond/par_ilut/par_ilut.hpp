@@ -27,7 +27,7 @@
 #include <optional>
 
 #include "core/interfaces/linear_operator.hpp"
-#include "precond/counted.hpp"
+#include "precond/counted_plan.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/general/factors/cpu.hpp"
 #include "precond/general/solves/general_solve.hpp"

@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "core/matrix/bsr_matrix.hpp"
-#include "precond/counted.hpp"
+#include "precond/counted_plan.hpp"
 #include "precond/row.hpp"
 
 namespace hyperplane {

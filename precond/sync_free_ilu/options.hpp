@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/interfaces/linear_operator.hpp"
-#include "precond/counted.hpp"
+#include "precond/counted_plan.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/storage.hpp"
 #include "precond/general/factors/factors.hpp"
@@ -53,7 +53,7 @@ struct ValueBytes {
 ValueBytes bytes_of_values(const SyncFreeOptions& options, const BlockCounts& factors, Backend backend);
 /// The factors alone, once each.
 Index bytes_of_factors(FactorStorage storage, const BlockCounts& factors);
-/// The memory of factors (precond/counted.hpp).
+/// The memory of factors (precond/counted_plan.hpp).
 CountedPlan by_counts(const SyncFreeOptions& options, const Context& context, const BlockCounts& a);
 
 }  // namespace hyperplane

@@ -17,7 +17,7 @@
 
 #include "core/device/rtc.hpp"
 #include "core/matrix/bsr_matrix.hpp"
-#include "precond/counted.hpp"
+#include "precond/counted_plan.hpp"
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/general/sweeps/block_sweeps.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
