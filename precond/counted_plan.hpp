@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory of preconditioners of a general matrix of which only the numbers of rows and blocks are known, as from the
-// head of its file. Their plans (precond/row.hpp) need its pattern.
+// head of its file. Their plans (precond/registry_row.hpp) need its pattern.
 #pragma once
 
 #include <algorithm>

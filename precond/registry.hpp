@@ -2,7 +2,7 @@
 // The preconditioners that a deck can name. A new one consists of its own files and a row in registry.cpp.
 #pragma once
 
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 
 namespace hyperplane {
 

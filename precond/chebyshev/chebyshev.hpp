@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "core/interfaces/linear_operator.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 
 namespace hyperplane {
 

@@ -25,7 +25,7 @@
 #include "precond/ilu/factorisation.hpp"
 #include "precond/ilu/hyperplane_copy.hpp"
 #include "precond/ilu/open_copy.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 #include "precond/single_solve.hpp"
 #include "precond/triangular/triangular_solve.hpp"
 

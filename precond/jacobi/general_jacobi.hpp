@@ -8,7 +8,7 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "core/matrix/bsr_matrix.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 
 namespace hyperplane {
 

@@ -10,7 +10,7 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/reduced.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 
 namespace hyperplane {
 

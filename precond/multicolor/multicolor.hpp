@@ -45,7 +45,7 @@
 #include "precond/multicolor/factor_cuda.hpp"
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/queued_setup.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 #include "precond/single_solve.hpp"
 
 namespace hyperplane {

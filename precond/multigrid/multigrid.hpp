@@ -28,7 +28,7 @@
 
 #include "precond/has_part_times.hpp"
 #include "precond/multigrid/hierarchy.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 
 namespace hyperplane {
 

@@ -41,7 +41,7 @@ struct SmootherChoice {
     std::function<Layout(const Context& context, const Grid& grid, const Stencil& stencil)> layout;
     MakeSmoother make;
     PreconditionerTraits traits;
-    bool regular_splitting = false;  ///< of M-matrices (precond/row.hpp)
+    bool regular_splitting = false;  ///< of M-matrices (precond/registry_row.hpp)
     /// A message of M's with the deck's names of its keys.
     std::function<std::string(const std::string& message)> worded;
 };

@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "precond/multigrid/hierarchy.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 
 namespace hyperplane::multigrid {
 

@@ -5,7 +5,7 @@
 // order or by Jacobi sweeps, are in precond/triangular.
 #pragma once
 
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 
 namespace hyperplane {
 

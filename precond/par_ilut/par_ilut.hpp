@@ -34,7 +34,7 @@
 #include "precond/general/solves/rank_stages.hpp"
 #include "precond/general/solves/solve_way.hpp"
 #include "precond/has_solve_way.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 
 namespace hyperplane {

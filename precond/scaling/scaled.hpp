@@ -15,7 +15,7 @@
 
 #include "core/matrix/bsr_matrix.hpp"
 #include "precond/counted_plan.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 
 namespace hyperplane {
 

@@ -32,7 +32,7 @@
 #include "core/interfaces/lower_solve.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 #include "precond/subdomain/factors.hpp"
 #include "precond/subdomain/solve_cuda.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/general/factors/cpu.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 #include "precond/sync_free_ilu/options.hpp"
 #include "precond/sync_free_ilu/symbolic.hpp"
 

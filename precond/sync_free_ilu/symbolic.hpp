@@ -8,7 +8,7 @@
 
 #include "precond/general/orders/orders.hpp"
 #include "precond/general/pattern/decoupled.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 #include "precond/sync_free_ilu/part_tables.hpp"
 
 namespace hyperplane {

@@ -30,7 +30,7 @@
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/general/solves/rank_stages.hpp"
 #include "precond/has_solve_way.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 #include "precond/sync_free_ilu/general_ilu.hpp"
 
 namespace hyperplane {

@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "precond/registry.hpp"
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 #include "precond/struct_ilu/factor_cuda.hpp"
 #include "precond/triangular/wavefront/solve_shape.hpp"
 #include "precond/walks/tuning.hpp"

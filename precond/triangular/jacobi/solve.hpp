@@ -12,7 +12,7 @@
 
 #include <memory>
 
-#include "precond/row.hpp"
+#include "precond/registry_row.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 #include "precond/triangular/triangular_solve.hpp"
 
