@@ -69,7 +69,7 @@ double hpcg_operations(std::array<Index, 3> n, Index iterations) {
     sum += (count + 1) * 2 * nonzeros();
     for (int grid = 0; grid < HpcgCycle::grids; ++grid) {
         const bool last = grid + 1 == HpcgCycle::grids;
-        sum += count * (last ? 4 : 4 + 2 + 4) * nonzeros();  // a sweep, and on finer grids a residual and a sweep
+        sum += count * (last ? 4 : 4 + 2 + 4) * nonzeros();  // a pass, and on finer grids a residual and a pass
         for (Index& extent : n) extent /= 2;
     }
     return sum;

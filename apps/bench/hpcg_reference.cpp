@@ -65,7 +65,7 @@ void HpcgReference::relax_line(const Values& b, Values& x, int j, int k, bool fo
 }
 
 /// Lines with the same j + 2 k do not depend on one another, and those with less come before them in natural order.
-void HpcgReference::sweep(const Values& b, Values& x) const {
+void HpcgReference::gauss_seidel(const Values& b, Values& x) const {
     const int lines = x.n[1], planes = x.n[2], last = lines - 1 + 2 * (planes - 1);
 #pragma omp parallel num_threads(threads_)
     for (const bool forward : {true, false})
@@ -80,7 +80,7 @@ void HpcgReference::sweep(const Values& b, Values& x) const {
 void HpcgReference::cycle(std::size_t level) {
     Level& own = levels_[level];
     std::fill(own.x.of.begin(), own.x.of.end(), 0.0);
-    sweep(own.b, own.x);
+    gauss_seidel(own.b, own.x);
     if (level + 1 == levels_.size()) return;
     Level& next = levels_[level + 1];
     multiply(own.x, own.ax);
@@ -93,7 +93,7 @@ void HpcgReference::cycle(std::size_t level) {
     for_coarse([&](std::size_t fine, std::size_t coarse) { next.b.of[coarse] = own.b.of[fine] - own.ax.of[fine]; });
     cycle(level + 1);
     for_coarse([&](std::size_t fine, std::size_t coarse) { own.x.of[fine] += next.x.of[coarse]; });
-    sweep(own.b, own.x);
+    gauss_seidel(own.b, own.x);
 }
 
 double HpcgReference::dot(const Values& x, const Values& y) const {

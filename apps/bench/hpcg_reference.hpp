@@ -8,7 +8,8 @@
 
 namespace hyperplane {
 
-/// On a CPU, with several threads: planes and lines are taken such that each sweep has the values of natural order.
+/// On a CPU, with several threads: planes and lines are taken such that each Gauss-Seidel pass has the values of
+/// natural order.
 class HpcgReference {
 public:
     /// The extents are multiples of eight.
@@ -37,7 +38,7 @@ private:
     };
 
     void multiply(const Values& x, Values& ax) const;
-    void sweep(const Values& b, Values& x) const;
+    void gauss_seidel(const Values& b, Values& x) const;
     void relax_line(const Values& b, Values& x, int j, int k, bool forward) const;
     void cycle(std::size_t level);
     double dot(const Values& x, const Values& y) const;

@@ -19,7 +19,7 @@ ParameterTable multicolor_parameters() {
         "factors", "ilu0",
         "ilu0: exact incomplete factorisation without fill, ILU(0) or IC(0). gauss_seidel: the triangles of the "
         "matrix itself, M = (D + L) D^-1 (D + U), so that an application is a forward and a backward "
-        "Gauss-Seidel sweep from zero in the order of the colours",
+        "Gauss-Seidel pass from zero in the order of the colours",
         {"ilu0", "gauss_seidel"}));
     table.push_back(
         choice_key("colours", "stencil",

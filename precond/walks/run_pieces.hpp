@@ -87,7 +87,7 @@ inline Carried carried(Vector& x, const Stencil& stencil) {
 template <class AnyFactors, class Body>
 void for_each_piece(const AnyFactors& f, Direction direction, const Carried& carried, const Body& body) {
     const int length = piece_length(f.dof);
-    sweep(f.context, f.layout, f.dof, f.stencil.line_skew(), direction, carried, [&](const Run& run) {
+    for_each_run_in_order(f.context, f.layout, f.dof, f.stencil.line_skew(), direction, carried, [&](const Run& run) {
         const int pieces = (run.count + length - 1) / length;
         for (int at = 0; at < pieces; ++at) {
             const int t = (direction == Direction::lower ? at : pieces - 1 - at) * length;

@@ -47,8 +47,8 @@ struct Slabs {
 };
 
 /// Calls body(line) for the lines of a slab in one plane.
-void sweep_plane(const Layout& layout, const Slabs& slabs, int slab, int plane, Direction direction,
-                 FunctionRef<void(const Run&)> body) {
+void walk_plane(const Layout& layout, const Slabs& slabs, int slab, int plane, Direction direction,
+                FunctionRef<void(const Run&)> body) {
     const int first = slabs.first_line(slab, plane), last = slabs.last_line(slab, plane);
     if (direction == Direction::lower)
         for (int j = first; j <= last; ++j) body(layout.line(j, plane));
@@ -57,7 +57,7 @@ void sweep_plane(const Layout& layout, const Slabs& slabs, int slab, int plane, 
 }
 
 /// Calls body(line) for all lines of a natural layout in the order above; `skew` is Stencil::line_skew().
-void sweep_lines(const Layout& layout, int threads, int skew, Direction direction, FunctionRef<void(const Run&)> body) {
+void walk_lines(const Layout& layout, int threads, int skew, Direction direction, FunctionRef<void(const Run&)> body) {
     const int begin = layout.begin_plane(), planes = layout.planes();
     const int range = layout.grid().ny + skew * (planes - 1);
     const int count = std::max(1, std::min(threads, range / 4));
@@ -69,7 +69,7 @@ void sweep_lines(const Layout& layout, int threads, int skew, Direction directio
         const int slab = up ? turn : count - 1 - turn;
         for (int plane = 0; plane < planes; ++plane) {
             if (turn > 0) progress.wait(up ? slab - 1 : slab + 1, plane + 1);
-            sweep_plane(layout, slabs, slab, begin + (up ? plane : planes - 1 - plane), direction, body);
+            walk_plane(layout, slabs, slab, begin + (up ? plane : planes - 1 - plane), direction, body);
             progress.complete(slab, plane + 1);
         }
     }
@@ -130,8 +130,8 @@ private:
 };
 
 /// The same for the lines of one of several ranks, with one thread. Slabs are the same on all ranks.
-void sweep_lines_of_rank(Communicator& ranks, const Layout& layout, int skew, Direction direction,
-                         const Carried& carried, FunctionRef<void(const Run&)> body) {
+void walk_lines_of_rank(Communicator& ranks, const Layout& layout, int skew, Direction direction,
+                        const Carried& carried, FunctionRef<void(const Run&)> body) {
     const Grid& grid = layout.grid();
     const int range = grid.ny + skew * (grid.nz - 1);
     const Slabs slabs(grid, skew, 0, grid.nz, std::clamp(range / 8, 1, 8 * ranks.size()));
@@ -142,14 +142,14 @@ void sweep_lines_of_rank(Communicator& ranks, const Layout& layout, int skew, Di
         const int slab = up ? turn : count - 1 - turn;
         lines.receive(slab);
         for (int at = 0; at < layout.planes(); ++at)
-            sweep_plane(layout, slabs, slab, up ? layout.begin_plane() + at : layout.end_plane() - 1 - at, direction,
-                        body);
+            walk_plane(layout, slabs, slab, up ? layout.begin_plane() + at : layout.end_plane() - 1 - at, direction,
+                       body);
         lines.send(slab);
     }
 }
 
 /// Calls body(run) for all runs of a hyperplane layout in the order above.
-void sweep_levels(const Layout& layout, int threads, Direction direction, FunctionRef<void(const Run&)> body) {
+void walk_levels(const Layout& layout, int threads, Direction direction, FunctionRef<void(const Run&)> body) {
     const int levels = layout.level_count();
 #pragma omp parallel num_threads(threads)
     for (int at = 0; at < levels; ++at) {
@@ -163,15 +163,15 @@ void sweep_levels(const Layout& layout, int threads, Direction direction, Functi
 
 }  // namespace
 
-void sweep(const Context& context, const Layout& layout, int dof, int skew, Direction direction, const Carried& carried,
-           FunctionRef<void(const Run&)> body) {
+void for_each_run_in_order(const Context& context, const Layout& layout, int dof, int skew, Direction direction,
+                           const Carried& carried, FunctionRef<void(const Run&)> body) {
     if (layout.is_part() && layout.has_neighbours_outside())
-        return sweep_lines_of_rank(*context.ranks(), layout, skew, direction, carried, body);
+        return walk_lines_of_rank(*context.ranks(), layout, skew, direction, carried, body);
     const int threads = context.threads_for(layout.slots() * dof);
     if (layout.kind() == LayoutKind::natural)
-        sweep_lines(layout, threads, skew, direction, body);
+        walk_lines(layout, threads, skew, direction, body);
     else
-        sweep_levels(layout, threads, direction, body);
+        walk_levels(layout, threads, direction, body);
 }
 
 }  // namespace hyperplane

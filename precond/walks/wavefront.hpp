@@ -35,7 +35,7 @@ struct Carried {
 
 /// Calls body(run) for every run of points with `dof` unknowns, after all the runs on which it depends, also those of
 /// other ranks, of which it may read `carried`.
-void sweep(const Context& context, const Layout& layout, int dof, int skew, Direction direction, const Carried& carried,
-           FunctionRef<void(const Run&)> body);
+void for_each_run_in_order(const Context& context, const Layout& layout, int dof, int skew, Direction direction,
+                           const Carried& carried, FunctionRef<void(const Run&)> body);
 
 }  // namespace hyperplane
