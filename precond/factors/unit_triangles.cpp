@@ -43,20 +43,19 @@ CsrMatrix triangle_from(const Layout& layout, int dof, const std::vector<Int3>& 
                         const std::vector<double>& values) {
     const Grid& grid = layout.grid();
     const Index slots = layout.slots(), points = grid.points();
-    const auto number = [&](Int3 p) { return Index(p.x) + Index(grid.nx) * (p.y + Index(grid.ny) * p.z); };
     CsrMatrix triangle;
     triangle.rows = points * dof;
     triangle.row_begin.push_back(0);
     std::vector<std::pair<Index, const double*>> blocks;  // neighbour, and the first coefficient of its block
     for (Index point = 0; point < points; ++point) {
-        const Int3 p{int(point % grid.nx), int(point / grid.nx % grid.ny), int(point / grid.nx / grid.ny)};
+        const Int3 p = grid.point(point);
         blocks.clear();
         for (int e = first; e < first + count; ++e) {
             const Int3 q = p + offsets[std::size_t(e)];
             if (!grid.contains(q)) continue;
             const double* const block = values.data() + (e * slots + layout.slot(p)) * dof * dof;
             if (std::any_of(block, block + dof * dof, [](double value) { return value != 0.0; }))
-                blocks.emplace_back(number(q), block);
+                blocks.emplace_back(grid.row(q), block);
         }
         blocks.emplace_back(point, nullptr);
         std::sort(blocks.begin(), blocks.end());
