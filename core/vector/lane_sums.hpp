@@ -8,24 +8,11 @@
 #pragma once
 
 #include <array>
-#include <cstring>
 
 #include "core/types.hpp"
 #include "core/vector/quad.hpp"
 
 namespace hyperplane {
-
-/// Loads and stores of a double or of a Quad.
-template <class T>
-T load(const double* from) {
-    T value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-}
-template <class T>
-void store(T value, double* to) {
-    std::memcpy(to, &value, sizeof value);
-}
 
 /// `count` sums over the values of terms.operator()<T>(at), a std::array<T, count>, for `at` in [0, size): T is Quad
 /// for four values from `at` on, and double for one. A term may also write to memory; `at` ascends.

@@ -14,26 +14,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
+
+#include "core/vector/quad.hpp"
 
 namespace hyperplane::multigrid {
 namespace {
 
 constexpr int panel_width = 16, block_width = 32;
 const std::string elimination_label = "multigrid: elimination on the coarsest grid";
-
-typedef double Four __attribute__((vector_size(4 * sizeof(double))));
-
-Four load(const double* from) {
-    Four four;
-    std::memcpy(&four, from, sizeof four);
-    return four;
-}
-void store(Four four, double* to) {
-    std::memcpy(to, &four, sizeof four);
-}
 
 class Inversion {
 public:
@@ -150,13 +140,13 @@ private:
     }
 
     void subtract(const PanelRow& factors, const Block& subtracted, double* to) const {
-        constexpr int fours = block_width / 4;
-        std::array<Four, fours> sum;
-        for (int at = 0; at < fours; ++at) sum[at] = load(to + 4 * at);
+        constexpr int quads = block_width / 4;
+        std::array<Quad, quads> sum;
+        for (int at = 0; at < quads; ++at) sum[at] = load<Quad>(to + 4 * at);
         for (int step = 0; step < width_; ++step)
 #pragma GCC unroll 8
-            for (int at = 0; at < fours; ++at) sum[at] -= factors[step] * load(&subtracted[step][4 * at]);
-        for (int at = 0; at < fours; ++at) store(sum[at], to + 4 * at);
+            for (int at = 0; at < quads; ++at) sum[at] -= factors[step] * load<Quad>(&subtracted[step][4 * at]);
+        for (int at = 0; at < quads; ++at) store(sum[at], to + 4 * at);
     }
     void subtract_some(const PanelRow& factors, const Block& subtracted, double* to, int count) const {
         for (int step = 0; step < width_; ++step)
