@@ -4,9 +4,11 @@
 // number of slots (Layout::slot_delta). Where the neighbour lies outside the grid, the sum is the slot of some other
 // point.
 //
-// Three more files write the formulas out themselves: in precond/multicolor/placed_point.cuh and
-// precond/walks/tile_lines.cuh calls of these functions would change the machine code of kernels, and
-// precond/ilu/permutation_cuda.cu already has the level modulo nx.
+// More files write the formulas out themselves. In precond/multicolor/placed_point.cuh, precond/walks/tile_lines.cuh
+// and precond/multigrid/coarse_point.cuh (`shifted`) calls of these functions would change the machine code of kernels.
+// precond/ilu/permutation_cuda.cu and precond/triangular/wavefront/blocks.cuh already have the level modulo nx. In
+// precond/fgbilu/between_ranks.cuh records of a few planes are numbered likewise, and in
+// precond/par_ilu/staged_copies.cuh slots move on by whole planes.
 #pragma once
 
 #include "core/host_device.hpp"
@@ -32,14 +34,20 @@ HYPERPLANE_HD_INLINE constexpr int x_of_rest(Number rest, int nx) {
 }
 
 /// `slot` plus `delta` modulo `slots`; both lie in [0, slots).
-HYPERPLANE_HD_INLINE constexpr int slot_plus(int slot, int delta, int slots) {
-    const unsigned there = unsigned(slot) + unsigned(delta);  // may exceed the largest int
-    return int(there >= unsigned(slots) ? there - unsigned(slots) : there);
+template <class Number>
+HYPERPLANE_HD_INLINE constexpr Number slot_plus(Number slot, Number delta, Number slots) {
+    if constexpr (sizeof(Number) > sizeof(int)) {
+        const Number there = slot + delta;
+        return there >= slots ? there - slots : there;
+    } else {
+        const unsigned there = unsigned(slot) + unsigned(delta);  // may exceed the largest int
+        return int(there >= unsigned(slots) ? there - unsigned(slots) : there);
+    }
 }
 /// `slot` plus `delta`, which lies in [0, slots), modulo the slots of a kernel's arguments.
 template <class Arguments>
 HYPERPLANE_HD_INLINE int shifted_slot(const Arguments& a, int slot, int delta) {
-    return slot_plus(slot, delta, a.slots);
+    return slot_plus<int>(slot, delta, a.slots);
 }
 
 }  // namespace hyperplane

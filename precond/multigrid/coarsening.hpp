@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "core/grid/grid.hpp"
+#include "core/grid/slots.hpp"
 #include "core/grid/stencil.hpp"
 #include "core/matrix/struct_matrix.hpp"
 
@@ -98,12 +99,7 @@ struct SlotDeltas {
         : slots(layout.slots()), usable(!layout.grid().any_periodic() && !layout.is_part()) {
         for (int number = 0; number < 27; ++number) of[number] = layout.slot_delta(offset_of(number));
     }
-    HYPERPLANE_HD Index at(Index slot, int number) const { return shifted(slot, of[number], slots); }
-    /// slot + delta modulo the slots, both of which lie in [0, slots).
-    HYPERPLANE_HD static Index shifted(Index slot, Index delta, Index slots) {
-        const Index there = slot + delta;
-        return there >= slots ? there - slots : there;
-    }
+    HYPERPLANE_HD Index at(Index slot, int number) const { return slot_plus(slot, of[number], slots); }
 };
 
 struct CoarseningOptions {

@@ -143,7 +143,7 @@ struct SumsOfTerms {
         for (int e = group; e < coarse.stored_entries; e += groups) {
             const bool inside = weights.grids.coarse.contains(point + offset[e]);
             const bool diagonal = offset[e] == Int3{};
-            const Index there = SlotDeltas::shifted(own, coarse_shift[e], weights.order.slots_in_memory());
+            const Index there = slot_plus(own, coarse_shift[e], weights.order.slots_in_memory());
             for (int row = 0; row < a.dof; ++row)
                 for (int col = 0; col < a.dof; ++col) {
                     const double sum = inside ? sum_of(e, row, col, own, there, first_child) : 0.0;
@@ -156,7 +156,7 @@ struct SumsOfTerms {
         double sum = 0.0;
         for (int at = begin[e]; at < begin[e + 1]; ++at) {
             const Term term = terms[at];
-            const Index child = SlotDeltas::shifted(first_child, term.shift, fine.slots_in_memory());
+            const Index child = slot_plus(first_child, term.shift, fine.slots_in_memory());
             const double value = term.mirrored ? a.at(term.entry, col, row, child) : a.at(term.entry, row, col, child);
             sum += weight(term.from, own) * value * weight(term.to, there);
         }

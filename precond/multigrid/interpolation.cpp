@@ -100,8 +100,7 @@ struct Weights {
             const int e = entries[at];
             Int3 q;
             if (!child_shift.usable && !a.neighbour(p, e, q)) continue;
-            const Index there =
-                child_shift.usable ? SlotDeltas::shifted(slot, shift[e], child_shift.slots) : a.layout.slot(q);
+            const Index there = child_shift.usable ? slot_plus(slot, shift[e], child_shift.slots) : a.layout.slot(q);
             const double value = a.scalar(e, slot, there);
             sum += value;
             magnitude += std::abs(value);
