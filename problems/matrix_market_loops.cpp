@@ -5,7 +5,7 @@
 namespace hyperplane {
 
 void copy_rows(const StructMatrix& from, StructMatrix& to) {
-    for_each_point(to.context(), to.layout(), "copy of the file's matrix", CopyRow{HeldMatrix(from), view(to)});
+    for_each_point(to.context(), to.layout(), "copy of the file's matrix", HeldCopy{HeldMatrix(from), view(to)});
 }
 
 void residual_of_rows(const StructMatrix& a, const double* b, const Vector& u, Vector& f) {

@@ -32,7 +32,7 @@ struct HeldMatrix {
 };
 
 /// a = A.
-struct CopyRow {
+struct HeldCopy {
     HeldMatrix held;
     MatrixView a;
 

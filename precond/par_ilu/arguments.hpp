@@ -24,7 +24,7 @@ struct LevelOfSweeps {
 };
 
 template <int entries>
-struct FixedPointArguments {
+struct FactorSweepArguments {
     double* a_blocks;  // written by the guess if BY_ROWS: A's entries that sweeps change, in the order of factors
     int* next_run;     // counter of a staged sweep, initially 0
     double *ratio, *failure, *failed;  // FactorSweepsCuda::PivotRecords, written by the last sweep, else null
@@ -36,6 +36,6 @@ struct FixedPointArguments {
     FixedPointEntry entry[entries];
 };
 static_assert(sizeof(FixedPointEntry) == 32 && sizeof(LevelOfSweeps) == 40);
-static_assert(sizeof(FixedPointArguments<7>) == 368);
+static_assert(sizeof(FactorSweepArguments<7>) == 368);
 
 }  // namespace hyperplane

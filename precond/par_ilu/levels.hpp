@@ -14,7 +14,7 @@ enum class FactorSweepOrder { by_size, sweep_by_sweep, level_by_level };
 
 class FactorSweepLevels {
 public:
-    using Arguments = FixedPointArguments<rtc::most_entries>;
+    using Arguments = FactorSweepArguments<rtc::most_entries>;
 
     /// Whether sweeps go level by level: only those of six to eight unknowns a point in the hyperplane layout, of
     /// matrices that store both triangles, and of stencils with at most 13 entries. (Compiled for five unknowns, the

@@ -67,7 +67,7 @@ private:
         Index shared = 0;                  ///< bytes
         int points = 0;                    ///< of a chunk
     };
-    using Arguments = FixedPointArguments<rtc::most_entries>;
+    using Arguments = FactorSweepArguments<rtc::most_entries>;
     using Kernel = rtc::Kernel<Arguments>;
     /// Whether sweeps change an entry.
     bool changes(int entry) const;

@@ -11,7 +11,7 @@
 
 namespace hyperplane {
 
-using Arguments = FixedPointArguments<ENTRIES>;
+using Arguments = FactorSweepArguments<ENTRIES>;
 
 __device__ constexpr int a_entry[] = A_ENTRY;
 __device__ constexpr int pair_l[] = PAIR_L;

@@ -2,7 +2,8 @@
 // The arguments of the kernel that factors short rows of blocks (precond/sync_free_ilu/block_factor.cuh).
 #pragma once
 
-#include "precond/general/factors/arguments.hpp"
+#include "precond/factors/pivot_log.hpp"
+#include "precond/general/orders/slice.hpp"
 
 namespace hyperplane {
 

@@ -8,6 +8,7 @@
 #include "precond/general/orders/orders.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
 #include "precond/sync_free_ilu/block_arguments.hpp"
+#include "precond/sync_free_ilu/table_arguments.hpp"
 
 namespace hyperplane {
 

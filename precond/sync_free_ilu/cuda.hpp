@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/device/rtc.hpp"
+#include "precond/general/factors/arguments.hpp"
 #include "precond/general/factors/pivot_kernel.hpp"
 #include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/sync_free_ilu/block_factor.hpp"

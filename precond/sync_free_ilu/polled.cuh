@@ -3,7 +3,7 @@
 // once. So there are no flags, no fences, and no second access after a wait.
 #pragma once
 
-#include "precond/general/orders/table_arguments.hpp"
+#include "precond/sync_free_ilu/table_arguments.hpp"
 
 namespace hyperplane {
 

@@ -13,10 +13,10 @@
 // Definitions: SYMMETRIC, OFFSET (the type of an offset), BY_ROW (precond/general/factors/row.cuh).
 
 #include "precond/factors/gauss_jordan.hpp"
-#include "precond/general/orders/table_arguments.hpp"
 #include "precond/general/pattern/search.cuh"
 #include "precond/general/solves/waiting.cuh"
 #include "precond/sync_free_ilu/polled.cuh"
+#include "precond/sync_free_ilu/table_arguments.hpp"
 
 #ifndef BY_ROW
 #define BY_ROW 0

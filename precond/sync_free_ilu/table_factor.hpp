@@ -5,9 +5,9 @@
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
 #include "precond/general/factors/pivot_kernel.hpp"
-#include "precond/general/orders/table_arguments.hpp"
 #include "precond/general/orders/tables.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
+#include "precond/sync_free_ilu/table_arguments.hpp"
 
 namespace hyperplane {
 

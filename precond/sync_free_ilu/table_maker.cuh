@@ -4,8 +4,8 @@
 //
 // Definitions: SYMMETRIC, OFFSET (the type of an offset).
 
-#include "precond/general/orders/table_arguments.hpp"
 #include "precond/general/pattern/search.cuh"
+#include "precond/sync_free_ilu/table_arguments.hpp"
 
 namespace hyperplane {
 

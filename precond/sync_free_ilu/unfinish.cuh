@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Makes values `unfinished` before a factorisation that polls them (precond/sync_free_ilu/polled.cuh).
 
-#include "precond/general/orders/table_arguments.hpp"
+#include "precond/sync_free_ilu/table_arguments.hpp"
 
 namespace hyperplane {
 

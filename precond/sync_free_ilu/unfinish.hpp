@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "core/device/rtc.hpp"
-#include "precond/general/orders/table_arguments.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
+#include "precond/sync_free_ilu/table_arguments.hpp"
 
 namespace hyperplane {
 

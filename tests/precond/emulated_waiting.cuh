@@ -9,9 +9,9 @@
 #include "precond/emulated_threads.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/general/factors/arguments.hpp"
-#include "precond/general/orders/table_arguments.hpp"
 #include "precond/general/pattern/fill.hpp"
 #include "precond/general/pattern/on_gpu.hpp"
+#include "precond/sync_free_ilu/table_arguments.hpp"
 
 // Thread blocks pass on by PTX what others wait for, and the host leaves the PTX out. The number of its line takes its
 // place, so that clang-tidy sees no two branches that do the same.

@@ -7,7 +7,7 @@
 
 #include "precond/emulated_threads.hpp"
 #include "precond/factors/gauss_jordan.hpp"
-#include "precond/general/factors/arguments.hpp"
+#include "precond/general/fixed_point/arguments.hpp"
 #include "precond/general/orders/levels.hpp"
 #include "precond/general/orders/levels_arguments.hpp"
 #include "precond/general/pattern/fill.hpp"

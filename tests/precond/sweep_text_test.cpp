@@ -5,6 +5,7 @@
 #include "precond/emulated_waiting.cuh"
 #include "precond/factors/gauss_jordan.hpp"
 #include "precond/general/factors/cpu.hpp"
+#include "precond/general/fixed_point/arguments.hpp"
 #include "precond/general/pattern/fill.hpp"
 #include "precond/general_cases.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "core/device/rtc.hpp"
 #include "precond/factors/pivot_record.hpp"
-#include "precond/general/factors/arguments.hpp"
 #include "precond/general/factors/cpu.hpp"
 #include "precond/general/factors/pivot_kernel.hpp"
+#include "precond/general/fixed_point/arguments.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
 
 namespace hyperplane {

@@ -6,8 +6,8 @@
 #ifndef HYPERPLANE_SWEPT_ROW
 #define HYPERPLANE_SWEPT_ROW
 
-#include "precond/general/factors/arguments.hpp"
 #include "precond/general/factors/row.cuh"
+#include "precond/general/fixed_point/arguments.hpp"
 
 namespace hyperplane {
 

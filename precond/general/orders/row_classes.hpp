@@ -8,8 +8,7 @@
 
 #include "core/host_device.hpp"
 #include "core/types.hpp"
-#include "precond/general/factors/arguments.hpp"
-#include "precond/general/orders/table_arguments.hpp"
+#include "precond/general/orders/slice.hpp"
 
 namespace hyperplane {
 

@@ -13,8 +13,8 @@
 #include "core/device/context.hpp"
 #include "core/grid/row_slab.hpp"
 #include "core/ranks/messages_cuda.hpp"
-#include "precond/general/factors/arguments.hpp"
 #include "precond/general/orders/levels.hpp"
+#include "precond/general/solves/arguments.hpp"
 
 namespace hyperplane {
 

@@ -5,6 +5,7 @@
 // Definitions: DOF, UPPER (with the inverses of the diagonal blocks), STORAGE (precond/factors/reduced_values.cuh).
 
 #include "precond/factors/reduced_values.cuh"
+#include "precond/general/solves/arguments.hpp"
 #include "precond/general/solves/slice_lane.cuh"
 
 namespace hyperplane {

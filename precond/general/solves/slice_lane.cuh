@@ -3,7 +3,7 @@
 //
 // Definitions: DOF.
 
-#include "precond/general/factors/arguments.hpp"
+#include "precond/general/orders/slice.hpp"
 
 namespace hyperplane {
 

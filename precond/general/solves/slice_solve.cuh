@@ -14,6 +14,7 @@
 // Definitions: DOF, UPPER (U z = y, otherwise L y = r), STORAGE (precond/factors/reduced_values.cuh).
 
 #include "precond/factors/reduced_values.cuh"
+#include "precond/general/solves/arguments.hpp"
 #include "precond/general/solves/slice_lane.cuh"
 #include "precond/general/solves/waiting.cuh"
 

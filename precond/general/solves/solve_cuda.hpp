@@ -9,6 +9,7 @@
 #include "precond/general/factors/reduced_rows_cuda.hpp"
 #include "precond/general/orders/orders_cuda.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
+#include "precond/general/solves/arguments.hpp"
 #include "precond/general/solves/between_ranks.hpp"
 #include "precond/general/solves/general_solve.hpp"
 

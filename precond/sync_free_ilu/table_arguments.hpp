@@ -2,18 +2,10 @@
 // The arguments of the kernels that make and use the tables of a factorisation (precond/general/orders/tables.hpp).
 #pragma once
 
-#include "precond/general/factors/arguments.hpp"
+#include "precond/factors/pivot_log.hpp"
+#include "precond/general/orders/slice.hpp"
 
 namespace hyperplane {
-
-/// Rows that one warp factors.
-struct TableSlice {
-    long long pivots;   ///< where its pivots begin
-    long long offsets;  ///< where its offsets begin; of a long row, its entries in `long_rows`
-    int first;          ///< position of its first row
-    int width;          ///< steps
-    int rows, lanes;    ///< lanes of a row; 0: a long row
-};
 
 /// A row at its position.
 struct alignas(16) TableRow {
@@ -76,7 +68,7 @@ struct TableFactorArguments {
     double shift;  // alpha
     unsigned count;
 };
-static_assert(sizeof(TableSlice) == 32 && sizeof(TableRow) == 16 && sizeof(UpperRow) == 8);
+static_assert(sizeof(TableRow) == 16 && sizeof(UpperRow) == 8);
 static_assert(sizeof(TableMakerArguments) == 88 && sizeof(SpreadArguments) == 48);
 static_assert(sizeof(TableFactorArguments) == 136 && sizeof(UnfinishArguments) == 16);
 
