@@ -95,14 +95,15 @@ ColouredPoints::Range all_owned(const ColouredPoints& points, const Layout& layo
 
 }  // namespace
 
-std::vector<ColourStep> colour_steps(const ColouredPoints& points, const Layout& layout, int dof) {
-    using Sends = ColourStep::Sends;
+template <class Real>
+std::vector<ColourStep<Real>> colour_steps(const ColouredPoints& points, const Layout& layout, int dof) {
+    using Sends = ColourSends;
     const ColouredShape& shape = points.shape();
     const int colours = points.colours();
-    std::vector<ColourStep> steps;
+    std::vector<ColourStep<Real>> steps;
     const auto add = [&](const char* name, int colour, bool lower, ColouredPoints::Range places, Sends sends) {
         const std::vector<ColourTerm> terms = terms_of(points, colour, lower, std::strcmp(name, "enter") == 0);
-        ColourStep step{name, {}, sends, (shape.first_plane - layout.begin_plane()) * layout.slots_of_plane()};
+        ColourStep<Real> step{name, {}, sends, (shape.first_plane - layout.begin_plane()) * layout.slots_of_plane()};
         auto& arguments = step.arguments;
         arguments.inverse = points.host().inverse[colour];
         arguments.stride = int(shape.stride), arguments.slots = int(shape.slots);
@@ -129,24 +130,15 @@ std::vector<ColourStep> colour_steps(const ColouredPoints& points, const Layout&
     return steps;
 }
 
-template <class Real>
-void ColourStep::set(const StoredView& factors, const Real* r, Real* v, Real* w, Real* z) {
-    const auto address = [](const Real* from) { return reinterpret_cast<double*>(const_cast<Real*>(from)); };
-    arguments.factors = factors.values;
-    arguments.exponents = factors.exponents;
-    arguments.r = address(r + first_slot);
-    arguments.v = address(v);
-    arguments.w = address(w);
-    arguments.z = address(z + first_slot);
-}
-template void ColourStep::set(const StoredView&, const double*, double*, double*, double*);
-template void ColourStep::set(const StoredView&, const float*, float*, float*, float*);
+template std::vector<ColourStep<double>> colour_steps(const ColouredPoints&, const Layout&, int);
+template std::vector<ColourStep<float>> colour_steps(const ColouredPoints&, const Layout&, int);
 
-std::vector<MulticolorCuda::Step> MulticolorCuda::steps_with(const Context& context,
-                                                             const rtc::Definitions& definitions) const {
-    std::vector<Step> steps;
-    for (const ColourStep& step : colour_steps(*points_, layout_, dof_))
-        steps.push_back({rtc::Kernel<Arguments>(context, source(), definitions, step.kernel), step});
+template <class Real>
+std::vector<MulticolorCuda::Step<Real>> MulticolorCuda::steps_with(const Context& context,
+                                                                   const rtc::Definitions& definitions) const {
+    std::vector<Step<Real>> steps;
+    for (const ColourStep<Real>& step : colour_steps<Real>(*points_, layout_, dof_))
+        steps.push_back({{context, source(), definitions, step.kernel}, step});
     return steps;
 }
 
@@ -157,29 +149,29 @@ MulticolorCuda::MulticolorCuda(const Context& context, const ColouredPoints& poi
     const bool ahead =
         launches == ColourLaunches::fastest ? loads_ahead(shape, dof, storage) : launches == ColourLaunches::ahead;
     threads_ = threads_with(ahead, shape, threads_of(context, shape.stride, dof));
-    steps_ = steps_with(context, definitions(shape, layout, dof, symmetric, storage, threads_, ahead));
+    steps_ = steps_with<double>(context, definitions(shape, layout, dof, symmetric, storage, threads_, ahead));
     single_ = definitions(shape, layout, dof, symmetric, storage, threads_, ahead, "float");
 }
 
 template <class AnyVector, class Real, class Exchange>
-void MulticolorCuda::solve(const std::vector<Step>& steps, const StoredView& factors, const AnyVector& r, AnyVector& z,
-                           Real* v, Real* w, ResultOfSolve result, const Exchange& exchange) const {
+void MulticolorCuda::solve(const std::vector<Step<Real>>& steps, const StoredView& factors, const AnyVector& r,
+                           AnyVector& z, Real* v, Real* w, ResultOfSolve result, const Exchange& exchange) const {
     bool follows = false;  // a step of this solve, without an exchange in between
-    for (const Step& step : steps) {
-        ColourStep launch = step.launch;
+    for (const Step<Real>& step : steps) {
+        ColourStep<Real> launch = step.launch;
         launch.set(factors, r.data(), v, w, z.data());
         launch.arguments.result = result.is;
         launch.arguments.omega = result.omega;
-        step.kernel.launch({blocks_of(launch), unsigned(parts_of(dof_))}, unsigned(threads_), 0, launch.arguments,
-                           follows);
+        const auto blocks = unsigned((launch.places() + threads_ - 1) / threads_);
+        step.kernel.launch({blocks, unsigned(parts_of(dof_))}, unsigned(threads_), 0, launch.arguments, follows);
         follows = !exchange(launch);
     }
 }
 
 void MulticolorCuda::apply(const StoredView& factors, const SingleVector& r, SingleVector& z, float* v, float* w,
                            ResultOfSolve result) const {
-    if (single_steps_.empty()) single_steps_ = steps_with(r.context(), single_);
-    solve(single_steps_, factors, r, z, v, w, result, [](const ColourStep&) { return false; });
+    if (single_steps_.empty()) single_steps_ = steps_with<float>(r.context(), single_);
+    solve(single_steps_, factors, r, z, v, w, result, [](const ColourStep<float>&) { return false; });
 }
 
 void MulticolorCuda::apply(const StoredView& factors, const Vector& r, Vector& z, double* v, double* w,
@@ -192,11 +184,11 @@ void MulticolorCuda::apply(const StoredView& factors, const Vector& r, Vector& z
     };
     exchange_halos(context, layout_, points_->reach(),
                    components(const_cast<double*>(r.data()), layout_.slots_in_memory()));
-    solve(steps_, factors, r, z, v, w, result, [&](const ColourStep& launch) {
-        if (!layout_.is_part() || launch.sends == ColourStep::Sends::nothing) return false;
+    solve(steps_, factors, r, z, v, w, result, [&](const ColourStep<double>& launch) {
+        if (!layout_.is_part() || launch.sends == ColourSends::nothing) return false;
         const ColouredShape& shape = points_->shape();
         const int colour = launch.arguments.colour;
-        double* const sent = (launch.sends == ColourStep::Sends::v ? v : w) + colour * shape.stride;
+        double* const sent = (launch.sends == ColourSends::v ? v : w) + colour * shape.stride;
         points_->exchange(context, layout_, colour, components(sent, shape.slots));
         return true;
     });

@@ -22,25 +22,34 @@ struct ResultOfSolve {
     double omega = 1.0;
 };
 
-/// A launch of a solve.
+/// What ranks exchange after a step, at the places of its colour.
+enum class ColourSends { nothing, v, w };
+
+/// A launch of a solve, of vectors in double or in single precision.
+template <class Real>
 struct ColourStep {
     const char* kernel;
     /// Factors and vectors are not among them until set() adds them.
-    ColourArguments<const void, most_colour_terms> arguments;
-    /// After the step ranks exchange this, at the places of its colour.
-    enum class Sends { nothing, v, w } sends = Sends::nothing;
-
-    Index places() const { return arguments.last - arguments.first; }
-    /// Sets factors and vectors; r and z, by their components in the layout that the step was made for. Vectors are in
-    /// double or in single precision, in which the kernels for these read them.
-    template <class Real>
-    void set(const StoredView& factors, const Real* r, Real* v, Real* w, Real* z);
+    ColourArguments<const void, most_colour_terms, Real> arguments;
+    ColourSends sends = ColourSends::nothing;
     /// This many values after the begin of r or z comes the first plane that has places.
     Index first_slot = 0;
+
+    Index places() const { return arguments.last - arguments.first; }
+    /// Sets factors and vectors; r and z, by their components in the layout that the step was made for.
+    void set(const StoredView& factors, const Real* r, Real* v, Real* w, Real* z) {
+        arguments.factors = factors.values;
+        arguments.exponents = factors.exponents;
+        arguments.r = r + first_slot;
+        arguments.v = v;
+        arguments.w = w;
+        arguments.z = z + first_slot;
+    }
 };
 
-/// The steps of a solve of all colours, one after the other. `layout` is that of r and z.
-std::vector<ColourStep> colour_steps(const ColouredPoints& points, const Layout& layout, int dof);
+/// The steps of a solve of all colours, one after the other. `layout` is that of r and z. Real is double or float.
+template <class Real>
+std::vector<ColourStep<Real>> colour_steps(const ColouredPoints& points, const Layout& layout, int dof);
 
 /// The kernels for one shape, and their arguments.
 class MulticolorCuda {
@@ -73,26 +82,26 @@ public:
                                   FactorStorage storage, int threads = usual_threads, bool single_vectors = false);
 
 private:
-    using Arguments = ColourArguments<const void, most_colour_terms>;
+    template <class Real>
     struct Step {
-        rtc::Kernel<Arguments> kernel;
-        ColourStep launch;
+        rtc::Kernel<ColourArguments<const void, most_colour_terms, Real>> kernel;
+        ColourStep<Real> launch;
     };
 
     /// Launches the steps one after the other; exchange(ColourStep) says whether it has exchanged anything after one.
     template <class AnyVector, class Real, class Exchange>
-    void solve(const std::vector<Step>& steps, const StoredView& factors, const AnyVector& r, AnyVector& z, Real* v,
-               Real* w, ResultOfSolve result, const Exchange& exchange) const;
-    std::vector<Step> steps_with(const Context& context, const rtc::Definitions& definitions) const;
-    unsigned blocks_of(const ColourStep& step) const { return unsigned((step.places() + threads_ - 1) / threads_); }
+    void solve(const std::vector<Step<Real>>& steps, const StoredView& factors, const AnyVector& r, AnyVector& z,
+               Real* v, Real* w, ResultOfSolve result, const Exchange& exchange) const;
+    template <class Real>
+    std::vector<Step<Real>> steps_with(const Context& context, const rtc::Definitions& definitions) const;
 
     const ColouredPoints* points_;
     Layout layout_;
     int dof_;
     int threads_ = 0;          ///< of a thread block
     rtc::Definitions single_;  ///< of the kernels for vectors in single precision
-    std::vector<Step> steps_;
-    mutable std::vector<Step> single_steps_;
+    std::vector<Step<double>> steps_;
+    mutable std::vector<Step<float>> single_steps_;
 };
 
 }  // namespace hyperplane

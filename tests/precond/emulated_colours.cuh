@@ -85,7 +85,7 @@ using values_of_text::hyperplane::Value, values_of_text::hyperplane::widened;
 #include "precond/multicolor/solve.cuh"
 
 /// Runs the launch of a step.
-inline void run(const ::hyperplane::ColourStep& step) {
+inline void run(const ::hyperplane::ColourStep<double>& step) {
     hyperplane::Step arguments;
     std::memcpy(static_cast<void*>(&arguments), &step.arguments, sizeof(arguments));
     const std::string name = step.kernel;

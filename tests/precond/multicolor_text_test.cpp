@@ -90,7 +90,7 @@ using Values = std::vector<double>;
 
 struct TextCase {
     const char* name;
-    void (*run)(const ColourStep&);
+    void (*run)(const ColourStep<double>&);
     const char* stencil;
     int dof;
     bool symmetric;
@@ -121,11 +121,11 @@ protected:
         Vector r = reference::to_vector(context, layout, a.dof(), values), z(context, layout, a.dof(), "z");
         Values v(std::size_t(slots * a.dof())), w(v.size());
         exchange_halos(context, layout, points.reach(), components(r.data(), layout.slots_in_memory()));
-        for (ColourStep step : colour_steps(points, layout, a.dof())) {
+        for (ColourStep<double> step : colour_steps<double>(points, layout, a.dof())) {
             step.set({factors.data()}, r.data(), v.data(), w.data(), z.data());
             GetParam().run(step);
-            if (step.sends == ColourStep::Sends::nothing) continue;
-            Values& sent = step.sends == ColourStep::Sends::v ? v : w;
+            if (step.sends == ColourSends::nothing) continue;
+            Values& sent = step.sends == ColourSends::v ? v : w;
             const int colour = step.arguments.colour;
             points.exchange(context, layout, colour, components(sent.data() + colour * shape.stride, slots));
         }
