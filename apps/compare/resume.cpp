@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "apps/compare/compare.hpp"
+#include "apps/compare/text.hpp"
 #include "apps/run/fingerprint.hpp"
 #include "apps/run/preparation.hpp"
 
@@ -27,8 +28,7 @@ void Comparison::resume(const ComparisonData& earlier) {
             system_for(*entrant.a_case);
             break;
         }
-    const auto known = earlier.system.find("fingerprint");
-    if (known != earlier.system.end() && !(print_ == SystemPrint{}) && known->second != in_hex(print_.all()))
+    if (has_system(earlier) && !(print_ == SystemPrint{}) && earlier.system.at("fingerprint") != in_hex(print_.all()))
         throw UsageError(fmt::format(
             "{} holds an unfinished comparison on another linear system than that of this deck; --fresh starts over",
             earlier.path));

@@ -71,7 +71,7 @@ std::string heading(const ComparisonData& c) {
     std::string text = item("system", fmt::format("{}: {}{}, {} unknowns, {}; the first linear system", c.deck_file,
                                                   get("problem"), cells, get("unknowns"), get("stencil"))) +
                        patterns(c) + item("criterion", get("criterion"));
-    if (get("fingerprint_a") == in_hex(0))
+    if (!has_system(c))
         text += item("fingerprint", "none: no candidate got as far as the system");
     else
         text += item("fingerprint",
@@ -171,6 +171,15 @@ std::string remarks(const ComparisonData& c) {
     return untried.text("not tried") + failed.text("failed") + varied.text("varied") + left_out.text("left out");
 }
 
+/// What the column of ratios means, or why there are none.
+std::string ratio_text(const ComparisonData& c) {
+    if (std::any_of(c.rows.begin(), c.rows.end(), [](auto& row) { return row.ratio > 0.0; }))
+        return "total ms over that of " + c.baseline;
+    const bool untried = std::any_of(c.rows.begin(), c.rows.end(),
+                                     [&](auto& row) { return row.name == c.baseline && row.outcome == "not_tried"; });
+    return fmt::format("none: the baseline, {}, {}", c.baseline, untried ? "has not been tried" : "did not converge");
+}
+
 constexpr std::size_t rows_on_a_screen = 8;
 
 /// How many candidates the remarks are about, a line for each kind.
@@ -231,6 +240,11 @@ std::string when_none_converged(const ComparisonData& c) {
 
 }  // namespace
 
+bool has_system(const ComparisonData& c) {
+    const auto a = c.system.find("fingerprint_a");
+    return a != c.system.end() && a->second != in_hex(0) && c.system.count("fingerprint") > 0;
+}
+
 std::optional<Index> solves_to_pay_off(const ComparisonData& c, std::size_t at) {
     const auto found =
         std::find_if(c.rows.begin(), c.rows.end(), [&](const ComparisonRow& row) { return row.name == c.baseline; });
@@ -248,9 +262,7 @@ std::string comparison_text(const ComparisonData& c, bool bold, bool all) {
         const std::string shown = table_row(row, widths, best);
         text += (best && bold ? fmt::format(fmt::emphasis::bold, "{}", shown) : shown) + "\n";
     }
-    const bool ratios = std::any_of(c.rows.begin(), c.rows.end(), [](auto& row) { return row.ratio > 0.0; });
-    text += "\n" + item("ratio", ratios ? "total ms over that of " + c.baseline
-                                        : fmt::format("none: the baseline, {}, did not converge", c.baseline));
+    text += "\n" + item("ratio", ratio_text(c));
     if (!c.complete)
         text += item("stopped",
                      fmt::format("{} of {} candidates have been tried, {} of {} turns taken; the same command goes "

@@ -16,6 +16,9 @@ namespace hyperplane {
 std::string comparison_text(const ComparisonData& comparison, bool bold, bool all = true);
 nlohmann::json comparison_json(const ComparisonData& comparison);
 
+/// Whether a candidate got as far as the linear system, so that its fingerprints are known.
+bool has_system(const ComparisonData& comparison);
+
 /// From how many solves with one set-up on candidate `at` takes less time than the baseline, with reading, ordering and
 /// set-up; none if that never happens or one of them did not converge.
 std::optional<Index> solves_to_pay_off(const ComparisonData& comparison, std::size_t at);

@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from program import POISSON, PROGRAM, TRANSPORT, ProgramTest, signal
+from program import MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest, chain, signal
 
 STOPS = (signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP)
 MARCH = TRANSPORT.format(cells=24, steps=40) + "[output]\nfields = true\n"
@@ -326,6 +326,21 @@ class Comparison(Interruptions):
                 self.assertEqual(len(whole["candidates"]), 4)
                 self.assertTrue(all(row["turns"] == 4 for row in whole["candidates"] if row["converged"]))
                 self.assertFalse((self.folder / "a_compare.h5.part").exists())
+
+    def test_one_that_was_stopped_before_there_was_a_system_goes_on(self):
+        words = ("compare", self.write("a.ini", POISSON.format(cells=8)), "--preconditioners", "jacobi,none", "--reps", "1")
+        shown = self.expect(75, *words, stop_at=1).stdout
+        self.assertIn("fingerprint   none: no candidate got as far as the system", shown)
+        self.assertIn("ratio         none: the baseline, cg+jacobi, has not been tried", shown)
+        self.expect(0, *words, says="was stopped: going on after turn 0 of 1")
+        self.assertTrue(self.table()["complete"])
+
+    def test_what_is_on_the_disk_of_another_system_is_refused(self):
+        matrix = MATRIX.format(matrix=self.write("a.mtx", chain([4.0] * 12)), cells="12 1 1", solver="cg")
+        words = ("compare", self.write("a.ini", matrix), "--preconditioners", "jacobi,none", "--reps", "1", "--quiet")
+        self.expect(75, *words, stop_at=3)
+        self.write("a.mtx", chain([5.0] * 12))
+        self.expect(2, *words, says=["a_compare.h5 holds an unfinished comparison on another linear system", "--fresh"])
 
     def test_one_that_was_killed_goes_on_from_what_it_had_kept(self):
         self.deck = self.write("a.ini", POISSON.format(cells=48))
