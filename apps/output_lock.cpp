@@ -128,7 +128,7 @@ OutputLock::~OutputLock() {
 }
 
 void OutputLock::require_folder(const std::string& path, const std::string& key) {
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    const std::filesystem::path folder = std::filesystem::path(resolve_links(path)).parent_path();
     std::error_code unknown;
     if (folder.empty() || std::filesystem::exists(folder, unknown) || unknown) return;
     throw FileError(
@@ -220,8 +220,9 @@ std::optional<OutputLock::Holder> OutputLock::holder(const std::string& path) {
 }
 
 OutputLock::Request lock_request(const std::string& output, const Invocation& invocation) {
+    const std::string file = resolve_links(output);
     return {.path = lock_of(output),
-            .what = output,
+            .what = file == output ? output : fmt::format("{} (a link to {})", output, file),
             .command = invocation.verb + (invocation.arguments.empty() ? "" : " " + invocation.arguments.back()),
             .overwrite = invocation.overwrite(),
             .wait = invocation.has("wait"),
@@ -229,7 +230,7 @@ OutputLock::Request lock_request(const std::string& output, const Invocation& in
 }
 
 std::string lock_of(const std::string& record) {
-    return stem_of(record) + ".lock";
+    return stem_of(resolve_links(record)) + ".lock";
 }
 
 }  // namespace hyperplane

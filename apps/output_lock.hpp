@@ -82,7 +82,8 @@ private:
     bool over_ = false;
 };
 
-/// The lock of a record: NAME.lock of NAME.h5 (io/companions.hpp).
+/// The lock of a record: NAME.lock of NAME.h5 (io/companions.hpp). Of a link it is the lock of the file to which it
+/// leads, so that one record has one lock under all its names. Throws FileError if links form a cycle.
 std::string lock_of(const std::string& record);
 
 /// The request for an output's lock, with the options --wait and --force. A signal ends the wait.

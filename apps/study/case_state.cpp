@@ -67,6 +67,15 @@ std::filesystem::path study_of(const std::filesystem::path& path, std::string& a
     }
 }
 
+/// Who works on the case's record, if anybody does.
+std::optional<OutputLock::Holder> holder_of(const StudyCase& a_case) {
+    try {
+        return OutputLock::holder(lock_of(a_case.record));
+    } catch (const FileError&) {  // links that lead back to themselves: the case itself tells of them
+        return std::nullopt;
+    }
+}
+
 }  // namespace
 
 std::string to_string(CaseStatus status) {
@@ -101,9 +110,8 @@ std::string other_states(const std::map<CaseStatus, int>& counts) {
 
 CaseState look_at(const StudyCase& a_case, bool locked) {
     if (!a_case.error.empty()) return {CaseStatus::refused, a_case.error, {}};
-    if (const auto holder = locked ? std::nullopt : OutputLock::holder(lock_of(a_case.record)))
-        return {CaseStatus::running, holder->text(), {}};
-    std::error_code none;  // links that lead back to themselves: the case itself tells of them
+    if (const auto holder = locked ? std::nullopt : holder_of(a_case)) return {CaseStatus::running, holder->text(), {}};
+    std::error_code none;  // such links, too
     if (std::filesystem::exists(a_case.record, none)) {
         try {
             return judge_record(a_case, read_record(a_case.record));

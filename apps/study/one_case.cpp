@@ -47,6 +47,8 @@ OneCase take_case(const Invocation& invocation) {
     refuse_other_study(study);
     OneCase taken{study.file, found.name, {}, {}, found.deck};
     if (ended(found, invocation, false, taken)) return taken;
+    // Before it is locked: the lock of a link to a device would lie beside the device.
+    guard_output(found.record, FileKind::record, invocation.overwrite());
     study.make_folder();
     taken.lock = std::make_unique<OutputLock>(lock_request(found.record, invocation));
     if (ended(found, invocation, true, taken)) taken.lock.reset();  // another process has computed it in the meantime

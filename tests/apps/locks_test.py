@@ -99,6 +99,41 @@ class Runs(Locks):
         first.terminate()
         first.communicate()
 
+    def test_a_link_to_the_record_is_locked_with_it(self):
+        deck = self.write("a.ini", LONG)
+        (self.folder / "sub").mkdir()
+        links = {"link.h5": "a.h5", "chain.h5": "link.h5", "sub/other": "../a.h5"}
+        for link, target in links.items():
+            (self.folder / link).symlink_to(target)
+        first = self.start("run", deck, "--quiet")
+        self.wait_for("a.lock")
+        first.send_signal(signal.SIGSTOP)
+        self.addCleanup(first.send_signal, signal.SIGCONT)
+        for link in links:
+            leads_to = "sub/../a.h5" if link == "sub/other" else "a.h5"
+            done = self.expect(10, "run", deck, "--set", f"output.file={link}", "--set", "time.steps=1")
+            self.expect_named(done.stderr, first.pid, f"{link} (a link to {leads_to})")
+            self.expect(10, "run", deck, "--restart", "--set", f"output.file={link}", "--set", "time.steps=130")
+            self.expect(10, "compare", deck, "--preconditioners", "jacobi", "-o", link)
+        first.send_signal(signal.SIGCONT)
+        first.communicate(timeout=120)
+        self.assertEqual(first.returncode, 0)
+        self.assertEqual(len(self.record("a.h5")["solves"]), 120)
+
+    def test_a_run_through_a_link_locks_what_it_leads_to(self):
+        deck = self.write("a.ini", LONG)
+        (self.folder / "link.h5").symlink_to("a.h5")
+        first = self.start("run", deck, "--set", "output.file=link.h5", "--quiet")
+        self.wait_for("a.lock")
+        first.send_signal(signal.SIGSTOP)
+        self.addCleanup(first.send_signal, signal.SIGCONT)
+        self.expect_named(self.expect(10, "run", deck).stderr, first.pid, "a.h5")
+        first.send_signal(signal.SIGCONT)
+        first.communicate(timeout=120)
+        self.assertEqual(first.returncode, 0)
+        self.assertTrue((self.folder / "link.h5").is_symlink() and (self.folder / "a.h5").is_file())
+        self.assertEqual(list(self.folder.glob("*.lock")), [])
+
     def test_a_comparison(self):
         deck = self.write("a.ini", POISSON.format(cells=40))
         first = self.start("compare", deck, "--preconditioners", "jacobi,none", "--reps", "9", "--quiet")
@@ -172,6 +207,20 @@ class Studies(Locks):
         self.assertEqual(other.returncode, 0)
         self.assertIn(done.returncode, (0, 8))
         self.assertEqual(self.status(), 3 * ["done"])
+
+    def test_a_link_in_place_of_a_record_of_a_case(self):
+        (self.folder / "s").mkdir()
+        (self.folder / f"s/{NAMES[1]}.h5").symlink_to("../a.h5")
+        other = self.start("run", self.write("a.ini", LONG), "--quiet")
+        self.wait_for("a.lock")
+        other.send_signal(signal.SIGSTOP)
+        self.addCleanup(other.send_signal, signal.SIGCONT)
+        self.assertEqual(self.status(), ["waiting", "running", "waiting"])
+        done = self.expect(10, "run", self.study, "--case", NAMES[1], "--quiet")
+        self.expect_named(done.stderr, other.pid, f"s/{NAMES[1]}.h5 (a link to s/../a.h5)")
+        other.send_signal(signal.SIGCONT)
+        other.communicate(timeout=120)
+        self.assertEqual(other.returncode, 0)
 
     def test_a_case_that_is_taken_while_the_launcher_works(self):
         launcher = self.start("study", "run", self.study)
