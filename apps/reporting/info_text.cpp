@@ -65,9 +65,10 @@ std::string solves_text(const RecordData& record) {
 /// Accepted and rejected steps, Newton steps, and the range of their lengths; empty for a steady linear problem.
 std::string steps_text(const RecordData& record) {
     if (record.steps.size() < 2 && record.newton.empty()) return "";
-    Index accepted = 0, least = 0, most = 0;
+    Index accepted = 0, least = 0, most = 0, newton = 0;
     double shortest = INFINITY, longest = 0.0, slowest = INFINITY, fastest = 0.0;
     for (const StepRow& row : record.steps) {
+        newton += row.newton_steps;  // record.newton also has steps whose correction was not taken
         if (!row.accepted) continue;
         least = accepted++ == 0 ? row.newton_steps : std::min(least, row.newton_steps);
         most = std::max(most, row.newton_steps);
@@ -77,7 +78,7 @@ std::string steps_text(const RecordData& record) {
     std::string text = fmt::format("{} accepted", accepted);
     if (const Index rejected = Index(record.steps.size()) - accepted) text += fmt::format(", {} rejected", rejected);
     if (!record.newton.empty() && accepted > 0)
-        text += fmt::format("; {} Newton steps, {} a step", record.newton.size(), range_text(least, most));
+        text += fmt::format("; {} Newton steps, {} a step", newton, range_text(least, most));
     if (accepted > 0 && std::isfinite(longest))
         text += fmt::format("; t = {:.6g}, dt {:.3g}{}", record.steps.back().time, shortest,
                             longest > shortest ? fmt::format(" to {:.3g}", longest) : "");

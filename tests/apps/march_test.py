@@ -181,6 +181,15 @@ class March(ProgramTest):
                 self.assertEqual(len(result["steps"]), 30)
                 self.assertIn("converged_rounding", [step["newton_reason"] for step in result["steps"]])
 
+    def test_info_counts_the_newton_steps_that_were_taken(self):
+        deck = self.write("a.ini", DISTURBED.format(time="time_step = 2e-5\nsteps = 2") +
+                          "[newton]\nrtol = 1e-16\natol = 1e-300\n[preconditioner]\nname = struct_ilu\n")
+        result = self.run_json(0, "run", deck)
+        taken = [step["newton_steps"] for step in result["steps"]]
+        self.assertIn("converged_rounding", [step["newton_reason"] for step in result["steps"]])
+        self.assertGreater(len(result["solves"]), sum(taken))  # the last correction of a step was not taken
+        self.assertIn(f"2 accepted; {sum(taken)} Newton steps", self.expect(0, "info", "a.h5").stdout)
+
     def test_a_state_of_zero_has_no_estimated_error(self):
         zero = TRANSPORT.format(cells=8, steps=9).replace("cfl = 5", "time_step = 0.1\ntolerance = 1e-3")
         deck = self.write("a.ini", zero)
