@@ -156,9 +156,13 @@ void AtomicFile::link_unnamed() {
 }
 
 void AtomicFile::fail(const std::string& what, int error) const {
-    if (error == 0) throw FileError(fmt::format("{}: {}", name_, what));
+    if (error == 0) throw FileError(fmt::format("{}: {}", name_.empty() ? "''" : name_, what));
     throw FileError(fmt::format("{}: {}: {}{}; any earlier file of that name is intact", name_, what,
                                 std::strerror(error), advice(error)));
+}
+
+void require_writable(const std::string& name, FileKind kind, Overwrite overwrite) {
+    const AtomicFile possible(name, kind, overwrite);
 }
 
 void write_atomically(const std::string& path, std::string_view content, FileKind kind, Overwrite overwrite) {

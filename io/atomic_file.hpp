@@ -53,6 +53,9 @@ private:
     int fd_ = -1;
 };
 
+/// Throws FileError where an AtomicFile of this name would, so that this is told before the work and not after it.
+void require_writable(const std::string& name, FileKind kind, Overwrite overwrite);
+
 /// Writes `content` to `path`, whole or not at all; throws FileError.
 void write_atomically(const std::string& path, std::string_view content, FileKind kind, Overwrite overwrite);
 

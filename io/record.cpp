@@ -150,7 +150,7 @@ RecordData begin_record(const std::string& path, const RecordHeader& header) {
 RecordWriter::RecordWriter(const std::string& path, const RecordHeader& header, Overwrite overwrite)
     : impl_(new Impl{begin_record(path, header), overwrite}) {
     // If the file cannot be written, that is an error now and not after the solve.
-    { const AtomicFile possible(path, FileKind::record, overwrite); }
+    require_writable(path, FileKind::record, overwrite);
     publish();
 }
 

@@ -288,7 +288,7 @@ int bench(const Invocation& invocation, const RankOrNone& launched) {
     if (invocation.has("ranks") && !on_ranks_too(kind))
         throw UsageError(fmt::format("bench {} runs on one rank; leave --ranks out ({})", kind, kinds_on_ranks));
     refuse_options_of_others(invocation, kind);
-    if (is_first_process(launched)) guard_json(invocation.value("json"), invocation.overwrite());
+    if (is_first_process(launched)) guard_json(invocation);
     if (kind == "solve") return bench_solves(invocation, repeats, launched);
     if (kind == "preconditioners") return bench_all_preconditioners(invocation, repeats, launched);
     if (kind == "assembly") return bench_assemblies(invocation, repeats);

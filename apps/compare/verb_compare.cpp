@@ -213,8 +213,8 @@ int compare_asked(const Invocation& invocation, const RankOrNone& launched) {
     const Candidates candidates = read_candidates(deck, overrides, lists);
     const std::string path = output_path(invocation, deck);
     if (first) {
-        guard_json(invocation.value("json"), invocation.overwrite());
-        const AtomicFile possible(path, FileKind::comparison, invocation.overwrite());  // throws now, not at the end
+        guard_json(invocation);
+        require_writable(path, FileKind::comparison, invocation.overwrite());
     }
     const Task task{invocation, deck, candidates, rules, {path, baseline_of(invocation, candidates), lists.all}};
     std::optional<OutputLock> lock;

@@ -47,7 +47,7 @@ public:
     /// "A" is "A.mtx", "A.mtx.gz" or "A.petsc".
     std::string file(const std::string& name) const { return name + "." + format_; }
     std::string path(const std::string& name) const { return (folder_ / file(name)).string(); }
-    void guard(const std::string& name) const { guard_output(path(name), FileKind::matrix, overwrite_); }
+    void guard(const std::string& name) const { require_writable(path(name), FileKind::matrix, overwrite_); }
 
     void write(const std::string& name, const CsrMatrix& matrix, bool symmetric) {
         if (petsc_)

@@ -21,7 +21,7 @@ int plot_verb(const Invocation& invocation) {
     }
     const std::string picture = invocation.value("output", "plot.png"), kind = kind_of_picture("-o", picture);
     const Overwrite overwrite = invocation.overwrite();
-    guard_output(picture, FileKind::picture, overwrite);
+    require_writable(picture, FileKind::picture, overwrite);
     const MemoryFile drawn;
     for (const char* option : {"slice", "profile", "time", "over"})
         if (invocation.has(option)) words.insert(words.end(), {fmt::format("--{}", option), invocation.value(option)});

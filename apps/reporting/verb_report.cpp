@@ -31,8 +31,8 @@ int report_verb(const Invocation& invocation) {
     if (invocation.has("png")) kind = kind_of_picture("--png", picture);
     const bool printed = page == "-";
     refuse_picture_as_page(page);
-    if (!printed) guard_output(page, FileKind::page, overwrite);
-    if (invocation.has("png")) guard_output(picture, FileKind::picture, overwrite);
+    if (!printed) require_writable(page, FileKind::page, overwrite);
+    if (invocation.has("png")) require_writable(picture, FileKind::picture, overwrite);
     const MemoryFile drawn_page, drawn_picture;
     std::vector<std::string> words;
     for (const std::string& file : invocation.arguments) words.push_back(as_argument(file));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/command_line.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
 #include "core/counted.hpp"
@@ -251,8 +252,9 @@ void write_json(const std::string& path, nlohmann::json json, Overwrite overwrit
     write_atomically(path, to_text(json), FileKind::json, overwrite);
 }
 
-void guard_json(const std::string& path, Overwrite overwrite) {
-    if (!path.empty() && path != "-") guard_output(path, FileKind::json, overwrite);
+void guard_json(const Invocation& invocation) {
+    if (const std::string path = invocation.value("json"); invocation.has("json") && path != "-")
+        require_writable(path, FileKind::json, invocation.overwrite());
 }
 
 nlohmann::json to_json(const PatternStatistics& s) {

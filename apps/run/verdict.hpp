@@ -12,6 +12,8 @@
 
 namespace hyperplane {
 
+struct Invocation;
+
 /// A few lines: problem, method, why it stopped, residuals, errors, time, speed, memory, files.
 std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judgement& judgement);
 nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Judgement& judgement);
@@ -24,8 +26,8 @@ std::string status_of(ExitCode code);
 
 /// Writes JSON to a file, or to standard output if `path` is `-`. Throws FileError.
 void write_json(const std::string& path, nlohmann::json json, Overwrite overwrite);
-/// Throws FileError if write_json would because of a file that exists already.
-void guard_json(const std::string& path, Overwrite overwrite);
+/// Throws FileError if the file of --json, where one is asked for, could not be written.
+void guard_json(const Invocation& invocation);
 
 nlohmann::json to_json(const Timing& timing);
 nlohmann::json to_json(const PatternStatistics& statistics);

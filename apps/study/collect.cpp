@@ -328,8 +328,8 @@ int study_collect(const Study& study, const Invocation& invocation) {
     const std::string output = invocation.has("output") ? without_extension(invocation.value("output")) : study.folder;
     const std::string image_path = output + ".h5", csv_path = output + ".csv";
     const Overwrite overwrite = invocation.overwrite();
-    guard_output(image_path, FileKind::study, overwrite);
-    guard_output(csv_path, FileKind::csv, overwrite);
+    require_writable(image_path, FileKind::study, overwrite);
+    require_writable(csv_path, FileKind::csv, overwrite);
     Table table = make_table(study);
     int results = 0;
     for (const Row& row : table.rows) results += row.state.has_result();

@@ -90,6 +90,36 @@ class Files(ProgramTest):
         self.expect(7, "study", "run", study, says=["/proc/s: the folder of the study's records cannot be made: ", "sweep.folder"])
         self.expect(2, "check", study, says="hyperplane study plan s.ini checks its cases")
 
+    def test_what_cannot_be_written_is_refused_before_the_work(self):
+        deck = self.write("a.ini", POISSON.format(cells=8))
+        study = self.write("s.ini", POISSON.format(cells=8) + "[sweep]\ngrid.cells = 4, 8\n")
+        benches = [("bench", kind, deck) for kind in ("solve", "preconditioners", "assembly", "products", "multigrid", "sweeps")]
+        benches += [("bench", "vectors", "--unknowns", "8"), ("bench", "hpcg", "8", "8", "8"),
+                    ("bench", "kernels", "--cases", "star7:1:8")]
+        compare = ("compare", deck, "--preconditioners", "jacobi", "--reps", "1")
+        for words in (*benches, compare):
+            for file, why in (("no/out.json", "cannot create a file in no: No such file or directory; make the folder first"),
+                              ("a.ini/out.json", "Not a directory"), ("/proc/out.json", "cannot create a file in /proc"),
+                              (".", ". is a folder"), ("", "'': is no file name")):
+                done = self.expect(7, *words, "--json", file, says=[file, why])
+                self.assertEqual(done.stdout, "", words)
+        # A record that is missing, or results, would be the next error.
+        for words, file in ((("report", "no.h5", "-o", "no/out.html"), "no/out.html"),
+                            (("report", "no.h5", "--png", "no/out.png"), "no/out.png"),
+                            (("plot", "no.h5", "-o", "no/out.svg"), "no/out.svg"),
+                            (("study", "collect", study, "-o", "no/out"), "no/out.h5")):
+            self.expect(7, *words, says=f"{file}: cannot create a file in no: No such file or directory")
+        self.expect(7, "export", deck, "-o", "a.ini/e", says="a.ini/e is no folder and cannot be made one")
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"a.ini", "s.ini"})
+
+    def test_a_folder_of_export_that_may_not_be_written_is_refused_before_the_work(self):
+        """The set-up would fail."""
+        system = MATRIX.format(matrix=self.write("a.mtx", chain([0.0] * 12, off=0.0)), cells="12 1 1", solver="gmres")
+        deck = self.write("a.ini", system + "[preconditioner]\nname = struct_ilu\npivot_policy = fail\n")
+        self.expect(5, "export", deck)
+        os.symlink("no/b.mtx", self.folder / "b.mtx")
+        self.expect(7, "export", deck, says="b.mtx: cannot create a file in no: No such file or directory")
+
     def test_a_file_that_may_not_be_read(self):
         deck = self.write("a.ini", POISSON.format(cells=8))
         self.write("b.h5", "kept")
