@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "apps/backend.hpp"
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
+#include "core/counted.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -38,6 +40,14 @@ Context read_device(const Invocation& invocation) {
     if (name == "cuda") return Context::cuda();
     if (name != "cpu") throw UsageError(fmt::format("--device: '{}' is none of cpu | cuda", name));
     return Context::cpu(invocation.has("threads") ? parse_count("threads", invocation.value("threads"), 1) : 0);
+}
+
+void require_memory(const Context& context, const std::string& what, double bytes, const std::string& advice) {
+    const Index left = available_memory(context);
+    if (bytes <= double(left)) return;
+    const std::string where = context.backend() == Backend::cpu ? "this machine" : context.stream().properties().name;
+    throw OutOfMemory(fmt::format("{} take at least {}, and {} has {} left; {}", what,
+                                  in_mib(Index(std::min(bytes, 9e18))), where, in_mib(left), advice));
 }
 
 }  // namespace hyperplane

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every kind of `bench` reads from the command line and writes at the head of its JSON.
+// What every kind of `bench` reads from the command line, asks of the machine, and writes at the head of its JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,5 +16,8 @@ nlohmann::json heading(const std::string& kind, const Context& context);
 void add_clocks(nlohmann::json& json, const Context& context);
 /// The context that --device and --threads choose. Throws UsageError, DeviceError.
 Context read_device(const Invocation& invocation);
+/// Throws OutOfMemory if `what`, such as "bench hpcg: 104 x 104 x 104 points", which take at least so many bytes, do
+/// not fit into the context's memory; `advice` says what to do. The bytes of large cases are beyond all integers.
+void require_memory(const Context& context, const std::string& what, double bytes, const std::string& advice);
 
 }  // namespace hyperplane

@@ -51,6 +51,15 @@ std::array<int, 3> read_extents(const Invocation& invocation) {
     return extents;
 }
 
+/// Throws OutOfMemory where the reference's vectors on the finest grid, or the matrix with b and x, do not fit.
+void require_room_for_hpcg(const Context& context, std::array<int, 3> n) {
+    const std::string what = fmt::format("bench hpcg: {} x {} x {} points", n[0], n[1], n[2]);
+    const double vector = double(n[0]) * n[1] * n[2] * sizeof(double);
+    constexpr int of_reference = 6, of_matrix = 14, b_and_x = 2;
+    require_memory(context.host(), what, of_reference * vector, "give smaller extents");
+    require_memory(context, what, (of_matrix + b_and_x) * vector, "give smaller extents");
+}
+
 }  // namespace
 
 std::unique_ptr<Preconditioner> gauss_seidel_by_colour(const StructMatrix& a) {
@@ -79,6 +88,7 @@ HpcgBench bench_hpcg(const Context& context, std::array<int, 3> extents, int rep
     for (const int n : extents)
         if (n % 8 != 0 || n < 16)
             throw UsageError(fmt::format("bench hpcg: extents are multiples of eight from 16 on, and one is {}", n));
+    require_room_for_hpcg(context, extents);
     HpcgBench bench;
     constexpr int given = HpcgBench::reference_iterations;
     bench.goal = HpcgReference(extents, context.host().threads()).residuals(given).back();

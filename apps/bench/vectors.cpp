@@ -167,6 +167,12 @@ double difference_of_results(const std::vector<double>& ours, const std::vector<
 
 }  // namespace
 
+double vectors_memory(const Context& context, Index size) {
+    const int beginning = 3 + basis_columns, of_each = 2, own_basis = basis_columns;
+    const int vectors = beginning + of_each + (context.backend() == Backend::cuda ? of_each + own_basis : 0);
+    return double(vectors) * double(size) * sizeof(double);
+}
+
 std::vector<VectorOperation> bench_vectors(const Context& context, Index size, int repeats) {
     const bool cuda = context.backend() == Backend::cuda;
     const std::unique_ptr<Cublas> cublas = cuda ? std::make_unique<Cublas>(context) : nullptr;

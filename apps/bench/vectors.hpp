@@ -20,6 +20,9 @@ struct VectorOperation {
     double difference = 0.0;  ///< of the results, relative to the largest; compared before anything is timed
 };
 
+/// The bytes of all vectors that bench_vectors holds for this size.
+double vectors_memory(const Context& context, Index size);
+
 /// Times each operation on vectors of `size` values. On a GPU calls are replayed as graphs, as in iterations. Throws
 /// Error(expectation) if cuBLAS computes anything else, and DeviceError if it cannot be loaded.
 std::vector<VectorOperation> bench_vectors(const Context& context, Index size, int repeats);

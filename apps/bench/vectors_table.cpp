@@ -34,6 +34,9 @@ int bench_all_vectors(const Invocation& invocation, int repeats) {
     if (invocation.arguments.size() > 1) throw UsageError("bench vectors: takes no deck; --unknowns gives sizes");
     const std::vector<Index> sizes = read_sizes(invocation);
     const Context context = read_device(invocation);
+    const Index largest = *std::max_element(sizes.begin(), sizes.end());
+    require_memory(context, fmt::format("bench vectors: the vectors of {} unknowns", largest),
+                   vectors_memory(context, largest), "give smaller numbers with --unknowns");
     nlohmann::json json = heading("vectors", context);
     const double rate = copy_rate(context, repeats);
     json["copy_rate"] = rate;

@@ -57,6 +57,16 @@ void check_tunings(const Context& context, const std::string& words, bool some) 
         throw UsageError(fmt::format("--tunings: no tuning has '{}' in its name; all stands for every tuning", words));
 }
 
+/// Throws OutOfMemory for the first case whose matrix, with x and y, does not fit.
+void require_room_for_cases(const Context& context, const std::vector<BenchCase>& cases) {
+    for (const BenchCase& one : cases) {
+        const int blocks = one.symmetric ? one.stencil.lower_size() + 1 : one.stencil.size();
+        const double rows = std::pow(double(one.n), 3) * one.dof;
+        require_memory(context, fmt::format("bench: {}: matrix and vectors", one.name()),
+                       rows * (blocks * one.dof + 2) * sizeof(double), "take a case of fewer points");
+    }
+}
+
 int bench_kernel_cases(const Invocation& invocation, int repeats) {
     const Context context = read_device(invocation);
     BenchOptions options;
@@ -69,6 +79,7 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     options.tunings = invocation.value("tunings");
     if (invocation.has("tunings")) check_tunings(context, options.tunings, !tunings(options.tunings).empty());
     const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
+    require_room_for_cases(context, cases);
 
     nlohmann::json json = heading("kernels", context);
     const rtc::Compilation compiled = prepare_kernels(context, cases, options);
@@ -238,6 +249,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats, const R
         const AskedFor candidates = candidates_of_cases(invocation);
         const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
         const Context context = read_device(invocation);
+        require_room_for_cases(context, cases);
         prepare_kernels(context, cases, [&](int dof) { return candidates.of(dof); });
         for (const BenchCase& setting : cases) time(*random_system(context, setting), candidates);
     }

@@ -4,6 +4,7 @@
 import json
 import math
 import re
+import resource
 import unittest
 
 from program import POISSON, ProgramTest
@@ -321,6 +322,18 @@ class Bench(ProgramTest):
                           "device.memory_limit=2")["systems"][0]["preconditioners"]
         self.assertIn("out of memory", rows[0]["refused"])
         self.assertNotIn("refused", rows[1])
+
+    def test_what_cannot_fit_is_refused_before_it_is_allocated(self):
+        def limit():  # where it is allocated after all, the machine keeps its memory
+            resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+        for words, says in ((("vectors", "--unknowns", "1000,2000000000"), "bench vectors: the vectors of 2000000000 unknowns take at least "),
+                            (("kernels", "--cases", "star7:1:9,box27:32:99999"), "bench: box27:32:99999: matrix and vectors take at least "),
+                            (("preconditioners", "--cases", "star7:1:10000:sym"), "bench: star7:1:10000:sym: matrix and vectors take at least "),
+                            (("hpcg", "99992", "99992", "99992"), "bench hpcg: 99992 x 99992 x 99992 points take at least ")):
+            with self.subTest(words[0]):
+                done = self.expect(6, "bench", *words, "--repeats", "1", says=says, limit=limit)
+                self.assertIn(" left; ", done.stderr)
+                self.assertEqual(done.stdout, "")
 
     def test_what_preconditioners_refuse(self):
         deck = self.write("a.ini", POISSON.format(cells=12))
