@@ -100,34 +100,41 @@ std::string on_one_line(std::string_view text) {
 struct ParsedValue {
     std::string value;
     std::string error;
+    bool quoted = false;
 };
 
-ParsedValue parse_quoted(std::string_view text) {
-    std::string value;
+/// Takes the value in quotes with which `text` begins, and the blanks behind it, from `text`. A comment may follow and,
+/// in a list, a comma.
+ParsedValue take_quoted(std::string_view& text, bool in_list) {
+    ParsedValue found{"", "", true};
     std::size_t at = 1;
     for (;; ++at) {
-        if (at >= text.size()) return {"", "the value's closing quote is missing"};
+        if (at >= text.size()) return {"", "the value's closing quote is missing", true};
         if (text[at] == '"') {
             if (at + 1 >= text.size() || text[at + 1] != '"') break;
             ++at;
         }
-        value += text[at];
+        found.value += text[at];
     }
-    const std::string_view rest = trim(text.substr(at + 1));
-    if (!rest.empty() && !begins_comment(rest[0]))
-        return {"", fmt::format("'{}' follows the closing quote; a quote inside quotes is written twice", shown(rest))};
-    return {value, ""};
+    text = trim(text.substr(at + 1));
+    if (!text.empty() && !begins_comment(text[0]) && !(in_list && text[0] == ','))
+        found.error = fmt::format("'{}' follows the closing quote; a quote inside quotes is written twice{}",
+                                  shown(text), in_list ? ", and commas separate values" : "");
+    return found;
 }
 
-/// The value in `text`, which follows '='.
-ParsedValue parse_unlimited(std::string_view text) {
-    text = trim(text);
-    if (!text.empty() && text[0] == '"') return parse_quoted(text);
-    for (std::size_t at = 0; at < text.size(); ++at)
-        if (begins_comment(text[at]) && (at == 0 || is_blank(text[at - 1]))) text = text.substr(0, at);
-    text = trim(text);
-    if (text.empty()) return {"", "the value is missing (\"\" is an empty one)"};
-    return {std::string(text), ""};
+/// The value with which `text` begins. Takes it from `text` so that this begins with what follows, a comment or, in a
+/// list, a comma.
+ParsedValue take_value(std::string_view& text, bool in_list) {
+    const std::string_view trimmed = trim(text);
+    if (!trimmed.empty() && trimmed[0] == '"') return take_quoted(text = trimmed, in_list);
+    std::size_t end = 0;
+    for (; end < text.size() && !(in_list && text[end] == ','); ++end)
+        if (begins_comment(text[end]) && (end == 0 || is_blank(text[end - 1]))) break;
+    ParsedValue found{std::string(trim(text.substr(0, end))), ""};
+    if (found.value.empty()) found.error = "the value is missing (\"\" is an empty one)";
+    text.remove_prefix(end);
+    return found;
 }
 
 ParsedValue limited(ParsedValue parsed) {
@@ -137,8 +144,18 @@ ParsedValue limited(ParsedValue parsed) {
     return parsed;
 }
 
-ParsedValue parse_value(std::string_view text) {
-    return limited(parse_unlimited(text));
+/// The values between commas in `text`; `error` is what is wrong with the first that is malformed.
+std::vector<ListedValue> parse_list(std::string_view text, std::string& error) {
+    std::vector<ListedValue> values;
+    for (bool more = true; more && error.empty();) {
+        ParsedValue parsed = limited(take_value(text, true));
+        more = !text.empty() && text[0] == ',';
+        if (more) text.remove_prefix(1);
+        const bool missing = parsed.value.empty() && !parsed.quoted && (more || !values.empty());
+        error = missing ? "a value is missing between commas (\"\" is an empty one)" : parsed.error;
+        values.push_back({std::move(parsed.value), parsed.quoted});
+    }
+    return values;
 }
 
 class DeckParser {
@@ -190,10 +207,18 @@ private:
         if (!is_key(key)) return fail(fmt::format("'{}' is not a key; keys are lower-case words", shown(key)));
         if (section_state_ == SectionState::none)
             return fail(fmt::format("key {} stands outside a section; put a line [section] above it", shown(key)));
-        ParsedValue parsed = parse_value(line.substr(equals + 1));
         if (section_state_ == SectionState::wrong) return;  // its header has already been reported
-        DeckEntry entry{section_, std::string(key), std::move(parsed.value), number_, "", is_default};
-        if (!parsed.error.empty()) return fail(fmt::format("{}: {}", entry.name(), parsed.error));
+        DeckEntry entry{section_, std::string(key), "", number_, "", is_default};
+        std::string_view text = line.substr(equals + 1);
+        std::string error;
+        if (section_ == "sweep" && key.find('.') != key.npos) {
+            entry.listed = parse_list(text, error);
+        } else {
+            ParsedValue parsed = limited(take_value(text, false));
+            entry.value = std::move(parsed.value);
+            error = std::move(parsed.error);
+        }
+        if (!error.empty()) return fail(fmt::format("{}: {}", entry.name(), error));
         const auto [first, is_new] = first_line_.try_emplace(entry.name(), number_);
         if (!is_new) return fail(fmt::format("{} is given twice, first in line {}", entry.name(), first->second));
         deck_.entries.push_back(std::move(entry));
@@ -340,11 +365,11 @@ DeckEntry parse_override(const std::string& text) {
                                      std::any_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; })
                                          ? ", section and key in lower case"
                                          : ""));
-    const std::string_view value = trim(std::string_view(text).substr(equals + 1));
+    std::string_view value = trim(std::string_view(text).substr(equals + 1));
     if (const auto bad = find_bad_byte(value)) throw UsageError(fmt::format("--set {}: {}", name, *bad));
     // The shell has already removed its own quotes. Quotes that are left have the same meaning as in a deck.
     const bool is_quoted = !value.empty() && value[0] == '"';
-    const ParsedValue parsed = limited(is_quoted ? parse_quoted(value) : ParsedValue{std::string(value), ""});
+    const ParsedValue parsed = limited(is_quoted ? take_quoted(value, false) : ParsedValue{std::string(value), ""});
     if (!parsed.error.empty()) throw UsageError(fmt::format("--set {}: {}", name, parsed.error));
     return {std::string(name.substr(0, dot)), std::string(name.substr(dot + 1)), parsed.value, 0};
 }

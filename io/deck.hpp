@@ -7,9 +7,10 @@
 //                    count as given, and if it does not apply, the line is ignored. The defaults in a resolved
 //                    deck are such lines.
 //
-// Values may be quoted ("..."), then ; and # are part of them and "" stands for one quote. Text is UTF-8; a byte-order
-// mark and Windows line ends are accepted. Nothing is guessed: abbreviated keys, -1 for an unsigned number, nan and inf
-// are refused.
+// Values may be quoted ("..."), then ; and # are part of them and "" stands for one quote. Commas separate the values
+// of a key that [sweep] varies (section.key), each of which may be quoted; then commas are part of it, too. Text is
+// UTF-8; a byte-order mark and Windows line ends are accepted. Nothing is guessed: abbreviated keys, -1 for an unsigned
+// number, nan and inf are refused.
 #pragma once
 
 #include <functional>
@@ -22,11 +23,18 @@
 
 namespace hyperplane {
 
+/// One of the values between commas.
+struct ListedValue {
+    std::string text;  ///< without its quotes
+    bool quoted = false;
+};
+
 struct DeckEntry {
     std::string section, key, value;
-    int line = 0;             ///< counted from 1; 0: the entry is from the command line
-    std::string option = "";  ///< option of the command line that it comes from, if not --set
-    bool is_default = false;  ///< the line is key ?= value
+    int line = 0;                          ///< counted from 1; 0: the entry is from the command line
+    std::string option = "";               ///< option of the command line that it comes from, if not --set
+    bool is_default = false;               ///< the line is key ?= value
+    std::vector<ListedValue> listed = {};  ///< of a key that [sweep] varies, in place of `value`
 
     std::string name() const { return section + "." + key; }
 };

@@ -327,7 +327,8 @@ std::string explain_section(const std::string& section) {
         {"sweep",
          "What a study varies: section.key = VALUE, VALUE, ..., where a value may also be a range: 0..3, 1..2 step "
          "0.25, "
-         "1e-8..1e-2 factor 100. With this section a deck is a study (hyperplane help study, docs/study.md)."},
+         "1e-8..1e-2 factor 100. A value in double quotes may hold commas. With this section a deck is a study "
+         "(hyperplane help study, docs/study.md)."},
         {"slurm", "How hyperplane study submit asks Slurm for the cases of a study."},
     };
     const auto at = explained.find(section);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -76,21 +77,16 @@ std::optional<Range> range_in(const std::string& text) {
     return range;
 }
 
-std::vector<std::string> expand(const std::string& text) {
+std::vector<std::string> expand(const std::vector<ListedValue>& listed) {
     std::vector<std::string> values;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', begin), text.size());
-        const std::string value(trim(text.substr(begin, comma - begin)));
-        if (value.empty()) throw UsageError("a value is missing between commas");
-        if (const auto range = range_in(value)) {
-            for (std::size_t i = 0; range->holds(range->at(i)) && (i == 0 || range->at(i) != range->at(i - 1)); ++i) {
-                if (i == max_cases) throw UsageError(fmt::format("'{}' has more than {} values", value, max_cases));
-                values.push_back(fmt::format("{:.12g}", range->at(i)));
-            }
-        } else {
-            values.push_back(value);
+    for (const auto& [text, quoted] : listed) {
+        const auto range = quoted ? std::nullopt : range_in(text);
+        if (!range) values.push_back(text);
+        for (std::size_t i = 0; range && range->holds(range->at(i)) && (i == 0 || range->at(i) != range->at(i - 1));
+             ++i) {
+            if (i == max_cases) throw UsageError(fmt::format("'{}' has more than {} values", text, max_cases));
+            values.push_back(fmt::format("{:.12g}", range->at(i)));
         }
-        begin = comma + 1;
     }
     std::set<std::string> seen;
     for (const std::string& value : values)
@@ -108,7 +104,7 @@ void read_axis(const DeckEntry& entry, CaseAxes& varied) {
     CaseAxis axis{entry.key.substr(0, dot), entry.key.substr(dot + 1), entry.line, {}};
     if (axis.section == "output" || axis.section == "sweep" || axis.section == "slurm")
         throw UsageError(fmt::format("{}: [{}] is the same for all cases", entry.key, axis.section));
-    axis.values = expand(entry.value);
+    axis.values = expand(entry.listed);
     varied.axes.push_back(std::move(axis));
 }
 
@@ -126,6 +122,16 @@ void read_entry(const DeckEntry& entry, CaseAxes& varied) {
     } else {
         read_axis(entry, varied);
     }
+}
+
+/// The lines of [sweep] with wrong syntax.
+std::vector<DeckLine> syntax_errors(const Deck& deck) {
+    std::vector<DeckLine> errors;
+    for (const DeckLine& error : deck.errors) {
+        const auto next = std::ranges::upper_bound(deck.sections, error.line, {}, &DeckLine::line);
+        if (next != deck.sections.begin() && std::prev(next)->text == "sweep") errors.push_back(error);
+    }
+    return errors;
 }
 
 std::string lengths(const CaseAxes& varied) {
@@ -179,7 +185,7 @@ bool is_study(const Deck& deck) {
 
 CaseAxes read_case_axes(const Deck& deck) {
     CaseAxes varied;
-    std::vector<std::string> errors;
+    std::vector<DeckLine> errors = syntax_errors(deck);
     for (const DeckLine& section : deck.sections)
         if (section.text == "sweep") varied.line = section.line;
     for (const DeckEntry& entry : deck.entries) {
@@ -187,18 +193,20 @@ CaseAxes read_case_axes(const Deck& deck) {
         try {
             read_entry(entry, varied);
         } catch (const UsageError& error) {
-            errors.push_back(fmt::format("{}:{}: {}", deck.file, entry.line, error.what()));
+            errors.push_back({entry.line, error.what()});
         }
     }
     if (varied.axes.empty() && errors.empty())
-        errors.push_back(fmt::format("{}:{}: [sweep] varies nothing; write a line such as grid.cells = 16, 32, 64",
-                                     deck.file, varied.line));
+        errors.push_back({varied.line, "[sweep] varies nothing; write a line such as grid.cells = 16, 32, 64"});
     const auto differs = [&](const CaseAxis& axis) { return axis.values.size() != varied.axes[0].values.size(); };
     if (varied.zip && errors.empty() && std::any_of(varied.axes.begin(), varied.axes.end(), differs))
-        errors.push_back(fmt::format("{}:{}: combine = zip needs as many values of each key: {}", deck.file,
-                                     varied.line, lengths(varied)));
-    if (!errors.empty()) throw UsageError(fmt::format("{}", fmt::join(errors, "\n")));
-    return varied;
+        errors.push_back(
+            {varied.line, fmt::format("combine = zip needs as many values of each key: {}", lengths(varied))});
+    if (errors.empty()) return varied;
+    std::ranges::stable_sort(errors, {}, &DeckLine::line);
+    std::vector<std::string> lines;
+    for (const auto& [line, text] : errors) lines.push_back(fmt::format("{}:{}: {}", deck.file, line, text));
+    throw UsageError(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 std::vector<std::map<std::string, std::string>> combinations(const CaseAxes& varied, const std::string& file) {

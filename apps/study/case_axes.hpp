@@ -3,6 +3,7 @@
 //
 //   section.key = VALUE, VALUE, ...    commas separate values; blanks belong to a value (16 16 8)
 //   a VALUE may be a range             0..3   1..2 step 0.25   1e-8..1e-2 factor 100
+//   a VALUE in quotes                  is one value, whatever commas and dots are in it
 //   combine = product | zip            all combinations, the last key fastest; or the i-th values of all keys
 //   skip = CONDITION                   leaves combinations out (apps/study/expression.hpp)
 //   folder = NAME                      the folder of the records

@@ -225,7 +225,7 @@ std::string condition_of(const std::map<std::string, std::string>& values) {
     const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
     std::vector<std::string> parts;
     for (const auto& [name, value] : values) {
-        const bool bare = number_in(value) || std::all_of(value.begin(), value.end(), is_word);
+        const bool bare = !value.empty() && (number_in(value) || std::all_of(value.begin(), value.end(), is_word));
         parts.push_back(fmt::format("{} == {}", name, bare ? value : "'" + value + "'"));
     }
     return fmt::format("{}", fmt::join(parts, " and "));

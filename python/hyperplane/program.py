@@ -46,11 +46,17 @@ def value_text(value):
     return str(value)
 
 
-def quoted(text):
-    """A value as it is written after `key =`: in quotes where it would be read differently."""
+def on_one_line(text):
+    """The text, which is a value's."""
     if len(text.splitlines()) > 1 or text.endswith(("\n", "\r")):
         raise RunError(2, f"deck: {text!r} has a line break, and a value is on one line")
-    plain = text and text == text.strip() and text[0] != '"' and not set(text) & set(";#")
+    return text
+
+
+def quoted(text, special=";#"):
+    """A value as it is written after `key =`: in quotes where it would be read differently."""
+    on_one_line(text)
+    plain = text and text == text.strip() and text[0] != '"' and not set(text) & set(special)
     return text if plain else '"' + text.replace('"', '""') + '"'
 
 
@@ -71,14 +77,16 @@ def sections_of(deck):
 
 def to_deck(deck):
     """The text of a deck from {"problem": {"name": "poisson"}, "grid": {"cells": 64}, ...}. In "sweep" a list is a list
-    of values, and its elements may be lists."""
+    of values, and its elements may be lists; a text is one value, or several as a deck has them: "8, 16"."""
     lines = []
     for section, keys in sections_of(deck).items():
         lines.append(f"[{section}]")
         for key, value in keys.items():
             many = section == "sweep" and isinstance(value, (list, tuple))
-            text = ", ".join(map(value_text, value)) if many else value_text(value)
-            lines.append(f"{key} = {quoted(text)}")
+            as_in_a_deck = section == "sweep" and isinstance(value, str) and "," in value and "." in key
+            text = (", ".join(quoted(value_text(one), special=";#,") for one in value) if many
+                    else on_one_line(value) if as_in_a_deck else quoted(value_text(value)))
+            lines.append(f"{key} = {text}")
     return "\n".join(lines) + "\n"
 
 

@@ -47,11 +47,15 @@ TEST(Condition, CalculatesWithKeysAndNumbers) {
 }
 
 TEST(Condition, OfOneCombinationHoldsForItAlone) {
-    const std::map<std::string, std::string> one = {
-        {"grid.cells", "8 8 4"}, {"problem.file", "a.mtx"}, {"solver.name", "cg"}, {"solver.rtol", "1e-08"}};
+    const std::map<std::string, std::string> one = {{"grid.cells", "8 8 4"},
+                                                    {"problem.file", "a,b.mtx"},
+                                                    {"problem.rhs", ""},
+                                                    {"solver.name", "cg"},
+                                                    {"solver.rtol", "1e-08"}};
     const std::string condition = condition_of(one);
     EXPECT_EQ(condition,
-              "grid.cells == '8 8 4' and problem.file == 'a.mtx' and solver.name == cg and solver.rtol == 1e-08");
+              "grid.cells == '8 8 4' and problem.file == 'a,b.mtx' and problem.rhs == '' and solver.name == cg and "
+              "solver.rtol == 1e-08");
     EXPECT_TRUE(holds(condition, one));
     for (const auto& [name, value] : one) {
         auto other = one;
@@ -114,8 +118,19 @@ TEST(SweepValues, ListsAndRanges) {
     EXPECT_EQ(values_of("../a.mtx, b..c"), (Texts{"../a.mtx", "b..c"}));
 }
 
+TEST(SweepValues, OneInQuotesIsNeitherListNorRange) {
+    EXPECT_EQ(values_of("a.mtx, \"a,b.mtx\", \"1..2\", 1..2"), (Texts{"a.mtx", "a,b.mtx", "1..2", "1", "2"}));
+    EXPECT_EQ(values_of("\"\""), (Texts{""}));
+    EXPECT_NE(refusal("grid.cells = \"4\", 4").find("4 is given twice"), std::string::npos);
+}
+
 TEST(SweepValues, WhatCannotBeIsExplained) {
-    EXPECT_NE(refusal("grid.cells = 1,,2").find("s.ini:2: a value is missing between commas"), std::string::npos);
+    EXPECT_NE(refusal("grid.cells = 1,,2").find("s.ini:2: sweep.grid.cells: a value is missing between commas"),
+              std::string::npos);
+    EXPECT_EQ(refusal("grid.cells ="), "s.ini:2: sweep.grid.cells: the value is missing (\"\" is an empty one)");
+    EXPECT_EQ(
+        refusal("cells\ncombine = zap\n[grid]\ncells\n"),
+        "s.ini:2: 'cells' has no '='; expected key = value\ns.ini:3: sweep.combine: 'zap' is none of product | zip");
     EXPECT_NE(refusal("grid.cells = 3..1").find("step 1 does not lead from 3 to 1"), std::string::npos);
     EXPECT_NE(refusal("grid.cells = 1..9 factor 1").find("does not lead"), std::string::npos);
     EXPECT_NE(refusal("grid.cells = 0..9 factor 2").find("must have the same sign"), std::string::npos);

@@ -10,7 +10,7 @@ import shutil
 import time
 import unittest
 
-from program import INPUTS, POISSON, TRANSPORT, ProgramTest, signal
+from program import INPUTS, POISSON, TRANSPORT, ProgramTest, chain, signal
 
 SWEEP = """
 [sweep]
@@ -93,6 +93,22 @@ class Plan(StudyTest):
         self.assertIn("s.ini:9: solver.rtol: expected a finite number, got 'x'", self.plan(study, code=2)[1]["error"])
         study = self.study("[sweep]\nsolver.rtoll = 1e-3\n")
         self.assertIn("did you mean solver.rtol?", self.plan(study, code=2)[0]["error"])
+
+    def test_quotes_protect_commas(self):
+        """Names of cases are those of files, whatever the values are."""
+        for name in ("ok.mtx", "a,b.mtx"):
+            self.write(name, chain(4 * [2.0]))
+        text = "[problem]\nname = matrix\n[preconditioner]\nname = jacobi\n[sweep]\nproblem.file = "
+        for listed, files in (('"ok.mtx", "a,b.mtx"', {"file=ok.mtx": "ok.mtx", "file=a_b.mtx": "a,b.mtx"}),
+                              ('ok.mtx, "a,b.mtx" ; both', {"file=ok.mtx": "ok.mtx", "file=a_b.mtx": "a,b.mtx"}),
+                              ('"a,b.mtx"', {"file=a_b.mtx": "a,b.mtx"})):
+            study = self.write("s.ini", text + listed + "\n")
+            self.assertEqual({case["name"]: case["values"]["problem.file"] for case in self.plan(study)}, files)
+        self.expect(0, "study", "run", study)
+        self.assertTrue(self.file_of("file=a_b.mtx").exists())
+        self.write("s.ini", text + "\n")
+        done = self.expect(2, "study", "plan", study, says='s.ini:6: sweep.problem.file: the value is missing ("" is an empty one)')
+        self.assertEqual(len(done.stderr.splitlines()), 1)
 
     def test_what_refuses_several_cases_is_told_once(self):
         study = self.study("[sweep]\ngrid.cels = 3, 4, 5\nsolver.rtol = 1e-3, x\n")

@@ -68,6 +68,11 @@ class Python(unittest.TestCase):
         (Path("a #1; b.mtx")).write_text("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 2\n2 2 4\n")
         read = {"problem": {"name": "matrix", "file": "a #1; b.mtx"}, "preconditioner.name": "none"}
         self.assertEqual(hyperplane.run(read).unknowns, 2)
+        os.link("a #1; b.mtx", "a,b.mtx")
+        files = ["a #1; b.mtx", "a,b.mtx"]
+        varied = hyperplane.study({**read, "sweep": {"problem.file": files, "solver.name": "gmres, fgmres"}}).cases
+        self.assertEqual(list(varied["problem.file"]), [files[0], files[0], files[1], files[1]])
+        self.assertEqual(list(varied["solver.name"]), 2 * ["gmres", "fgmres"])
         self.assertEqual(hyperplane.run({**POISSON, "grid": {"cells": np.array([3, 4, 5])}}).extents, (3, 4, 5))
         for deck, words, settings in (({**POISSON, "problem": {"name": "poisson\n[grid]\ncells = 4"}}, "has a line break", {}),
                                       ({**POISSON, "grid.cells": 7}, "grid.cells is given twice", {}),

@@ -69,6 +69,40 @@ TEST(DeckSyntax, WrongQuotes) {
               "2: output.file: 'b' follows the closing quote; a quote inside quotes is written twice");
 }
 
+/// The values that a line of [sweep] lists, those in quotes as <value>.
+std::string listed_in(const std::string& line) {
+    const Deck deck = parse_deck("[sweep]\n" + line + "\n", "deck.ini");
+    if (deck.errors.size() == 1) return lines_of(deck.errors)[0];
+    if (deck.entries.size() != 1) return "no entry";
+    std::string text;
+    for (const auto& [value, quoted] : deck.entries[0].listed) text += quoted ? "<" + value + ">" : "(" + value + ")";
+    return text;
+}
+
+TEST(DeckSyntax, CommasSeparateTheValuesThatAStudyVaries) {
+    EXPECT_EQ(listed_in("grid.cells = 16 16 8 ,32"), "(16 16 8)(32)");
+    EXPECT_EQ(listed_in("problem.file = \"ok.mtx\", \"a.mtx\""), "<ok.mtx><a.mtx>");
+    EXPECT_EQ(listed_in("problem.file = \"a,b.mtx\""), "<a,b.mtx>");
+    EXPECT_EQ(listed_in("problem.file = ok.mtx, \"a, ; b.mtx\" ; a comment, too"), "(ok.mtx)<a, ; b.mtx>");
+    EXPECT_EQ(listed_in("problem.file = \"say \"\"a,b\"\"\" , it's \"so\",a;b ,\"\""),
+              "<say \"a,b\">(it's \"so\")(a;b)<>");
+    EXPECT_EQ(listed_in("grid.cells = 8, 9 # 10, 11"), "(8)(9)");
+    EXPECT_EQ(only_value("file = a, b"), "a, b");
+}
+
+TEST(DeckSyntax, WrongLists) {
+    const std::string missing = "2: sweep.grid.cells: the value is missing (\"\" is an empty one)";
+    EXPECT_EQ(listed_in("grid.cells ="), missing);
+    EXPECT_EQ(listed_in("grid.cells = ; 8, 9"), missing);
+    for (const char* line : {"grid.cells = 8,,9", "grid.cells = 8,", "grid.cells = , 8", "grid.cells = 8, ; 9"})
+        EXPECT_EQ(listed_in(line), "2: sweep.grid.cells: a value is missing between commas (\"\" is an empty one)")
+            << line;
+    EXPECT_EQ(listed_in("problem.file = a, \"b"), "2: sweep.problem.file: the value's closing quote is missing");
+    EXPECT_EQ(listed_in("problem.file = \"a\" b, c"),
+              "2: sweep.problem.file: 'b, c' follows the closing quote; a quote inside quotes is written twice, and "
+              "commas separate values");
+}
+
 TEST(DeckSyntax, ByteOrderMarkWindowsLineEndsAndNoFinalNewline) {
     const Deck deck = parse_deck("\xef\xbb\xbf[solver]\r\nrtol = 1e-8\r\natol = 0", "deck.ini");
     EXPECT_EQ(lines_of(deck.errors), Lines{});
