@@ -27,7 +27,10 @@ std::vector<std::string> architectures_of(const std::string& list) {
         if (word.size() < 2 || word.size() > 3 || word.find_first_not_of("0123456789") != word.npos)
             throw UsageError(
                 fmt::format("--arch '{}': expected compute capabilities without a point, such as 80,90,100", list));
-        all.push_back("sm_" + word);
+        const int capability = std::stoi(word);
+        if (const std::string why = rtc::unsupported(capability); !why.empty())
+            throw UsageError(fmt::format("--arch {}: kernels cannot be compiled for it; {}", word, why));
+        all.push_back(fmt::format("sm_{}", capability));
         begin = end + 1;
     }
     return all;

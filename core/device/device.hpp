@@ -17,6 +17,10 @@
 
 namespace hyperplane::device {
 
+/// Ten times the least compute capability of a GPU that can be used. Kernels load shared memory asynchronously, which
+/// older GPUs cannot.
+inline constexpr int least_capability = 80;
+
 /// Properties of a GPU.
 struct Properties {
     std::string name;          ///< "NVIDIA H200"

@@ -150,9 +150,9 @@ Properties properties_of(int ordinal) {
     if (ordinal < 0 || ordinal >= count)
         throw DeviceError(fmt::format("GPU {} was asked for, but there are {}, numbered from 0", ordinal, count));
     const Properties properties = read_properties(ordinal);
-    if (properties.major < 8)
-        throw DeviceError(fmt::format("{} has compute capability {}.{}; 8.0 or newer is needed", properties.name,
-                                      properties.major, properties.minor));
+    if (10 * properties.major + properties.minor < least_capability)
+        throw DeviceError(fmt::format("{} has compute capability {}.{}; {:.1f} or newer is needed", properties.name,
+                                      properties.major, properties.minor, 0.1 * least_capability));
     return properties;
 }
 

@@ -15,6 +15,10 @@ struct Nvrtc {
     SharedLibrary library{"libnvrtc.so." + std::to_string(CUDART_VERSION / 1000), "compiling kernels for a GPU"};
     decltype(&nvrtcGetErrorString) error_string = library.find<decltype(nvrtcGetErrorString)>("nvrtcGetErrorString");
     decltype(&nvrtcVersion) version = library.find<decltype(nvrtcVersion)>("nvrtcVersion");
+    decltype(&nvrtcGetNumSupportedArchs) count_of_supported =
+        library.find<decltype(nvrtcGetNumSupportedArchs)>("nvrtcGetNumSupportedArchs");
+    decltype(&nvrtcGetSupportedArchs) supported =
+        library.find<decltype(nvrtcGetSupportedArchs)>("nvrtcGetSupportedArchs");
     decltype(&nvrtcCreateProgram) create = library.find<decltype(nvrtcCreateProgram)>("nvrtcCreateProgram");
     decltype(&nvrtcDestroyProgram) destroy = library.find<decltype(nvrtcDestroyProgram)>("nvrtcDestroyProgram");
     decltype(&nvrtcCompileProgram) compile = library.find<decltype(nvrtcCompileProgram)>("nvrtcCompileProgram");

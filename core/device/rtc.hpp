@@ -55,8 +55,13 @@ std::string array_of(const std::vector<int>& values);
 /// Throws Error (internal) where one is not embedded.
 std::vector<std::string_view> included_texts(const Source& source);
 
-/// Compiles for an architecture, "sm_90"; needs no device. Throws Error (internal) with the compiler's log.
-/// Returns the machine code; `resources`, when given, receives a row for each kernel.
+/// Why kernels cannot be compiled for a compute capability, 90, with those for which they can; empty if they can be.
+/// Throws DeviceError if there is no NVRTC.
+std::string unsupported(int capability);
+
+/// Compiles for an architecture, "sm_90"; needs no device. Throws Error (internal) with the compiler's log, and
+/// DeviceError for an architecture that is not supported. Returns the machine code; `resources`, when given, receives a
+/// row for each kernel.
 std::vector<char> compile(const Source& source, const Definitions& definitions, const std::string& architecture,
                           std::vector<KernelResources>* resources = nullptr);
 /// Compiles programs and returns a row for each of their kernels, named "title kernel". Nothing is kept.

@@ -92,6 +92,8 @@ std::vector<char> compile(const CompilerInput& source, const std::string& archit
     const std::string log = log_of(program);
     if (result != NVRTC_SUCCESS) {
         Nvrtc::get().destroy(&program);
+        if (const std::string why = unsupported(std::stoi(architecture.substr(3))); !why.empty())
+            throw DeviceError(fmt::format("kernels for {}: {}", architecture, why));
         throw Error(ExitCode::internal, fmt::format("{} does not compile for {}:\n{}", source.name, architecture, log));
     }
     if (resources) *resources = read_ptxas_log(log);
@@ -265,6 +267,18 @@ std::vector<std::string_view> included_texts(const Source& source) {
     std::vector<std::string_view> names;
     add_included(source.texts, source.main, "the program", names);
     return names;
+}
+
+std::string unsupported(int capability) {
+    int count = 0, major = 0, minor = 0;
+    check(Nvrtc::get().count_of_supported(&count), "nvrtcGetNumSupportedArchs");
+    std::vector<int> known(std::size_t(count), 0);
+    check(Nvrtc::get().supported(known.data()), "nvrtcGetSupportedArchs");
+    check(Nvrtc::get().version(&major, &minor), "nvrtcVersion");
+    std::erase_if(known, [](int one) { return one < device::least_capability; });
+    if (std::find(known.begin(), known.end(), capability) != known.end()) return "";
+    return fmt::format("they need compute capability {:.1f} or newer, of which NVRTC {}.{} compiles for {}",
+                       0.1 * device::least_capability, major, minor, fmt::join(known, ", "));
 }
 
 std::vector<char> compile(const Source& source, const Definitions& definitions, const std::string& architecture,

@@ -55,6 +55,12 @@ class Warm(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells=8))
         self.expect(2, "warm", deck, "--arch", "hopper", says=["--arch 'hopper'", "80,90,100"])
         self.expect(2, "warm", deck, "--arch", "90,", says="--arch '90,'")
+        for wrong in ("35", "75", "91", "12", "999"):
+            for words in (wrong, f"80,{wrong}"):
+                self.expect(2, "warm", deck, "--arch", words,
+                            says=[f"--arch {wrong}: kernels cannot be compiled for it; they need compute capability 8.0 or newer, of which NVRTC ",
+                                  " compiles for 80, 86, "])
+        self.assertEqual(list(self.folder.glob("kernels/*")), [])
         self.expect(7, "warm", "none.ini", "--arch", "90", says="none.ini")
         os.environ["HYPERPLANE_KERNEL_CACHE"] = "/proc/kernels"
         self.expect(7, "warm", deck, "--arch", "90", says=["/proc/kernels", "HYPERPLANE_KERNEL_CACHE"])

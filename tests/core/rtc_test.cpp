@@ -42,6 +42,15 @@ TEST(KernelTexts, ThatAreNotEmbeddedAreNamed) {
     EXPECT_THROW(rtc::included_texts({texts, "room/other.cuh"}), Error);
 }
 
+TEST(Architectures, AreThoseOfKernelsAndOfTheCompiler) {
+    for (const int known : {80, 90}) EXPECT_EQ(rtc::unsupported(known), "") << known;
+    for (const int unknown : {35, 75, 91, 999})
+        EXPECT_NE(rtc::unsupported(unknown).find("compute capability 8.0 or newer, of which NVRTC "), std::string::npos)
+            << unknown;
+    const Texts texts{{"room/kernel.cuh", "extern \"C\" __global__ void fill(double* x) { x[threadIdx.x] = 1.0; }\n"}};
+    EXPECT_THROW(rtc::compile({texts, "room/kernel.cuh"}, {}, "sm_91"), DeviceError);
+}
+
 TEST(KernelTexts, AreHeadersToTheCompiler) {
     const Texts texts{{"room/kernel.cuh",
                        "#include \"room/a.hpp\"\n#include \"room/b.hpp\"\n"
