@@ -120,12 +120,21 @@ Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& wo
     return invocation;
 }
 
-int parse_count(const std::string& option, const std::string& text, int least) {
+int parse_integer(const std::string& where, const std::string& text, int least, int most) {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < least)
-        throw UsageError(fmt::format("--{}: expected an integer >= {}, got '{}'", option, least, text));
+    const bool digits = error != std::errc::invalid_argument && end == text.data() + text.size();
+    const bool beyond = error == std::errc::result_out_of_range && text[0] != '-';
+    if (digits && (beyond || value > most))
+        throw UsageError(
+            fmt::format("{}: {} is out of range; expected an integer >= {} and <= {}", where, text, least, most));
+    if (!digits || error != std::errc{} || value < least)
+        throw UsageError(fmt::format("{}: expected an integer >= {}, got '{}'", where, least, text));
     return value;
+}
+
+int parse_count(const std::string& option, const std::string& text, int least) {
+    return parse_integer("--" + option, text, least);
 }
 
 double parse_tolerance(const std::string& option, const std::string& text) {

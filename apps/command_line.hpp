@@ -2,6 +2,7 @@
 // The command line: verbs, their options, and what the user typed.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -51,6 +52,9 @@ struct Verb {
 /// Parses what follows the verb; throws UsageError. Abbreviated options are refused.
 Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& words);
 
+/// `text` as an integer from `least` to `most`. Throws a UsageError that begins with `where`.
+int parse_integer(const std::string& where, const std::string& text, int least,
+                  int most = std::numeric_limits<int>::max());
 /// `text` as an integer >= `least`. Throws a UsageError that names the option.
 int parse_count(const std::string& option, const std::string& text, int least);
 /// `text` as a finite number >= 0. Throws a UsageError that names the option.

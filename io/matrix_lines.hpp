@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -117,8 +118,11 @@ public:
     Index integer(std::string_view word) const {
         Index value = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-        if (error != std::errc{} || end != word.data() + word.size())
+        if (error == std::errc::invalid_argument || end != word.data() + word.size())
             fail(fmt::format("expected an integer, got '{}'", printable(word)));
+        if (error == std::errc::result_out_of_range)
+            fail(fmt::format("{} is out of range; integers are at most {} in size", printable(word),
+                             std::numeric_limits<Index>::max()));
         return value;
     }
     /// Parses a value, which must be a whole number if `integer`. Messages quote it as it is given.

@@ -290,8 +290,8 @@ std::optional<DeclaredBlock> parse_petsc_info(std::string_view text, const std::
             const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), block.size);
             if (error != std::errc() || end != size.data() + size.size() || block.size < 1)
                 throw FileError(
-                    fmt::format("{}: '{}' of {} is no block size; write a positive number, or remove the file",
-                                block.where, size, words[at]));
+                    fmt::format("{}: '{}' of {} is no block size; write an integer >= 1 and <= {}, or remove the file",
+                                block.where, size, words[at], std::numeric_limits<int>::max()));
             found = std::move(block);
         }
     }

@@ -10,18 +10,13 @@
 #include <sstream>
 #include <utility>
 
+#include "apps/command_line.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
 namespace {
 
-int parse_number(const std::string& text, const std::string& word) {
-    std::size_t end = 0;
-    const int value = !word.empty() && word.size() < 6 && std::isdigit(word[0]) ? std::stoi(word, &end) : 0;
-    if (value < 1 || end != word.size())
-        throw UsageError(fmt::format("--cases: '{}' in '{}' is not a positive whole number", word, text));
-    return value;
-}
+constexpr int most_points_a_side = 100000;  // as grid.cells
 
 BenchCase parse_case(const std::string& text) {
     std::vector<std::string> words;
@@ -33,10 +28,9 @@ BenchCase parse_case(const std::string& text) {
                         "table3-small, "
                         "figure8, figure9, fgbilu-figure9, levels, ablation), nor a file",
                         text));
-    BenchCase setting{Stencil::by_name(words[0]), parse_number(text, words[1]), parse_number(text, words[2]),
-                      words.size() == 4};
-    if (setting.dof > max_dof) throw UsageError(fmt::format("--cases: '{}': the dof is at most {}", text, max_dof));
-    return setting;
+    const std::string where = fmt::format("--cases: '{}'", text);
+    return {Stencil::by_name(words[0]), parse_integer(where + ": DOF", words[1], 1, max_dof),
+            parse_integer(where + ": N", words[2], 1, most_points_a_side), words.size() == 4};
 }
 
 /// Grid sides by stencil, for 1, 2, 4, 6 and 8 unknowns.
@@ -84,7 +78,7 @@ std::vector<BenchCase> named_cases(const std::string& word) {
         return parse_bench_cases(
             "star7:1:512, star7:1:512:sym, diamond13:1:432, box27:1:336, star7:4:208, box27:4:128, star7:8:128");
     if (word.rfind("table3:", 0) != 0) return {};
-    const auto cases = table3(rtx3090, 1, parse_number(word, word.substr(7)));
+    const auto cases = table3(rtx3090, 1, parse_integer(fmt::format("--cases: '{}'", word), word.substr(7), 1));
     if (cases.empty()) throw UsageError(fmt::format("--cases: '{}': Table 3 has 1, 2, 4, 6 and 8 unknowns", word));
     return cases;
 }

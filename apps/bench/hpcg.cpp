@@ -47,7 +47,7 @@ std::array<int, 3> read_extents(const Invocation& invocation) {
     const std::size_t given = invocation.arguments.size() - 1;
     if (given != 0 && given != 3) throw UsageError("bench hpcg: give three extents, as in `bench hpcg 104 104 104`");
     for (std::size_t axis = 0; axis < given; ++axis)
-        extents[axis] = parse_count("extent", invocation.arguments[axis + 1], 16);
+        extents[axis] = parse_integer(fmt::format("bench hpcg: N{}", "XYZ"[axis]), invocation.arguments[axis + 1], 16);
     return extents;
 }
 

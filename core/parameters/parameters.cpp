@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace hyperplane {
@@ -40,14 +41,51 @@ std::optional<double> parse_real(const std::string& text) {
     return value;
 }
 
-/// Digits, or a real such as 1e3 that is a whole number up to 2^53.
-std::optional<Index> parse_integer(const std::string& text) {
+/// What a text is as a whole number: a value, one that 64 bits cannot hold, or neither.
+struct WholeNumber {
+    std::optional<Index> value;
+    bool too_large = false;
+};
+
+/// The exponent behind an 'e', at most as large as counts; nothing if `text` is none.
+std::optional<int> parse_exponent(std::string_view text) {
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+    constexpr int most = 1 << 20;
+    int exponent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
+    if (error == std::errc::invalid_argument || end != text.data() + text.size()) return std::nullopt;
+    if (error == std::errc::result_out_of_range) exponent = text[0] == '-' ? -most : most;
+    return std::clamp(exponent, -most, most);
+}
+
+/// Digits, or a decimal number such as 1e3 or 1.5e1 that is whole; exact, since a real number would lose digits.
+WholeNumber parse_whole(const std::string& text) {
+    std::string_view rest = text;
+    const bool negative = !rest.empty() && rest[0] == '-';
+    if (negative || (!rest.empty() && rest[0] == '+')) rest.remove_prefix(1);
+    const std::size_t length = std::min(rest.find_first_not_of("0123456789."), rest.size());
+    std::string digits(rest.substr(0, length));
+    rest.remove_prefix(length);
+    std::optional<int> exponent = 0;
+    if (!rest.empty()) exponent = rest[0] == 'e' || rest[0] == 'E' ? parse_exponent(rest.substr(1)) : std::nullopt;
+    const std::size_t point = digits.find('.');
+    if (point != digits.npos) digits.erase(point, 1);
+    if (!exponent || digits.empty() || digits.find('.') != digits.npos) return {};
+    int zeros = *exponent - (point == std::string::npos ? 0 : int(digits.size() - point));
+    digits.erase(0, digits.find_first_not_of('0'));
+    if (digits.empty()) return {0};
+    for (; zeros < 0 && digits.back() == '0'; ++zeros) digits.pop_back();
+    if (zeros < 0) return {};
+    constexpr int most_digits = std::numeric_limits<Index>::digits10 + 1;
+    if (zeros >= most_digits) return {{}, true};
+    digits = (negative ? "-" : "") + digits + std::string(std::size_t(zeros), '0');
     Index value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && end == text.data() + text.size()) return value;
-    const auto real = parse_real(text);
-    if (!real || *real != std::floor(*real) || std::abs(*real) > 9007199254740992.0) return std::nullopt;
-    return Index(*real);
+    const bool held = std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc{};
+    return held ? WholeNumber{value} : WholeNumber{{}, true};
+}
+
+std::optional<Index> parse_integer(const std::string& text) {
+    return parse_whole(text).value;
 }
 
 std::optional<bool> parse_boolean(const std::string& text) {
@@ -56,13 +94,25 @@ std::optional<bool> parse_boolean(const std::string& text) {
     return std::nullopt;
 }
 
+std::string out_of_range(const ParameterSpec& spec, const std::string& text) {
+    return fmt::format("{} is out of range; expected {}", text, describe_domain(spec));
+}
+
+/// A parameter with the bounds that 64 bits have, where it has none of its own on the side of `text`.
+ParameterSpec within_64_bits(ParameterSpec spec, const std::string& text) {
+    constexpr auto most = double(std::numeric_limits<Index>::max());
+    std::optional<Bound>& bound = text[0] == '-' ? spec.minimum : spec.maximum;
+    if (!bound) bound = Bound{text[0] == '-' ? -most : most};
+    return spec;
+}
+
 std::optional<std::string> check_range(const ParameterSpec& spec, double value, const std::string& text) {
     const auto& low = spec.minimum;
     const auto& high = spec.maximum;
     const bool below = low && (low->open ? value <= low->value : value < low->value);
     const bool above = high && (high->open ? value >= high->value : value > high->value);
     if (!below && !above) return std::nullopt;
-    return fmt::format("{} is out of range; expected {}", text, describe_domain(spec));
+    return out_of_range(spec, text);
 }
 
 /// Whether a number is refused because it is closer to 0 than numbers of full precision are.
@@ -86,7 +136,9 @@ std::string separated_otherwise(const ParameterSpec& spec, const std::string& te
 }
 
 std::optional<std::string> check_number(const ParameterSpec& spec, bool whole, const std::string& text) {
-    const auto integer = whole ? parse_integer(text) : std::nullopt;
+    const WholeNumber number = whole ? parse_whole(text) : WholeNumber{};
+    if (number.too_large) return out_of_range(within_64_bits(spec, text), text);
+    const std::optional<Index> integer = number.value;
     const auto real = whole ? std::optional<double>() : parse_real(text);
     if (!integer && !real)
         return fmt::format("expected {}{}, got '{}'{}",

@@ -66,7 +66,7 @@ struct Provenance {
 };
 
 /// Checks the text of one value; returns an error ("expected an integer, got '1.5'") or nothing.
-/// Integers may be written as 1e3; nan and inf are refused; `1,2,3` and `1 2 3` are lists.
+/// Integers of up to 64 bits may be written as 1e3; nan and inf are refused; `1,2,3` and `1 2 3` are lists.
 std::optional<std::string> check_value(const ParameterSpec& spec, const std::string& text);
 
 /// The checked values of all parameters that apply to a run, each with its provenance.

@@ -46,6 +46,7 @@ class MatrixFiles(MatrixTest):
         self.expect(2, "check", deck, "--header", "--set", "problem.block=4", says="that a.petsc.info:2 gives, 2")
         for size, says in (("3", "a.petsc.info:1: -matload_block_size 3 does not divide the 40 rows of a.petsc"),
                            ("0", "a.petsc.info:1: '0' of -matload_block_size is no block size"),
+                           ("3000000000", "is no block size; write an integer >= 1 and <= 2147483647, or remove the file"),
                            ("two", "'two' of -matload_block_size"), ("", "'' of -matload_block_size"), ("2.0", "'2.0' of")):
             self.write("a.petsc.info", f"-matload_block_size {size}\n")
             block(code=7, says=says)

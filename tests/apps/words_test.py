@@ -143,6 +143,25 @@ class Places(ProgramTest):
         done = self.expect(2, "bench", "vectors", "--unknowns", "abc", says="--unknowns: expected an integer >= 1, got 'abc'")
         self.assertEqual(done.stdout, "")
 
+    def test_integers_beyond_a_limit_are_told_the_limit(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        most = 2**31 - 1
+        for option, words in (("unknowns", ("bench", "vectors", "--unknowns", "8,3000000000")), ("repeats", ("bench", "vectors", "--repeats", "3000000000")),
+                              ("reps", ("compare", deck, "--auto", "--reps", "3000000000")), ("threads", ("run", deck, "--threads", "3000000000"))):
+            self.expect(2, *words, says=f"--{option}: 3000000000 is out of range; expected an integer >= 1 and <= {most}\n")
+        for case, says in (("star7:1:100001", "N: 100001 is out of range; expected an integer >= 1 and <= 100000\n"),
+                           ("star7:1:99999999999", "N: 99999999999 is out of range; expected an integer >= 1 and <= 100000\n"),
+                           ("star7:33:8", "DOF: 33 is out of range; expected an integer >= 1 and <= 32\n"),
+                           ("star7:1:0", "N: expected an integer >= 1, got '0'\n"), ("star7:1.5:8", "DOF: expected an integer >= 1, got '1.5'\n")):
+            self.expect(2, "bench", "kernels", "--cases", case, says=f"--cases: '{case}': {says}")
+        self.expect(2, "bench", "hpcg", "16", "16", "8", says="bench hpcg: NZ: expected an integer >= 16, got '8'\n")
+        self.expect(2, "bench", "hpcg", "16", "3000000000", "8", says=f"bench hpcg: NY: 3000000000 is out of range; expected an integer >= 16 and <= {most}\n")
+        for setting, says in (("solver.max_iterations=1e30", "1e30 is out of range; expected integer >= 0 and <= 9.22337e+18 ("),
+                              ("solver.max_iterations=-1e30", "-1e30 is out of range; expected integer >= 0 ("),
+                              ("grid.cells=1e30", "1e30 is out of range; expected integers >= 1 and <= 100000 (")):
+            self.expect(2, "check", deck, "--set", setting, says=f"--set: {setting.partition('=')[0]}: {says}")
+        self.expect(0, "check", deck, "--set", "solver.max_iterations=1e18")
+
     def test_all_that_a_general_matrix_cannot_have(self):
         deck = self.write("a.ini", POISSON.format(cells=4) + "[matrix]\nformat = general\n[preconditioner]\nname = par_ilu\n"
                           "storage = single\nmode = async\ntriangular_solve = jacobi\n")

@@ -29,7 +29,8 @@ bool accepts(const ParameterSpec& spec, const std::string& text) {
 
 TEST(CheckValue, Integers) {
     const ParameterSpec integer = spec(ParameterType::integer);
-    for (const char* good : {"0", "7", "-3", "+4", "1e3", "1E3", "2.0", "9007199254740993", "-9223372036854775808"})
+    for (const char* good : {"0", "7", "-3", "+4", "1e3", "1E3", "2.0", "9007199254740993", "-9223372036854775808",
+                             "1e18", "9.223372036854775807e+18", "10e-1", "5.", ".5e1", "0e99", "-0.0"})
         EXPECT_TRUE(accepts(integer, good)) << good;
     for (const char* bad : {"",
                             "1.5",
@@ -49,9 +50,42 @@ TEST(CheckValue, Integers) {
                             "+",
                             "-",
                             "1e",
+                            "1e+",
+                            "1e+-1",
+                            "e5",
+                            ".",
+                            "1.0.0",
+                            "1e-9999999999",
                             "1,2",
                             " 1"})
         EXPECT_FALSE(accepts(integer, bad)) << bad;
+}
+
+TEST(CheckValue, IntegersAreExact) {
+    Parameters parameters({ranged(ParameterType::integer, std::nullopt, std::nullopt)});
+    const std::vector<std::pair<std::string, Index>> values = {{"1e18", 1000000000000000000},
+                                                               {"9.007199254740993e15", 9007199254740993},
+                                                               {"-9.223372036854775808e18", -9223372036854775807 - 1},
+                                                               {"+1234.5e1", 12345},
+                                                               {"1200e-2", 12},
+                                                               {"00.000", 0}};
+    for (const auto& [text, value] : values) {
+        parameters.set("solver", "key", text);
+        EXPECT_EQ(parameters.integer("solver", "key"), value) << text;
+    }
+}
+
+TEST(CheckValue, IntegersBeyond64BitsAreOutOfRange) {
+    const ParameterSpec any = spec(ParameterType::integer), positive = ranged(ParameterType::integer, Bound{1}, {}),
+                        few = ranged(ParameterType::integers, Bound{1}, Bound{100000});
+    for (const std::string& text : {"1e30", "9223372036854775808", "99999999999999999999", "1e9999999999"}) {
+        EXPECT_EQ(*check_value(any, text), text + " is out of range; expected integer <= 9.22337e+18");
+        EXPECT_EQ(*check_value(positive, text), text + " is out of range; expected integer >= 1 and <= 9.22337e+18");
+        EXPECT_EQ(*check_value(few, text), text + " is out of range; expected integers >= 1 and <= 100000");
+    }
+    EXPECT_EQ(*check_value(any, "-1e30"), "-1e30 is out of range; expected integer >= -9.22337e+18");
+    EXPECT_EQ(*check_value(positive, "-1e30"), "-1e30 is out of range; expected integer >= 1");
+    EXPECT_EQ(*check_value(any, "1.5e0"), "expected an integer, got '1.5e0'");
 }
 
 TEST(CheckValue, Reals) {

@@ -308,7 +308,9 @@ TEST(MatrixMarket, WrongSizes) {
     EXPECT_EQ(matrix_error(general + "-2 -2 1\n1 1 1\n"), "a.mtx:2: -2 is no count");
     EXPECT_EQ(matrix_error(general + "2 2 1.5\n1 1 1\n"), "a.mtx:2: expected an integer, got '1.5'");
     EXPECT_EQ(matrix_error(general + "99999999999999999999 1 1\n1 1 1\n"),
-              "a.mtx:2: expected an integer, got '99999999999999999999'");
+              "a.mtx:2: 99999999999999999999 is out of range; integers are at most 9223372036854775807 in size");
+    EXPECT_EQ(matrix_error(general + "2 2 99999999999999999999x\n1 1 1\n"),
+              "a.mtx:2: expected an integer, got '99999999999999999999x'");
     EXPECT_EQ(
         matrix_error(general + "9 9 1\n1 1 1\n"),
         "a.mtx: row 2 (one of 8 such rows) of 9 has no entry, so the matrix is singular and no preconditioner can be "
@@ -333,6 +335,8 @@ TEST(MatrixMarket, WrongEntries) {
     EXPECT_EQ(entry("0 1 1"), "a.mtx:4: row 0 is outside 1..2; rows and columns are counted from 1");
     EXPECT_EQ(entry("3 1 1"), "a.mtx:4: row 3 is outside 1..2");
     EXPECT_EQ(entry("1 3 1"), "a.mtx:4: column 3 is outside 1..2");
+    EXPECT_EQ(entry("1 -9223372036854775809 1"),
+              "a.mtx:4: -9223372036854775809 is out of range; integers are at most 9223372036854775807 in size");
     EXPECT_EQ(entry("1 x 1"), "a.mtx:4: expected an integer, got 'x'");
     EXPECT_EQ(entry("2 2 nan"), "a.mtx:4: expected a finite number, got 'nan'");
     EXPECT_EQ(entry("2 2 -inf"), "a.mtx:4: expected a finite number, got '-inf'");
