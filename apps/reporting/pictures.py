@@ -80,8 +80,18 @@ def check_place(state, axis, value, option):
                         f"the grid do; beyond them half a spacing, {number(state.spacings[axis] / 2)}, is taken for the outermost")
 
 
+def check_time(states, time, option):
+    """Throws unless a time is between the first and the last of the series, or misses them by the digits that --list leaves
+    out."""
+    first, last = states[0].time, states[-1].time
+    slack = 1e-5 * max(abs(first), abs(last))
+    if not first - slack <= time <= last + slack:  # also of nan
+        raise PlotError(f"{option}: the states of the series lie between {first:.6g} and {last:.6g}; give a time between them, "
+                        "or all (--list names the times)")
+
+
 def states_at(record, times):
-    """The states that --time chooses: the final one without it."""
+    """The states that --time chooses, those of the series that are nearest to its times: the final one without it."""
     if times is None:
         return [record.fields]
     states = record.states
@@ -93,6 +103,8 @@ def states_at(record, times):
         wanted = [float(word) for word in times.split(",")]
     except ValueError:
         raise PlotError(f"--time {times}: times are numbers, comma-separated, or all") from None
+    for time in wanted:
+        check_time(states, time, f"--time {times}")
     return [min(states, key=lambda state: abs(state.time - time)) for time in wanted]
 
 

@@ -75,7 +75,18 @@ class Plot(ProgramTest):
 
     def test_states_of_a_series(self):
         self.assertEqual(self.letters("t.h5", "u", "--time", "all").count("u\nz = "), 3)
-        self.assertEqual(self.letters("t.h5", "u", "--time", "0,1e9", "--profile", "x").count("\nt = "), 2)
+        last = self.last_time()
+        self.assertEqual(self.letters("t.h5", "u", "--time", f"0,{last}", "--profile", "x").count("\nt = "), 2)
+
+    def last_time(self):
+        """That of the series of t.h5, with the digits that --list prints."""
+        return self.script(0, "t.h5", "--list").rsplit(", ", 1)[1].strip()
+
+    def test_times_outside_the_series_are_refused(self):
+        last = self.last_time()
+        for times in ("1e308", "inf", "nan", "-1", "0,5"):
+            self.assertIn(f"--time {times}: the states of the series lie between 0 and {last}",
+                          self.script(2, "t.h5", "u", "--time", times, "-o", str(self.folder / "none.png")))
 
     def test_what_can_be_drawn_is_listed(self):
         told = self.expect(0, "plot", "t.h5", "--list").stdout
