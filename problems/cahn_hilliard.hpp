@@ -21,14 +21,17 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/interfaces/input_files.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/parameters/parameters.hpp"
+#include "problems/domain.hpp"
 
 namespace hyperplane {
 
 ParameterTable cahn_hilliard_parameters();
+std::vector<OwnLengths> cahn_hilliard_lengths();
 std::unique_ptr<Problem> create_cahn_hilliard(const Parameters& parameters, const Context& context,
                                               const InputFiles& files);
 

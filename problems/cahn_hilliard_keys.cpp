@@ -183,6 +183,10 @@ ParameterTable cahn_hilliard_parameters() {
     return table;
 }
 
+std::vector<OwnLengths> cahn_hilliard_lengths() {
+    return {{{"name", "cahn_hilliard"}, {}, "problem.spacing times grid.cells"}};
+}
+
 MixtureKeys read_mixture_keys(const Parameters& parameters) {
     MixtureKeys keys;
     keys.domain = read_domain(parameters);

@@ -62,6 +62,18 @@ double Domain::mean_spacing() const {
     return equal ? first : axes == 2 ? std::sqrt(product) : std::cbrt(product);
 }
 
+std::string OwnLengths::text() const {
+    if (lengths == std::array<double, 3>{}) return "";
+    const bool cube = lengths[0] == lengths[1] && lengths[1] == lengths[2];
+    return cube ? fmt::format("{}", lengths[0]) : fmt::format("{} {} {}", lengths[0], lengths[1], lengths[2]);
+}
+
+std::array<double, 3> default_lengths(const Parameters& parameters, const std::vector<OwnLengths>& own) {
+    for (const OwnLengths& row : own)
+        if (parameters.text("problem", row.with.key) == row.with.value) return row.lengths;
+    return {1.0, 1.0, 1.0};
+}
+
 ParameterTable grid_parameters() {
     return {
         {.section = "grid",

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "core/grid/grid.hpp"
 #include "core/parameters/parameters.hpp"
@@ -50,6 +51,20 @@ struct Domain {
     /// Geometric mean of the spacings along the axes that are not flat.
     double mean_spacing() const;
 };
+
+/// The default of grid.lengths of problems whose box is another one than the unit cube, where a key of [problem] has a
+/// certain value.
+struct OwnLengths {
+    Condition with;
+    std::array<double, 3> lengths{};  ///< zeros: they follow from other keys
+    std::string meaning = "";         ///< in words, where numbers do not say it
+
+    /// As a deck has them; empty if they follow from other keys.
+    std::string text() const;
+};
+
+/// Those of `own` whose condition holds, otherwise those of the unit cube.
+std::array<double, 3> default_lengths(const Parameters& parameters, const std::vector<OwnLengths>& own);
 
 /// Keys of section [grid]: cells, lengths, periodic.
 ParameterTable grid_parameters();

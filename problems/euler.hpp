@@ -15,14 +15,17 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/interfaces/input_files.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/parameters/parameters.hpp"
+#include "problems/domain.hpp"
 
 namespace hyperplane {
 
 ParameterTable euler_parameters();
+std::vector<OwnLengths> euler_lengths();
 std::unique_ptr<Problem> create_euler(const Parameters& parameters, const Context& context, const InputFiles& files);
 
 }  // namespace hyperplane

@@ -154,11 +154,9 @@ GasJacobian jacobian_called(const std::string& name) {
     return name == "exact" ? GasJacobian::exact : name == "upwind2" ? GasJacobian::upwind2 : GasJacobian::first;
 }
 
-/// The domain: by default the unit cube, for vortex a cube of edge 10, and for taylor_green one of edge 2 pi that is
-/// periodic.
+/// The domain; that of taylor_green is periodic.
 Domain domain_of(const Parameters& parameters, GasCase kind) {
-    const double side = kind == GasCase::vortex ? 10.0 : kind == GasCase::taylor_green ? 2 * std::numbers::pi : 1.0;
-    Domain domain = make_domain(parameters, Centring::cell, {side, side, side});
+    Domain domain = make_domain(parameters, Centring::cell, default_lengths(parameters, euler_lengths()));
     const bool given = parameters.is_given("grid", "periodic");
     for (int axis = 0; axis < 3 && kind == GasCase::taylor_green; ++axis) {
         if (domain.flat(axis)) continue;
@@ -257,6 +255,11 @@ Reconstruction read_reconstruction(const Parameters& parameters) {
 }
 
 }  // namespace
+
+std::vector<OwnLengths> euler_lengths() {
+    constexpr double round = 2 * std::numbers::pi;
+    return {{{"case", "vortex"}, {10.0, 10.0, 10.0}}, {{"case", "taylor_green"}, {round, round, round}, "2 pi"}};
+}
 
 ParameterTable euler_parameters() {
     ParameterTable table{regime_parameter({Regime::transient, Regime::pseudo_transient},

@@ -20,14 +20,17 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/interfaces/input_files.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/parameters/parameters.hpp"
+#include "problems/domain.hpp"
 
 namespace hyperplane {
 
 ParameterTable navier_stokes_parameters();
+std::vector<OwnLengths> navier_stokes_lengths();
 std::unique_ptr<Problem> create_navier_stokes(const Parameters& parameters, const Context& context,
                                               const InputFiles& files);
 

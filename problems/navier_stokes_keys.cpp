@@ -95,6 +95,12 @@ void read_nodes(const Parameters& parameters, FlowKeys& keys) {
 
 }  // namespace
 
+std::vector<OwnLengths> navier_stokes_lengths() {
+    return {{{"name", "navier_stokes"},
+             {},
+             "1, but along z of plane flows and of case = kovasznay so long that edges along x and z are equal"}};
+}
+
 ParameterTable navier_stokes_parameters() {
     return {
         {.section = "problem",

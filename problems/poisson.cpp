@@ -116,6 +116,10 @@ ParameterTable poisson_parameters() {
     return table;
 }
 
+std::vector<OwnLengths> poisson_lengths() {
+    return {{{"coefficient", "spe10like"}, {1200.0, 2200.0, 170.0}}};
+}
+
 PoissonData poisson_data(const Parameters& parameters, const Domain& domain, const std::string& automatic,
                          bool singular) {
     std::string name = parameters.text("problem", "right_hand_side");

@@ -13,16 +13,19 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/interfaces/input_files.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/parameters/parameters.hpp"
+#include "problems/domain.hpp"
 #include "problems/exact_solution.hpp"
 #include "problems/source_term.hpp"
 
 namespace hyperplane {
 
 ParameterTable poisson_parameters();
+std::vector<OwnLengths> poisson_lengths();
 std::unique_ptr<Problem> create_poisson(const Parameters& parameters, const Context& context, const InputFiles& files);
 
 /// Data that nodes and cells share: f, and the solution if it is known, which also gives g.

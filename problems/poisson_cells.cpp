@@ -65,9 +65,7 @@ std::unique_ptr<Problem> create_poisson_cells(const Parameters& parameters, cons
                                               const InputFiles& files) {
     check_keys(parameters);
     const std::string& coefficient = parameters.text("problem", "coefficient");
-    const bool spe10 = coefficient == "spe10like";
-    const Domain domain =
-        make_domain(parameters, Centring::cell, spe10 ? std::array{1200.0, 2200.0, 170.0} : std::array{1.0, 1.0, 1.0});
+    const Domain domain = make_domain(parameters, Centring::cell, default_lengths(parameters, poisson_lengths()));
     const std::array<bool, 3> dirichlet = dirichlet_axes(parameters, domain);
     const bool singular = !dirichlet[0] && !dirichlet[1] && !dirichlet[2];
     const bool constant = coefficient == "const" || coefficient == "aniso";

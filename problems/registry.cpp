@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problems/registry.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "problems/artificial_compressibility.hpp"
 #include "problems/block_laplacian.hpp"
 #include "problems/cahn_hilliard.hpp"
@@ -14,6 +18,23 @@
 #include "problems/time_parameters.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// The defaults of grid.lengths that a problem has of its own, as a phrase.
+std::string own_lengths(const ProblemRow& row) {
+    std::string text;
+    for (const OwnLengths& own : row.lengths) {
+        text += (text.empty() ? "" : ", ") + (own.meaning.empty() ? own.text() : own.meaning);
+        if (own.with.key != "name") text += " with problem." + own.with.text();
+    }
+    return text;
+}
+
+ParameterSpec& lengths_in(ParameterTable& table) {
+    return *std::find_if(table.begin(), table.end(), [](const auto& spec) { return spec.name() == "grid.lengths"; });
+}
+
+}  // namespace
 
 const std::vector<ProblemRow>& problems() {
     static const std::vector<ProblemRow> rows{
@@ -25,7 +46,9 @@ const std::vector<ProblemRow>& problems() {
          "three 27-point operators (box27). On cells: two-point fluxes with a coefficient that may jump by orders of\n"
          "magnitude. Source: E. Bueler, PETSc for Partial Differential Equations, chapter 6 (nodes).",
          poisson_parameters(),
-         create_poisson},
+         create_poisson,
+         /* has_grid */ true,
+         poisson_lengths()},
         {"convection_diffusion",
          {"convdiff", "cd"},
          "A scalar carried by a wind while it diffuses, steady or in implicit steps",
@@ -45,7 +68,9 @@ const std::vector<ProblemRow>& problems() {
          "or\n"
          "in time; two nodes along z make a plane flow. By default a cubic cavity at Reynolds number 100.",
          navier_stokes_parameters(),
-         create_navier_stokes},
+         create_navier_stokes,
+         /* has_grid */ true,
+         navier_stokes_lengths()},
         {"euler",
          {},
          "The compressible Euler equations: pulse, vortex, shock tube, blast, vortex array",
@@ -56,7 +81,9 @@ const std::vector<ProblemRow>& problems() {
          "one;\n"
          "the preconditioner is built from the first-order scheme's unless told otherwise.",
          euler_parameters(),
-         create_euler},
+         create_euler,
+         /* has_grid */ true,
+         euler_lengths()},
         {"artificial_compressibility",
          {"ac7"},
          "Lid-driven cavities by finite volumes, 4 unknowns a cell, and up to 32 made of several flows",
@@ -77,7 +104,9 @@ const std::vector<ProblemRow>& problems() {
          "step\n"
          "with problem.scheme = avf.",
          cahn_hilliard_parameters(),
-         create_cahn_hilliard},
+         create_cahn_hilliard,
+         /* has_grid */ true,
+         cahn_hilliard_lengths()},
         {"block_laplacian",
          {"bsr3"},
          "A Laplacian of three coupled unknowns a point",
@@ -127,7 +156,22 @@ ParameterTable common_problem_parameters() {
     ParameterTable table{std::move(name)};
     for (ParameterTable part : {grid_parameters(), time_parameters()})
         table.insert(table.end(), part.begin(), part.end());
+    std::string others;
+    for (const ProblemRow& row : problems())
+        if (!row.lengths.empty())
+            others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", row.name, own_lengths(row));
+    lengths_in(table).description += "; problems with other defaults: " + others;
     return table;
+}
+
+ParameterSpec lengths_parameter(const ProblemRow& row) {
+    ParameterTable table = grid_parameters();
+    ParameterSpec spec = lengths_in(table);
+    if (row.lengths.empty()) return spec;
+    spec.description += "; default " + own_lengths(row);
+    for (const OwnLengths& own : row.lengths)
+        if (own.with.key == "name") spec.default_value = own.text();
+    return spec;
 }
 
 }  // namespace hyperplane

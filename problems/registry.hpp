@@ -7,6 +7,7 @@
 #include "core/interfaces/input_files.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/parameters/registry.hpp"
+#include "problems/domain.hpp"
 
 namespace hyperplane {
 
@@ -15,7 +16,8 @@ namespace hyperplane {
 using CreateProblem = std::unique_ptr<Problem> (*)(const Parameters&, const Context&, const InputFiles&);
 
 struct ProblemRow : RegistryRow<CreateProblem> {
-    bool has_grid = true;  ///< whether [grid] means anything to the problem
+    bool has_grid = true;                  ///< whether [grid] means anything to the problem
+    std::vector<OwnLengths> lengths = {};  ///< defaults of grid.lengths, where they are not those of the unit cube
 };
 
 const std::vector<ProblemRow>& problems();
@@ -26,7 +28,12 @@ struct Showing {
 };
 Showing showing_of(const std::string& problem);
 
-/// The keys of every problem: problem.name, [grid] and [time].
+/// The keys of every problem: problem.name, [grid] and [time]. The description of grid.lengths names the problems with
+/// defaults of their own.
 ParameterTable common_problem_parameters();
+
+/// The key grid.lengths as one problem has it where its other keys have their defaults, and with which others it has
+/// another default.
+ParameterSpec lengths_parameter(const ProblemRow& row);
 
 }  // namespace hyperplane

@@ -272,14 +272,17 @@ DeckSchema deck_schema() {
     append(schema.common, common_ordering_parameters());
     append(schema.common, common_scaling_parameters());
     append(schema.common, program_parameters());
-    // The default preconditioner follows the kind of the matrix.
+    // The default preconditioner follows the kind of the matrix, the box the problem.
     const auto general = [&](const char* key, const std::string& value) {
         schema.other_defaults.push_back(
             {"preconditioner.name", default_preconditioner(MatrixKind::general), key, value});
     };
     general("matrix.format", "general");
-    for (const auto& row : problems())
+    for (const auto& row : problems()) {
         if (!row.has_grid) general("problem.name", row.name);
+        for (const OwnLengths& own : row.lengths)
+            schema.other_defaults.push_back({"grid.lengths", own.text(), "problem." + own.with.key, own.with.value});
+    }
     add_components(schema, "problem", problems());
     add_components(schema, "solver", solvers());
     add_components(schema, "preconditioner", preconditioners());

@@ -89,6 +89,8 @@ private:
         ParameterTable keys = common_keys(section);
         for (const ParameterSpec& spec : component_keys(section))
             if (spec.section == section) keys.push_back(spec);
+        for (ParameterSpec& spec : keys)
+            if (spec.name() == "grid.lengths") spec = lengths_parameter(row_);
         std::stable_partition(keys.begin(), keys.end(), [&](auto& spec) { return values_.count(spec.name()) > 0; });
         std::string text = fmt::format("\n{}[{}]\n", comment(explain_section(section)), section);
         for (const ParameterSpec& spec : keys) {

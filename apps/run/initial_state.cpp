@@ -27,15 +27,49 @@ bool same_grid(const Grid& a, const Grid& b) {
     return extents(a) == extents(b) && a.spacing == b.spacing && a.origin == b.origin && a.periodic == b.periodic;
 }
 
-/// Whether the outermost points differ by no more than the spacings, as those of two grids of one box do.
-bool same_box(const Grid& a, const Grid& b) {
+/// The lengths of a grid's box: bounded axes end as far behind the last point as they begin before the first one.
+std::array<double, 3> box_of(const Grid& g) {
+    std::array<double, 3> lengths{};
     for (int d = 0; d < 3; ++d) {
-        const auto last = [d](const Grid& g) { return g.origin[d] + (extents(g)[d] - 1) * g.spacing[d]; };
-        const double apart = 1.001 * std::max(a.spacing[d], b.spacing[d]);
-        const bool flat = extents(a)[d] == 1 && extents(b)[d] == 1;
-        if (!flat && (std::abs(a.origin[d] - b.origin[d]) > apart || std::abs(last(a) - last(b)) > apart)) return false;
+        const int n = extents(g)[d];
+        lengths[d] = n == 1          ? g.spacing[d]
+                     : g.periodic[d] ? n * g.spacing[d]
+                                     : 2 * g.origin[d] + (n - 1) * g.spacing[d];
     }
-    return a.periodic == b.periodic;
+    return lengths;
+}
+
+/// Whether two grids are of boxes of the same lengths. Along an axis of one point, or of two that make a plane flow,
+/// they do not matter.
+bool same_lengths(const Grid& a, const Grid& b) {
+    const std::array<double, 3> of_a = box_of(a), of_b = box_of(b);
+    for (int d = 0; d < 3; ++d)
+        if (std::max(extents(a)[d], extents(b)[d]) > 2 && std::abs(of_a[d] - of_b[d]) > 1e-6 * of_a[d]) return false;
+    return true;
+}
+
+/// As grid.lengths has them.
+std::string lengths_of(const Grid& g) {
+    const std::array<double, 3> box = box_of(g);
+    return fmt::format("{:.12g} {:.12g} {:.12g}", box[0], box[1], box[2]);
+}
+
+/// The periodic axes, as grid.periodic has them.
+std::string periodic_of(const Grid& g) {
+    std::string axes;
+    for (int d = 0; d < 3; ++d)
+        if (g.periodic[d]) axes += fmt::format("{}{}", axes.empty() ? "" : " ", "xyz"[d]);
+    return axes.empty() ? "none" : axes;
+}
+
+/// Refuses a state of another box.
+void refuse_other_box(const RecordData& record, const Grid& grid, const std::string& where) {
+    const auto refuse = [&](const char* key, const std::string& there, const std::string& here) {
+        throw UsageError(fmt::format("{}: {} is of a box of grid.{} = {}, this deck's is of {}; set grid.{} = {}",
+                                     where, record.path, key, there, here, key, there));
+    };
+    if (!same_lengths(record.grid, grid)) refuse("lengths", lengths_of(record.grid), lengths_of(grid));
+    if (record.grid.periodic != grid.periodic) refuse("periodic", periodic_of(record.grid), periodic_of(grid));
 }
 
 std::string text_of(const Grid& g) {
@@ -87,8 +121,7 @@ RecordData read_initial(const Case& a_case) {
     if (record.dof != a_case.shape().dof)
         throw UsageError(fmt::format("{}: {} has {} unknowns a point, this deck's problem {}", where, record.path,
                                      record.dof, a_case.shape().dof));
-    if (!same_box(record.grid, grid))
-        throw UsageError(fmt::format("{}: {} is of another box or of other periodic axes", where, record.path));
+    refuse_other_box(record, grid, where);
     refuse_other_stretching(a_case.parameters, record, where);
     if (!same_grid(record.grid, grid) && !a_case.parameters.boolean("initial", "interpolate"))
         throw UsageError(

@@ -174,6 +174,9 @@ std::optional<std::string> explain_component(const std::string& name) {
         if (!entry.parameters.empty())
             text +=
                 fmt::format("\n[{}] keys of its own:\n{}", entry.section, keys_text(entry.parameters, entry.section));
+        for (const ProblemRow& row : problems())
+            if (entry.section == "problem" && row.name == entry.name && !row.lengths.empty())
+                text += "\n[grid] a key with a default of its own:\n" + key_text(lengths_parameter(row), "grid");
         return text;
     }
     return std::nullopt;

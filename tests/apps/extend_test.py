@@ -121,6 +121,17 @@ class Initial(ProgramTest):
         self.assertLess(near["solves"][0]["b_norm"], 0.2 * plain["solves"][0]["b_norm"])
         self.assertAlmostEqual(near["errors"]["max"], plain["errors"]["max"], delta=1e-6)
 
+    def test_a_state_of_another_box_is_refused_with_both(self):
+        """The default box of cahn_hilliard grows with grid.cells."""
+        self.expect(0, "run", self.write("a.ini", MIXTURE))
+        deck = self.write("b.ini", MIXTURE.replace("6 5 4", "9 8 7") + "[initial]\nfile = a.h5\ninterpolate = true\n")
+        for verb in ("check", "run"):
+            self.expect(2, verb, deck, says=("b.ini:16: initial.file: a.h5", "grid.lengths = 0.096 0.08 0.064", "0.144 0.128 0.112"))
+        self.expect(2, "check", deck, "--set", "grid.cells=7 5 4", says="grid.lengths = 0.096 0.08 0.064")  # a cell more
+        self.expect(0, "run", deck, "--set", "grid.lengths=0.096 0.08 0.064")
+        self.expect(2, "run", deck, "--set", "grid.lengths=0.096 0.08 0.064", "--set", "grid.periodic=x z", "--fresh",
+                    says=("grid.periodic = none", "this deck's is of x z"))
+
     def test_a_state_at_other_places_of_the_box_is_refused(self):
         cavity = ("[problem]\nname = navier_stokes\ncase = ethier_steinman\nstretching = {}\n[grid]\ncells = 5 5 5\n[solver]\nname = gmres\n"
                   "[time]\nsteps = 1\ntime_step = 0.01\n[output]\nstate = always\n{}")

@@ -27,6 +27,17 @@ class New(ProgramTest):
         self.assertNotIn("[newton]", text)
         self.assertIn("[newton]", self.expect(0, "new", "euler").stdout)
 
+    def test_the_default_lengths_are_those_of_the_problem(self):
+        for problem, line, says in (("poisson", ";lengths = 1", "1200 2200 170 with problem.coefficient = spe10like"),
+                                    ("euler", ";lengths = 1", "10 with problem.case = vortex, 2 pi with problem.case = taylor_green"),
+                                    ("cahn_hilliard", ";lengths =", "problem.spacing times grid.cells"),
+                                    ("navier_stokes", ";lengths =", "along z of plane flows")):
+            text = self.expect(0, "new", problem).stdout
+            self.assertIn(f"\n{line}\n", text)
+            for found in (text, self.expect(0, "help", problem).stdout, self.expect(0, "help", "grid.lengths").stdout):
+                self.assertIn(says, " ".join(found.replace("\n;", " ").split()), problem)
+        self.assertNotIn("lengths", self.expect(0, "help", "artificial_compressibility").stdout)
+
     def test_a_wrong_name_gets_the_right_one(self):
         self.expect(2, "new", "poison", says="did you mean poisson?")
 

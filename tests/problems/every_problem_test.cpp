@@ -9,6 +9,32 @@
 namespace hyperplane::test {
 namespace {
 
+TEST(DefaultLengths, AreThoseThatTheTableNames) {
+    const std::vector<std::pair<std::string, Keys>> cases = {
+        {"poisson", {{"problem.coefficient", "spe10like"}, {"problem.discretisation", "cell"}}},
+        {"euler", {{"problem.case", "vortex"}}},
+        {"euler", {{"problem.case", "taylor_green"}}}};
+    std::size_t named = 0;
+    for (const ProblemRow& row : problems())
+        for (const OwnLengths& own : row.lengths) named += own.text().empty() ? 0 : 1;
+    EXPECT_EQ(named, cases.size());
+    for (const auto& [name, keys] : cases) {
+        Keys with = keys;
+        with.emplace_back("grid.cells", "7 6 5");
+        const Grid found = make_problem(name, with)->shape().grid;
+        const auto& rows = find_row(problems(), "problem", name).lengths;
+        const auto own = std::find_if(rows.begin(), rows.end(),
+                                      [&](const OwnLengths& one) { return one.with.value == keys.front().second; });
+        ASSERT_NE(own, rows.end());
+        const std::string text = own->text();
+        with.emplace_back("grid.lengths", text.c_str());
+        EXPECT_EQ(make_problem(name, with)->shape().grid.spacing, found.spacing) << name << ' ' << text;
+    }
+    EXPECT_DOUBLE_EQ(make_problem("euler", {{"problem.case", "vortex"}, {"grid.cells", "8"}})->shape().grid.spacing[0],
+                     1.25);
+    EXPECT_DOUBLE_EQ(make_problem("cahn_hilliard", {{"grid.cells", "6 5 4"}})->shape().grid.spacing[1], 0.016);
+}
+
 class EveryProblem : public testing::TestWithParam<Variant> {
 protected:
     std::unique_ptr<Problem> problem_ = make_problem(GetParam().problem, GetParam().keys, files());
