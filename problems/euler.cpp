@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problems/euler.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "core/vector/blas1.hpp"
 #include "core/vector/point_values.hpp"
@@ -86,8 +90,32 @@ public:
         if (!GasFlow::has_exact_state(keys_.flow.kind)) return {};
         return {"max", "rms", "l1"};
     }
+    std::vector<std::string> warnings() const override {
+        const GasFlow& flow = keys_.flow;
+        const Int3 middle{shape_.grid.nx / 2, shape_.grid.ny / 2, shape_.grid.nz / 2};
+        if (flow.kind != GasCase::blast || flow.blast_pressure == flow.ambient_pressure ||
+            flow.state(flow.domain.position(middle), 0.0)[4] == flow.blast_pressure)
+            return {};
+        return {fmt::format(
+            "problem.case = blast: no cell's centre lies within the ball of high pressure, whose radius is a tenth of "
+            "the shortest side, so the gas is at rest and stays so; give {:.0f} cells or more along each axis "
+            "(grid.cells)",
+            cells_of_blast())};
+    }
 
 private:
+    /// The number of cells along each axis from which on some cell's centre lies within the ball of the blast: that of
+    /// an even number is half a cell away from the box's along each axis.
+    double cells_of_blast() const {
+        double square = 0.0, shortest = std::numeric_limits<double>::infinity();
+        for (int axis = 0; axis < 3; ++axis) {
+            if (keys_.flow.domain.flat(axis)) continue;
+            const double length = keys_.flow.domain.lengths[axis];
+            square += length * length;
+            shortest = std::min(shortest, length);
+        }
+        return 1 + std::floor(std::sqrt(square) / (0.2 * shortest));
+    }
     double cell_volume() const {
         const auto& h = shape_.grid.spacing;
         return h[0] * h[1] * h[2];

@@ -72,6 +72,11 @@ class March(ProgramTest):
         self.expect(0, "run", deck, "--set", "output.file=whole.h5")
         return (self.folder / "whole.vtkhdf").read_bytes()
 
+    def test_a_blast_that_no_cell_has_is_warned_of(self):
+        deck = self.write("a.ini", BLAST.replace("9 11 1", "8"))
+        self.assertIn("give 9 cells or more along each axis (grid.cells)", self.expect(0, "check", deck).stderr)
+        self.assertNotIn("9 cells", self.expect(0, "check", deck, "--set", "grid.cells=9").stderr)
+
     def stop_again_and_again(self, deck, whole):
         """Stops the run at various places until it has ended; its bits are those of an uninterrupted run. Places are
         counted in iterations, so that they are the same on any machine."""

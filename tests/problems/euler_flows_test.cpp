@@ -125,5 +125,27 @@ TEST(Euler, BlastBetweenWallsKeepsMassAndEnergy) {
     EXPECT_GT(after[5].value, 1e-4) << "something moved";
 }
 
+/// A ball of high pressure between the centres of all cells is in no cell: nothing would happen.
+TEST(Euler, BlastThatNoCellHasIsWarnedOf) {
+    const struct {
+        const char *cells, *lengths, *needed;  // nothing is needed where some cell has it
+    } cases[] = {{"8", "1", " 9 cells"}, {"9", "1", ""},         {"10", "1", ""},         {"8 8 1", "1", ""},
+                 {"6 6 1", "1", " 8 "},  {"8", "1 2 4", " 23 "}, {"22", "1 2 4", " 23 "}, {"23", "1 2 4", ""},
+                 {"24", "1 2 4", ""},    {"7 8 9", "1", ""}};
+    for (const auto& [cells, lengths, needed] : cases) {
+        const auto problem =
+            make_problem("euler", {{"grid.cells", cells}, {"grid.lengths", lengths}, {"problem.case", "blast"}});
+        const Vector u = System(*problem).initial();
+        bool uniform = true;
+        for (Index at = 0; at < problem->shape().grid.points(); ++at)
+            uniform = uniform && u(problem->shape().grid.point(at), 4) == u(Int3{}, 4);
+        const std::vector<std::string> warnings = problem->warnings();
+        EXPECT_EQ(warnings.size(), uniform ? 1u : 0u) << cells << ", " << lengths;
+        EXPECT_EQ(uniform, *needed != 0) << cells << ", " << lengths;
+        for (const std::string& warning : warnings) EXPECT_NE(warning.find(needed), warning.npos) << warning;
+    }
+    EXPECT_TRUE(make_problem("euler", {{"grid.cells", "8"}})->warnings().empty());
+}
+
 }  // namespace
 }  // namespace hyperplane::test
