@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <vector>
 
 #include "core/error.hpp"
@@ -217,6 +218,12 @@ TimeOptions time_options(const Parameters& p, const SystemShape& shape) {
                    "only steps that time.tolerance controls have a limit");
     if (p.is_given("time", "largest_step")) options.largest_step = p.real("time", "largest_step");
     if (p.is_given("time", "smallest_step")) options.smallest_step = p.real("time", "smallest_step");
+    if (!options.controlled() && p.is_given("time", "time_step"))
+        if (const double step = p.real("time", "time_step"); std::isinf(double(options.steps) * step))
+            throw UsageError(
+                fmt::format("{}: {} steps of {:g} end beyond 1.8e308, the largest time that double precision "
+                            "holds; give shorter steps, or fewer (time.steps)",
+                            p.where("time", "time_step"), options.steps, step));
     if (options.smallest_step > options.largest_step)
         throw RefusedKey(p, "time", "smallest_step", ": is above " + p.where("time", "largest_step"));
     return options;

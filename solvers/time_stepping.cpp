@@ -73,13 +73,19 @@ double TimeStepper::time_after(double dt) const {
 }
 
 TimeLevel TimeStepper::next(const Vector& u) {
-    if (attempt_++ == 0) {
+    if (attempt_ == 0) {
+        const double dt = length_from(u);
+        if (options_.regime == Regime::transient && std::isinf(time_after(dt))) {
+            ended_ = EndReason::time_not_finite;
+            return {};
+        }
+        dt_ = dt;
         const Index held = options_.vectors();
         if (held > 2) std::swap(before_[2], before_[1]);
         if (held > 1) std::swap(before_[1], before_[0]);
         if (held > 0) copy(u, before_[0]);
-        dt_ = length_from(u);
     }
+    ++attempt_;
     return *under_way(u);
 }
 
@@ -168,7 +174,7 @@ void TimeStepper::accept() {
     if (held_left_ > 0) --held_left_;
     attempt_ = 0;
     if (ended_) return;
-    if (time_ >= options_.end_time)
+    if (options_.regime == Regime::transient && time_ >= options_.end_time)  // the sum of pseudo-steps may be infinite
         ended_ = EndReason::end_time_reached;
     else if (options_.steps > 0 && done_ >= options_.steps)
         ended_ = options_.seeks_steady_state() ? EndReason::steps_used_up : EndReason::steps_taken;

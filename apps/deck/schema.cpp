@@ -224,7 +224,7 @@ ParameterTable expect_parameters() {
          .default_value = "",
          .description = "how the run ends; if this is a failure and it occurs, the run exits with 0",
          .choices = {"solved", "steps_taken", "end_time_reached", "steady_state", "steps_used_up", "step_not_solved",
-                     "forbidden_state", "too_many_rejections", "step_too_small"}},
+                     "forbidden_state", "too_many_rejections", "step_too_small", "time_not_finite"}},
         {.section = "expect",
          .key = "stop_reason",
          .type = ParameterType::choice,

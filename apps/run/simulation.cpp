@@ -203,6 +203,7 @@ void Simulation::start() {
 bool Simulation::attempt() {
     const bool within = std::exchange(within_, false);
     const TimeLevel level = within ? *stepper_->under_way(u_) : stepper_->next(u_);
+    if (stepper_->ended()) return true;  // no attempt can begin
     StepRow row = stepper_->row();
     if (case_.shape().regime == Regime::transient)
         row.cfl = largest_of_ranks(case_.context, case_.problem->courant_number(*level.old, row.dt));
@@ -330,9 +331,10 @@ void Simulation::end(EndReason reason) {
     outcome_.end = to_string(reason);
     outcome_.code = exit_code(reason);
     outcome_.message = fmt::format("{}: {}", to_string(reason), explain(reason));
-    const bool failed = outcome_.code == ExitCode::diverged;
+    const bool no_step = reason == EndReason::time_not_finite;  // whatever became of the steps before
+    const bool failed = outcome_.code == ExitCode::diverged && !no_step;
     if (failed) outcome_.code = failure_code_;
-    if (case_.shape().linear && !case_.time.controlled()) {  // the last linear solve says how the run ended
+    if (case_.shape().linear && !case_.time.controlled() && !no_step) {  // the last linear solve says how the run ended
         outcome_.message = fmt::format("{}: {}", to_string(linear_reason_), explain(linear_report_));
     } else if (failed) {
         outcome_.message = fmt::format("{} ({})", failure_, to_string(reason));

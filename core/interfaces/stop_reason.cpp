@@ -112,6 +112,7 @@ const char* to_string(EndReason reason) {
         case EndReason::forbidden_state: return "forbidden_state";
         case EndReason::too_many_rejections: return "too_many_rejections";
         case EndReason::step_too_small: return "step_too_small";
+        case EndReason::time_not_finite: return "time_not_finite";
         case EndReason::interrupted: return "interrupted";
     }
     return "unknown";
@@ -134,6 +135,9 @@ const char* explain(EndReason reason) {
         case EndReason::step_too_small:
             return "a step as short as time.smallest_step, or as rounding allows, was rejected; lower that, or loosen "
                    "time.tolerance";
+        case EndReason::time_not_finite:
+            return "the next step would end beyond 1.8e308, the largest time that double precision holds; take shorter "
+                   "steps, or fewer";
         case EndReason::interrupted: return "a signal asked to stop; run again to go on";
     }
     return "";

@@ -62,6 +62,7 @@ enum class EndReason {
     forbidden_state,      ///< a step ended in a state that physics forbids
     too_many_rejections,  ///< a step was rejected again and again, each time shorter
     step_too_small,       ///< a step of the shortest length allowed was rejected
+    time_not_finite,      ///< the next step would end at a time that double precision does not hold
     interrupted,          ///< a signal requested a stop; the results so far are kept
 };
 

@@ -72,6 +72,18 @@ class March(ProgramTest):
         self.expect(0, "run", deck, "--set", "output.file=whole.h5")
         return (self.folder / "whole.vtkhdf").read_bytes()
 
+    def test_times_beyond_double_precision(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells="9 8 7", steps=20))
+        at_once = self.write("b.ini", TRANSPORT.format(cells="9 8 7", steps=20).replace("cfl = 5", "time_step = 1e307"))
+        for verb in ("check", "run"):
+            self.expect(2, verb, at_once, says="b.ini:7: time.time_step: 20 steps of 1e+307 end beyond 1.8e308")
+        self.expect(0, "check", at_once, "--set", "time.steps=17")
+        far = ("--set", "time.cfl=1.7e308")
+        self.expect(4, "run", deck, *far, says="time_not_finite: the next step would end beyond")
+        done = self.run_json(0, "run", deck, *far, "--fresh", "--set", "expect.end=time_not_finite")
+        self.assertEqual((done["end"], len(done["steps"])), ("time_not_finite", 7))
+        self.assertLess(done["steps"][-1]["time"], 1.8e308)
+
     def test_a_blast_that_no_cell_has_is_warned_of(self):
         deck = self.write("a.ini", BLAST.replace("9 11 1", "8"))
         self.assertIn("give 9 cells or more along each axis (grid.cells)", self.expect(0, "check", deck).stderr)

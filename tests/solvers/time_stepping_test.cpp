@@ -26,6 +26,7 @@ struct March {
 
     void attempt() {
         const TimeLevel level = stepper.next(run.u);
+        if (stepper.ended()) return;
         rows.push_back(stepper.row());
         run.solve(level);
         finish();
@@ -278,6 +279,40 @@ TEST(TimeStepping, AStepOfGivenLengthThatFailsEndsTheRunWithTheStateBefore) {
     EXPECT_EQ(controlled.march(), EndReason::step_too_small);
     EXPECT_EQ(controlled.rows.back().dt, 1e-14 * controlled.stepper.time());
     EXPECT_NEAR(controlled.stepper.time(), 0.5 * 0.35 * 0.35, 0.01);
+}
+
+/// u_t = -u with steps of which the second one would end at infinity.
+TEST(TimeStepping, AStepThatWouldEndAtInfinityDoesNotBegin) {
+    const auto same = [](double u) { return u; };
+    Pointwise decay(
+        same, [](double) { return 1.0; }, 1.0, Regime::transient);
+    decay.dt = 1e308;
+    March march(decay, {.steps = 3});
+    EXPECT_EQ(march.march(), EndReason::time_not_finite);
+    EXPECT_EQ(march.stepper.steps_done(), 1);
+    EXPECT_EQ(march.stepper.time(), 1e308);
+    SolverState saved;
+    march.stepper.save(saved);
+    March again(decay, {.steps = 3});
+    again.stepper.resume(saved);
+    again.run.u = std::move(march.run.u);
+    EXPECT_EQ(again.march(), EndReason::time_not_finite);
+    EXPECT_EQ(again.stepper.steps_done(), 1);
+
+    March ends(decay, {.steps = 0, .end_time = 1.5e308});
+    EXPECT_EQ(ends.march(), EndReason::end_time_reached);
+    EXPECT_EQ(ends.stepper.steps_done(), 2);
+    EXPECT_EQ(ends.stepper.time(), 1.5e308);
+}
+
+/// The lengths of pseudo-transient steps need not have a sum.
+TEST(TimeStepping, PseudoTransientStepsAreNotEndedByTheirSum) {
+    Bratu bratu(1.0, 5, Regime::pseudo_transient);
+    bratu.dt = 1e308;
+    bratu.cfl = {1.0, 1.0};
+    March march(bratu, {.steps = 20, .steady_rtol = 1e-10}, {.judged = false, .linear_rtol = 1e-8});
+    EXPECT_EQ(march.march(), EndReason::steady_state);
+    EXPECT_GT(march.rows.size(), 2u);
 }
 
 TEST(TimeStepping, PseudoTransientStepsReachTheSteadyState) {
