@@ -23,13 +23,13 @@ __global__ void visit_elements(int points, const __grid_constant__ Body body) {
 #endif
 
 /// Calls body(point, element) once for each pair of one of `points` points and one of `elements` <= 65535 elements,
-/// points fastest: on the context's threads, or queued on the device. Throws SetupError for more than 2^31 - 1 points.
+/// points fastest: on the context's threads, or queued on the device. Throws UsageError for more than 2^31 - 1 points.
 template <class Body>
 void for_each_element(const Context& context, Index points, int elements, [[maybe_unused]] const char* name,
                       const Body& body) {
     if (points == 0 || elements == 0) return;
     if (points > std::numeric_limits<int>::max())
-        throw SetupError(std::string(name) + ": " + std::to_string(points) +
+        throw UsageError(std::string(name) + ": " + std::to_string(points) +
                          " rows are more than the 2147483647 that can be counted; use a smaller grid");
     const int count = int(points);
 #ifdef __CUDACC__

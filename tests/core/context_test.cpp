@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/device/for_each_element.hpp"
 #include "core/error.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/random.hpp"
@@ -18,6 +19,12 @@
 
 namespace hyperplane {
 namespace {
+
+/// Nothing that follows from the matrix's values, so it is no SetupError, which a shorter time step might mend.
+TEST(ForEachElement, RefusesMorePointsThan32BitsCount) {
+    const auto nothing = [](int, int) { FAIL(); };
+    EXPECT_THROW(for_each_element(Context::cpu(1), Index(1) << 31, 1, "test", nothing), UsageError);
+}
 
 TEST(Ledger, KnowsWhatIsHeldAndWhatWasHeldAtThePeak) {
     MemoryLedger ledger;
