@@ -52,6 +52,7 @@ struct ComparisonData {
     std::string baseline, best;                 ///< names of candidates; `best` is empty if none converged
     std::string recommendation;                 ///< a few lines; empty if the user did not ask for one
     std::map<std::string, std::string> system;  ///< problem, criterion, fingerprints and device, each as text
+    double compile_seconds = 0.0;  ///< of the compiler of kernels; 0 in files of a program that did not keep them
     std::vector<ComparisonRow> rows;
     bool complete = true;  ///< false: it was stopped, by a signal or otherwise, and the same command continues it
     Index turns_done = 0;  ///< turns completed by all candidates that take turns

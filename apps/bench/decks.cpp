@@ -8,7 +8,6 @@
 #include "apps/bench/kernels.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/run/build_case.hpp"
-#include "apps/run/verdict.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -38,7 +37,7 @@ int bench_decks(const Invocation& invocation, const std::string& kind, int repea
         json["decks"].push_back(bench(deck, a_case, rate, print));
         add_clocks(json, a_case.context);
     }
-    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
+    write_bench_json(invocation, json);
     return int(ExitCode::ok);
 }
 

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "apps/backend.hpp"
 #include "apps/build_info.hpp"
 #include "apps/environment.hpp"
+#include "apps/run/kernels.hpp"
+#include "apps/run/verdict.hpp"
 #include "core/counted.hpp"
 #include "core/error.hpp"
 
@@ -25,6 +28,12 @@ nlohmann::json heading(const std::string& kind, const Context& context) {
     json["device"] = context.backend() == Backend::cuda ? context.stream().properties().name : processor_name();
     if (context.backend() == Backend::cuda) json["cuda_driver"] = context.stream().properties().driver;
     return json;
+}
+
+void write_bench_json(const Invocation& invocation, nlohmann::json json) {
+    if (!invocation.has("json")) return;
+    json["compile_seconds"] = compile_seconds();
+    write_json(invocation.value("json"), std::move(json), invocation.overwrite());
 }
 
 void add_clocks(nlohmann::json& json, const Context& context) {

@@ -12,6 +12,8 @@ namespace hyperplane {
 
 /// The beginning of a bench's JSON: the program, its commit, the date and the machine.
 nlohmann::json heading(const std::string& kind, const Context& context);
+/// Writes a bench's JSON where --json wants it, with the seconds that the compiler of kernels took in this process.
+void write_bench_json(const Invocation& invocation, nlohmann::json json);
 /// Adds driver and current clocks from nvidia-smi, on which times depend.
 void add_clocks(nlohmann::json& json, const Context& context);
 /// The context that --device and --threads choose. Throws UsageError, DeviceError.

@@ -167,7 +167,7 @@ int bench_hpcg_verb(const Invocation& invocation, int repeats) {
             1e3 * bench.solve.median / bench.iterations, bench.setup, 1e-9 * bench.rate(),
             passed ? "passed" : "FAILED");
     }
-    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
+    write_bench_json(invocation, json);
     return int(passed ? ExitCode::ok : ExitCode::expectation);
 }
 

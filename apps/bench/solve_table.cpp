@@ -191,8 +191,7 @@ public:
 
     /// Writes the JSON that was asked for; returns the exit status.
     int finish() const {
-        if (invocation_.has("json") && is_first_process(launched_))
-            write_json(invocation_.value("json"), json_, invocation_.overwrite());
+        if (is_first_process(launched_)) write_bench_json(invocation_, json_);
         return int(code_);
     }
 

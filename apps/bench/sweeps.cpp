@@ -13,7 +13,6 @@
 #include "apps/deck/named_deck.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/linear_system.hpp"
-#include "apps/run/verdict.hpp"
 #include "core/error.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/factors/unit_triangles.hpp"
@@ -126,7 +125,7 @@ int bench_all_sweeps(const Invocation& invocation) {
                                  {"lower", to_json(bench.lower)},
                                  {"upper", to_json(bench.upper)}});
     }
-    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
+    write_bench_json(invocation, json);
     return int(ExitCode::ok);
 }
 

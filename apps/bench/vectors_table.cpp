@@ -77,7 +77,7 @@ int bench_all_vectors(const Invocation& invocation, int repeats) {
         json["geometric_mean_cublas_over_this"] = std::exp(sum / count);
         if (print) fmt::print("geometric mean of cuBLAS/ours {:.2f}\n", std::exp(sum / count));
     }
-    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
+    write_bench_json(invocation, json);
     return int(ExitCode::ok);
 }
 

@@ -86,7 +86,6 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     const double rate = copy_rate(context, repeats);
     add_clocks(json, context);
     json["copy_rate"] = rate;
-    json["compile_seconds"] = compiled.compiled > 0 ? compiled.seconds : 0.0;
     json["layout"] = to_string(options.layout);
     json["repeats"] = repeats;
     const bool print = invocation.value("json") != "-";
@@ -105,7 +104,7 @@ int bench_kernel_cases(const Invocation& invocation, int repeats) {
     }
     table.finish(json);
     warn_of_unprepared_kernels();
-    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
+    write_bench_json(invocation, json);
     return int(ExitCode::ok);
 }
 
@@ -254,7 +253,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats, const R
         for (const BenchCase& setting : cases) time(*random_system(context, setting), candidates);
     }
     table->finish(json);
-    if (invocation.has("json")) write_json(invocation.value("json"), json, invocation.overwrite());
+    write_bench_json(invocation, json);
     return int(ExitCode::ok);
 }
 

@@ -94,6 +94,8 @@ public:
     void run(const std::function<void()>& progress);
     bool complete() const { return complete_; }
     Index turns_done() const { return turns_done_; }
+    /// Seconds in which kernels were compiled, with those of an earlier call.
+    double compile_seconds() const;
     const std::vector<Trial>& trials() const { return trials_; }  ///< in the candidates' order
     const SystemPrint& print() const { return print_; }
     std::vector<std::string> warnings() const { return foundation_.problem->warnings(); }
@@ -176,6 +178,7 @@ private:
     std::vector<Trial> trials_;
     bool one_at_a_time_ = false, complete_ = false;
     Index turns_done_ = 0;
+    double compiled_earlier_ = 0.0;  ///< seconds of the call that was stopped
     std::function<void()> progressed_;
     double best_total_ = std::numeric_limits<double>::infinity();  ///< smallest time of a warm-up, in seconds
 };

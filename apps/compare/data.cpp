@@ -192,6 +192,7 @@ ComparisonData summarise(const Comparison& comparison, const Deck& deck, const s
     data.baseline = setting.baseline;
     data.complete = comparison.complete();
     data.turns_done = comparison.turns_done();
+    data.compile_seconds = comparison.compile_seconds();
     data.identity = identity_of(candidates, rules, setting.automatic);
     data.system = system_text(comparison, candidates.front().parameters, rules);
 

@@ -104,4 +104,8 @@ void Comparison::compile_kernels(const std::vector<std::size_t>& of) {
             fmt::format("{} compiled in {:.2g} s, and kept", counted(done.compiled, "kernel"), done.seconds));
 }
 
+double Comparison::compile_seconds() const {
+    return compiled_earlier_ + hyperplane::compile_seconds();
+}
+
 }  // namespace hyperplane

@@ -23,6 +23,7 @@ void Comparison::resume(const ComparisonData& earlier) {
                     compile_kernels({at});
             }
     turns_done_ = std::min<Index>(earlier.turns_done, rules_.turns);
+    compiled_earlier_ = earlier.compile_seconds;
     for (Entrant& entrant : entrants_)
         if (entrant.a_case) {
             system_for(*entrant.a_case);

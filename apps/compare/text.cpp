@@ -286,6 +286,7 @@ nlohmann::json comparison_json(const ComparisonData& c) {
                            {"exit_code", c.exit_code},
                            {"complete", c.complete},
                            {"turns_done", c.turns_done},
+                           {"compile_seconds", c.compile_seconds},
                            {"system", c.system},
                            {"baseline", c.baseline},
                            {"best", c.best.empty() ? nlohmann::json() : nlohmann::json(c.best)},

@@ -109,6 +109,11 @@ rtc::Compilation KernelPreparation::wait() {
     return done;
 }
 
+double compile_seconds() {
+    if constexpr (cuda_built) return rtc::compiler_seconds();
+    return 0.0;
+}
+
 void warn_of_unprepared_kernels() {
     if constexpr (cuda_built)
         if (const rtc::Compilation late = rtc::unprepared(); late.compiled > 0)

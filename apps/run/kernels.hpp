@@ -39,6 +39,9 @@ private:
     double loading_ = 0.0;
 };
 
+/// Seconds in which this process has compiled kernels so far; 0 on a CPU, and where all of them were kept from earlier.
+double compile_seconds();
+
 /// Warns if kernels were compiled after the preparation, so that times contain the compiler's.
 void warn_of_unprepared_kernels();
 

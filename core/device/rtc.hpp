@@ -79,6 +79,8 @@ struct Compilation {
 Compilation prepare(const Programs& programs, const std::string& architecture, int threads);
 /// The programs that this process compiled because a kernel was needed that had not been prepared.
 Compilation unprepared();
+/// Seconds in which at least one thread of this process was compiling, so far. Programs that were kept take none.
+double compiler_seconds();
 /// The architecture of a GPU, "sm_90".
 std::string architecture_of(const device::Properties& device);
 /// The folder in which machine code is kept, empty if it is kept nowhere.

@@ -204,8 +204,30 @@ public:
         const std::lock_guard lock(mutex_);
         return unprepared_;
     }
+    double compiler_seconds() const {
+        const std::lock_guard lock(mutex_);
+        return compiler_seconds_;
+    }
 
 private:
+    /// Lives while a thread compiles.
+    class Compiling {
+    public:
+        explicit Compiling(MachineCode& code) : code_(code) {
+            const std::lock_guard lock(code_.mutex_);
+            if (code_.compiling_++ == 0) code_.compiling_since_ = std::chrono::steady_clock::now();
+        }
+        ~Compiling() {
+            const std::lock_guard lock(code_.mutex_);
+            if (--code_.compiling_ == 0) code_.compiler_seconds_ += seconds_since(code_.compiling_since_);
+        }
+        Compiling(const Compiling&) = delete;
+        Compiling& operator=(const Compiling&) = delete;
+
+    private:
+        MachineCode& code_;
+    };
+
     static std::string name_of(const CompilerInput& program, const std::string& architecture) {
         return architecture + "\n" + program.key;
     }
@@ -222,6 +244,7 @@ private:
         std::vector<char> code = cached.read();
         const bool compiled = code.empty();
         if (compiled) {
+            const Compiling now(*this);
             code = compile(program, architecture, nullptr);
             cached.write(code);
         }
@@ -233,6 +256,9 @@ private:
     mutable std::mutex mutex_;
     std::map<std::string, std::vector<char>> code_;
     Compilation unprepared_;
+    int compiling_ = 0;  ///< threads that are
+    std::chrono::steady_clock::time_point compiling_since_;
+    double compiler_seconds_ = 0.0;
 };
 
 MachineCode& machine_code() {
@@ -304,6 +330,10 @@ Compilation prepare(const Programs& programs, const std::string& architecture, i
 
 Compilation unprepared() {
     return machine_code().unprepared();
+}
+
+double compiler_seconds() {
+    return machine_code().compiler_seconds();
 }
 
 std::string architecture_of(const device::Properties& device) {

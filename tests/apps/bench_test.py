@@ -39,6 +39,19 @@ class Bench(ProgramTest):
         self.expect(2, "bench", "kernels", "--cases", "table4", says=["table3-a100", "figure8", "figure9"])
         self.expect(2, "bench", "kernels", "--cases", "levles", says="'levles'")
 
+    def test_every_kind_tells_the_seconds_of_the_compiler(self):
+        """None on a CPU; tests/apps/device_test.py has those of a GPU."""
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = multigrid\n[device]\nbackend = cpu\n")
+        cases, jacobi = ("--cases", "star7:1:8"), ("--preconditioners", "jacobi")
+        for kind, *words in (("kernels", *cases), ("preconditioners", *cases, *jacobi), ("preconditioners", deck, *jacobi), ("solve", deck),
+                             ("assembly", deck), ("products", deck), ("multigrid", deck), ("vectors", "--unknowns", "1000"),
+                             ("hpcg", "16", "16", "16")):
+            with self.subTest(kind):
+                self.assertEqual(self.bench(kind, *words)["compile_seconds"], 0.0)
+        factored = self.write("b.ini", POISSON.format(cells=8) + "[device]\nbackend = cpu\n")
+        swept = json.loads(self.expect(0, "bench", "sweeps", factored, "--json", "-").stdout)
+        self.assertEqual(swept["compile_seconds"], 0.0)
+
     def test_building_up_needs_a_gpu(self):
         self.expect(2, "bench", "kernels", "--cases", "star7:1:9", "--build-up", says="--device cuda")
 

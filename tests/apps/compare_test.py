@@ -25,6 +25,7 @@ class Table(CompareTest):
         self.assertEqual(totals, sorted(totals))
         self.assertEqual(answer["best"], rows[0]["name"])
         self.assertEqual(answer["baseline"], "cg+struct_ilu")  # the deck's own pair
+        self.assertEqual(answer["compile_seconds"], 0.0)  # on a CPU
         baseline = next(row for row in rows if row["name"] == "cg+struct_ilu")
         for row in rows:
             self.assertTrue(row["converged"])

@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdlib>
+
 #include "core/error.hpp"
 #include "core/grid/grid_point.hpp"
 #include "core/grid/slots.hpp"
+#include "core/timer.hpp"
 
 namespace hyperplane {
 namespace {
@@ -68,6 +72,28 @@ TEST(KernelTexts, AreHeadersToTheCompiler) {
         EXPECT_NE(std::string(error.what()).find("room/kernel.cuh(3): error: identifier \"DOF\""), std::string::npos)
             << error.what();
     }
+}
+
+/// They are a clock's, however many threads compile at the same time, and what is kept takes none.
+TEST(CompilerSeconds, PassAsAClocksDo) {
+    const char* const before = std::getenv("HYPERPLANE_KERNEL_CACHE");
+    const std::string folder = before ? before : "";
+    setenv("HYPERPLANE_KERNEL_CACHE", "", 1);  // nothing is kept beyond this process
+    const Texts texts{{"room/kernel.cuh", "extern \"C\" __global__ void fill(double* x) { x[threadIdx.x] = DOF; }\n"}};
+    rtc::Programs programs;
+    for (const char* dof : {"3", "4", "5", "6"}) programs.push_back({{texts, "room/kernel.cuh"}, {{"DOF", dof}}});
+    const double none = rtc::compiler_seconds();
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(rtc::prepare(programs, "sm_90", 4).compiled, 4);
+    const double whole = seconds_since(begin), seconds = rtc::compiler_seconds() - none;
+    EXPECT_GT(seconds, 0.5 * whole);
+    EXPECT_LE(seconds, whole);
+    EXPECT_EQ(rtc::prepare(programs, "sm_90", 4).kept, 4);
+    EXPECT_EQ(rtc::compiler_seconds() - none, seconds);
+    if (before)
+        setenv("HYPERPLANE_KERNEL_CACHE", folder.c_str(), 1);
+    else
+        unsetenv("HYPERPLANE_KERNEL_CACHE");
 }
 
 TEST(KernelTexts, OfARoomAreEmbedded) {

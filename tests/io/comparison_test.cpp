@@ -22,6 +22,7 @@ ComparisonData sample_comparison(const std::string& path) {
     c.baseline = "cg+jacobi";
     c.best = "cg+struct_ilu:fill_level=1";
     c.recommendation = "two\nlines\n";
+    c.compile_seconds = 12.5;
     c.system = {{"problem", "poisson"}, {"fingerprint", "0123456789abcdef"}};
     ComparisonRow row;
     row.name = c.best;
@@ -70,6 +71,7 @@ TEST(Comparison, ComesBackAsItWas) {
     EXPECT_EQ(c.best, "cg+struct_ilu:fill_level=1");
     EXPECT_EQ(c.recommendation, "two\nlines\n");
     EXPECT_EQ(c.system, written.system);
+    EXPECT_EQ(c.compile_seconds, 12.5);
     ASSERT_EQ(c.rows.size(), 2u);
     const ComparisonRow& row = c.rows[0];
     EXPECT_EQ(row.name, c.best);
@@ -136,6 +138,15 @@ TEST(Comparison, MissingPartsAreNamed) {
                   std::string::npos)
             << part;
     }
+}
+
+TEST(Comparison, OfAProgramThatDidNotKeepTheSecondsOfTheCompilerIsRead) {
+    const Scratch scratch;
+    const std::string path = scratch.path("c.h5");
+    ComparisonData written = sample_comparison(path);
+    write_comparison(written);
+    remove_object(path, "compile_seconds");
+    EXPECT_EQ(read_comparison(path).compile_seconds, 0.0);
 }
 
 TEST(Comparison, AllIsDocumented) {
