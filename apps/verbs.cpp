@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/bench/cases.hpp"
 #include "apps/quoting.hpp"
 #include "core/error.hpp"
 #include "io/deck.hpp"
@@ -237,8 +238,7 @@ const std::vector<Verb>& verbs() {
          "HPCG's "
          "problem; or record how Jacobi sweeps come near to triangular solves",
          {{"cases", "LIST",
-           "STENCIL:DOF:N[:sym],..., a file with such cases, table3[:DOF], table3-a100, table3-small, figure8, "
-           "figure9, fgbilu-figure9, levels, middle or ablation"},
+           "STENCIL:DOF:N[:sym],..., a file with such cases, or lists of them: " + names_of_case_lists()},
           {"device", "cpu|cuda", "where cases run (default cpu); on a GPU they are compared with cuSPARSE"},
           {"preconditioners", "LIST", "preconditioners: NAME[:KEY=VALUE]... separated by commas (default: all)"},
           {"layout", "natural|hyperplane",

@@ -2,6 +2,7 @@
 #include "apps/bench/cases.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -17,21 +18,6 @@ namespace hyperplane {
 namespace {
 
 constexpr int most_points_a_side = 100000;  // as grid.cells
-
-BenchCase parse_case(const std::string& text) {
-    std::vector<std::string> words;
-    std::istringstream stream(text);
-    for (std::string word; std::getline(stream, word, ':');) words.push_back(word);
-    if (words.size() < 3 || words.size() > 4 || (words.size() == 4 && words[3] != "sym"))
-        throw UsageError(
-            fmt::format("--cases: '{}' is neither STENCIL:DOF:N or STENCIL:DOF:N:sym, nor a list (table3, table3-a100, "
-                        "table3-small, "
-                        "figure8, figure9, fgbilu-figure9, levels, ablation), nor a file",
-                        text));
-    const std::string where = fmt::format("--cases: '{}'", text);
-    return {Stencil::by_name(words[0]), parse_integer(where + ": DOF", words[1], 1, max_dof),
-            parse_integer(where + ": N", words[2], 1, most_points_a_side), words.size() == 4};
-}
 
 /// Grid sides by stencil, for 1, 2, 4, 6 and 8 unknowns.
 using GridSides = std::vector<std::pair<std::string, std::vector<int>>>;
@@ -58,29 +44,63 @@ std::vector<BenchCase> table3(const GridSides& sides, int divisor, int dof) {
     return cases;
 }
 
+/// A name that stands for several cases.
+struct CaseList {
+    const char* name;
+    std::vector<BenchCase> (*cases)();
+    const char* option = "";  ///< what may follow the name
+};
+
+const CaseList case_lists[] = {
+    {"table2", [] { return parse_bench_cases("star13:1:8, diamond13:1:8, diamond25:1:8, box27:1:8"); }},
+    {"table3", [] { return table3(rtx3090, 1, 0); }, "[:DOF]"},
+    {"table3-a100", [] { return table3(a100, 1, 0); }},
+    {"table3-small", [] { return table3(rtx3090, 5, 0); }},
+    {"figure8", [] { return parse_bench_cases("star13:2:336, diamond25:8:104, box27:8:104"); }},
+    {"figure9",
+     [] {
+         return parse_bench_cases(
+             "star13:2:32, star13:2:64, star13:2:128, star13:2:192, star13:2:256, star13:2:320, diamond13:2:32, "
+             "diamond13:2:64, diamond13:2:128, diamond13:2:192, diamond13:2:256, diamond13:2:320");
+     }},
+    {"fgbilu-tables", [] { return parse_bench_cases("star7:6:65"); }},
+    {"fgbilu-figure9",
+     [] { return parse_bench_cases("star7:6:15, star7:6:25, star7:6:35, star7:6:45, star7:6:55, star7:6:65"); }},
+    {"levels", [] { return parse_bench_cases("star7:1:64, star7:1:128, star7:1:256"); }},
+    {"middle",
+     [] {
+         return parse_bench_cases(
+             "star7:1:128, star7:1:256, star7:1:400, star13:1:256, diamond13:1:256, diamond25:1:208, box27:1:208");
+     }},
+    {"ablation",
+     [] {
+         return parse_bench_cases(
+             "star7:1:512, star7:1:512:sym, diamond13:1:432, box27:1:336, star7:4:208, box27:4:128, star7:8:128");
+     }},
+};
+
 /// The cases of a named list; none if there is no such list.
 std::vector<BenchCase> named_cases(const std::string& word) {
-    if (word == "table3") return table3(rtx3090, 1, 0);
-    if (word == "table3-a100") return table3(a100, 1, 0);
-    if (word == "table3-small" || word == "quick") return table3(rtx3090, 5, 0);
-    if (word == "figure9")
-        return parse_bench_cases(
-            "star13:2:32, star13:2:64, star13:2:128, star13:2:192, star13:2:256, star13:2:320, diamond13:2:32, "
-            "diamond13:2:64, diamond13:2:128, diamond13:2:192, diamond13:2:256, diamond13:2:320");
-    if (word == "figure8") return parse_bench_cases("star13:2:336, diamond25:8:104, box27:8:104");
-    if (word == "fgbilu-figure9")
-        return parse_bench_cases("star7:6:15, star7:6:25, star7:6:35, star7:6:45, star7:6:55, star7:6:65");
-    if (word == "levels") return parse_bench_cases("star7:1:64, star7:1:128, star7:1:256");
-    if (word == "middle")
-        return parse_bench_cases(
-            "star7:1:128, star7:1:256, star7:1:400, star13:1:256, diamond13:1:256, diamond25:1:208, box27:1:208");
-    if (word == "ablation")
-        return parse_bench_cases(
-            "star7:1:512, star7:1:512:sym, diamond13:1:432, box27:1:336, star7:4:208, box27:4:128, star7:8:128");
+    const std::string name = word == "quick" ? "table3-small" : word;
+    for (const CaseList& list : case_lists)
+        if (list.name == name) return list.cases();
     if (word.rfind("table3:", 0) != 0) return {};
     const auto cases = table3(rtx3090, 1, parse_integer(fmt::format("--cases: '{}'", word), word.substr(7), 1));
     if (cases.empty()) throw UsageError(fmt::format("--cases: '{}': Table 3 has 1, 2, 4, 6 and 8 unknowns", word));
     return cases;
+}
+
+BenchCase parse_case(const std::string& text) {
+    std::vector<std::string> words;
+    std::istringstream stream(text);
+    for (std::string word; std::getline(stream, word, ':');) words.push_back(word);
+    if (words.size() < 3 || words.size() > 4 || (words.size() == 4 && words[3] != "sym"))
+        throw UsageError(
+            fmt::format("--cases: '{}' is neither STENCIL:DOF:N or STENCIL:DOF:N:sym, nor a list ({}), nor a file",
+                        text, names_of_case_lists()));
+    const std::string where = fmt::format("--cases: '{}'", text);
+    return {Stencil::by_name(words[0]), parse_integer(where + ": DOF", words[1], 1, max_dof),
+            parse_integer(where + ": N", words[2], 1, most_points_a_side), words.size() == 4};
 }
 
 /// The lines of a file without comments, joined by commas.
@@ -111,9 +131,14 @@ std::vector<BenchCase> parse_bench_cases(const std::string& text) {
     }
     if (cases.empty())
         throw UsageError(
-            "--cases: no case is named; write STENCIL:DOF:N, table3, table3-a100, table3-small, figure8, figure9, "
-            "fgbilu-figure9, levels, middle or ablation");
+            fmt::format("--cases: no case is named; write STENCIL:DOF:N or a list ({})", names_of_case_lists()));
     return cases;
+}
+
+std::string names_of_case_lists() {
+    std::vector<std::string> names;
+    for (const CaseList& list : case_lists) names.push_back(std::string(list.name) + list.option);
+    return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace hyperplane

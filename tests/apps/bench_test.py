@@ -36,8 +36,23 @@ class Bench(ProgramTest):
         sizes = self.bench("preconditioners", "--cases", "fgbilu-figure9", "--preconditioners", "none")["systems"]
         self.assertEqual([one["system"] for one in sizes], [f"star7:6:{n}" for n in range(15, 66, 10)])
         self.expect(2, "bench", "kernels", "--cases", "table3:5", says="1, 2, 4, 6 and 8")
-        self.expect(2, "bench", "kernels", "--cases", "table4", says=["table3-a100", "figure8", "figure9"])
+        lists = ("table2, table3[:DOF], table3-a100, table3-small, figure8, figure9, fgbilu-tables, fgbilu-figure9, levels, middle, "
+                 "ablation")
+        self.expect(2, "bench", "kernels", "--cases", "table4", says=["'table4'", lists])
+        self.expect(2, "bench", "kernels", "--cases", " , ", says=lists)
+        self.assertIn(lists, self.expect(0, "help", "bench").stdout)
         self.expect(2, "bench", "kernels", "--cases", "levles", says="'levles'")
+
+    def test_cases_of_tables_of_operations(self):
+        """The StructILU paper's Table 2 counts the operations of a row of ILU(0): multiplications of updates, divisions by pivots and
+        the inversion of its own. FGBILU's Tables 2 to 4 are of one system."""
+        cases = self.bench("kernels", "--cases", "table2")["cases"]
+        serial = {"star13": 19, "diamond13": 29, "diamond25": 95, "box27": 115}
+        self.assertEqual([(case["stencil"], case["dof"], case["n"]) for case in cases], [(name, 1, 8) for name in serial])
+        for case in cases:
+            self.assertEqual(case["kernels"]["factorise"]["flops"], 2 * serial[case["stencil"]] * 8**3)
+        system, = self.bench("preconditioners", "--cases", "fgbilu-tables", "--preconditioners", "none")["systems"]
+        self.assertEqual(system["system"], "star7:6:65")
 
     def test_every_kind_tells_the_seconds_of_the_compiler(self):
         """None on a CPU; tests/apps/device_test.py has those of a GPU."""
