@@ -20,6 +20,21 @@ class Explain(ProgramTest):
         self.assertRegex(text, r"keys: .*reynolds")
         self.assertNotIn("deck:", self.expect(0, "list").stdout)
 
+    def test_stencils_are_listed_with_the_operations_of_a_row(self):
+        """The serial ones are those of the StructILU paper's Table 2, and of a pipelined solve 3. The others of that table are 11,
+        10, 25 and 30 (factorisation) and 4 (the solve of box27, with one group less): docs/papers.md says why ours are more."""
+        text = self.expect(0, "list", "stencils").stdout
+        built = json.loads(self.expect(0, "info", "build", "--json").stdout)
+        for name, lower, groups, serial, sets, pipeline in (
+                ("star7", 3, 1, 7, (6, 5), (5, 4)), ("star13", 6, 2, 19, (13, 10), (11, 7)), ("diamond13", 6, 2, 29, (17, 13), (15, 13)),
+                ("diamond25", 12, 4, 95, (54, 34), (48, 31)), ("box27", 13, 5, 115, (65, 48), (58, 39))):
+            shared = f"; 3 in a pipeline of {groups} groups" if groups > 1 and "cuda" in built["backends"] else ""
+            self.assertRegex(text, rf"  {name} +\d+ entries.*\n +lower solve: {lower} operations a row{shared}\n +"
+                             rf"factorisation: {serial} operations a row; {sets[0]} in level sets of 2 groups, {sets[1]} of 4; "
+                             rf"{pipeline[0]} in a pipeline of 2 groups, {pipeline[1]} of 4\n")
+        self.assertIn("An operation multiplies two blocks", text)
+        self.assertNotIn("operation", self.expect(0, "list").stdout.partition("stencils")[2])
+
     def test_help_knows_every_word_of_the_lists(self):
         listed = json.loads(self.expect(0, "list", "--json").stdout)
         self.assertEqual(set(listed), {"problems", "solvers", "preconditioners", "orderings", "scalings", "stencils", "devices"})
