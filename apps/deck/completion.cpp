@@ -11,6 +11,7 @@
 #include "apps/quoting.hpp"
 #include "apps/run/reference.hpp"
 #include "apps/verbs.hpp"
+#include "core/grid/stencil.hpp"
 
 namespace hyperplane {
 namespace {
@@ -149,6 +150,7 @@ Words topics_of_help() {
         words.insert(words.end(), entry.aliases.begin(), entry.aliases.end());
         for (const ParameterSpec& spec : entry.parameters) words.push_back(spec.name());
     }
+    for (const Stencil& stencil : Stencil::ready_made()) words.push_back(stencil.name());
     std::sort(words.begin(), words.end());
     words.erase(std::unique(words.begin(), words.end()), words.end());
     return words;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane help [VERB|SECTION|SECTION.KEY|COMPONENT|exit-codes] [--markdown|--schema|--man|--completion bash]
+// hyperplane help [VERB|SECTION|SECTION.KEY|COMPONENT|STENCIL|exit-codes] [--markdown|--schema|--man|--completion bash]
 
 #include <fmt/format.h>
 
 #include "apps/deck/json_schema.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/deck/shell_texts.hpp"
+#include "apps/deck/stencil_text.hpp"
 #include "apps/exit_codes.hpp"
 #include "apps/run/reference.hpp"
 #include "apps/verbs.hpp"
@@ -26,6 +27,7 @@ std::string explain_exit_codes() {
     std::vector<std::string> known{"exit-codes"};
     const DeckSchema schema = deck_schema();
     for (const Verb& verb : verbs()) known.push_back(verb.name);
+    for (const Stencil& stencil : Stencil::ready_made()) known.push_back(stencil.name());
     for (const ParameterSpec& spec : schema.common) known.insert(known.end(), {spec.section, spec.name(), spec.key});
     for (const auto& component : schema.components) {
         known.push_back(component.name);
@@ -37,9 +39,20 @@ std::string explain_exit_codes() {
                                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));
 }
 
+/// Throws UsageError if several texts are asked for.
+void require_one_text(const Invocation& invocation) {
+    std::vector<std::string> asked = invocation.arguments;
+    for (const auto& [option, values] : invocation.options) asked.push_back("--" + option);
+    if (asked.size() > 1)
+        throw UsageError(
+            fmt::format("help: each of {} asks for a text of its own, and one is printed; give one of them",
+                        fmt::join(asked, ", ")));
+}
+
 }  // namespace
 
 int help_verb(const Invocation& invocation) {
+    require_one_text(invocation);
     if (invocation.has("markdown")) {
         fmt::print("{}", deck_reference());
         return 0;
@@ -72,7 +85,8 @@ int help_verb(const Invocation& invocation) {
     for (const Verb& verb : verbs())
         if (verb.name == word) text += usage(verb);
     if (word == "exit-codes") text += explain_exit_codes();
-    for (const auto& found : {explain_section_keys(word), explain_key(word), explain_component(word)})
+    for (const auto& found :
+         {explain_section_keys(word), explain_key(word), explain_component(word), explain_stencil(word)})
         if (found) text += (text.empty() ? "" : "\n") + *found;
     if (text.empty()) unknown(word);
     fmt::print("{}", text);

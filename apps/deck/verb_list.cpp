@@ -8,20 +8,15 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "apps/deck/stencil_text.hpp"
 #include "apps/environment.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/graph/orderings.hpp"
 #include "io/deck.hpp"
-#include "precond/factors/eliminations.hpp"
-#include "precond/factors/pattern.hpp"
-#include "precond/multicolor/colouring.hpp"
 #include "precond/registry.hpp"
 #include "precond/scaling/scaled.hpp"
-#include "precond/struct_ilu/intra_row.hpp"
-#include "precond/struct_ilu/row_pipeline.hpp"
-#include "precond/triangular/wavefront/solve_shape.hpp"
 #include "problems/registry.hpp"
 #include "solvers/registry.hpp"
 
@@ -78,49 +73,10 @@ std::vector<Line> preconditioner_lines() {
     return lines;
 }
 
-/// The operations of a row in the triangular solve: a product for each lower entry, and on a GPU, where groups of
-/// threads sum terms of older levels ahead, those of the group that has most.
-std::string operations_of_solve(const Stencil& stencil) {
-    std::string text = fmt::format("lower solve: {} operations a row", stencil.lower_size());
-    if constexpr (cuda_built) {
-        const Layout layout(LayoutKind::hyperplane, {8, 8, 8}, stencil.level_map());  // of any extents
-        const IluPattern pattern = ilu_pattern(layout, stencil, 0, 1, false, Backend::cuda);
-        const wavefront_cuda::Groups groups(pattern, wavefront_cuda::Geometry(pattern), 1);
-        int most = 0;
-        for (int group = 0; group < groups.count(); ++group)
-            most = std::max(most, groups.begin[group + 1] - groups.begin[group]);
-        if (groups.count() > 1) text += fmt::format("; {} in a pipeline of {} groups", most, groups.count());
-    }
-    return text;
-}
-
-/// The operations of a row in the factorisation, and those of the group that has most where groups share a row.
-std::string operations_of_factorisation(const Stencil& stencil) {
-    const Eliminations pairs(stencil, false, false);
-    const int lower = stencil.lower_size();
-    std::vector<int> levels;
-    for (const Int3 offset : stencil.offsets()) levels.push_back(stencil.level_map().level(offset));
-    const auto sets = [&](int groups) {
-        return IntraRowSchedule::by_levels(pairs, lower, stencil.size(), groups).operations;
-    };
-    const auto pipeline = [&](int groups) { return RowPipeline(pairs, levels, lower, groups).operations; };
-    return fmt::format(
-        "factorisation: {} operations a row; {} in level sets of 2 groups, {} of 4; {} in a pipeline of 2 groups, {} "
-        "of 4",
-        sets(1), sets(2), sets(4), pipeline(2), pipeline(4));
-}
-
 std::vector<Line> stencil_lines() {
     std::vector<Line> lines;
-    for (const Stencil& stencil : Stencil::ready_made()) {
-        const LevelMap levels = stencil.level_map();
-        std::vector<Int3> offsets = stencil.offsets();
-        std::erase(offsets, Int3{});
-        lines.push_back({stencil.name(),
-                         fmt::format("{} entries, radius {}, levels i + {} j + {} k, {} colours", stencil.size(),
-                                     stencil.radius(), levels.y, levels.z, linear_colourings(offsets).front().colours),
-                         {operations_of_solve(stencil), operations_of_factorisation(stencil)}});
-    }
+    for (const Stencil& stencil : Stencil::ready_made())
+        lines.push_back({stencil.name(), summary_of(stencil), operations_on(stencil)});
     return lines;
 }
 

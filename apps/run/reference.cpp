@@ -165,10 +165,11 @@ std::optional<std::string> explain_key(const std::string& name) {
 }
 
 std::optional<std::string> explain_component(const std::string& name) {
+    std::string text;
     for (const ComponentEntry& entry : registered_components()) {
         if (entry.name != name && std::find(entry.aliases.begin(), entry.aliases.end(), name) == entry.aliases.end())
             continue;
-        std::string text = fmt::format("{} {}", entry.section, entry.name);
+        text += fmt::format("{}{} {}", text.empty() ? "" : "\n", entry.section, entry.name);
         if (!entry.aliases.empty()) text += fmt::format(" (also {})", fmt::join(entry.aliases, ", "));
         text += fmt::format("\n{}.\n\n{}\n", entry.summary, entry.explanation);
         if (!entry.parameters.empty())
@@ -177,9 +178,8 @@ std::optional<std::string> explain_component(const std::string& name) {
         for (const ProblemRow& row : problems())
             if (entry.section == "problem" && row.name == entry.name && !row.lengths.empty())
                 text += "\n[grid] a key with a default of its own:\n" + key_text(lengths_parameter(row), "grid");
-        return text;
     }
-    return std::nullopt;
+    return text.empty() ? std::nullopt : std::optional(text);
 }
 
 std::string deck_reference() {

@@ -35,7 +35,7 @@ ParameterTable common_keys(const std::string& section);
 std::optional<std::string> explain_section_keys(const std::string& section);
 /// Explains a key, "section.key" or "key" in any section: type, range, unit, default and the components that have it.
 std::optional<std::string> explain_key(const std::string& name);
-/// Explains a problem, solver or preconditioner: what it is, its source, its keys.
+/// Explains the components of any kind with this name or alias: what each is, its source, its keys.
 std::optional<std::string> explain_component(const std::string& name);
 
 /// The text of docs/deck.md.

@@ -96,6 +96,7 @@ class Completion(ProgramTest):
     def test_help(self):
         self.assertEqual(self.ask("hyperplane", "help", "exit"), ["exit-codes"])
         self.assertEqual(self.ask("hyperplane", "help", "solver.rto"), ["solver.rtol"])
+        self.assertEqual(self.ask("hyperplane", "help", "star"), ["star13", "star7"])
         self.assertEqual(self.ask("hyperplane", "list", "st"), ["stencils"])
 
     def test_completion_at_a_terminal(self):

@@ -38,9 +38,14 @@ class Explain(ProgramTest):
     def test_help_knows_every_word_of_the_lists(self):
         listed = json.loads(self.expect(0, "list", "--json").stdout)
         self.assertEqual(set(listed), {"problems", "solvers", "preconditioners", "orderings", "scalings", "stencils", "devices"})
-        for kind in ("problems", "solvers", "preconditioners"):
+        for kind in set(listed) - {"devices"}:
             for name in listed[kind]:
-                self.assertIn(name, self.expect(0, "help", name).stdout)
+                self.assertIn(f"{kind[:-1]} {name}", self.expect(0, "help", name).stdout)
+        for name, summary in listed["stencils"].items():
+            text = self.expect(0, "help", name).stdout
+            self.assertIn(f"stencil {name}\n{summary}.\n", text)
+            self.assertEqual(len(re.findall(r"\(-?\d, -?\d, -?\d\)", text)), int(summary.split()[0]))
+        self.expect(2, "help", "star8", says="did you mean star7?")
         for section in ("problem", "grid", "time", "solver", "preconditioner", "device", "output", "expect"):
             self.assertIn(f"[{section}]", self.expect(0, "help", section).stdout)
 
@@ -50,6 +55,12 @@ class Explain(ProgramTest):
         self.assertIn("libhdf5", done.stdout)
         for library in ("libcusparse", "libnvJitLink", "libnvrtc", "libcublas", "libcuda."):
             self.assertNotIn(library, done.stdout)
+
+    def test_help_prints_one_text(self):
+        for words, named in ((("--schema", "--man"), "--man, --schema"), (("--markdown", "--completion", "bash"), "--completion, --markdown"),
+                             (("--markdown", "solver"), "solver, --markdown")):
+            done = self.expect(2, "help", *words, says=f"help: each of {named} asks for a text of its own, and one is printed; give one of them")
+            self.assertEqual(done.stdout, "")
 
     def test_help_of_a_key(self):
         text = self.expect(0, "help", "solver.rtol").stdout
