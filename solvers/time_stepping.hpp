@@ -75,8 +75,8 @@ public:
     double first_norm() const { return first_norm_; }
     /// The same norm from what save has put into a store; NaN if it is not there.
     static double first_norm_in(const SolverItems& items);
-    /// Begins the next attempt at a step, from u. A step in time that would end at infinity does not begin: then the run
-    /// has ended.
+    /// Begins the next attempt at a step, from u. A step in time that would end at infinity does not begin: then the
+    /// run has ended.
     TimeLevel next(const Vector& u);
     /// A time level for which the time derivative at u is zero, so that the residual is that of the steady problem.
     TimeLevel at_rest(const Vector& u) const;
