@@ -72,8 +72,11 @@ private:
 
     void time_copy(double bytes) {
         const Context& context = case_.context;
-        // Half of the bytes are read, and written. A copy of a number of bytes that is no multiple of 16 takes longer.
-        const IndexSpace half = IndexSpace::plain((Index(bytes / 2.0) + 255) / 256 * (256 / Index(sizeof(double))));
+        // Half of the bytes are read, and written. On an H200 a copy of a whole number of pages of 4 KiB is 1.5 times
+        // as fast as one of any other number of bytes.
+        constexpr Index page = 4096;
+        const IndexSpace half =
+            IndexSpace::plain((Index(bytes / 2.0) + page - 1) / page * (page / Index(sizeof(double))));
         Vector from(context, half, 1, "bench"), to(context, half, 1, "bench");
         fill_random(from, 1);
         bench_.copy = time_in_iterations(context, repeats_, [&] {
