@@ -93,7 +93,8 @@ std::vector<char> compile(const CompilerInput& source, const std::string& archit
     if (result != NVRTC_SUCCESS) {
         Nvrtc::get().destroy(&program);
         if (const std::string why = unsupported(std::stoi(architecture.substr(3))); !why.empty())
-            throw DeviceError(fmt::format("kernels for {}: {}", architecture, why));
+            throw DeviceError(
+                fmt::format("kernels for {}: {}; a newer CUDA toolkit may have an NVRTC for it", architecture, why));
         throw Error(ExitCode::internal, fmt::format("{} does not compile for {}:\n{}", source.name, architecture, log));
     }
     if (resources) *resources = read_ptxas_log(log);
@@ -244,8 +245,10 @@ private:
         std::vector<char> code = cached.read();
         const bool compiled = code.empty();
         if (compiled) {
-            const Compiling now(*this);
-            code = compile(program, architecture, nullptr);
+            {
+                const Compiling now(*this);
+                code = compile(program, architecture, nullptr);
+            }
             cached.write(code);
         }
         const std::lock_guard lock(mutex_);

@@ -86,7 +86,7 @@ private:
         const auto size_of_batch = read<std::array<Index, 2>>(found_.data());
         const Index rows = size_of_batch[0], count = size_of_batch[1];
         if (count > (Index(1) << 31) - 1)
-            throw SetupError("par_ilut: block row " + std::to_string(first + 1) + " has " + std::to_string(count) +
+            throw UsageError("par_ilut: block row " + std::to_string(first + 1) + " has " + std::to_string(count) +
                              " products, more than the 2^31 - 1 that a GPU sorts at a time; use device.backend = cpu");
         Buffer<Key> keys = buffer<Key>(count);
         Buffer<Item> items = buffer<Item>(count);
