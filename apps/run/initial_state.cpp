@@ -62,6 +62,14 @@ std::string periodic_of(const Grid& g) {
     return axes.empty() ? "none" : axes;
 }
 
+/// Refuses a state of another number of block rows, where the points are those of a matrix and have no grid.
+void refuse_other_rows(const RecordData& record, const Grid& grid, const std::string& where) {
+    if (!grid.plain_rows || record.grid.points() == grid.points()) return;
+    throw UsageError(
+        fmt::format("{}: {} has {} block rows, this deck's matrix {}; take the record of a matrix with as many rows",
+                    where, record.path, record.grid.points(), grid.points()));
+}
+
 /// Refuses a state of another box.
 void refuse_other_box(const RecordData& record, const Grid& grid, const std::string& where) {
     const auto refuse = [&](const char* key, const std::string& there, const std::string& here) {
@@ -121,6 +129,7 @@ RecordData read_initial(const Case& a_case) {
     if (record.dof != a_case.shape().dof)
         throw UsageError(fmt::format("{}: {} has {} unknowns a point, this deck's problem {}", where, record.path,
                                      record.dof, a_case.shape().dof));
+    refuse_other_rows(record, grid, where);
     refuse_other_box(record, grid, where);
     refuse_other_stretching(a_case.parameters, record, where);
     if (!same_grid(record.grid, grid) && !a_case.parameters.boolean("initial", "interpolate"))

@@ -5,6 +5,7 @@ import os
 import re
 import unittest
 
+from matrices import coordinate, tridiagonal
 from program import CAVITY, POISSON, ProgramTest, signal
 
 MIXTURE = """
@@ -131,6 +132,18 @@ class Initial(ProgramTest):
         self.expect(0, "run", deck, "--set", "grid.lengths=0.096 0.08 0.064")
         self.expect(2, "run", deck, "--set", "grid.lengths=0.096 0.08 0.064", "--set", "grid.periodic=x z", "--fresh",
                     says=("grid.periodic = none", "this deck's is of x z"))
+
+    def test_a_state_of_another_number_of_rows_is_refused(self):
+        """A general matrix has no grid, so neither the box nor interpolation helps."""
+        text = "[problem]\nname = matrix\nfile = {}.mtx\n[solver]\nname = gmres\n[preconditioner]\nname = none\n"
+        for name, rows in (("a", 60), ("b", 99)):
+            self.write(name + ".mtx", coordinate(rows, tridiagonal(rows)))
+        self.expect(0, "run", self.write("a.ini", text.format("a")), "--set", "output.state=always")
+        deck = self.write("b.ini", text.format("b") + "[initial]\nfile = a.h5\n")
+        for more in ((), ("--set", "initial.interpolate=true")):
+            said = self.expect(2, "check", deck, *more, says="initial.file: a.h5 has 60 block rows, this deck's matrix 99;").stderr
+            self.assertNotIn("grid.lengths", said)
+        self.expect(0, "run", deck, "--set", "problem.file=a.mtx")
 
     def test_a_state_at_other_places_of_the_box_is_refused(self):
         cavity = ("[problem]\nname = navier_stokes\ncase = ethier_steinman\nstretching = {}\n[grid]\ncells = 5 5 5\n[solver]\nname = gmres\n"
