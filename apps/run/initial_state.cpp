@@ -39,12 +39,17 @@ std::array<double, 3> box_of(const Grid& g) {
     return lengths;
 }
 
-/// Whether two grids are of boxes of the same lengths. Along an axis of one point, or of two that make a plane flow,
-/// they do not matter.
-bool same_lengths(const Grid& a, const Grid& b) {
+/// Whether the length of a box along an axis means nothing to a problem: where the axis is flat, and where it has the
+/// two nodes of a plane flow of navier_stokes.
+bool length_is_free(const std::string& problem, const Grid& a, const Grid& b, int axis) {
+    const int n = extents(a)[axis];
+    return n == extents(b)[axis] && (n == 1 || (n == 2 && problem == "navier_stokes"));
+}
+
+bool same_lengths(const std::string& problem, const Grid& a, const Grid& b) {
     const std::array<double, 3> of_a = box_of(a), of_b = box_of(b);
     for (int d = 0; d < 3; ++d)
-        if (std::max(extents(a)[d], extents(b)[d]) > 2 && std::abs(of_a[d] - of_b[d]) > 1e-6 * of_a[d]) return false;
+        if (!length_is_free(problem, a, b, d) && std::abs(of_a[d] - of_b[d]) > 1e-6 * of_a[d]) return false;
     return true;
 }
 
@@ -52,6 +57,10 @@ bool same_lengths(const Grid& a, const Grid& b) {
 std::string lengths_of(const Grid& g) {
     const std::array<double, 3> box = box_of(g);
     return fmt::format("{:.12g} {:.12g} {:.12g}", box[0], box[1], box[2]);
+}
+
+std::string spacings_of(const Grid& g) {
+    return fmt::format("{:.12g} {:.12g} {:.12g}", g.spacing[0], g.spacing[1], g.spacing[2]);
 }
 
 /// The periodic axes, as grid.periodic has them.
@@ -71,17 +80,31 @@ void refuse_other_rows(const RecordData& record, const Grid& grid, const std::st
 }
 
 /// Refuses a state of another box.
-void refuse_other_box(const RecordData& record, const Grid& grid, const std::string& where) {
+void refuse_other_box(const std::string& problem, const RecordData& record, const Grid& grid,
+                      const std::string& where) {
     const auto refuse = [&](const char* key, const std::string& there, const std::string& here) {
         throw UsageError(fmt::format("{}: {} is of a box of grid.{} = {}, this deck's is of {}; set grid.{} = {}",
                                      where, record.path, key, there, here, key, there));
     };
-    if (!same_lengths(record.grid, grid)) refuse("lengths", lengths_of(record.grid), lengths_of(grid));
+    if (!same_lengths(problem, record.grid, grid)) refuse("lengths", lengths_of(record.grid), lengths_of(grid));
     if (record.grid.periodic != grid.periodic) refuse("periodic", periodic_of(record.grid), periodic_of(grid));
 }
 
 std::string text_of(const Grid& g) {
     return fmt::format("{} x {} x {}", g.nx, g.ny, g.nz);
+}
+
+/// Refuses a state at other points of the same box.
+void refuse_other_points(const RecordData& record, const Grid& grid, const std::string& where) {
+    if (same_grid(record.grid, grid)) return;
+    if (extents(record.grid) != extents(grid))
+        throw UsageError(
+            fmt::format("{}: {} has {} points, this deck's grid {}; initial.interpolate = true takes it all the same",
+                        where, record.path, text_of(record.grid), text_of(grid)));
+    throw UsageError(fmt::format(
+        "{}: the points of {} have the spacings {}, those of this deck's grid {}; set grid.lengths = {}, or "
+        "initial.interpolate = true, which takes it all the same",
+        where, record.path, spacings_of(record.grid), spacings_of(grid), lengths_of(record.grid)));
 }
 
 /// Returns the value that the record's deck gives a key of [problem]; it is empty where that deck has no such key.
@@ -130,13 +153,9 @@ RecordData read_initial(const Case& a_case) {
         throw UsageError(fmt::format("{}: {} has {} unknowns a point, this deck's problem {}", where, record.path,
                                      record.dof, a_case.shape().dof));
     refuse_other_rows(record, grid, where);
-    refuse_other_box(record, grid, where);
+    refuse_other_box(a_case.name("problem"), record, grid, where);
     refuse_other_stretching(a_case.parameters, record, where);
-    if (!same_grid(record.grid, grid) && !a_case.parameters.boolean("initial", "interpolate"))
-        throw UsageError(
-            fmt::format("{}: {} has {} points, this deck's grid {}; initial.interpolate = true takes it "
-                        "all the same",
-                        where, record.path, text_of(record.grid), text_of(grid)));
+    if (!a_case.parameters.boolean("initial", "interpolate")) refuse_other_points(record, grid, where);
     return record;
 }
 

@@ -133,6 +133,20 @@ class Initial(ProgramTest):
         self.expect(2, "run", deck, "--set", "grid.lengths=0.096 0.08 0.064", "--set", "grid.periodic=x z", "--fresh",
                     says=("grid.periodic = none", "this deck's is of x z"))
 
+    def test_lengths_are_free_along_flat_axes_alone(self):
+        """Two cells are an axis like any other."""
+        text = ("[problem]\nname = euler\n[grid]\ncells = {}\nlengths = {}\n[time]\ntime_step = 1e-3\nsteps = 1\n"
+                "[solver]\nname = gmres\n[preconditioner]\nname = jacobi\n{}")
+        for cells, refused in (("6 6 2", "is of a box of grid.lengths = 1 1 1, this deck's is of 1 1 2; set grid.lengths = 1 1 1"),
+                               ("6 6 1", "have the spacings 0.166666666667 0.166666666667 1, those of this deck's grid "
+                                         "0.166666666667 0.166666666667 2; set grid.lengths = 1 1 1, or initial.interpolate = true")):
+            with self.subTest(cells):
+                self.expect(0, "run", self.write("a.ini", text.format(cells, "1 1 1", "")), "--fresh")
+                deck = self.write("b.ini", text.format(cells, "1 1 2", "[initial]\nfile = a.h5\n"))
+                self.expect(2, "check", deck, says=refused)
+                self.expect(2 if cells == "6 6 2" else 0, "check", deck, "--set", "initial.interpolate=true")
+                self.expect(0, "check", deck, "--set", "grid.lengths=1 1 1")
+
     def test_a_state_of_another_number_of_rows_is_refused(self):
         """A general matrix has no grid, so neither the box nor interpolation helps."""
         text = "[problem]\nname = matrix\nfile = {}.mtx\n[solver]\nname = gmres\n[preconditioner]\nname = none\n"
