@@ -2,6 +2,7 @@
 #include "apps/run/results.hpp"
 
 #include "apps/run/fields.hpp"
+#include "core/interfaces/stop_reason.hpp"
 
 namespace hyperplane {
 
@@ -14,7 +15,7 @@ bool is_usable(const Outcome& outcome) {
 }  // namespace
 
 bool has_good_state(const Case& a_case, const Outcome& outcome) {
-    return is_usable(outcome) || !a_case.shape().linear;
+    return is_usable(outcome) || !a_case.shape().linear || outcome.end == to_string(EndReason::time_not_finite);
 }
 
 void write_results(const Case& a_case, const Vector& u, double time, RecordWriter& record, Outcome& outcome) {

@@ -7,8 +7,8 @@
 
 namespace hyperplane {
 
-/// Whether the state at the end of a run is worth keeping: it is the solution or, after a nonlinear step has failed,
-/// the last good state.
+/// Whether the state at the end of a run is worth keeping: it is the solution or, after a nonlinear step has failed or
+/// where time cannot go on, the last good state.
 bool has_good_state(const Case& a_case, const Outcome& outcome);
 
 /// Writes the norms of u's error to the record if the run succeeded. If output.fields is set, writes u to the VTKHDF

@@ -80,9 +80,13 @@ class March(ProgramTest):
         self.expect(0, "check", at_once, "--set", "time.steps=17")
         far = ("--set", "time.cfl=1.7e308")
         self.expect(4, "run", deck, *far, says="time_not_finite: the next step would end beyond")
-        done = self.run_json(0, "run", deck, *far, "--fresh", "--set", "expect.end=time_not_finite")
+        done = self.run_json(0, "run", deck, *far, "--fresh", "--set", "expect.end=time_not_finite", "--set", "output.fields=true")
         self.assertEqual((done["end"], len(done["steps"])), ("time_not_finite", 7))
         self.assertLess(done["steps"][-1]["time"], 1.8e308)
+        self.assertEqual(done["fields"], "a.vtkhdf")  # of the state that the last step has reached
+        series = ("--set", "output.fields_every=5", "--set", "output.file=c.h5")
+        self.expect(4, "run", deck, *far, *series)
+        self.assertEqual(len(list(self.folder.glob("c_series/*"))), 3)  # after 0, 5 and 7 steps
 
     def test_a_blast_that_no_cell_has_is_warned_of(self):
         deck = self.write("a.ini", BLAST.replace("9 11 1", "8"))
