@@ -60,6 +60,13 @@ def quoted(text, special=";#"):
     return text if plain else '"' + text.replace('"', '""') + '"'
 
 
+def listed(text):
+    """The values of a list as a deck's section "sweep" has it: separated by commas that are not in quotes."""
+    in_quotes = r'"(?:[^"]|"")*"'
+    parts = [part.strip() for part in re.findall(rf"(?:^|,)\s*({in_quotes}[^,]*|[^,]*)", on_one_line(text))]
+    return ", ".join(part if not part or re.fullmatch(in_quotes, part) else quoted(part) for part in parts)
+
+
 def sections_of(deck):
     """{"problem": {"name": "poisson"}} of a dictionary, in which that may also be "problem.name": "poisson"."""
     sections = {}
@@ -77,7 +84,8 @@ def sections_of(deck):
 
 def to_deck(deck):
     """The text of a deck from {"problem": {"name": "poisson"}, "grid": {"cells": 64}, ...}. In "sweep" a list is a list
-    of values, and its elements may be lists; a text is one value, or several as a deck has them: "8, 16"."""
+    of values, and its elements may be lists; a text is one value, or several between commas that are not in quotes:
+    "8, 16"."""
     lines = []
     for section, keys in sections_of(deck).items():
         lines.append(f"[{section}]")
@@ -85,7 +93,7 @@ def to_deck(deck):
             many = section == "sweep" and isinstance(value, (list, tuple))
             as_in_a_deck = section == "sweep" and isinstance(value, str) and "," in value and "." in key
             text = (", ".join(quoted(value_text(one), special=";#,") for one in value) if many
-                    else on_one_line(value) if as_in_a_deck else quoted(value_text(value)))
+                    else listed(value) if as_in_a_deck else quoted(value_text(value)))
             lines.append(f"{key} = {text}")
     return "\n".join(lines) + "\n"
 

@@ -73,6 +73,8 @@ class Python(unittest.TestCase):
         varied = hyperplane.study({**read, "sweep": {"problem.file": files, "solver.name": "gmres, fgmres"}}).cases
         self.assertEqual(list(varied["problem.file"]), [files[0], files[0], files[1], files[1]])
         self.assertEqual(list(varied["solver.name"]), 2 * ["gmres", "fgmres"])
+        written = {"problem.file": 'a #1; b.mtx, "a,b.mtx"'}  # as one text, where # and ; begin no comment
+        self.assertEqual(list(hyperplane.study({**read, "sweep": written}).cases["problem.file"]), files)
         self.assertEqual(hyperplane.run({**POISSON, "grid": {"cells": np.array([3, 4, 5])}}).extents, (3, 4, 5))
         for deck, words, settings in (({**POISSON, "problem": {"name": "poisson\n[grid]\ncells = 4"}}, "has a line break", {}),
                                       ({**POISSON, "grid.cells": 7}, "grid.cells is given twice", {}),
