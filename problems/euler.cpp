@@ -93,7 +93,7 @@ public:
     std::vector<std::string> warnings() const override {
         const GasFlow& flow = keys_.flow;
         const Int3 middle{shape_.grid.nx / 2, shape_.grid.ny / 2, shape_.grid.nz / 2};
-        if (flow.kind != GasCase::blast || flow.blast_pressure == flow.ambient_pressure ||
+        if (!keys_.own_state || flow.kind != GasCase::blast || flow.blast_pressure == flow.ambient_pressure ||
             flow.state(flow.domain.position(middle), 0.0)[4] == flow.blast_pressure)
             return {};
         return {fmt::format(

@@ -297,6 +297,7 @@ GasKeys read_gas_keys(const Parameters& parameters) {
     }
     if (keys.regime == Regime::pseudo_transient) keys.cfl = cfl_range(parameters, 5.0, 1e3);
     keys.steps = step_rule(parameters, 5.0);
+    keys.own_state = !parameters.has("initial", "file") || !parameters.is_set("initial", "file");
     return keys;
 }
 

@@ -15,7 +15,8 @@ struct GasKeys {
     GasJacobian jacobian = GasJacobian::exact, preconditioner_jacobian = GasJacobian::first;
     Regime regime = Regime::transient;
     StepRule steps;
-    CflRange cfl;  ///< for pseudo-transient steps
+    CflRange cfl;           ///< for pseudo-transient steps
+    bool own_state = true;  ///< the run begins in the problem's own state, not in that of initial.file
 
     /// star13, or star7 if no matrix needs more.
     Stencil stencil() const;

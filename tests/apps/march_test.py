@@ -92,6 +92,10 @@ class March(ProgramTest):
         deck = self.write("a.ini", BLAST.replace("9 11 1", "8"))
         self.assertIn("give 9 cells or more along each axis (grid.cells)", self.expect(0, "check", deck).stderr)
         self.assertNotIn("9 cells", self.expect(0, "check", deck, "--set", "grid.cells=9").stderr)
+        # A state of a record need not be at rest.
+        self.expect(0, "run", deck, "--set", "grid.cells=9", "--set", "time.steps=1", "--set", "output.file=finer.h5")
+        record = ("--set", "initial.file=finer.h5", "--set", "initial.interpolate=true")
+        self.assertNotIn("9 cells", self.expect(0, "check", deck, *record).stderr)
 
     def stop_again_and_again(self, deck, whole):
         """Stops the run at various places until it has ended; its bits are those of an uninterrupted run. Places are
