@@ -206,11 +206,11 @@ TEST(LongRows, BoundTheFillFromBelow) {
             }
 }
 
-/// The number in the message is the bound: a search ends at another one, after minutes, when it has filled a sixth of
-/// the memory.
+/// The number in the message is the bound: a search ends at another one, after minutes, when it has filled a third of
+/// the memory. The fill of `corner` lies below the diagonal alone.
 TEST(LongRows, AreRefusedBeforeASearchForFillThatNoMemoryHolds) {
     const double memory = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
-    const int rows = int(2.2 * std::sqrt(memory / 24.0)), half = rows / 2;
+    const int rows = int(2.2 * std::sqrt(memory / 12.0)), half = rows / 2;
     std::vector<std::vector<int>> arrow(std::size_t(rows), std::vector<int>{}), corner = arrow;
     for (int row = 0; row < rows; ++row) {
         arrow[0].push_back(row);
@@ -219,14 +219,14 @@ TEST(LongRows, AreRefusedBeforeASearchForFillThatNoMemoryHolds) {
         arrow[row] = {0, row};
         corner[row] = row < half ? std::vector{row} : std::vector{0, row};
     }
-    const auto refused = [](const std::vector<std::vector<int>>& columns, Index least, const std::string& side) {
+    const auto refused = [](const std::vector<std::vector<int>>& columns, Index least) {
         const auto a = pattern_with_columns(columns);
-        expect_error<OutOfMemory>(
-            [&] { filled_pattern(a->context(), a, 1, "test"); },
-            "at least " + std::to_string(least) + " " + side + " the diagonal, that they do not fit into the memory");
+        expect_error<OutOfMemory>([&] { filled_pattern(a->context(), a, 1, "test"); },
+                                  "at least " + std::to_string(least) +
+                                      " above and below the diagonal together, that they do not fit into the memory");
     };
-    refused(arrow, Index(rows) * (rows - 1) / 2, "above");
-    refused(corner, Index(half) * (rows - half), "below");
+    refused(arrow, Index(rows) * (rows - 1));
+    refused(corner, Index(half) * (rows - half) + half - 1);
 }
 
 /// The largest `most` times as many values of A - M as A has in a row, which X = A does not have, among equal ones the

@@ -54,13 +54,13 @@ private:
     std::vector<int> ring_, next_;  ///< vertices smaller than i at the same distance from it
 };
 
-/// Counts the entries that the threads of a search find, and stops them where no machine like this one could hold the
-/// factors: a row with entries in most columns fills the whole matrix at level 1, and the search for that would use up
-/// the memory of the machine, and minutes, before anything is allocated for the factors.
+/// Counts the entries that the searches for both triangles find, and stops their threads where no machine like this one
+/// could hold the factors: a row with entries in most columns fills the whole matrix at level 1, and the search for
+/// that would use up the memory of the machine, and minutes, before anything is allocated for the factors.
 class Room {
 public:
     /// `least`: so many entries will be found at least. Throws OutOfMemory if they are already too many.
-    Room(int k, Index rows, const char* side, Index least) : k_(k), rows_(rows), side_(side) {
+    Room(int k, Index rows, Index least) : k_(k), rows_(rows) {
         if (least > most_) refuse(least);
     }
 
@@ -79,17 +79,16 @@ public:
 private:
     [[noreturn]] void refuse(Index least) const {
         throw OutOfMemory(fmt::format(
-            "out of memory: with fill level {} the factors of {} rows have so many entries, at least {} {} the "
-            "diagonal, that they do not fit into the memory, as rows or columns with very many entries cause; use a "
-            "lower fill_level, or preconditioner.name = par_ilut, whose fill_limit bounds them",
-            k_, rows_, least, side_));
+            "out of memory: with fill level {} the factors of {} rows have so many entries, at least {} above and "
+            "below the diagonal together, that they do not fit into the memory, as rows or columns with very many "
+            "entries cause; use a lower fill_level, or preconditioner.name = par_ilut, whose fill_limit bounds them",
+            k_, rows_, least));
     }
 
     int k_;
     Index rows_;
-    const char* side_;  ///< of the diagonal
-    /// Of an entry above the diagonal and its mirror image the pattern has 8 bytes and the factors 16.
-    const Index most_ = Index(sysconf(_SC_PHYS_PAGES)) * Index(sysconf(_SC_PAGESIZE)) / 24;
+    /// Of an entry the pattern has 4 bytes and the factors 8.
+    const Index most_ = Index(sysconf(_SC_PHYS_PAGES)) * Index(sysconf(_SC_PAGESIZE)) / 12;
     std::atomic<Index> count_ = 0;
     std::atomic<bool> full_ = false;
 };
@@ -221,9 +220,8 @@ FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const Bl
         if (Diagonals diagonals = diagonals_of(*a, label); diagonals.missing == 0)
             return filled_as(*a, a, std::move(diagonals), label);
     const BlockPattern mirrored = transposed(*a, label);
-    Room above(k, a->rows(), "above", k > 0 ? least_fill_above(*a) : 0);
-    Room below(k, a->rows(), "below", k > 0 ? least_fill_above(mirrored) : 0);
-    const Lists upper = upper_fill(*a, k, above), lower = transposed(upper_fill(mirrored, k, below), a->rows());
+    Room room(k, a->rows(), k > 0 ? least_fill_above(*a) + least_fill_above(mirrored) : 0);
+    const Lists upper = upper_fill(*a, k, room), lower = transposed(upper_fill(mirrored, k, room), a->rows());
     return filled_as(*a, joined(host, lower, upper, a->rows(), label), label);
 }
 

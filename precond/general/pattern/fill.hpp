@@ -40,8 +40,8 @@ struct FilledPattern {
 Index least_fill_above(const BlockPattern& a);
 
 /// The pattern of A with the fill of levels up to k, and all diagonal blocks. `a` is one that the host can read. Throws
-/// OutOfMemory where no memory could hold the factors: before the search if least_fill_above says so, of A or of its
-/// transpose, else as soon as so many blocks are found.
+/// OutOfMemory where no memory could hold the factors: before the search if least_fill_above says so, of A and of its
+/// transpose together, else as soon as so many blocks are found.
 FilledPattern filled_pattern(const Context& host, const std::shared_ptr<const BlockPattern>& a, int k,
                              const std::string& label);
 
