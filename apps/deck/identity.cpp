@@ -23,10 +23,12 @@ std::vector<std::string> deck_differences(const Parameters& parameters, const st
                                           const Sections& ignored) {
     std::map<std::string, std::string> before;
     for (const DeckEntry& entry : parse_deck(resolved, "resolved deck").entries) {
-        if (holds(ignored, entry.section)) continue;
-        // The problem decided on such a default, and a deck that is only resolved has no problem. Records of earlier
-        // programs have grid.lengths ?= 1, whatever box a problem had.
-        const bool decided = entry.is_default && (has_regime_default(entry.name()) || entry.name() == "grid.lengths") &&
+        // Records of earlier programs have grid.lengths ?= 1, whatever box a problem had: its default counts, as for a
+        // key that the record does not have.
+        const bool default_box = entry.is_default && entry.name() == "grid.lengths";
+        if (default_box || holds(ignored, entry.section)) continue;
+        // The problem decided on such a default, and a deck that is only resolved has no problem.
+        const bool decided = entry.is_default && has_regime_default(entry.name()) &&
                              parameters.has(entry.section, entry.key) && !parameters.is_given(entry.section, entry.key);
         before[entry.name()] = decided ? parameters.text(entry.section, entry.key) : entry.value;
     }

@@ -2,7 +2,12 @@
 // Which defaults resolved decks have, and that decks of earlier programs with other defaults ask for the same.
 #include "apps/deck/identity.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/deck/schema.hpp"
 
@@ -32,6 +37,28 @@ TEST(DeckIdentity, DefaultLengthsFollowTheProblem) {
         ini.replace(ini.find("lengths ?= 1"), 12, "lengths = 3");  // which somebody gave
         EXPECT_EQ(deck_differences(parameters, ini, {}).size(), 1u);
     }
+}
+
+TEST(DeckIdentity, GivenLengthsAreComparedWithTheBoxOfTheRecord) {
+    const auto with_lengths = [](const std::string& problem, const std::string& lengths) {
+        return resolved_deck(fmt::format("{}[grid]\nlengths = {}\n", problem, lengths));
+    };
+    for (const char* problem : {"[problem]\nname = euler\ncase = vortex\n", "[problem]\nname = ch\n"}) {
+        std::string earlier = to_ini(resolved_deck(problem));
+        const bool vortex = earlier.find("\nlengths ?= 10  ; default\n") != earlier.npos;
+        const std::string line = vortex ? "\nlengths ?= 10  ; default\n" : "\n; lengths is not set\n";
+        for (bool as_earlier : {false, true}) {
+            const std::size_t at = earlier.find(line);
+            ASSERT_NE(at, earlier.npos) << earlier;
+            if (as_earlier) earlier.replace(at, line.size(), "\nlengths ?= 1  ; default\n");
+            EXPECT_EQ(deck_differences(with_lengths(problem, "1"), earlier, {}),
+                      std::vector<std::string>{vortex ? "grid.lengths is 1, was 10" : "grid.lengths is 1, was unset"});
+            EXPECT_EQ(deck_differences(with_lengths(problem, "10"), earlier, {}).empty(), vortex);
+        }
+    }
+    const std::string cube = to_ini(resolved_deck("[problem]\nname = poisson\n"));
+    EXPECT_TRUE(deck_differences(with_lengths("[problem]\nname = poisson\n", "1"), cube, {}).empty());
+    EXPECT_FALSE(deck_differences(with_lengths("[problem]\nname = poisson\n", "2"), cube, {}).empty());
 }
 
 }  // namespace
