@@ -17,6 +17,16 @@ bool holds(const Sections& sections, const std::string& section) {
     return std::find(sections.begin(), sections.end(), section) != sections.end();
 }
 
+/// The text of a value as it is hashed. Earlier programs said that grid.lengths is 1 where it is not given, whatever
+/// box a problem has; their hashes stay. Where the default is another box, the unit cube that a deck gives is not that
+/// one.
+std::string hashed_text(const Parameters& parameters, const Parameters::Value& value) {
+    const ParameterSpec& spec = value.spec;
+    if (spec.name() != "grid.lengths") return value.text;
+    if (!parameters.is_given(spec.section, spec.key)) return "1";
+    return value.text == "1" && spec.default_value != "1" ? "1 1 1" : value.text;
+}
+
 }  // namespace
 
 std::vector<std::string> deck_differences(const Parameters& parameters, const std::string& resolved,
@@ -50,8 +60,11 @@ std::vector<std::string> deck_differences(const Parameters& parameters, const st
 
 std::string deck_hash(const Parameters& parameters, const Sections& ignored) {
     std::vector<std::string> keys;
-    for (const auto& [spec, text, provenance] : parameters.all())
-        if (!text.empty() && !holds(ignored, spec.section)) keys.push_back(fmt::format("{}={}\n", spec.name(), text));
+    for (const Parameters::Value& value : parameters.all()) {
+        const std::string text = hashed_text(parameters, value);
+        if (!text.empty() && !holds(ignored, value.spec.section))
+            keys.push_back(fmt::format("{}={}\n", value.spec.name(), text));
+    }
     std::sort(keys.begin(), keys.end());
     boost::crc_32_type crc;
     for (const std::string& key : keys) crc.process_bytes(key.data(), key.size());

@@ -18,7 +18,8 @@ using Sections = std::vector<std::string>;
 std::vector<std::string> deck_differences(const Parameters& parameters, const std::string& resolved,
                                           const Sections& ignored);
 
-/// A hash of all keys and their values, except those in `ignored` sections, as eight hexadecimal digits.
+/// A hash of all keys and their values, except those in `ignored` sections, as eight hexadecimal digits. It is that of
+/// earlier programs, in which grid.lengths was 1 by default for every problem.
 std::string deck_hash(const Parameters& parameters, const Sections& ignored);
 
 }  // namespace hyperplane

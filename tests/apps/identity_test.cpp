@@ -61,5 +61,35 @@ TEST(DeckIdentity, GivenLengthsAreComparedWithTheBoxOfTheRecord) {
     EXPECT_FALSE(deck_differences(with_lengths("[problem]\nname = poisson\n", "2"), cube, {}).empty());
 }
 
+/// The same keys as earlier programs hashed them, with lengths of 1 where a deck does not give them.
+Parameters of_earlier_program(const Parameters& parameters) {
+    ParameterTable table;
+    for (const auto& [spec, text, provenance] : parameters.all()) {
+        table.push_back(spec);
+        if (spec.name() == "grid.lengths") table.back().default_value = "1";
+    }
+    Parameters earlier(table);
+    for (const auto& [spec, text, provenance] : parameters.all())
+        if (parameters.is_given(spec.section, spec.key)) earlier.set(spec.section, spec.key, text, provenance);
+    if (!parameters.is_given("grid", "lengths"))
+        earlier.set("grid", "lengths", "1", {.source = Provenance::Source::deck, .file = "test.ini", .line = 1});
+    return earlier;
+}
+
+TEST(DeckIdentity, HashesAreThoseOfEarlierPrograms) {
+    for (const char* problem :
+         {"[problem]\nname = poisson\n", "[problem]\nname = euler\ncase = vortex\n",
+          "[problem]\nname = euler\ncase = taylor_green\n", "[problem]\nname = ch\n", "[problem]\nname = ns\n"}) {
+        const Parameters by_default = resolved_deck(problem);
+        const Parameters given = resolved_deck(fmt::format("{}[grid]\nlengths = 3\n", problem));
+        const Parameters cube = resolved_deck(fmt::format("{}[grid]\nlengths = 1\n", problem));
+        EXPECT_EQ(deck_hash(by_default, {}), deck_hash(of_earlier_program(by_default), {})) << problem;
+        EXPECT_EQ(deck_hash(given, {}), deck_hash(of_earlier_program(given), {})) << problem;
+        EXPECT_NE(deck_hash(given, {}), deck_hash(by_default, {})) << problem;
+        const bool is_cube = by_default.text("grid", "lengths") == "1";
+        EXPECT_EQ(deck_hash(cube, {}) == deck_hash(by_default, {}), is_cube) << problem;
+    }
+}
+
 }  // namespace
 }  // namespace hyperplane
