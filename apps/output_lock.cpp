@@ -89,6 +89,17 @@ std::string before(const std::string& key) {
     return key.empty() ? "" : key + ": ";
 }
 
+/// The lock beside an output; links are not followed.
+std::string lock_beside(const std::string& output) {
+    return stem_of(output) + ".lock";
+}
+
+OutputLock::Request request_of(const std::string& output, const Invocation& invocation, const std::string& key) {
+    OutputLock::Request request = lock_request(output, invocation);
+    request.key = key;
+    return request;
+}
+
 }  // namespace
 
 std::string OutputLock::Holder::text() const {
@@ -221,7 +232,7 @@ std::optional<OutputLock::Holder> OutputLock::holder(const std::string& path) {
 
 OutputLock::Request lock_request(const std::string& output, const Invocation& invocation) {
     const std::string file = resolve_links(output);
-    return {.path = lock_of(output),
+    return {.path = lock_beside(output),
             .what = file == output ? output : fmt::format("{} (a link to {})", output, file),
             .command = invocation.verb + (invocation.arguments.empty() ? "" : " " + invocation.arguments.back()),
             .overwrite = invocation.overwrite(),
@@ -229,8 +240,19 @@ OutputLock::Request lock_request(const std::string& output, const Invocation& in
             .stop = [] { return stop_signal() != 0; }};
 }
 
-std::string lock_of(const std::string& record) {
-    return stem_of(resolve_links(record)) + ".lock";
+RecordLock::RecordLock(const std::string& output, const Invocation& invocation, const std::string& key)
+    : of_name_(request_of(output, invocation, key)) {
+    // Only now, since the link may have been changed while this process waited for the lock of its name.
+    const std::string file = resolve_links(output);
+    if (file == output) return;
+    OutputLock::Request request = request_of(output, invocation, key);
+    request.path = lock_beside(file);
+    of_file_.emplace(request);
+}
+
+std::optional<OutputLock::Holder> RecordLock::holder(const std::string& output) {
+    const auto of_name = OutputLock::holder(lock_beside(output));
+    return of_name ? of_name : OutputLock::holder(lock_beside(resolve_links(output)));
 }
 
 }  // namespace hyperplane

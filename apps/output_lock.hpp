@@ -82,11 +82,24 @@ private:
     bool over_ = false;
 };
 
-/// The lock of a record: NAME.lock of NAME.h5 (io/companions.hpp). Of a link it is the lock of the file to which it
-/// leads, so that one record has one lock under all its names. Throws FileError if links form a cycle.
-std::string lock_of(const std::string& record);
-
-/// The request for an output's lock, with the options --wait and --force. A signal ends the wait.
+/// The request for the lock of an output's own name, NAME.lock of NAME.h5 (io/companions.hpp), with the options --wait
+/// and --force. A signal ends the wait. Throws FileError if links form a cycle.
 OutputLock::Request lock_request(const std::string& output, const Invocation& invocation);
+
+/// Locks an output under its name and, if that is a link, the file to which it leads. So one file has one lock under
+/// all its names, and nobody else works under this name or writes the files beside it, even if the link is changed or
+/// removed meanwhile.
+class RecordLock {
+public:
+    /// `key` as in OutputLock::Request.
+    RecordLock(const std::string& output, const Invocation& invocation, const std::string& key = "");
+
+    /// Who holds the lock of the name, or that of the file to which it leads.
+    static std::optional<OutputLock::Holder> holder(const std::string& output);
+
+private:
+    OutputLock of_name_;
+    std::optional<OutputLock> of_file_;
+};
 
 }  // namespace hyperplane

@@ -217,8 +217,8 @@ int compare_asked(const Invocation& invocation, const RankOrNone& launched) {
         require_writable(path, FileKind::comparison, invocation.overwrite());
     }
     const Task task{invocation, deck, candidates, rules, {path, baseline_of(invocation, candidates), lists.all}};
-    std::optional<OutputLock> lock;
-    if (first) lock.emplace(lock_request(path, invocation));
+    std::optional<RecordLock> lock;
+    if (first) lock.emplace(path, invocation);
     return compare_on_ranks(task, launched);
 }
 

@@ -166,15 +166,9 @@ int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, c
     return int(judgement.code);
 }
 
-OutputLock::Request record_lock(const Case& a_case, const Invocation& invocation) {
-    OutputLock::Request request = lock_request(a_case.record_path(), invocation);
-    request.key = a_case.record_key();
-    return request;
-}
-
 /// What a run goes on from: the first rank finds it under the lock, and ranks that are threads of one process share it.
 struct Beginning {
-    std::unique_ptr<OutputLock> lock;  ///< of the record
+    std::unique_ptr<RecordLock> lock;  ///< of the record
     std::optional<RecordData> before;
 
     /// Returns what this rank goes on from.
@@ -183,7 +177,7 @@ struct Beginning {
         if (is_first_rank(a_case.context)) {
             announce(a_case);
             a_case.guard_outputs();
-            if (!lock) lock = std::make_unique<OutputLock>(record_lock(a_case, invocation));
+            if (!lock) lock = std::make_unique<RecordLock>(a_case.record_path(), invocation, a_case.record_key());
             before = find_beginning(a_case, restart);
             if (!before) refuse_initial_file_among_outputs(a_case);
             check_room_for_fields(a_case, before ? Index(before->snapshots.size()) : 0);
@@ -215,7 +209,7 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
 struct Task {
     AskedDeck asked;
     std::map<std::string, std::string> labels{};  ///< added to the record's environment
-    std::unique_ptr<OutputLock> lock{};           ///< of a case's record
+    std::unique_ptr<RecordLock> lock{};           ///< of a case's record
     std::optional<int> ended{};                   ///< the exit code with which a case has ended before
 
     Case build(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks) const {

@@ -70,7 +70,7 @@ std::filesystem::path study_of(const std::filesystem::path& path, std::string& a
 /// Who works on the case's record, if anybody does.
 std::optional<OutputLock::Holder> holder_of(const StudyCase& a_case) {
     try {
-        return OutputLock::holder(lock_of(a_case.record));
+        return RecordLock::holder(a_case.record);
     } catch (const FileError&) {  // links that lead back to themselves: the case itself tells of them
         return std::nullopt;
     }

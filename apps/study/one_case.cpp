@@ -50,7 +50,7 @@ OneCase take_case(const Invocation& invocation) {
     // Before it is locked: the lock of a link to a device would lie beside the device.
     guard_output(found.record, FileKind::record, invocation.overwrite());
     study.make_folder();
-    taken.lock = std::make_unique<OutputLock>(lock_request(found.record, invocation));
+    taken.lock = std::make_unique<RecordLock>(found.record, invocation);
     if (ended(found, invocation, true, taken)) taken.lock.reset();  // another process has computed it in the meantime
     return taken;
 }

@@ -14,7 +14,7 @@ namespace hyperplane {
 struct OneCase {
     std::string study, name;
     std::optional<int> ended;          ///< the exit code of its record, if there is nothing left to do
-    std::unique_ptr<OutputLock> lock;  ///< held while the case runs; none if it has ended
+    std::unique_ptr<RecordLock> lock;  ///< held while the case runs; none if it has ended
     Deck deck;
 };
 

@@ -134,6 +134,27 @@ class Runs(Locks):
         self.assertTrue((self.folder / "link.h5").is_symlink() and (self.folder / "a.h5").is_file())
         self.assertEqual(list(self.folder.glob("*.lock")), [])
 
+    def test_a_link_that_changes_during_a_run_stays_locked(self):
+        deck = self.write("a.ini", LONG + "[output]\nfile = out.h5\n")
+        out = self.folder / "out.h5"
+        out.symlink_to("a.h5")
+        first = self.start("run", deck, "--quiet")
+        self.wait_for("a.lock")
+        first.send_signal(signal.SIGSTOP)
+        self.addCleanup(first.send_signal, signal.SIGCONT)
+        again = ("run", deck, "--fresh", "--set", "time.steps=1")
+        out.unlink()
+        out.symlink_to("b.h5")
+        self.expect_named(self.expect(10, *again).stderr, first.pid, "out.h5 (a link to b.h5)")
+        out.unlink()
+        self.expect_named(self.expect(10, *again).stderr, first.pid, "out.h5")
+        self.assertFalse((self.folder / "b.h5").exists() or out.exists())
+        first.send_signal(signal.SIGCONT)
+        first.communicate(timeout=120)
+        self.assertEqual(first.returncode, 0)
+        self.assertEqual(len(self.record("out.h5")["solves"]), 120)
+        self.assertEqual(list(self.folder.glob("*.lock")), [])
+
     def test_a_comparison(self):
         deck = self.write("a.ini", POISSON.format(cells=40))
         first = self.start("compare", deck, "--preconditioners", "jacobi,none", "--reps", "9", "--quiet")
