@@ -99,7 +99,8 @@ void transfer(const Group& root, ComparisonData& data) {
     root.attribute("recommendation", data.recommendation);
     root.group("system").attributes(data.system);
     if (root.writing() || root.has("compile_seconds"))
-        root.scalar("compile_seconds", {"s", "in which kernels were compiled, in all calls together"}, data.compile_seconds);
+        root.scalar("compile_seconds", {"s", "in which kernels were compiled, in all calls together"},
+                    data.compile_seconds);
     transfer_rows(root.group("table"), data.rows);
     transfer_progress(root, data);
     const Group left_out = root.group("left_out");
