@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/device/rtc.hpp"
+#include "precond/factors/stored_values.hpp"
 #include "precond/general/pattern/gpu_pattern.hpp"
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/subdomain_variant.hpp"
