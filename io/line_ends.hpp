@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What decks and files of matrices say where lines end in a way that cannot be read.
+// The error message for decks and files of matrices whose lines end in a way that cannot be read.
 #pragma once
 
 namespace hyperplane {

@@ -35,7 +35,7 @@ struct BenchCase {
 ///   ablation       one case or two for each choice of struct_ilu
 std::vector<BenchCase> parse_bench_cases(const std::string& text);
 
-/// Those names, as help and messages list them: "table2, table3[:DOF], ...".
+/// Returns the names of these lists as help and messages have them: "table2, table3[:DOF], ...".
 std::string names_of_case_lists();
 
 }  // namespace hyperplane

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every kind of `bench` reads from the command line, asks of the machine, and writes at the head of its JSON.
+// All kinds of `bench` share this: options of the command line, the test whether memory suffices, and the beginning of
+// the JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -171,7 +171,7 @@ std::string remarks(const ComparisonData& c) {
     return untried.text("not tried") + failed.text("failed") + varied.text("varied") + left_out.text("left out");
 }
 
-/// What the column of ratios means, or why there are none.
+/// Says what the column of ratios means, or why there are none.
 std::string ratio_text(const ComparisonData& c) {
     if (std::any_of(c.rows.begin(), c.rows.end(), [](auto& row) { return row.ratio > 0.0; }))
         return "total ms over that of " + c.baseline;

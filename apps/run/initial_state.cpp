@@ -53,7 +53,7 @@ bool same_lengths(const std::string& problem, const Grid& a, const Grid& b) {
     return true;
 }
 
-/// As grid.lengths has them.
+/// Returns the lengths of a grid's box in the notation of the deck's key grid.lengths.
 std::string lengths_of(const Grid& g) {
     const std::array<double, 3> box = box_of(g);
     return fmt::format("{:.12g} {:.12g} {:.12g}", box[0], box[1], box[2]);

@@ -41,7 +41,7 @@ std::optional<double> parse_real(const std::string& text) {
     return value;
 }
 
-/// What a text is as a whole number: a value, one that 64 bits cannot hold, or neither.
+/// The result of reading a text as a whole number. It has no value if the text is none, or if 64 bits cannot hold it.
 struct WholeNumber {
     std::optional<Index> value;
     bool too_large = false;

@@ -22,7 +22,7 @@ struct ResultOfSolve {
     double omega = 1.0;
 };
 
-/// What ranks exchange after a step, at the places of its colour.
+/// Ranks exchange the values of this vector after a step, at the places of its colour.
 enum class ColourSends { nothing, v, w };
 
 /// A launch of a solve, of vectors in double or in single precision.

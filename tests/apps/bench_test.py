@@ -13,9 +13,6 @@ KERNELS = ("spmv", "lower", "upper", "factorise")
 
 
 class Bench(ProgramTest):
-    def bench(self, *words):
-        return json.loads(self.expect(0, "bench", *words, "--repeats", "2", "--json", "-").stdout)
-
     def test_kernels(self):
         found = self.bench("kernels", "--cases", "star7:1:17, box27:2:7:sym")
         self.assertEqual([(case["stencil"], case["symmetric"]) for case in found["cases"]],

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hyperplane bench vectors, assembly and products: the numbers of what a solve consists of beside its preconditioner."""
 
-import json
 import unittest
 
 from program import POISSON, ProgramTest
 
 
 class BenchVectors(ProgramTest):
-    def bench(self, *words):
-        return json.loads(self.expect(0, "bench", *words, "--repeats", "2", "--json", "-").stdout)
-
     def test_vectors(self):
         found = self.bench("vectors", "--unknowns", "1000,40000")
         sizes = [row["unknowns"] for row in found["operations"]]

@@ -214,9 +214,6 @@ class Device(ProgramTest):
                     self.assertLessEqual(abs(row["memory"]["peak"] - row["memory"]["predicted"]),
                                          0.05 * row["memory"]["peak"])
 
-    def bench(self, *words):
-        return json.loads(self.expect(0, "bench", *words, "--repeats", "2", "--json", "-").stdout)
-
     def test_bench_has_every_piece_and_preconditioner(self):
         cuda = ("--device", "cuda")
         for case in self.bench("kernels", *cuda, "--ablate", "--cases", "star7:1:24:sym,diamond13:1:17,box27:4:9")["cases"]:

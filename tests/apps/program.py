@@ -127,6 +127,10 @@ class ProgramTest(unittest.TestCase):
     def run_json(self, code, *words):
         return json.loads(self.expect(code, *words, "--json", "--quiet").stdout)
 
+    def bench(self, *words):
+        """The JSON of a bench with two repeats."""
+        return json.loads(self.expect(0, "bench", *words, "--repeats", "2", "--json", "-").stdout)
+
     def registered(self, topic):
         """The names of solvers, preconditioners or problems that `list` prints."""
         return list(json.loads(self.expect(0, "list", topic, "--json").stdout)[topic])

@@ -87,7 +87,7 @@ private:
 
     int k_;
     Index rows_;
-    /// Of an entry the pattern has 4 bytes and the factors 8.
+    /// The entries that fit into the machine's memory: each takes 4 bytes of the pattern and 8 of the factors.
     const Index most_ = Index(sysconf(_SC_PHYS_PAGES)) * Index(sysconf(_SC_PAGESIZE)) / 12;
     std::atomic<Index> count_ = 0;
     std::atomic<bool> full_ = false;
