@@ -9,6 +9,8 @@
 namespace hyperplane {
 
 void start_log() {
+    spdlog::drop("hyperplane");
+    spdlog::set_level(spdlog::level::info);
     auto log = spdlog::stderr_color_st("hyperplane");
     log->set_pattern("%^%l:%$ %v");
     spdlog::set_default_logger(std::move(log));

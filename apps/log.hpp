@@ -7,7 +7,7 @@
 
 namespace hyperplane {
 
-/// Directs the log to stderr. Called once.
+/// Directs the log to stderr, as does each later call, from the level `info` on.
 void start_log();
 
 namespace logging {

@@ -20,7 +20,7 @@ build=$root/build/release minutes=8.5 only='' without='' gpus='' folder=''
 # sizes. cuSPARSE has both of its formats where there are blocks.
 of_table3() { # unknowns cusparse...
     local IFS=,
-    echo "preconditioners-$1.json|75|bench preconditioners --device cuda --cases table3:$1 --preconditioners ${*:2},struct_ilu,fgbilu,par_ilu,multicolor,subdomain_ildu0 --json JSON"
+    echo "preconditioners-$1.json|60|bench preconditioners --device cuda --cases table3:$1 --repeats 5 --preconditioners ${*:2},struct_ilu,fgbilu,par_ilu,multicolor,subdomain_ildu0 --json JSON"
 }
 # Incomplete LU of general matrices: what is chosen, its variants, and cuSPARSE with and without the levels that its
 # analysis finds, as Cholesky and as LU. MADE/KIND-N is a matrix of tests/peers/large_families.
@@ -157,10 +157,10 @@ measurements() {
     of_storages
     of_single
     cat <<LIST
-kernels-table3.json|200|bench kernels --device cuda --cases table3 --json JSON
+kernels-table3.json|150|bench kernels --device cuda --cases table3 --repeats 5 --json JSON
 kernels-table3-a100.json|120|bench kernels --device cuda --cases table3-a100 --repeats 5 --json JSON
-figure9.json|65|bench kernels --device cuda --cases figure9 --json JSON
-figure8.json|110|bench kernels --device cuda --cases figure8 --build-up --json JSON
+figure9.json|50|bench kernels --device cuda --cases figure9 --repeats 5 --json JSON
+figure8.json|80|bench kernels --device cuda --cases figure8 --build-up --repeats 5 --json JSON
 fgbilu-figure9.json|5|bench preconditioners --device cuda --cases fgbilu-figure9 --preconditioners fgbilu,fgbilu:style=kernels --json JSON
 fgbilu-table3-cpu.json|10|bench preconditioners --device cpu --threads 1 --cases star7:6:65 --preconditioners fgbilu --json JSON
 products.json|10|bench kernels --device cuda --cases star7:6:65,star7:3:128 --json JSON
@@ -179,7 +179,7 @@ storages.json|15|bench preconditioners --device cuda --cases star7:1:512,star7:1
 preconditioners-half.json|10|bench preconditioners --device cuda --cases star7:1:512,star7:8:128 --preconditioners struct_ilu:storage=half_scaled,multicolor:storage=half_scaled,subdomain_ildu0:storage=half_scaled,fgbilu:storage=half_scaled --json JSON
 laplacian1.json|6|bench preconditioners inputs/paper/laplacian1.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused,subdomain_ildu0:variant=dag_vertex,subdomain_ildu0:variant=dag_edge,subdomain_ildu0:variant=spin --json JSON
 laplacian2.json|8|bench preconditioners inputs/paper/laplacian2.ini --backend cuda --preconditioners subdomain_ildu0,cusparse_ilu,cusparse_ilu:format=bsr,subdomain_ildu0:variant=unfused --json JSON
-solves.json|180|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic1.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --json JSON
+solves.json|130|bench solve inputs/paper/poisson_ic0.ini inputs/paper/poisson_ic1.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON
 fgbilu.json|12|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --json JSON
 fgbilu-kernels.json|25|bench solve inputs/paper/fgbilu_4.ini inputs/paper/fgbilu_8.ini inputs/paper/fgbilu_16.ini inputs/paper/fgbilu_32.ini --backend cuda --set preconditioner.style=kernels --json JSON
 assembly.json|5|bench assembly inputs/paper/poisson_ic0.ini inputs/paper/convection_diffusion.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/cahn_hilliard.ini --backend cuda --repeats 5 --json JSON

@@ -78,7 +78,8 @@ TEST(CheckValue, IntegersAreExact) {
 TEST(CheckValue, IntegersBeyond64BitsAreOutOfRange) {
     const ParameterSpec any = spec(ParameterType::integer), positive = ranged(ParameterType::integer, Bound{1}, {}),
                         few = ranged(ParameterType::integers, Bound{1}, Bound{100000});
-    for (const std::string& text : {"1e30", "9223372036854775808", "99999999999999999999", "1e9999999999"}) {
+    for (const auto& text :
+         std::vector<std::string>{"1e30", "9223372036854775808", "99999999999999999999", "1e9999999999"}) {
         EXPECT_EQ(*check_value(any, text), text + " is out of range; expected integer <= 9.22337e+18");
         EXPECT_EQ(*check_value(positive, text), text + " is out of range; expected integer >= 1 and <= 9.22337e+18");
         EXPECT_EQ(*check_value(few, text), text + " is out of range; expected integers >= 1 and <= 100000");

@@ -26,6 +26,7 @@ TOOLS = ("memcheck", "racecheck", "synccheck")
 
 LARGEST_CHUNK = 48
 CHUNK_SECONDS = 20.0  # length of a chunk of tests whose times are known
+LONG_CHUNK_SECONDS = 40.0  # of one that may not share a GPU: there a process begins in three to five seconds in place of one
 SLOW_SECONDS = 5.0
 
 
@@ -191,10 +192,11 @@ def chunks_of(tests, seconds):
 
     chunks, open_chunk, held = [], None, 0.0
     for test in by_parameters(tests):
-        alone = likely(test) >= SLOW_SECONDS or not test.is_gtest
+        longest = CHUNK_SECONDS if may_share(test) else LONG_CHUNK_SECONDS
+        alone = not test.is_gtest or likely(test) >= (SLOW_SECONDS if may_share(test) else longest / 2)
         fits = (open_chunk and open_chunk.tests[0].program == test.program and len(open_chunk.tests) < LARGEST_CHUNK
                 and may_share(open_chunk.tests[0]) == may_share(test))
-        if alone or not fits or held + likely(test) > CHUNK_SECONDS:
+        if alone or not fits or held + likely(test) > longest:
             chunks.append(Chunk([test]))
             open_chunk, held = (None if alone else chunks[-1]), likely(test)
         else:

@@ -47,6 +47,8 @@ def environment(given):
                "HYPERPLANE": str(given.build / "apps/hyperplane"), "PYTHONDONTWRITEBYTECODE": "1"}
     if "HYPERPLANE_SHARED_DATA" not in os.environ:
         changed["HYPERPLANE_SHARED_DATA"] = str(ROOT.parent / "shared/data")
+    if (one := given.build / "tests/apps/hyperplane_in_one_process").exists():  # the program's tests begin one process each
+        changed["HYPERPLANE_IN_ONE_PROCESS"] = str(one)
     changed["HYPERPLANE_MODULE"] = str(given.build / "python")
     folders = [given.libs, given.build / "lib"]
     found = [str(folder.resolve()) for folder in folders if folder and folder.is_dir()]
