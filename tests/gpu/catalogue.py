@@ -91,25 +91,25 @@ def binaries(build):
     return found
 
 
-def tests_of(build, rooms, pattern, variables):
-    """All tests for a GPU, of the given rooms or of all rooms."""
+def tests_of(build, rooms, pattern, variables, between=BETWEEN_HOSTS):
+    """All tests for a GPU, of the given rooms or of all rooms; those of ranks of hosts for each of `between`."""
     tests = []
     for room, binary in binaries(build).items():
         if not rooms or room in rooms:
             tests += [Test(room, name, (str(binary),)) for name in listed(binary, pattern, variables)]
             if pattern == "*OnDevice*" and room in ROOMS_OF_HOSTS:
-                tests += of_hosts(room, binary, variables)
+                tests += of_hosts(room, binary, variables, between)
     if pattern == "*OnDevice*" and (not rooms or "program" in rooms) and (build / "apps/hyperplane").exists():
         files = PROGRAM_TESTS + (PYTHON_TESTS if list((build / "python").glob("hyperplane/*.so")) else [])
         tests += [Test("program", name, (sys.executable, "-B", str(file))) for file in files for name in unittests(file)]
     return tests
 
 
-def of_hosts(room, binary, variables):
+def of_hosts(room, binary, variables, between=BETWEEN_HOSTS):
     """The tests of ranks as ranks of several hosts: device.ROOM.hosts.messages and .nccl of ctest."""
     names = listed(binary, OF_HOSTS, variables)
     return [Test(f"{room}.hosts.{how}", name, ("env", f"HYPERPLANE_TEST_BETWEEN_HOSTS={how}", str(binary)))
-            for how in BETWEEN_HOSTS for name in names]
+            for how in between for name in names]
 
 
 def unittests(file):
@@ -188,7 +188,7 @@ def chunks_of(tests, seconds):
             return seconds[test.key]
         known = [duration for pattern, duration in slow if fnmatch.fnmatchcase(test.name, pattern)]
         # A test without parameters has its cases inside.
-        return known[0] if known and not test.tool else 30.0 if "/" not in test.name or test.tool else 0.2
+        return known[0] if known and not test.tool else 10.0 if "/" not in test.name or test.tool else 0.2
 
     chunks, open_chunk, held = [], None, 0.0
     for test in by_parameters(tests):

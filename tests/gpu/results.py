@@ -59,6 +59,10 @@ class Results:
         """Whether processes of this call share the GPUs by the multi-process service."""
         self.state["shared"] = is_shared
 
+    def left_out(self, note):
+        """Says of tests why this machine does not run them."""
+        self.state["left_out"] = note
+
     def run_again(self, tests):
         """These failed or were skipped while they shared a GPU, and are left."""
         for test in tests:
@@ -118,6 +122,8 @@ class Results:
         lines += [f"- {machine}" for machine in self.state["machines"]]
         lines += [f"- {call['seconds']} s with {call['jobs']} processes{', by MPS' if call.get('shared') else ''}, ended "
                   f"{call['ended']}" for call in self.state["calls"]]
+        if note := self.state.get("left_out"):
+            lines.append(f"- left out: {note}")
         lines += ["", "| | run | passed | failed | skipped | left | seconds of tests |", "|---|---|---|---|---|---|---|"]
         lines += self.table()
         if self.failed():

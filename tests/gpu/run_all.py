@@ -12,7 +12,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from catalogue import Chunk, binaries, chunks_of, sanitized, tests_of  # noqa: E402
+from catalogue import BETWEEN_HOSTS, Chunk, binaries, chunks_of, sanitized, tests_of  # noqa: E402
 from results import Results  # noqa: E402
 from runner import run_chunk  # noqa: E402
 from sharing import may_share, service  # noqa: E402
@@ -94,37 +94,58 @@ def gpus():
     return listed.stdout.split() if listed.returncode == 0 else []
 
 
+def between_hosts(cards):
+    """How ranks of hosts are to reach each other. NCCL takes a GPU for each rank, and where there are fewer GPUs than ranks these
+    exchange messages (tests/on_ranks.hpp): on one GPU tests with NCCL would be those with messages once more."""
+    return BETWEEN_HOSTS if cards != 1 else tuple(how for how in BETWEEN_HOSTS if how != "nccl")
+
+
 def run_all(chunks, given, variables, results):
-    """Runs chunks, `jobs` at a time, until the time is up: first those that may share the GPUs by the multi-process service,
-    then the others, half as many at a time, since a GPU changes between them by time slices. What failed or was skipped
-    beside others runs again without the service: after a fault of another process there is no GPU for some time. Tests
-    that judge times come last, one at a time."""
+    """Runs chunks, `jobs` at a time, until the time is up. Those that may share the GPUs by the multi-process service are one
+    lane; beside them the others, for which a GPU changes between processes by time slices, a third of the processes while both
+    last and half of them then. What failed or was skipped beside others runs again without the service: after a fault of
+    another process there is no GPU for some time. Tests that judge times come last, one at a time."""
     deadline = time.monotonic() + 60 * given.minutes
     together = [chunk for chunk in chunks if not chunk.tests[0].measures]
     sharing = [chunk for chunk in together if may_share(chunk.tests[0])] if given.jobs > 1 and not given.no_mps else []
+    few = max(2, given.jobs // 2)
     with service(variables) if sharing else contextlib.nullcontext() as shared:
         results.shared(shared is not None)
         if shared:
-            run_together(sharing, given.jobs, deadline, given, shared, results)
+            slicing = Lane([chunk for chunk in together if chunk not in sharing], max(1, given.jobs // 3), variables, alone=few)
+            run_together([slicing, Lane(sharing, given.jobs, shared)], given.jobs, deadline, given, results)
     if shared:
         again = [Chunk([test]) for chunk in sharing for test in chunk.tests if results.has_failed(test) or results.has_skipped(test)]
         results.run_again([chunk.tests[0] for chunk in again])
-        others = [chunk for chunk in together if chunk not in sharing]
-        run_together(others + again, max(2, given.jobs // 2), deadline, given, variables, results)
+        run_together([Lane(again, few, variables)], few, deadline, given, results)
     else:
-        run_together(together, given.jobs, deadline, given, variables, results)
-    run_together([chunk for chunk in chunks if chunk.tests[0].measures], 1, deadline, given, variables, results)
+        run_together([Lane(together, given.jobs, variables)], given.jobs, deadline, given, results)
+    run_together([Lane([chunk for chunk in chunks if chunk.tests[0].measures], 1, variables)], 1, deadline, given, results)
 
 
-def run_together(chunks, jobs, deadline, given, variables, results):
-    """Runs chunks, `jobs` at a time, with these environment variables. After a crash the rest of a chunk is queued again."""
-    queue, lock, cards = list(chunks), threading.Lock(), gpus()
+class Lane:
+    """Chunks whose processes have the same environment: at most `most` run at a time, and `alone` once no other lane has any."""
+
+    def __init__(self, chunks, most, variables, alone=None):
+        self.queue, self.most, self.variables, self.alone, self.running = list(chunks), most, variables, alone or most, 0
+
+
+def run_together(lanes, jobs, deadline, given, results):
+    """Runs the chunks of lanes, `jobs` at a time. After a crash the rest of a chunk is queued again."""
+    lock, cards = threading.Lock(), gpus()
 
     def next_chunk(worker):
-        """The first chunk; where there are several GPUs, tests that use all of them are left to every fourth worker."""
+        """The first chunk of the first lane that may begin one, and the lane; where there are several GPUs, tests that use all
+        of them are left to every fourth worker."""
         may_take_all = len(cards) < 2 or worker % 4 == 0
-        at = next((at for at, chunk in enumerate(queue) if may_take_all or not chunk.tests[0].uses_all_gpus), None)
-        return None if at is None else queue.pop(at)
+        for lane in lanes:
+            others = any(other.queue for other in lanes if other is not lane)
+            if lane.running >= (lane.most if others else lane.alone):
+                continue
+            at = next((at for at, chunk in enumerate(lane.queue) if may_take_all or not chunk.tests[0].uses_all_gpus), None)
+            if at is not None:
+                return lane, lane.queue.pop(at)
+        return None, None
 
     def gpus_of(worker, chunk):
         """All GPUs, of which the first one differs from process to process, or that one alone: a process needs the longer
@@ -136,15 +157,21 @@ def run_together(chunks, jobs, deadline, given, variables, results):
     def work(worker):
         while time.monotonic() < deadline:
             with lock:
-                chunk = next_chunk(worker)
-            if chunk is None:
-                return
-            there = {**variables, **(gpus_of(worker, chunk) if cards else {})}
+                lane, chunk = next_chunk(worker)
+                if lane:
+                    lane.running += 1
+                elif not any(lane.queue for lane in lanes):
+                    return
+            if not lane:  # until a chunk of a lane that runs as many as it may has ended
+                time.sleep(0.2)
+                continue
+            there = {**lane.variables, **(gpus_of(worker, chunk) if cards else {})}
             outcomes, left = run_chunk(chunk, there, deadline, given.test_seconds)
             with lock:
+                lane.running -= 1
                 results.add(chunk, outcomes)
                 if left:
-                    queue.insert(0, left)
+                    lane.queue.insert(0, left)
 
     threads = [threading.Thread(target=work, args=(worker,)) for worker in range(max(1, jobs))]
     for thread in threads:
@@ -159,7 +186,8 @@ def main():
     variables = environment(given)
     rooms = set(filter(None, given.only.split(",")))
     if given.mode == "tests":
-        tests = tests_of(given.build, rooms, given.filter, variables)
+        between = between_hosts(len(gpus()))
+        tests = tests_of(given.build, rooms, given.filter, variables, between)
     else:
         tests = sanitized(given.build, rooms, variables)
     if given.list:
@@ -169,6 +197,8 @@ def main():
     commit = f"{commit_of(given, variables)}, build {digest_of(given.build)}"
     results = Results(given.results, commit, given.fresh)
     results.expect(tests)
+    if given.mode == "tests" and between != BETWEEN_HOSTS:
+        results.left_out("ranks of hosts with NCCL, which takes a GPU for each rank and so would give way to messages on one GPU")
     begin = time.monotonic()
     run_all(chunks_of([test for test in tests if not results.has(test)], results.seconds), given, variables, results)
     results.call_ended(time.monotonic() - begin, given.jobs)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tests/gpu/run_all.sh on a build folder whose only tests are those of harness/probe.cpp. $PROBE_PROGRAM is that binary."""
 
+import collections
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import unittest.mock
@@ -21,6 +23,7 @@ import catalogue  # noqa: E402
 import device_hosts_test as hosts  # noqa: E402
 import device_processes_test as processes  # noqa: E402
 import device_ranks_test as ranks  # noqa: E402
+import run_all  # noqa: E402
 import runner  # noqa: E402
 from sharing import may_share  # noqa: E402
 
@@ -63,6 +66,40 @@ class Catalogue(unittest.TestCase):
         self.assertFalse(any(map(may_share, tests)))
         self.assertEqual(catalogue.Chunk(tests[1:]).command(),
                          ["env", "HYPERPLANE_TEST_BETWEEN_HOSTS=nccl", "core_tests", "--gtest_filter=RanksOnDevice.Sum"])
+
+    def test_one_gpu_has_no_ranks_with_nccl(self):
+        self.assertEqual([run_all.between_hosts(cards) for cards in (0, 1, 2)],
+                         [("messages", "nccl"), ("messages",), ("messages", "nccl")])
+
+    def test_chunks_that_cannot_share_run_beside_those_that_can(self):
+        """A lane of many chunks and one that runs one at a time beside it, and two when it is the last."""
+        running, most, began = collections.Counter(), collections.Counter(), []
+        lock = threading.Lock()
+
+        def run(chunk, variables, deadline, test_seconds):
+            lane = variables["LANE"]
+            with lock:
+                running[lane] += 1
+                most[lane] = max(most[lane], running[lane])
+                began.append(dict(running) | {"lane": lane})
+            time.sleep(0.1 if lane == "many" else 0.3)
+            with lock:
+                running[lane] -= 1
+            return {test: runner.Outcome("passed", 0.1, "") for test in chunk.tests}, None
+
+        def lane(name, count, *numbers):
+            tests = [catalogue.Test("core", f"{name}.{at}", ("core_tests",)) for at in range(count)]
+            return run_all.Lane([catalogue.Chunk([test]) for test in tests], *numbers[:1], {"LANE": name}, *numbers[1:])
+
+        results = unittest.mock.Mock()
+        given = unittest.mock.Mock(test_seconds=10)
+        lanes = [lane("few", 8, 1, 2), lane("many", 9, 4)]
+        with unittest.mock.patch.object(run_all, "run_chunk", run), unittest.mock.patch.object(run_all, "gpus", return_value=[]):
+            run_all.run_together(lanes, 4, time.monotonic() + 60, given, results)
+        self.assertEqual(results.add.call_count, 17)
+        self.assertEqual((most["few"], most["many"]), (2, 3))
+        last_of_many = max(at for at, one in enumerate(began) if one["lane"] == "many")
+        self.assertTrue(all(one.get("few", 0) < 2 for one in began[:last_of_many]))
 
     def test_only_what_skips_txt_names_may_be_skipped(self):
         self.assertTrue(catalogue.may_skip("program GpuHosts.test_memory", "mpirun is not installed (openmpi-bin)"))
