@@ -4,8 +4,9 @@
 
     docs/results/tables.py docs/results/h100 [FILE...]
 
+Of docs/results/general it prints the table of products in docs/results/general.md, whose other tables general_bars.py prints.
 Times are medians. A ratio to cuSPARSE takes the faster of its formats, CSR and BSR, for each kernel or solve.
-tests/docs/results_test.py compares the page with what this prints.
+tests/docs/results_test.py compares the pages with what this prints.
 """
 
 import json
@@ -342,20 +343,21 @@ PRODUCTS = re.compile(r"products-(.+)")
 
 
 def products(paths):
-    """One table of products with A beside cuSPARSE's, of CSR by the faster of its algorithms. Files name the systems."""
+    """One table of products with A beside cuSPARSE's, of CSR by the faster of its algorithms. Files name the systems; numbers in names count as such."""
     rows = []
-    for path in paths:
+    for path in sorted(paths, key=lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.stem)]):
         for deck in json.loads(path.read_text(encoding="utf-8"))["decks"]:
             seconds = {way["name"]: way["seconds"] for way in deck["ways"]}
-            fastest = [min((found for name, found in seconds.items() if name.startswith(f"cuSPARSE {form}")), key=lambda one: one["median"],
-                           default=None) for form in ("CSR", "BSR")]
+            fastest = [min((found["median"] for name, found in seconds.items() if name.startswith(f"cuSPARSE {form}")), default=None)
+                       for form in ("CSR", "BSR")]
+            best = min(filter(None, fastest), default=None)
             (own,) = (way for way in deck["ways"] if way["name"] == "product")
             named = PRODUCTS.fullmatch(path.stem)
             rows.append([named[1] if named else pathlib.Path(deck["deck"]).stem, f"{deck['entries'] / deck['rows'] / deck['dof']:.1f}",
-                         ms(own["seconds"]), ratio(own["time_over_limit"]), ms(deck["copy"]),
-                         *(ms(one) if one else MISSING for one in fastest)])
-    return table(["system", "entries a row", "product, ms", "over limit", "copy of as many bytes, ms", "cuSPARSE in CSR, ms", "in BSR, ms"],
-                 rows)
+                         f"{1e3 * median(own):.4f}", ratio(own["time_over_limit"]), f"{1e3 * deck['copy']['median']:.4f}",
+                         *(f"{1e3 * one:.4f}" if one else MISSING for one in fastest), ratio(best and best / median(own))])
+    return table(["system", "entries a row", "product, ms", "over limit", "copy of as many bytes, ms", "cuSPARSE in CSR, ms", "in BSR, ms",
+                  "the better cuSPARSE over this"], rows)
 
 
 def tables_of(paths):

@@ -115,6 +115,30 @@ class Results(unittest.TestCase):
         for per_cent in beyond:
             self.assertIn(per_cent, told)
 
+    def test_products_of_general_matrices_are_those_of_the_files(self):
+        """The table of general.md, the figures below it, and its commit."""
+        paths, page = list((RESULTS / "general").glob("products-*.json")), (RESULTS / "general.md").read_text(encoding="utf-8")
+        self.assertIn(TABLES.products(paths), page)
+        section = " ".join(page[page.index("\n## Products\n"):page.index("\n## Iterations beside PETSc\n")].split())
+        over_limit, over_copy, over_cusparse = {}, {}, {}
+        for path in paths:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            self.assertIn(f"commit {data['git_sha'][:7]}", section, path.name)
+            (deck,), name = data["decks"], path.stem.removeprefix("products-")
+            own = next(way for way in deck["ways"] if way["name"] == "product")
+            over_limit[name], over_copy[name] = own["time_over_limit"], median(own) / deck["copy"]["median"]
+            over_cusparse[name] = median(own) / min(median(way) for way in deck["ways"] if way["name"].startswith("cuSPARSE"))
+        chosen = [name for name in over_limit if name in ("star7-128", "box27-96") or re.fullmatch(r"blocks([2-9]|1[02])-\d+", name)]
+        self.assertEqual(len(chosen), 12)
+        found = re.search(r"apart, take ([\d.]+) times the limit in the geometric mean and at most ([\d.]+) times\*\* \([^)]*\), "
+                          r"([\d.]+) and at most ([\d.]+) times the copy's time", section)
+        self.assert_rounded(found.groups(), [figure for over in (over_limit, over_copy)
+                                             for figure in (mean(over[name] for name in chosen), max(over[name] for name in chosen))])
+        self.assert_rounded(re.search(r"All 21 take ([\d.]+) of cuSPARSE's time", section).groups(), [mean(over_cusparse.values())])
+        for name, begin in (("circuit-1000000", "The circuit, with four rows"), ("power-law-1000000", "Long-tailed rows of a power law")):
+            self.assert_rounded(re.search(begin + r"[^.]*? take[s]? ([\d.]+) times the limit and ([\d.]+) times as long as the copy", section).groups(),
+                                [over_limit[name], over_copy[name]])
+
     def test_cusparses_faster_format_counts(self):
         cases = [case(8, 2.0, csr=12.0, bsr=4.0), case(9, 2.0, csr=16.0, bsr=17.0), case(7, 2.0)]
         tables = TABLES.kernels({"cases": cases})
@@ -225,17 +249,19 @@ class Results(unittest.TestCase):
                     "copy": timed(0.001)["seconds"], "ways": made}
 
         with tempfile.TemporaryDirectory() as scratch:
-            paths = [pathlib.Path(scratch) / f"{name}.json" for name in ("products-star7-128", "products-blocks2-96", "mine")]
+            paths = [pathlib.Path(scratch) / f"{name}.json" for name in ("products-star7-128", "products-blocks10-36", "products-blocks2-96", "mine")]
             for path, one in zip(paths, (
                     deck(1, ways(product=0.002, residual=0.003, cuSPARSE_CSR=0.005, **{"cuSPARSE CSR, algorithm 2": 0.004})),
+                    deck(2, ways(product=0.002, cuSPARSE_CSR=0.004, cuSPARSE_BSR=0.0032)),
                     {**deck(2, ways(product=0.002, cuSPARSE_BSR=0.0032)), "left_out": [{"name": "cuSPARSE CSR", "why": "large"}]},
                     deck(1, ways(product=0.002)))):
                 path.write_text(json.dumps({"kind": "products", "copy_rate": 1e9, "decks": [one]}), encoding="utf-8")
-            (mine, _, alone), (name, what, text) = TABLES.tables_of([paths[2], *paths[:2]])
+            (mine, _, alone), (name, what, text) = TABLES.tables_of([paths[3], *paths[:3]])
         self.assertEqual((mine, name, what), ("mine.json", "products-*.json", "products"))
-        self.assertEqual(text.splitlines()[2:], ["| star7-128 | 7.0 | 2.00 | 1.25 | 1.00 | 4.00 |  |",
-                                                 "| blocks2-96 | 14.0 | 2.00 | 1.25 | 1.00 |  | 3.20 |"])
-        self.assertEqual(alone.splitlines()[2:], ["| matrix | 7.0 | 2.00 | 1.25 | 1.00 |"])
+        self.assertEqual(text.splitlines()[2:], ["| blocks2-96 | 14.0 | 2.0000 | 1.25 | 1.0000 |  | 3.2000 | 1.60 |",
+                                                 "| blocks10-36 | 14.0 | 2.0000 | 1.25 | 1.0000 | 4.0000 | 3.2000 | 1.60 |",
+                                                 "| star7-128 | 7.0 | 2.0000 | 1.25 | 1.0000 | 4.0000 |  | 2.00 |"])
+        self.assertEqual(alone.splitlines()[2:], ["| matrix | 7.0 | 2.0000 | 1.25 | 1.0000 |"])
 
     def test_refuses_what_it_has_no_table_for(self):
         with tempfile.TemporaryDirectory() as scratch:
