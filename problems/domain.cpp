@@ -84,7 +84,7 @@ ParameterTable grid_parameters() {
              "points that carry unknowns along x, y and z, or one number for all three; 1 makes an axis flat. "
              "Where boundary nodes are kept as rows they count, where they are dropped only interior nodes do",
          .minimum = Bound{1},
-         .maximum = Bound{100000}},
+         .maximum = Bound{most_points_a_side}},
         {.section = "grid",
          .key = "lengths",
          .type = ParameterType::reals,

@@ -66,6 +66,9 @@ struct OwnLengths {
 /// Those of `own` whose condition holds, otherwise those of the unit cube.
 std::array<double, 3> default_lengths(const Parameters& parameters, const std::vector<OwnLengths>& own);
 
+/// The largest number of points along an axis, as grid.cells.
+constexpr int most_points_a_side = 100000;
+
 /// Keys of section [grid]: cells, lengths, periodic.
 ParameterTable grid_parameters();
 

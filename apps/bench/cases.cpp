@@ -13,11 +13,10 @@
 
 #include "apps/command_line.hpp"
 #include "core/error.hpp"
+#include "problems/domain.hpp"
 
 namespace hyperplane {
 namespace {
-
-constexpr int most_points_a_side = 100000;  // as grid.cells
 
 /// Grid sides by stencil, for 1, 2, 4, 6 and 8 unknowns.
 using GridSides = std::vector<std::pair<std::string, std::vector<int>>>;
