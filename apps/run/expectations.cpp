@@ -35,6 +35,13 @@ const ParameterSpec& bound_of_drift() {
     return spec;
 }
 
+/// "there are a, b", or "did you mean a? There are a, b" if one of the known names is near to `name`.
+std::string in_place_of(const std::string& name, const std::vector<std::string>& known) {
+    const std::string near = nearest(name, known);
+    return fmt::format("{} {}", near.empty() ? "there are" : "did you mean " + near + "? There are",
+                       fmt::join(known, ", "));
+}
+
 /// Refuses what a key of [expect] says of diagnostics: what cannot hold of any run.
 class Names {
 public:
@@ -44,10 +51,7 @@ public:
         if (std::find(known_.begin(), known_.end(), name) != known_.end()) return;
         const std::string& problem = p_.text("problem", "name");
         if (known_.empty()) refuse(key, problem + " has no diagnostics of which this could hold; remove the key");
-        const std::string near = nearest(name, known_);
-        refuse(key, fmt::format("{} has no diagnostic '{}'; {} {}", problem, name,
-                                near.empty() ? "there are" : "did you mean " + near + "? There are",
-                                fmt::join(known_, ", ")));
+        refuse(key, fmt::format("{} has no diagnostic '{}'; {}", problem, name, in_place_of(name, known_)));
     }
     void check_drift(const char* key, const std::vector<std::string>& words) const {
         check_first(key, words);
@@ -249,9 +253,8 @@ void check_error_norm(const Parameters& parameters, const std::vector<std::strin
                              ": the exact solution of this problem is not known, so there is no error to bound; remove "
                              "the key");
         if (std::find(norms.begin(), norms.end(), name) == norms.end())
-            throw RefusedKey(
-                parameters, "expect", named ? "error_norm" : bound,
-                fmt::format(": there is no error norm called '{}'; there are: {}", name, fmt::join(norms, ", ")));
+            throw RefusedKey(parameters, "expect", named ? "error_norm" : bound,
+                             fmt::format(": there is no error norm called '{}'; {}", name, in_place_of(name, norms)));
     }
 }
 

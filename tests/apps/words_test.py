@@ -60,7 +60,9 @@ class KeysWithoutEffect(ProgramTest):
         self.refused(deck, "expect.max_diagnostic=1", says="expect.max_diagnostic: means nothing without expect.diagnostic")
         self.expect(0, "check", deck, "--set", "expect.error_norm=rms", "--set", "expect.max_error=1")
         self.refused(deck, "expect.error_norm=foo", "expect.max_error=1",
-                     says="--set: expect.error_norm: there is no error norm called 'foo'; there are: max, rms")
+                     says="--set: expect.error_norm: there is no error norm called 'foo'; there are max, rms")
+        self.refused(deck, "expect.error_norm=rmss", "expect.max_error=1",
+                     says="expect.error_norm: there is no error norm called 'rmss'; did you mean rms? There are max, rms")
         self.refused(deck, "problem.right_hand_side=random", "expect.max_error=1",
                      says="--set: expect.max_error: the exact solution of this problem is not known")
         for key in ("steps", "max_steps", "max_newton_iterations", "max_steady_residual"):
