@@ -250,9 +250,16 @@ RecordLock::RecordLock(const std::string& output, const Invocation& invocation, 
     of_file_.emplace(request);
 }
 
+std::vector<std::string> RecordLock::files(const std::string& output) {
+    const std::string file = resolve_links(output);
+    if (file == output) return {lock_beside(output)};
+    return {lock_beside(output), lock_beside(file)};
+}
+
 std::optional<OutputLock::Holder> RecordLock::holder(const std::string& output) {
-    const auto of_name = OutputLock::holder(lock_beside(output));
-    return of_name ? of_name : OutputLock::holder(lock_beside(resolve_links(output)));
+    for (const std::string& file : files(output))
+        if (auto found = OutputLock::holder(file)) return found;
+    return std::nullopt;
 }
 
 }  // namespace hyperplane

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "apps/command_line.hpp"
 #include "io/output_guard.hpp"
@@ -94,6 +95,8 @@ public:
     /// `key` as in OutputLock::Request.
     RecordLock(const std::string& output, const Invocation& invocation, const std::string& key = "");
 
+    /// The files of the locks: one, or for a link two.
+    static std::vector<std::string> files(const std::string& output);
     /// Who holds the lock of the name, or that of the file to which it leads.
     static std::optional<OutputLock::Holder> holder(const std::string& output);
 

@@ -10,7 +10,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <filesystem>
+#include <map>
 #include <string_view>
+#include <system_error>
 
 #include "core/error.hpp"
 
@@ -73,6 +76,14 @@ bool is_log(std::string_view bytes) {
     for (const char* level : {"hyperplane log", "info: ", "warning: ", "error: "})
         if (begins(bytes, level)) return true;
     return false;
+}
+
+/// The file to which a name leads, also if it does not exist yet, in a form that can be compared.
+std::string file_of(const std::string& name) {
+    const std::filesystem::path path = std::filesystem::absolute(resolve_links(name));
+    std::error_code unknown;  // what is wrong with the path is said where it is opened
+    const std::filesystem::path canonical = std::filesystem::weakly_canonical(path, unknown);
+    return unknown ? path.string() : canonical.string();
 }
 
 std::string what_it_is(mode_t mode) {
@@ -172,6 +183,18 @@ void guard_output(const std::string& path, const std::string& name, FileKind kin
 
 void guard_output(const std::string& name, FileKind kind, Overwrite overwrite) {
     guard_output(resolve_links(name), name, kind, overwrite);
+}
+
+void refuse_one_file_of_two(const std::vector<std::string>& names, const std::string& who, const std::string& advice) {
+    std::map<std::string, std::string> name_of;
+    for (const std::string& name : names) {
+        const auto [other, is_new] = name_of.emplace(file_of(name), name);
+        if (is_new) continue;
+        if (other->second == name)
+            throw FileError(fmt::format("{} names two files that {} writes; {}", name, who, advice));
+        throw FileError(fmt::format("{} and {} lead to the same file, {}, and {} writes both; {}", other->second, name,
+                                    other->first, who, advice));
+    }
 }
 
 void remove_own(const std::string& path, FileKind kind) {

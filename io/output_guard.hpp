@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace hyperplane {
 
@@ -47,6 +48,10 @@ bool is_own(const std::string& path, FileKind kind);
 void guard_output(const std::string& path, const std::string& name, FileKind kind, Overwrite overwrite);
 /// The same for a name that may be a link.
 void guard_output(const std::string& name, FileKind kind, Overwrite overwrite);
+
+/// Throws FileError if two of these names of outputs lead to the same file, because they are equal or because of links.
+/// `who` writes them, "a run", and `advice` says what to do.
+void refuse_one_file_of_two(const std::vector<std::string>& names, const std::string& who, const std::string& advice);
 
 /// Removes a file of this kind that this program wrote. Other files stay.
 void remove_own(const std::string& path, FileKind kind);

@@ -72,6 +72,17 @@ std::string output_path(const Invocation& invocation, const Deck& deck) {
     return path;
 }
 
+/// Throws FileError if the outputs could not be written, or if two of them would be one file.
+void guard_outputs(const std::string& path, const Invocation& invocation) {
+    guard_json(invocation);
+    require_writable(path, FileKind::comparison, invocation.overwrite());
+    const std::string json = invocation.value("json", "-");
+    std::vector<std::string> written = RecordLock::files(path);
+    written.insert(written.end(), {path, path + ".part"});
+    if (json != "-") written.push_back(json);
+    refuse_one_file_of_two(written, "compare", "name another file with --json or -o");
+}
+
 /// What a stopped earlier call of this comparison has left, if there was one. Throws UsageError if it was another
 /// comparison, or was made on another machine.
 std::optional<ComparisonData> unfinished(const std::string& path, const std::string& identity, const Comparison& now) {
@@ -212,10 +223,7 @@ int compare_asked(const Invocation& invocation, const RankOrNone& launched) {
     leave_out_keys_of_runs(deck, overrides, "compare", true);
     const Candidates candidates = read_candidates(deck, overrides, lists);
     const std::string path = output_path(invocation, deck);
-    if (first) {
-        guard_json(invocation);
-        require_writable(path, FileKind::comparison, invocation.overwrite());
-    }
+    if (first) guard_outputs(path, invocation);
     const Task task{invocation, deck, candidates, rules, {path, baseline_of(invocation, candidates), lists.all}};
     std::optional<RecordLock> lock;
     if (first) lock.emplace(path, invocation);

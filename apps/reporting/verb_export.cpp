@@ -47,7 +47,13 @@ public:
     /// "A" is "A.mtx", "A.mtx.gz" or "A.petsc".
     std::string file(const std::string& name) const { return name + "." + format_; }
     std::string path(const std::string& name) const { return (folder_ / file(name)).string(); }
-    void guard(const std::string& name) const { require_writable(path(name), FileKind::matrix, overwrite_); }
+    /// Throws FileError if files of these names could not be written, or if two of them would be one file.
+    void guard(const std::vector<const char*>& names) const {
+        std::vector<std::string> paths;
+        for (const char* name : names) paths.push_back(path(name));
+        for (const std::string& one : paths) require_writable(one, FileKind::matrix, overwrite_);
+        refuse_one_file_of_two(paths, "export", "remove the link, or name another folder with -o");
+    }
 
     void write(const std::string& name, const CsrMatrix& matrix, bool symmetric) {
         if (petsc_)
@@ -126,7 +132,7 @@ int export_verb(const Invocation& invocation) {
     std::vector<const char*> names{"A", "b", "x"};
     if (order) names.push_back("order");
     if (factors) names.insert(names.end(), {"L", "D", "U"});
-    for (const char* name : names) folder.guard(name);
+    folder.guard(names);
     Vector u = a_case.make_vector("state"), x = a_case.make_vector("correction");
     LinearSystem system = make_system(a_case);
     assemble_first(a_case, u, system);

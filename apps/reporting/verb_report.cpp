@@ -33,6 +33,8 @@ int report_verb(const Invocation& invocation) {
     refuse_picture_as_page(page);
     if (!printed) require_writable(page, FileKind::page, overwrite);
     if (invocation.has("png")) require_writable(picture, FileKind::picture, overwrite);
+    if (!printed && invocation.has("png"))
+        refuse_one_file_of_two({page, picture}, "report", "remove the link, or name another file");
     const MemoryFile drawn_page, drawn_picture;
     std::vector<std::string> words;
     for (const std::string& file : invocation.arguments) words.push_back(as_argument(file));

@@ -12,25 +12,6 @@
 #include "io/companions.hpp"
 
 namespace hyperplane {
-namespace {
-
-/// The file to which a name leads, also if it does not exist yet, in a form that can be compared.
-std::string file_of(const std::string& path) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(resolve_links(path))).string();
-}
-
-/// Throws FileError if links make one file of two names of outputs.
-void refuse_one_file_of_two(const std::vector<std::string>& names) {
-    std::map<std::string, std::string> name_of;
-    for (const std::string& name : names)
-        if (const auto [other, is_new] = name_of.emplace(file_of(name), name); !is_new)
-            throw FileError(
-                fmt::format("{} and {} lead to the same file, {}, and a run writes both; remove the link, or set "
-                            "output.file to another name",
-                            other->second, name, other->first));
-}
-
-}  // namespace
 
 Index MemoryPlan::total() const {
     Index sum = 0;
@@ -128,7 +109,7 @@ std::vector<std::string> Case::output_paths() const {
 
 void Case::guard_outputs() const {
     guard_output(record_path(), FileKind::record, overwrite);
-    refuse_one_file_of_two(output_paths());
+    refuse_one_file_of_two(output_paths(), "a run", "remove the link, or set output.file to another name");
     guard_output(record_path() + ".part", FileKind::record, overwrite);
     if (parameters.boolean("output", "fields")) guard_output(fields_path(), FileKind::fields, overwrite);
     if (parameters.boolean("output", "profile")) guard_output(profile_path(), FileKind::json, overwrite);

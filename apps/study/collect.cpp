@@ -330,6 +330,7 @@ int study_collect(const Study& study, const Invocation& invocation) {
     const Overwrite overwrite = invocation.overwrite();
     require_writable(image_path, FileKind::study, overwrite);
     require_writable(csv_path, FileKind::csv, overwrite);
+    refuse_one_file_of_two({image_path, csv_path}, "study collect", "remove the link, or give -o another name");
     Table table = make_table(study);
     int results = 0;
     for (const Row& row : table.rows) results += row.state.has_result();

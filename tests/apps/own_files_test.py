@@ -40,6 +40,50 @@ class Names(ProgramTest):
         self.expect(0, "run", self.deck, "--set", "output.file=w.h5", "--set", "output.fields=false")
 
 
+class Outputs(ProgramTest):
+    """Of verbs that write two files or more: each is refused before any work, also where --force allows to replace them."""
+
+    def refused(self, *words, says):
+        before = sorted(os.listdir(self.folder))
+        for more in ((), ("--force",)):
+            done = self.expect(7, *words, *more, says=says)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_compare(self):
+        deck = self.write("a.ini", POISSON.format(cells=6))
+        words = ("compare", deck, "--preconditioners", "jacobi,none", "--reps", "1", "-o", "c.h5", "--json")
+        os.symlink("c.h5", self.folder / "link.json")
+        os.symlink(".", self.folder / "here")
+        self.refused(*words, "c.h5", says="c.h5 names two files that compare writes; name another file with --json or -o")
+        for name in ("./c.h5", "link.json", "here/c.h5", str(self.folder / "c.h5")):
+            self.refused(*words, name, says=f"c.h5 and {name} lead to the same file, ")
+        for name in ("c.h5.part", "c.lock"):
+            self.refused(*words, name, says=f"{name} names two files that compare writes")
+        os.symlink("d.h5", self.folder / "link.h5")
+        self.refused(*words[:-3], "-o", "link.h5", "--json", "d.lock", says="d.lock names two files")
+        self.expect(0, *words, "c.json")
+        self.assertEqual(self.expect(0, "info", "c.h5", "--json").stdout[0], "{")
+
+    def test_export(self):
+        deck = self.write("a.ini", POISSON.format(cells=4))
+        os.symlink("b.mtx", self.folder / "A.mtx")
+        self.refused("export", deck, says=["A.mtx and ./b.mtx lead to the same file", "export writes both; remove the link"])
+        self.expect(0, "export", deck, "-o", "other")
+
+    def test_report(self):
+        self.expect(0, "run", self.write("a.ini", POISSON.format(cells=4)))
+        os.symlink("page.html", self.folder / "page.png")
+        self.refused("report", "a.h5", "-o", "page.html", "--png", "page.png",
+                     says="page.html and page.png lead to the same file")
+
+    def test_study_collect(self):
+        study = self.write("s.ini", POISSON.format(cells=4) + "[sweep]\npreconditioner.name = jacobi, none\n")
+        self.expect(0, "study", "run", study, "--quiet")
+        os.symlink("t.h5", self.folder / "t.csv")
+        self.refused("study", "collect", study, "-o", "t", says="t.h5 and t.csv lead to the same file")
+
+
 class Input(ProgramTest):
     def setUp(self):
         super().setUp()
