@@ -14,6 +14,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,13 +86,16 @@ struct DeckSchema {
     };
     /// The default that a key has where another key has some value.
     struct OtherDefault {
-        std::string of, is;      ///< "preconditioner.name", and its default
-        std::string key, value;  ///< the key that decides, "problem.name", and its value
+        std::string of, is;          ///< "preconditioner.name", and its default
+        std::string key, value;      ///< the key that decides, "problem.name", and its value
+        std::string component = "";  ///< the component to which that key belongs; empty: to all of its section
     };
     ParameterTable common;  ///< has the key `name` of each section with components
     std::vector<Component> components;
     std::vector<Refused> refused = {};
     std::vector<OtherDefault> other_defaults = {};  ///< of keys in `common`
+    /// Those of these keys whose default no line `key ?= value` changes, since a component decides about it.
+    std::set<std::string> decided_defaults = {};
 
     /// The component with this name or alias; null if there is none.
     const Component* find(const std::string& section, const std::string& name) const;

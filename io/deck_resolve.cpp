@@ -25,6 +25,11 @@ std::string suggestion(const std::string& near) {
     return near.empty() ? "" : "; did you mean " + near + "?";
 }
 
+/// The key of a table, which has it.
+const ParameterSpec& find_key(const ParameterTable& table, const std::string& name) {
+    return *std::find_if(table.begin(), table.end(), [&](const ParameterSpec& spec) { return spec.name() == name; });
+}
+
 /// A parameter for Boost: text that check_value accepts. It is composing, so that every later value is checked and
 /// replaces the one before; by itself Boost would keep the first.
 class CheckedText : public po::value_semantic {
@@ -131,19 +136,41 @@ private:
             }
     }
 
+    /// The default of a key as the deck's own keys lead to it, without what overrides these.
+    std::string own_default(const std::string& name) const {
+        std::vector<DeckEntry> named = deck_.entries;
+        for (DeckEntry& entry : named)
+            if (const Component* component = entry.key == "name" ? schema_.find(entry.section, entry.value) : nullptr)
+                entry.value = component->name;
+        return find_key(schema_.common_beside(named), name).default_value;
+    }
+
+    /// Whether a line `key ?= value` is left out whatever it says. In somebody's deck it is refused unless it says what
+    /// the default is; in records of earlier programs it may say something else.
+    bool leaves_out_decided(const DeckEntry& entry) {
+        const std::string name = entry.name();
+        if (!schema_.decided_defaults.count(name) || check_value(find_key(schema_.common, name), entry.value))
+            return false;
+        if (const std::string is = own_default(name); !deck_.of_record && entry.value != is)
+            report(entry,
+                   fmt::format("{0} ?= {1} would be ignored, since this default follows other keys{3}; write {2} = "
+                               "{1}, or leave the line out (hyperplane help {0})",
+                               name, entry.value, entry.key, is.empty() ? "" : " and is " + is + " here"));
+        return true;
+    }
+
     /// Leaves out lines such as `name ?= struct_ilu` that a record has for a default which follows other keys: with
     /// other values of those it is another one.
     void leave_out_followed_defaults() {
         const auto is_one = [&](const DeckEntry& entry, const DeckSchema::OtherDefault& other) {
-            if (entry.name() != other.of) return false;
-            const auto own = std::find_if(schema_.common.begin(), schema_.common.end(),
-                                          [&](const ParameterSpec& spec) { return spec.name() == other.of; });
-            return entry.value == other.is || (own != schema_.common.end() && entry.value == own->default_value);
+            return entry.name() == other.of &&
+                   (entry.value == other.is || entry.value == find_key(schema_.common, other.of).default_value);
         };
         std::erase_if(entries_, [&](const DeckEntry& entry) {
             return entry.is_default &&
-                   std::any_of(schema_.other_defaults.begin(), schema_.other_defaults.end(),
-                               [&](const DeckSchema::OtherDefault& other) { return is_one(entry, other); });
+                   (leaves_out_decided(entry) ||
+                    std::any_of(schema_.other_defaults.begin(), schema_.other_defaults.end(),
+                                [&](const DeckSchema::OtherDefault& other) { return is_one(entry, other); }));
         });
     }
 
@@ -356,10 +383,12 @@ ParameterTable DeckSchema::common_beside(const std::vector<DeckEntry>& entries) 
     std::map<std::string, std::string> values;
     for (const DeckEntry& entry : entries) values[entry.name()] = entry.value;
     ParameterTable table = common;
-    for (const OtherDefault& other : other_defaults)
-        if (const auto at = values.find(other.key); at != values.end() && at->second == other.value)
-            for (ParameterSpec& spec : table)
-                if (spec.name() == other.of) spec.default_value = other.is;
+    for (const OtherDefault& other : other_defaults) {
+        const std::string& component = values[other.key.substr(0, other.key.find('.')) + ".name"];
+        if (values[other.key] != other.value || (!other.component.empty() && component != other.component)) continue;
+        for (ParameterSpec& spec : table)
+            if (spec.name() == other.of) spec.default_value = other.is;
+    }
     return table;
 }
 

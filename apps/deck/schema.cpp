@@ -281,8 +281,10 @@ DeckSchema deck_schema() {
     for (const auto& row : problems()) {
         if (!row.has_grid) general("problem.name", row.name);
         for (const OwnLengths& own : row.lengths)
-            schema.other_defaults.push_back({"grid.lengths", own.text(), "problem." + own.with.key, own.with.value});
+            schema.other_defaults.push_back(
+                {"grid.lengths", own.text(), "problem." + own.with.key, own.with.value, row.name});
     }
+    schema.decided_defaults = {"grid.lengths"};
     add_components(schema, "problem", problems());
     add_components(schema, "solver", solvers());
     add_components(schema, "preconditioner", preconditioners());

@@ -189,7 +189,9 @@ std::string deck_reference() {
         "A deck is an INI file. `;` and `#` begin a comment at the start of a line or after white space; a value in "
         "double quotes may hold them. Lists are written with blanks or commas. Integers may be written `1e3`. "
         "`key ?= value` gives a key a default: the key does not count as given, and the line is ignored if the key "
-        "does not apply; the defaults in the resolved deck of a record have this form. "
+        "does not apply; the defaults in the resolved deck of a record have this form. A line that gives "
+        "`grid.lengths` "
+        "another default than it has is refused, since this default follows other keys. "
         "A key that does not apply is an error. `hyperplane run DECK --set section.key=value` overrides a key; "
         "the last one wins. File names are relative to the deck's folder, those in [output] to the current "
         "directory.\n\n";

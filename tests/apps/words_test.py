@@ -110,6 +110,19 @@ class Places(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells=4).replace("[grid]", "[grid]\nfoo ?= 3\nlengths ?= x"))
         self.expect(2, "check", deck, says=["a.ini:5: unknown key grid.foo", "a.ini:6: grid.lengths: expected a finite number"])
 
+    def test_a_default_that_would_be_ignored(self):
+        deck = POISSON.format(cells=4)
+        for problem, value, here in ((deck, "2", " and is 1 here"), (deck, "10", " and is 1 here"),
+                                     ("[problem]\nname = euler\ncase = vortex\n[grid]\n", "1", " and is 10 here"),
+                                     ("[problem]\nname = ch\n[grid]\n", "1", "")):
+            self.write("a.ini", problem.replace("[grid]", f"[grid]\nlengths ?= {value}"))
+            for verb in ("check", "run"):
+                self.expect(2, verb, "a.ini", says=f": grid.lengths ?= {value} would be ignored, since this default follows other "
+                            f"keys{here}; write lengths = {value}, or leave the line out (hyperplane help grid.lengths)")
+        self.expect(0, "check", self.write("a.ini", deck.replace("[grid]", "[grid]\nlengths ?= 1")))
+        self.expect(0, "run", self.write("v.ini", "[problem]\nname = euler\ncase = vortex\n[grid]\ncells = 8\nlengths ?= 10\n[time]\nsteps = 1\n"))
+        self.expect(0, "check", "v.h5", "--set", "problem.case=taylor_green")
+
     def test_a_number_with_a_unit(self):
         deck = self.write("a.ini", POISSON.format(cells=4))
         self.expect(2, "check", deck, "--set", "device.memory_limit=2GB", says="expected a finite number in MiB, got '2GB'")

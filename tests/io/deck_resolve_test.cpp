@@ -310,6 +310,40 @@ TEST(Defaults, FollowOtherKeys) {
     EXPECT_EQ(with("[output]\nfields = false\n[solver]\nmax_iterations ?= 8\n").integer("solver", "max_iterations"), 8);
 }
 
+TEST(Defaults, ThatNoLineDecidesAreRefusedUnlessTheySayWhatIs) {
+    DeckSchema s = sample_schema();
+    s.other_defaults = {{"solver.max_iterations", "9", "problem.name", "convection_diffusion"}};
+    s.decided_defaults = {"solver.max_iterations"};
+    const auto with = [&](const std::string& source, bool of_record, const std::vector<std::string>& overrides = {}) {
+        std::vector<DeckEntry> entries;
+        for (const std::string& text : overrides) entries.push_back(parse_override(text));
+        Deck deck = parse_deck(source + grid, "deck.ini");
+        deck.of_record = of_record;
+        return resolve(deck, entries, s).integer("solver", "max_iterations");
+    };
+    const std::string of_nine = "[problem]\nname = cd\n";  // an alias
+    const auto line = [](int value) { return fmt::format("[solver]\nmax_iterations ?= {}\n", value); };
+    for (const int value : {2000, 9, 7}) {
+        EXPECT_EQ(with(line(value), true), 2000) << value;
+        EXPECT_EQ(with(of_nine + line(value), true), 9) << value;
+    }
+    for (const int value : {9, 7}) EXPECT_THROW(with(line(value), false), UsageError) << value;
+    for (const int value : {2000, 7}) EXPECT_THROW(with(of_nine + line(value), false), UsageError) << value;
+    EXPECT_EQ(with(line(2000), false), 2000);
+    EXPECT_EQ(with(of_nine + line(9), false), 9);
+    EXPECT_EQ(with(line(2000), false, {"problem.name=cd"}), 9);  // as the deck's own keys lead to it
+    EXPECT_EQ(with("[solver]\nmax_iterations = 7\n", false), 7);
+    try {
+        with(of_nine + line(7), false);
+    } catch (const UsageError& error) {
+        EXPECT_STREQ(
+            error.what(),
+            "deck.ini:4: solver.max_iterations ?= 7 would be ignored, since this default follows other keys and "
+            "is 9 here; write max_iterations = 7, or leave the line out (hyperplane help "
+            "solver.max_iterations)");
+    }
+}
+
 TEST(Defaults, AreIgnoredWhereTheyDoNotApply) {
     // Defaults of keys that belong to gmres, and to a form of gmres that was not chosen.
     const Parameters cg = resolved(grid + "[solver]\nname ?= gmres\nrestart ?= 10\n", {"solver.name=cg"});
