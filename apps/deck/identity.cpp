@@ -17,12 +17,15 @@ bool holds(const Sections& sections, const std::string& section) {
     return std::find(sections.begin(), sections.end(), section) != sections.end();
 }
 
-/// The text of a value as it is hashed. Earlier programs said that grid.lengths is 1 where it is not given, whatever
-/// box a problem has; their hashes stay. Where the default is another box, the unit cube that a deck gives is not that
-/// one.
+/// The key whose default earlier programs had wrong: to them grid.lengths was 1 where it is not given, whatever box a
+/// problem has. Their records say so, and their hashes were made of it; both stay good.
+constexpr const char* box_key = "grid.lengths";
+
+/// The text of a value as it is hashed. Where the default is another box, the unit cube that a deck gives is told apart
+/// from the 1 for a default.
 std::string hashed_text(const Parameters& parameters, const Parameters::Value& value) {
     const ParameterSpec& spec = value.spec;
-    if (spec.name() != "grid.lengths") return value.text;
+    if (spec.name() != box_key) return value.text;
     if (!parameters.is_given(spec.section, spec.key)) return "1";
     return value.text == "1" && spec.default_value != "1" ? "1 1 1" : value.text;
 }
@@ -33,9 +36,8 @@ std::vector<std::string> deck_differences(const Parameters& parameters, const st
                                           const Sections& ignored) {
     std::map<std::string, std::string> before;
     for (const DeckEntry& entry : parse_deck(resolved, "resolved deck").entries) {
-        // Records of earlier programs have grid.lengths ?= 1, whatever box a problem had: its default counts, as for a
-        // key that the record does not have.
-        const bool default_box = entry.is_default && entry.name() == "grid.lengths";
+        // The problem's own box counts, as for a key that the record does not have.
+        const bool default_box = entry.is_default && entry.name() == box_key;
         if (default_box || holds(ignored, entry.section)) continue;
         // The problem decided on such a default, and a deck that is only resolved has no problem.
         const bool decided = entry.is_default && has_regime_default(entry.name()) &&
