@@ -210,8 +210,8 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
     const SystemPrint print{fingerprint(*made.system.a), made.system.p ? fingerprint(*made.system.p) : 0,
                             fingerprint(made.system.b, order), fingerprint(made.du, order),
                             fingerprint(a_case.criteria)};
-    if (print_ == SystemPrint{}) print_ = print;
-    if (!(print == print_))
+    if (!print_) print_ = print;
+    if (print != *print_)
         throw Error(ExitCode::internal, "two memory layouts hold different systems, so nothing can be compared");
     return made;
 }

@@ -97,7 +97,8 @@ public:
     /// Seconds in which kernels were compiled, with those of an earlier call.
     double compile_seconds() const;
     const std::vector<Trial>& trials() const { return trials_; }  ///< in the candidates' order
-    const SystemPrint& print() const { return print_; }
+    /// Nothing until a candidate gets as far as the system.
+    const std::optional<SystemPrint>& print() const { return print_; }
     std::vector<std::string> warnings() const { return foundation_.problem->warnings(); }
     const SystemShape& shape() const { return foundation_.problem->shape(); }
     const Context& context() const { return foundation_.context; }
@@ -171,7 +172,7 @@ private:
     Foundation foundation_;
     Bytes problem_memory_;                         ///< of the problem as the deck describes it
     std::map<const Problem*, Bytes> form_memory_;  ///< what each form and order needs besides
-    SystemPrint print_;
+    std::optional<SystemPrint> print_;
     std::vector<std::unique_ptr<Prepared>> systems_;  ///< one for each form, order and layout
     std::vector<double> b_;                           ///< b in the given order, if A is singular
     std::vector<Entrant> entrants_;

@@ -33,7 +33,6 @@ std::map<std::string, std::string> system_text(const Comparison& comparison, con
                                                const CompareRules& rules) {
     const SystemShape& shape = comparison.shape();
     const Grid& grid = shape.grid;
-    const SystemPrint& print = comparison.print();
     std::map<std::string, std::string> text = {
         {"problem", parameters.text("problem", "name")},
         {"unknowns", fmt::format("{}", grid.points() * shape.dof)},
@@ -44,14 +43,16 @@ std::map<std::string, std::string> system_text(const Comparison& comparison, con
         {"host", host_name()},
         {"memory", comparison.one_at_a_time() ? "holds one candidate at a time, made anew for each turn"
                                               : "holds all candidates at once"},
-        {"fingerprint", in_hex(print.all())},
-        {"fingerprint_a", in_hex(print.a)},
-        {"fingerprint_b", in_hex(print.b)},
-        {"fingerprint_x0", in_hex(print.x0)},
-        {"fingerprint_criterion", in_hex(print.criterion)},
     };
     if (!grid.plain_rows) text["cells"] = fmt::format("{} x {} x {}", grid.nx, grid.ny, grid.nz);
-    if (shape.separate_preconditioner_matrix) text["fingerprint_p"] = in_hex(print.p);
+    if (const auto& print = comparison.print()) {
+        text.insert({{"fingerprint", in_hex(print->all())},
+                     {"fingerprint_a", in_hex(print->a)},
+                     {"fingerprint_b", in_hex(print->b)},
+                     {"fingerprint_x0", in_hex(print->x0)},
+                     {"fingerprint_criterion", in_hex(print->criterion)}});
+        if (shape.separate_preconditioner_matrix) text["fingerprint_p"] = in_hex(print->p);
+    }
     return text;
 }
 

@@ -29,7 +29,7 @@ void Comparison::resume(const ComparisonData& earlier) {
             system_for(*entrant.a_case);
             break;
         }
-    if (has_system(earlier) && !(print_ == SystemPrint{}) && earlier.system.at("fingerprint") != in_hex(print_.all()))
+    if (has_system(earlier) && print_ && earlier.system.at("fingerprint") != in_hex(print_->all()))
         throw UsageError(fmt::format(
             "{} holds an unfinished comparison on another linear system than that of this deck; --fresh starts over",
             earlier.path));

@@ -242,7 +242,8 @@ std::string when_none_converged(const ComparisonData& c) {
 
 bool has_system(const ComparisonData& c) {
     const auto a = c.system.find("fingerprint_a");
-    return a != c.system.end() && a->second != in_hex(0) && c.system.count("fingerprint") > 0;
+    const bool zero = a != c.system.end() && a->second == in_hex(0);  // as earlier programs said that there is none
+    return c.system.count("fingerprint") > 0 && !zero;
 }
 
 std::optional<Index> solves_to_pay_off(const ComparisonData& c, std::size_t at) {

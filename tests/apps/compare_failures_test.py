@@ -52,6 +52,9 @@ class Failures(CompareTest):
         done = self.expect(3, "compare", deck, "--preconditioners", "sync_free_ilu,par_ilut")
         self.assertIn("fingerprint   none: no candidate got as far as the system", done.stdout)
         self.assertNotIn("turn 1", done.stderr)
+        done = self.run_program("compare", deck, "--preconditioners", "sync_free_ilu,par_ilut", "--json", "-")
+        self.assertEqual([key for key in json.loads(done.stdout)["system"] if "fingerprint" in key], [])
+        self.assertIn("fingerprint   none", self.expect(0, "info", "a_compare.h5").stdout)
 
     def test_keys_that_mean_nothing_elsewhere(self):
         """Sweeps written for jacobi_sweeps hold where triangles are swept, and do not disturb exact solves."""

@@ -9,6 +9,7 @@ from program import INPUTS, POISSON, TRANSPORT, CompareTest
 
 try:
     import h5py
+    import numpy
 except ImportError:
     h5py = None
 
@@ -346,6 +347,18 @@ class Files(CompareTest):
         page = (self.folder / "a.html").read_text()
         for name in ("gmres+jacobi", "gmres+struct_ilu:fill_level=1", "cg+jacobi"):
             self.assertIn(name, page)
+
+    @unittest.skipUnless(h5py, "no h5py")
+    def test_one_of_an_earlier_program_that_had_no_system_goes_on(self):
+        words = ("compare", self.poisson(), "--preconditioners", "jacobi,none", "--reps", "1")
+        self.expect(75, *words, stop_at=1)
+        path = self.folder / "a_compare.h5"
+        path.write_bytes(path.read_bytes()[512:])  # without its seal, which proves what it was
+        with h5py.File(path, "r+") as file:
+            for part, digit in (("", b"1"), ("_a", b"0"), ("_b", b"0"), ("_x0", b"0"), ("_criterion", b"0")):
+                file["system"].attrs["fingerprint" + part] = numpy.bytes_(16 * digit)
+        self.assertIn("fingerprint   none: no candidate got as far as the system", self.expect(0, "info", "a_compare.h5").stdout)
+        self.expect(0, *words, says="was stopped: going on after turn 0 of 1")
 
     @unittest.skipUnless(h5py, "no h5py")
     def test_the_python_module_reads_every_candidate(self):
