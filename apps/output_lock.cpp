@@ -94,6 +94,11 @@ std::string lock_beside(const std::string& output) {
     return stem_of(output) + ".lock";
 }
 
+/// An output, for messages.
+std::string shown_output(const std::string& output, const std::string& file) {
+    return file == output ? output : fmt::format("{} (a link to {})", output, file);
+}
+
 OutputLock::Request request_of(const std::string& output, const Invocation& invocation, const std::string& key) {
     OutputLock::Request request = lock_request(output, invocation);
     request.key = key;
@@ -231,9 +236,8 @@ std::optional<OutputLock::Holder> OutputLock::holder(const std::string& path) {
 }
 
 OutputLock::Request lock_request(const std::string& output, const Invocation& invocation) {
-    const std::string file = resolve_links(output);
     return {.path = lock_beside(output),
-            .what = file == output ? output : fmt::format("{} (a link to {})", output, file),
+            .what = shown_output(output, resolve_links(output)),
             .command = invocation.verb + (invocation.arguments.empty() ? "" : " " + invocation.arguments.back()),
             .overwrite = invocation.overwrite(),
             .wait = invocation.has("wait"),
@@ -241,13 +245,28 @@ OutputLock::Request lock_request(const std::string& output, const Invocation& in
 }
 
 RecordLock::RecordLock(const std::string& output, const Invocation& invocation, const std::string& key)
-    : of_name_(request_of(output, invocation, key)) {
-    // Only now, since the link may have been changed while this process waited for the lock of its name.
-    const std::string file = resolve_links(output);
-    if (file == output) return;
-    OutputLock::Request request = request_of(output, invocation, key);
-    request.path = lock_beside(file);
+    : request_(request_of(output, invocation, key)), output_(output), of_name_(request_) {
+    lock_file();  // only now, since the link may have been changed while this process waited for the lock of its name
+}
+
+void RecordLock::lock_file() {
+    file_ = resolve_links(output_);
+    if (file_ == output_) return;
+    OutputLock::Request request = request_;
+    request.path = lock_beside(file_);
+    request.what = shown_output(output_, file_);
     of_file_.emplace(request);
+}
+
+std::string RecordLock::to_write() {
+    const std::string now = resolve_links(output_);
+    if (now == output_ || now == file_) return output_;
+    if (file_ != output_) {
+        logging::warn("{} leads to {} now; {} is written, to which it led at the beginning", output_, now, file_);
+        return file_;
+    }
+    lock_file();
+    return output_;
 }
 
 std::vector<std::string> RecordLock::files(const std::string& output) {

@@ -89,11 +89,17 @@ OutputLock::Request lock_request(const std::string& output, const Invocation& in
 
 /// Locks an output under its name and, if that is a link, the file to which it leads. So one file has one lock under
 /// all its names, and nobody else works under this name or writes the files beside it, even if the link is changed or
-/// removed meanwhile.
+/// removed meanwhile. The output itself is written where to_write() says, since a changed link may lead to a file that
+/// is not locked.
 class RecordLock {
 public:
     /// `key` as in OutputLock::Request.
     RecordLock(const std::string& output, const Invocation& invocation, const std::string& key = "");
+
+    /// The name under which the output is written at last, to be asked for just before. If the name has been a link and
+    /// leads to another file now, it is the file to which it led, with a warning. If it has been none and is a link
+    /// now, the file to which it leads is locked first; throws as the constructor does.
+    std::string to_write();
 
     /// The files of the locks: one, or for a link two.
     static std::vector<std::string> files(const std::string& output);
@@ -101,6 +107,11 @@ public:
     static std::optional<OutputLock::Holder> holder(const std::string& output);
 
 private:
+    /// Locks the file to which the name leads, if it is a link.
+    void lock_file();
+
+    OutputLock::Request request_;  ///< for the name
+    std::string output_, file_;    ///< the name, and where it leads
     OutputLock of_name_;
     std::optional<OutputLock> of_file_;
 };

@@ -260,7 +260,8 @@ void RecordWriter::publish() {
     write_record(impl_->data, impl_->part(), {FileKind::record}, impl_->overwrite);
 }
 
-void RecordWriter::finish(const std::string& status, ExitCode exit_code, const std::string& message) {
+void RecordWriter::finish(const std::string& status, ExitCode exit_code, const std::string& message,
+                          const std::string& file) {
     if (!impl_->written) return;
     if (!impl_->not_kept.empty()) throw FileError(impl_->not_kept);
     RecordData& d = impl_->data;
@@ -268,7 +269,7 @@ void RecordWriter::finish(const std::string& status, ExitCode exit_code, const s
     d.status = status;
     d.exit_code = int(exit_code);
     d.message = message;
-    write_record(d, d.path, {FileKind::record}, impl_->overwrite);
+    write_record(d, file.empty() ? d.path : file, {FileKind::record}, impl_->overwrite);
     unlink(impl_->part().c_str());
 }
 

@@ -146,8 +146,9 @@ public:
     /// Replaces FILE.part; the status stays "running". If it throws FileError, the earlier FILE.part is as before.
     void publish();
     /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes FILE.part. If it
-    /// throws FileError, both files are as before.
-    void finish(const std::string& status, ExitCode exit_code, const std::string& message);
+    /// throws FileError, both files are as before. If another `file` is named, that is written in place of FILE.
+    void finish(const std::string& status, ExitCode exit_code, const std::string& message,
+                const std::string& file = "");
 
 private:
     RecordWriter();

@@ -115,6 +115,7 @@ struct Task {
     Candidates candidates;
     CompareRules rules;
     ComparisonSetting setting;
+    RecordLock* lock;  ///< of the record; null in launched processes after the first
 };
 
 /// The results that an unfinished comparison has left. The first rank finds them, ranks that are threads share them,
@@ -144,14 +145,20 @@ private:
 /// measurements must not be lost to a full disk. Returns the exit status.
 int conclude(const Task& task, ComparisonData data, const Keeper& keeper) {
     const Invocation& invocation = task.invocation;
-    bool written = true;
+    bool written = false;
+    const auto failed = [&](const Error& error) {
+        logging::error("{}", error.what());
+        data.exit_code = int(error.code());
+    };
     try {
+        data.path = task.lock->to_write();
         write_comparison(data, invocation.overwrite());
         keeper.remove();
+        written = true;
     } catch (const FileError& error) {
-        logging::error("{}", error.what());
-        written = false;
-        data.exit_code = int(ExitCode::file);
+        failed(error);
+    } catch (const LockedError& error) {
+        failed(error);
     }
     if (!data.complete) logging::warn("stopped by {}: the same command goes on", signal_name(stop_signal()));
     if (invocation.value("json") != "-") {
@@ -165,7 +172,7 @@ int conclude(const Task& task, ComparisonData data, const Keeper& keeper) {
 
 /// Runs the comparison; of several ranks the first one also writes and prints.
 int compare(const Task& task, Comparison& comparison, Beginning& beginning) {
-    const auto& [invocation, deck, candidates, rules, setting] = task;
+    const auto& [invocation, deck, candidates, rules, setting, lock] = task;
     const bool first = is_first_rank(comparison.context());
     if (first) {
         for (const std::string& warning : comparison.warnings()) logging::warn("{}", warning);
@@ -224,9 +231,10 @@ int compare_asked(const Invocation& invocation, const RankOrNone& launched) {
     const Candidates candidates = read_candidates(deck, overrides, lists);
     const std::string path = output_path(invocation, deck);
     if (first) guard_outputs(path, invocation);
-    const Task task{invocation, deck, candidates, rules, {path, baseline_of(invocation, candidates), lists.all}};
+    const ComparisonSetting setting{path, baseline_of(invocation, candidates), lists.all};
     std::optional<RecordLock> lock;
     if (first) lock.emplace(path, invocation);
+    const Task task{invocation, deck, candidates, rules, setting, first ? &*lock : nullptr};
     return compare_on_ranks(task, launched);
 }
 

@@ -96,13 +96,19 @@ std::string message_of(const Outcome& outcome, const Judgement& judgement) {
 
 /// Finishes the record. Where it cannot be written the run has failed, but its verdict is still printed. If a file
 /// error has already ended the run, another one is not reported.
-void finish(RecordWriter& record, const Outcome& outcome, Judgement& judgement) {
-    try {
-        record.finish(status_of(judgement.code), judgement.code, message_of(outcome, judgement));
-    } catch (const FileError& error) {
+void finish(RecordWriter& record, RecordLock& lock, const Outcome& outcome, Judgement& judgement) {
+    const auto failed = [&](const Error& error) {
         judgement.recorded = false;
-        judgement.code = ExitCode::file;
+        judgement.code = error.code();
         if (outcome.code != ExitCode::file) logging::error("{}", error.what());
+    };
+    try {
+        const std::string file = lock.to_write();
+        record.finish(status_of(judgement.code), judgement.code, message_of(outcome, judgement), file);
+    } catch (const FileError& error) {
+        failed(error);
+    } catch (const LockedError& error) {
+        failed(error);
     }
 }
 
@@ -147,7 +153,8 @@ Outcome compute(const Case& a_case, RecordWriter& record, Progress::Style style,
 }
 
 /// Judges and finishes a run, and prints the verdict; returns the exit status.
-int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, const Invocation& invocation) {
+int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, RecordLock& lock,
+             const Invocation& invocation) {
     Judgement judgement = judge(a_case.parameters, outcome);
     const bool profiled = a_case.parameters.boolean("output", "profile");
     if (profiled) write_profile(a_case);
@@ -157,7 +164,7 @@ int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, c
         logging::write(judgement.code == ExitCode::ok ? logging::Level::info : logging::Level::error, "{}",
                        fmt::make_format_args(outcome.message));
     for (const std::string& unmet : judgement.unmet) logging::error("{}", unmet);
-    finish(record, outcome, judgement);
+    finish(record, lock, outcome, judgement);
     if (judgement.code == ExitCode::ok) CheckpointSlots(a_case.record_path()).remove();
     if (invocation.has("json"))
         fmt::print("{}", to_text(verdict_json(a_case, outcome, judgement)));
@@ -202,7 +209,7 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
     record.publish();
     const Outcome outcome =
         compute(a_case, record, Progress::style_for_stderr(invocation.has("quiet")), std::move(before));
-    return conclude(a_case, outcome, record, invocation);
+    return conclude(a_case, outcome, record, *beginning.lock, invocation);
 }
 
 /// A run computes one of these: a deck, or a case of a study.

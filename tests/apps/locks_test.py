@@ -155,6 +155,41 @@ class Runs(Locks):
         self.assertEqual(len(self.record("out.h5")["solves"]), 120)
         self.assertEqual(list(self.folder.glob("*.lock")), [])
 
+    def test_two_runs_write_two_files_where_a_link_changes(self):
+        """A link, or a name that becomes one, leads to the record of another run when the first one ends."""
+        deck = self.write("a.ini", LONG)
+        out = self.folder / "out.h5"
+        for linked in (True, False):
+            with self.subTest(linked=linked):
+                if linked:
+                    out.symlink_to("a.h5")
+                first = self.start("run", deck, "--set", "output.file=out.h5", "--quiet", "--fresh")
+                self.wait_for("out.h5.part")
+                first.send_signal(signal.SIGSTOP)
+                self.addCleanup(first.send_signal, signal.SIGCONT)
+                out.unlink(missing_ok=True)
+                out.symlink_to("b.h5")
+                second = self.start("run", deck, "--set", "output.file=b.h5", "--set", "time.steps=100000", "--quiet", "--fresh")
+                self.wait_for("b.lock")
+                second.send_signal(signal.SIGSTOP)
+                self.addCleanup(second.send_signal, signal.SIGCONT)
+                first.send_signal(signal.SIGCONT)
+                said = first.communicate(timeout=120)[1]
+                self.assertFalse((self.folder / "b.h5").exists())
+                if linked:
+                    self.assertEqual(first.returncode, 0)
+                    self.assertIn("out.h5 leads to b.h5 now; a.h5 is written, to which it led at the beginning", said)
+                    self.assertEqual(len(self.record("a.h5")["solves"]), 120)
+                else:
+                    self.assertEqual(first.returncode, 10)
+                    self.expect_named(said, second.pid, "out.h5 (a link to b.h5)")
+                    self.assertEqual(self.record("out.h5.part")["status"], "running")
+                second.kill()
+                second.send_signal(signal.SIGCONT)
+                second.communicate()
+                out.unlink()
+                (self.folder / "b.lock").unlink()
+
     def test_a_comparison(self):
         deck = self.write("a.ini", POISSON.format(cells=40))
         first = self.start("compare", deck, "--preconditioners", "jacobi,none", "--reps", "9", "--quiet")
