@@ -7,7 +7,9 @@
 #include "apps/bench/heading.hpp"
 #include "apps/bench/kernels.hpp"
 #include "apps/deck/named_deck.hpp"
+#include "apps/run/advice.hpp"
 #include "apps/run/build_case.hpp"
+#include "apps/run/memory_demand.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {
@@ -18,7 +20,49 @@ Deck read_bench_deck(const std::string& path, const Invocation& invocation, Rank
     return deck;
 }
 
-int bench_decks(const Invocation& invocation, const std::string& kind, int repeats,
+MemoryPlan bench_plan(const Case& a_case, const BenchNeeds& needs) {
+    const MemoryPlan of_run = a_case.memory_plan(Moments::after_construction);
+    const std::string preconditioner = "preconditioner " + a_case.name("preconditioner");
+    MemoryPlan plan;
+    const auto take = [&](const std::string& label) {
+        const auto at = of_run.by_label.find(label);
+        if (at == of_run.by_label.end()) return Index(0);
+        plan.by_label.insert(*at);
+        return at->second;
+    };
+    for (const char* label : {"preconditioner matrix", "sums of components", "problem data", "exchange between ranks"})
+        take(label);
+    const Index matrix = take("matrix"), krylov = needs.solver ? take("Krylov vectors") + take("Krylov scalars") : 0,
+                vector = a_case.space.slots_in_memory() * a_case.shape().dof * Index(sizeof(double));
+    plan.by_label["vectors"] = needs.vectors * vector;
+    if (needs.copy) plan.by_label["vectors of a copy"] = matrix + 2 * vector;
+    if (!needs.preconditioner) {
+        if (const auto& kept = a_case.plan.kept; kept && a_case.context.backend() == Backend::cpu)
+            plan.by_label["plan of " + preconditioner] = kept->bytes();
+        return plan;
+    }
+    take(preconditioner);
+    plan.host = of_run.host;
+    plan.host_use = of_run.host_use;
+    // Set-ups take place before the solver has its vectors.
+    if (const Index more = a_case.plan.setup_bytes - krylov; more > 0)
+        plan.by_label["set-up of " + preconditioner] = more;
+    return plan;
+}
+
+std::string advise_on_grid(const SystemShape& shape) {
+    return shape.grid.plain_rows ? "" : "; it takes less with a smaller grid.cells";
+}
+
+void require_memory(const std::string& kind, const Case& a_case, const BenchNeeds& needs) {
+    const std::string advice = needs.solver ? advise_on_memory(a_case) : advise_on_grid(a_case.shape());
+    require_memory(a_case.context,
+                   {a_case.deck.file, fmt::format("bench {} needs{}", kind, needs.at_least ? " at least" : ""),
+                    bench_plan(a_case, needs), advice},
+                   memory_of_case(a_case.context, a_case.parameters));
+}
+
+int bench_decks(const Invocation& invocation, const std::string& kind, int repeats, const BenchNeeds& needs,
                 const std::function<std::string(const std::string& machine, double gigabytes)>& title,
                 const BenchDeck& bench) {
     refuse_device(invocation, kind);
@@ -29,6 +73,7 @@ int bench_decks(const Invocation& invocation, const std::string& kind, int repea
     for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
         const std::string& deck = invocation.arguments[at];
         const Case a_case = build_case(read_bench_deck(deck, invocation), deck_overrides(invocation));
+        require_memory(kind, a_case, needs);
         if (json.empty()) {
             json = heading(kind, a_case.context);
             json["copy_rate"] = rate = copy_rate(a_case.context, repeats);

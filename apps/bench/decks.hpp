@@ -18,14 +18,32 @@ enum class RanksOfBench { taken, left_out };
 Deck read_bench_deck(const std::string& path, const Invocation& invocation,
                      RanksOfBench ranks = RanksOfBench::left_out);
 
+/// What a kind of bench holds of a deck's case, besides the matrix and the problem's data.
+struct BenchNeeds {
+    bool preconditioner, solver;
+    int vectors;
+    bool copy = false;      ///< two vectors between which as many bytes are copied as a product moves
+    bool at_least = false;  ///< whether it holds more, which is not predicted
+};
+
+/// The memory that this rank will hold.
+MemoryPlan bench_plan(const Case& a_case, const BenchNeeds& needs);
+
+/// "; it takes less with a smaller grid.cells" where there is a grid, otherwise empty.
+std::string advise_on_grid(const SystemShape& shape);
+
+/// Throws OutOfMemory, with a table, if there is no room for what `bench KIND` will hold of a case. All ranks must call
+/// it, before anything is allocated.
+void require_memory(const std::string& kind, const Case& a_case, const BenchNeeds& needs);
+
 /// A function that measures one deck of `bench KIND DECK...`, prints its lines if it is told to, and returns its JSON.
 /// `rate` is that of a copy, in bytes a second.
 using BenchDeck = std::function<nlohmann::json(const std::string& deck, const Case& a_case, double rate, bool print)>;
 
-/// Calls `bench` for each deck that the command line names and writes the JSON where --json wants it. `title` makes the
-/// line above the first deck from the machine's name and the rate of a copy in GB/s. Returns the exit status; throws
-/// UsageError if no deck is named.
-int bench_decks(const Invocation& invocation, const std::string& kind, int repeats,
+/// Calls `bench` for each deck that the command line names, if the memory suffices for it, and writes the JSON where
+/// --json wants it. `title` makes the line above the first deck from the machine's name and the rate of a copy in GB/s.
+/// Returns the exit status; throws UsageError if no deck is named.
+int bench_decks(const Invocation& invocation, const std::string& kind, int repeats, const BenchNeeds& needs,
                 const std::function<std::string(const std::string& machine, double gigabytes)>& title,
                 const BenchDeck& bench);
 

@@ -45,7 +45,7 @@ nlohmann::json add_multigrid(const std::string& deck, const MultigridBench& benc
 
 int bench_multigrids(const Invocation& invocation, int repeats) {
     return bench_decks(
-        invocation, "multigrid", repeats,
+        invocation, "multigrid", repeats, {.preconditioner = true, .solver = false, .vectors = 5, .at_least = true},
         [](const std::string& machine, double gigabytes) {
             return fmt::format("{}; in brackets: times over those of the fewest bytes at a copy's rate, {:.1f} GB/s\n",
                                machine, gigabytes);

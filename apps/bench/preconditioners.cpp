@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <new>
 
+#include "apps/bench/decks.hpp"
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/rows.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/kernels.hpp"
 #include "apps/run/linear_system.hpp"
+#include "apps/run/memory_demand.hpp"
+#include "apps/run/shared_memory.hpp"
+#include "core/counted.hpp"
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/ranks/cuts.hpp"
@@ -64,8 +68,21 @@ public:
           deck_(deck),
           parameters_(parameters),
           foundation_(foundation) {}
+    void require_room() const override {
+        if (foundation_.whole) return;  // the matrix has not been divided between the ranks yet
+        const SystemShape& shape = foundation_.problem->shape();
+        const IndexSpace space = shape.pattern ? IndexSpace::plain(shape.pattern->rows())
+                                               : PreconditionerSetting{context(), shape.matrix()}.natural_layout();
+        MemoryDemand demand{deck_.file, "bench preconditioners needs at least", {}, advise_on_grid(shape)};
+        const Index matrix = bytes_of(shape.matrix(), space, context().backend()), held = context().ledger().held();
+        demand.plan.by_label = {{"matrix", matrix}, {"vectors", vectors * bytes_of_vector(space)}};
+        if (shape.separate_preconditioner_matrix) demand.plan.by_label["preconditioner matrix"] = matrix;
+        if (held > 0) demand.plan.by_label["problem data"] = held;
+        require_memory(context(), demand, memory_of_case(context(), parameters_));
+    }
     Made make(const Candidate& candidate, const Parameters& parameters) override {
         case_.emplace(build_case(deck_, candidate.overrides, parameters, foundation_));
+        require_room_for_candidate();
         case_->plan.kept.reset();  // so that the first set-up is a whole one
         return {std::move(case_->preconditioner), case_->space, case_->plan.traits.drops_couplings};
     }
@@ -97,6 +114,19 @@ public:
     double suggested_shift() const override { return system_->suggested_shift; }
 
 private:
+    static constexpr int vectors = 3;  ///< b, r and M^-1 r
+
+    Index bytes_of_vector(const IndexSpace& space) const {
+        return space.slots_in_memory() * dof() * Index(sizeof(double));
+    }
+    void require_room_for_candidate() const {
+        const MemoryRoom room = memory_of_case(context(), case_->parameters);
+        const Index mine = bench_plan(*case_, {.preconditioner = true, .solver = false, .vectors = vectors}).total(),
+                    needed = together_in_one_memory(context(), mine);
+        if (needed > room.bytes)
+            throw OutOfMemory(fmt::format("out of memory: it needs {}, and {}", in_mib(needed), room.text));
+    }
+
     Deck deck_;
     Parameters parameters_;
     Foundation foundation_;

@@ -72,7 +72,11 @@ public:
     virtual ~PreconditionedSystem() = default;
     const std::string& name() const { return name_; }
     const Context& context() const { return context_; }
-    /// Throws UsageError or DeviceError if the preconditioner does not support this matrix.
+    /// Throws OutOfMemory, with a table, if there is no room for the matrix and the vectors of a bench, of which
+    /// nothing has been allocated yet. All ranks must call it.
+    virtual void require_room() const {}
+    /// Throws UsageError or DeviceError if the preconditioner does not support this matrix, and OutOfMemory if there is
+    /// no room for both.
     virtual Made make(const Candidate& candidate, const Parameters& parameters) = 0;
     /// Another preconditioner, made as the last one was.
     virtual std::unique_ptr<Preconditioner> make_again() = 0;

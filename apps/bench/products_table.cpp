@@ -52,7 +52,7 @@ nlohmann::json add_products(const std::string& deck, const Case& a_case, const P
 
 int bench_products(const Invocation& invocation, int repeats) {
     return bench_decks(
-        invocation, "products", repeats,
+        invocation, "products", repeats, {.preconditioner = false, .solver = false, .vectors = 6, .copy = true},
         [](const std::string& machine, double gigabytes) {
             return fmt::format(
                 "{}; a copy moves {:.1f} GB/s, read plus write: the limit\n  {:<26} {:>10} {:>8} {:>10} {:>9} {:>11} "

@@ -97,6 +97,8 @@ Deck without_empty_shift(Deck deck) {
     return deck;
 }
 
+constexpr BenchNeeds needs_of_solve{.preconditioner = true, .solver = true, .vectors = 2};
+
 /// Adds times of cuSPARSE for the same system, in the formats that make sense; `ours` is the total time of struct_ilu.
 void add_baselines(const Invocation& invocation, const std::string& deck, int dof, double ours, int repeats,
                    double rate, bool print, nlohmann::json& solves) {
@@ -107,6 +109,7 @@ void add_baselines(const Invocation& invocation, const std::string& deck, int do
             overrides.push_back("preconditioner.name=cusparse_ilu");
             overrides.push_back(std::string("preconditioner.format=") + format);
             Case a_case = build_case(without_empty_shift(read_deck(deck)), overrides);
+            require_memory("solve", a_case, needs_of_solve);
             const SolveBench bench = bench_solve(a_case, repeats);
             nlohmann::json json = add_solve(deck, a_case, bench, rate, print);
             json["total_over_struct_ilu"] = bench.total() / ours;
@@ -155,13 +158,7 @@ public:
         : invocation_(invocation),
           repeats_(repeats),
           launched_(launched),
-          print_(is_first_process(launched) && invocation.value("json") != "-") {
-        if (print_)
-            fmt::print(
-                "{:<28} {:<12} {:<14} {:>5} {:>9} {:>10} {:>10} {:>9} {:>10} {:>9} {:>6} {:>6} {:>8} {:>9} {:>10}\n",
-                "deck", "precond", "stopped", "its", "first ms", "set-up ms", "factor ms", "SpMV ms", "precond ms",
-                "other ms", "/limit", "/least", "ends ms", "ms/it", "total ms");
-    }
+          print_(is_first_process(launched) && invocation.value("json") != "-") {}
 
     void add(const std::string& name) {
         const Deck deck = read_bench_deck(name, invocation_, RanksOfBench::taken);
@@ -173,6 +170,7 @@ public:
                 const std::lock_guard lock(building);
                 return build_case(deck, deck_overrides(invocation_), rank);
             }();
+            require_memory("solve", a_case, needs_of_solve);
             if (measure_rates) {
                 CopyRates rates{gathered(a_case.context, {copy_rate(a_case.context, repeats_)})};
                 if (launched_ || is_first_rank(a_case.context)) rates_ = std::move(rates);
@@ -199,6 +197,12 @@ private:
     void keep(const std::string& name, const Case& a_case, const SolveBench& bench,
               const std::vector<double>& unknowns) {
         if (json_.empty()) {
+            if (print_)
+                fmt::print(
+                    "{:<28} {:<12} {:<14} {:>5} {:>9} {:>10} {:>10} {:>9} {:>10} {:>9} {:>6} {:>6} {:>8} {:>9} "
+                    "{:>10}\n",
+                    "deck", "precond", "stopped", "its", "first ms", "set-up ms", "factor ms", "SpMV ms", "precond ms",
+                    "other ms", "/limit", "/least", "ends ms", "ms/it", "total ms");
             json_ = heading("solve", a_case.context);
             json_["copy_rate"] = rates_.all();
         }

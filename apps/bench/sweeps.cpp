@@ -112,6 +112,7 @@ int bench_all_sweeps(const Invocation& invocation) {
     for (std::size_t at = 1; at < invocation.arguments.size(); ++at) {
         const std::string& deck = invocation.arguments[at];
         const Case a_case = build_case(read_bench_deck(deck, invocation), deck_overrides(invocation));
+        require_memory("sweeps", a_case, {.preconditioner = true, .solver = false, .vectors = 1, .at_least = true});
         const SweepsBench bench = bench_sweeps(a_case, most);
         if (json.empty()) {
             json = heading("sweeps", a_case.context);

@@ -138,7 +138,7 @@ nlohmann::json add_assembly(const std::string& deck, const Case& a_case, const A
 
 int bench_assemblies(const Invocation& invocation, int repeats) {
     return bench_decks(
-        invocation, "assembly", repeats,
+        invocation, "assembly", repeats, {.preconditioner = false, .solver = false, .vectors = 5},
         [](const std::string& machine, double gigabytes) {
             return fmt::format(
                 "{}; a copy moves {:.1f} GB/s, read plus write: the limit\n{:<40} {:<22} {:>10} {:>8} {:>10} {:>9} "
@@ -239,6 +239,7 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats, const R
                 const std::lock_guard lock(building);
                 system = deck_system(deck, candidates.deck(), rank, candidates.all());
             }
+            system->require_room();
             time(*system, candidates);
             return int(ExitCode::ok);
         });

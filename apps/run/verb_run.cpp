@@ -27,8 +27,8 @@
 #include "apps/run/fields.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/launch.hpp"
+#include "apps/run/memory_demand.hpp"
 #include "apps/run/profile.hpp"
-#include "apps/run/shared_memory.hpp"
 #include "apps/run/simulation.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/signals.hpp"
@@ -46,25 +46,6 @@ Restart restart_asked(const Invocation& invocation) {
     if (invocation.has("fresh")) return Restart::never;
     if (invocation.has("case")) return Restart::possible;
     return invocation.has("restart") ? Restart::required : Restart::preempted;
-}
-
-void check_memory(const Case& a_case) {
-    const MemoryPlan plan = a_case.memory_plan();
-    const Context& context = a_case.context;
-    const Index available = available_memory(context);
-    const Index needed = together_in_one_memory(context, plan.total());
-    if (const Index on_host = together_on_one_host(context, plan.host); on_host > available_memory())
-        throw OutOfMemory(fmt::format("{}: the host needs {} for {} during a set-up, and has {} left{}",
-                                      a_case.deck.file, in_mib(on_host), plan.host_use, in_mib(available_memory()),
-                                      advise_on_memory(a_case)));
-    std::string table = plan.table();
-    table.pop_back();  // the end of its last line
-    if (needed > available)
-        throw OutOfMemory(fmt::format(
-            "{}: the run needs {}{}, and {} has {} left{}{}\n{}", a_case.deck.file, in_mib(needed),
-            context.ranks() ? " for its ranks" : "",
-            context.backend() == Backend::cpu ? "this machine" : context.stream().properties().name, in_mib(available),
-            advise_on_memory(a_case), context.ranks() ? "; each rank holds" : "; it holds", table));
 }
 
 RecordHeader header_of(const Case& a_case) {
@@ -197,7 +178,8 @@ struct Beginning {
 /// `labels` are added to the record's environment. On ranks after the first nothing is written or printed.
 int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation,
              Beginning& beginning) {
-    check_memory(a_case);
+    require_memory(a_case.context, {a_case.deck.file, "the run needs", a_case.memory_plan(), advise_on_memory(a_case)},
+                   memory_left(a_case.context));
     std::optional<RecordData> before = beginning.find(a_case, invocation);
     RecordHeader header = header_of(a_case);
     header.environment.insert(labels.begin(), labels.end());
