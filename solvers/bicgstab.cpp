@@ -7,7 +7,6 @@
 #include "core/vector/blas1.hpp"
 #include "solvers/convergence.hpp"
 #include "solvers/iteration.hpp"
-#include "solvers/requirements.hpp"
 
 namespace hyperplane {
 namespace {
@@ -21,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Bicgstab::Bicgstab(const Context& context, const StopCriteria& criteria)
-    : Solver(criteria),
+    : Solver({.solver = "bicgstab", .fixed = true}, criteria),
       context_(context),
       work_(context, {{"krylov: r0", 1},
                       {"krylov: r", 1},
@@ -147,10 +146,6 @@ SolveReport Bicgstab::solve(const LinearOperator& a, const LinearOperator& m, co
         state->put("bicgstab/fresh", std::vector<double>{double(fresh)});
     }
     return convergence.report(t);
-}
-
-void Bicgstab::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {
-    require_fixed("bicgstab", preconditioner, traits);
 }
 
 RegistryRow<CreateSolver> bicgstab_row() {

@@ -25,8 +25,6 @@ public:
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
     IterationCost iteration_cost() const override { return {2.0, 2.0, 21.0}; }
-    /// M must be fixed.
-    void check(const std::string& preconditioner, const PreconditionerTraits& traits) const override;
 
 private:
     Context context_;

@@ -8,7 +8,6 @@
 #include "solvers/convergence.hpp"
 #include "solvers/eisenstat_cg.hpp"
 #include "solvers/iteration.hpp"
-#include "solvers/requirements.hpp"
 
 namespace hyperplane {
 namespace {
@@ -20,7 +19,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Cg::Cg(const Context& context, const StopCriteria& criteria)
-    : Solver(criteria), context_(context), work_(context, {{"krylov: r", 1}, {"krylov: p", 1}, {"krylov: z, q", 1}}) {}
+    : Solver({.solver = "cg", .fixed = true, .symmetric = true}, criteria),
+      context_(context),
+      work_(context, {{"krylov: r", 1}, {"krylov: p", 1}, {"krylov: z, q", 1}}) {}
 
 Index Cg::work_scalars() const {
     return Iteration::held(scalars);
@@ -87,15 +88,6 @@ SolveReport Cg::solve(const LinearOperator& a, const LinearOperator& m, const Ve
         state->put("cg/rho", std::vector{iteration.get(last)[rho]});
     }
     return convergence.report(q);
-}
-
-void Cg::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {
-    require_fixed("cg", preconditioner, traits);
-    require_symmetric("cg", preconditioner, traits);
-}
-
-void Cg::check_operator(const std::string& problem, bool symmetric) const {
-    require_symmetric_operator("cg", problem, symmetric);
 }
 
 RegistryRow<CreateSolver> cg_row() {

@@ -25,10 +25,6 @@ public:
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
     IterationCost iteration_cost() const override { return {1.0, 1.0, 8.0, 1.0, 1.0}; }
-    /// M must be symmetric and fixed.
-    void check(const std::string& preconditioner, const PreconditionerTraits& traits) const override;
-    /// A must be symmetric.
-    void check_operator(const std::string& problem, bool symmetric) const override;
 
 private:
     Context context_;

@@ -8,7 +8,6 @@
 #include "core/vector/blas1.hpp"
 #include "solvers/convergence.hpp"
 #include "solvers/iteration.hpp"
-#include "solvers/requirements.hpp"
 
 namespace hyperplane {
 namespace {
@@ -169,7 +168,9 @@ struct EisenstatSolve {
 }  // namespace
 
 EisenstatCg::EisenstatCg(const Context& context, const StopCriteria& criteria)
-    : Solver(criteria), context_(context), work_(context, work_groups(context, criteria)) {}
+    : Solver({.solver = "cg", .fixed = true, .symmetric = true}, criteria),
+      context_(context),
+      work_(context, work_groups(context, criteria)) {}
 
 Index EisenstatCg::work_scalars() const {
     return Iteration::held(eisenstat_sums);
@@ -196,13 +197,8 @@ IterationCost EisenstatCg::iteration_cost() const {
 }
 
 void EisenstatCg::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {
-    require_fixed("cg", preconditioner, traits);
-    require_symmetric("cg", preconditioner, traits);
+    Solver::check(preconditioner, traits);
     if (!traits.eisenstat) throw UsageError(no_eisenstat(preconditioner + " is not such a preconditioner here"));
-}
-
-void EisenstatCg::check_operator(const std::string& problem, bool symmetric) const {
-    require_symmetric_operator("cg", problem, symmetric);
 }
 
 bool asks_for_eisenstat(const Parameters& parameters) {

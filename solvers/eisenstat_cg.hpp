@@ -42,10 +42,8 @@ public:
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
     IterationCost iteration_cost() const override;
-    /// M must have an Eisenstat form.
+    /// M must also have an Eisenstat form.
     void check(const std::string& preconditioner, const PreconditionerTraits& traits) const override;
-    /// A must be symmetric.
-    void check_operator(const std::string& problem, bool symmetric) const override;
 
 private:
     Context context_;

@@ -9,7 +9,6 @@
 #include "solvers/convergence.hpp"
 #include "solvers/drift.hpp"
 #include "solvers/iteration.hpp"
-#include "solvers/requirements.hpp"
 
 namespace hyperplane {
 namespace {
@@ -168,7 +167,7 @@ struct PipelinedSolve {
 }  // namespace
 
 PipelinedCg::PipelinedCg(const Context& context, const StopCriteria& criteria)
-    : Solver(criteria),
+    : Solver({.solver = "pipelined_cg", .fixed = true, .symmetric = true}, criteria),
       context_(context),
       work_(context, {{"krylov: r, u, w", 3}, {"krylov: p, s, q, z", 4}, {"krylov: v, n", 2}}) {}
 
@@ -189,15 +188,6 @@ SolveReport PipelinedCg::solve(const LinearOperator& a, const LinearOperator& m,
     solve.run();
     if (continuation.save && solve.convergence.interrupted()) solve.save(*continuation.save);
     return solve.convergence.report(solve.n);
-}
-
-void PipelinedCg::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {
-    require_fixed("pipelined_cg", preconditioner, traits);
-    require_symmetric("pipelined_cg", preconditioner, traits);
-}
-
-void PipelinedCg::check_operator(const std::string& problem, bool symmetric) const {
-    require_symmetric_operator("pipelined_cg", problem, symmetric);
 }
 
 RegistryRow<CreateSolver> pipelined_cg_row() {

@@ -3,7 +3,6 @@
 
 #include "solvers/bicgstab.hpp"
 #include "solvers/cg.hpp"
-#include "solvers/fgmres.hpp"
 #include "solvers/gmres.hpp"
 #include "solvers/pipelined_cg.hpp"
 #include "solvers/richardson.hpp"

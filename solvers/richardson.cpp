@@ -16,7 +16,7 @@ constexpr Index richardson_scalars = 1;  ///< of a step: r^T r
 }  // namespace
 
 Richardson::Richardson(const Context& context, const StopCriteria& criteria, double damping)
-    : Solver(criteria),
+    : Solver({.solver = "richardson"}, criteria),
       context_(context),
       damping_(damping),
       work_(context, {{"krylov: r", 1}, {"krylov: z", 1}, {"krylov: other x", 1}}) {}

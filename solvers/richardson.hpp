@@ -26,8 +26,6 @@ public:
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
     IterationCost iteration_cost() const override { return {1.0, 1.0, 5.0, 0.0, 0.0, true}; }
-    /// M may be any, and another one each time.
-    void check(const std::string& /*preconditioner*/, const PreconditionerTraits& /*traits*/) const override {}
 
 private:
     Context context_;

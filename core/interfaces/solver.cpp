@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.hpp"
+
 namespace hyperplane {
 
 std::string explain(const SolveReport& report) {
@@ -19,6 +21,27 @@ std::string explain(const SolveReport& report) {
         "b{}",
         what, report.b_norm, exponent,
         exponent > 0 ? "; or give an atol, where so small a residual need not be smaller" : "");
+}
+
+void Solver::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {
+    if (needs_.fixed && !traits.fixed)
+        throw UsageError(fmt::format(
+            "solver.name = {} needs a preconditioner that is the same in every iteration, and {} with {}, which read "
+            "whatever values others have at the time, differs each time; only fgmres and richardson support that",
+            needs_.solver, preconditioner, traits.varies));
+    if (needs_.symmetric && !traits.symmetric)
+        throw UsageError(fmt::format(
+            "solver.name = {} needs a symmetric preconditioner, and {} is not one here; use gmres, fgmres, bicgstab or "
+            "richardson",
+            needs_.solver, preconditioner));
+}
+
+void Solver::check_operator(const std::string& problem, bool symmetric) const {
+    if (needs_.symmetric && !symmetric)
+        throw UsageError(fmt::format(
+            "solver.name = {} needs a symmetric matrix, and that of {} is not; use gmres, fgmres, bicgstab or "
+            "richardson",
+            needs_.solver, problem));
 }
 
 }  // namespace hyperplane

@@ -40,10 +40,17 @@ struct IterationCost {
     bool residuals = false;                                ///< whether the products are true residuals
 };
 
+/// What a method needs of its operators.
+struct SolverNeeds {
+    const char* solver;      ///< the method's name in a deck, for messages
+    bool fixed = false;      ///< M is the same operator in every iteration
+    bool symmetric = false;  ///< A and M are symmetric
+};
+
 /// Solves A x = b, starting from the given x. Work vectors are allocated at first use and kept.
 class Solver {
 public:
-    explicit Solver(const StopCriteria& criteria) : criteria_(criteria) {}
+    Solver(const SolverNeeds& needs, const StopCriteria& criteria) : needs_(needs), criteria_(criteria) {}
     virtual ~Solver() = default;
     /// Sets rtol for later solves; Newton's method changes it from step to step.
     void set_rtol(double rtol) { criteria_.rtol = rtol; }
@@ -62,11 +69,12 @@ public:
     /// IterationCost::vectors for one iteration, counted from 0.
     virtual double vectors_of(Index /*iteration*/) const { return iteration_cost().vectors; }
     /// Throws UsageError, with the reason, if the method cannot work with a preconditioner of these traits.
-    virtual void check(const std::string& preconditioner, const PreconditionerTraits& traits) const = 0;
+    virtual void check(const std::string& preconditioner, const PreconditionerTraits& traits) const;
     /// The same for the matrix of a problem; `symmetric` is SystemShape::symmetric.
-    virtual void check_operator(const std::string& /*problem*/, bool /*symmetric*/) const {}
+    void check_operator(const std::string& problem, bool symmetric) const;
 
 protected:
+    SolverNeeds needs_;
     StopCriteria criteria_;
 };
 
