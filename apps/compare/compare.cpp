@@ -242,7 +242,7 @@ Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* t
 Comparison::Pass Comparison::recorded_pass(std::size_t at, History& history) {
     history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
     TimerTree timers, of_earlier_passes;
-    Preconditioner* const preconditioner = entrants_[at].a_case->preconditioner.get();
+    Preconditioner& preconditioner = *entrants_[at].a_case->preconditioner;
     add_part_times(of_earlier_passes, preconditioner);
     const Pass done = pass(at, history, &timers);
     timers.add("setup", done.setup_seconds);

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "precond/has_part_times.hpp"
-
 namespace hyperplane {
 namespace {
 
@@ -12,8 +10,8 @@ constexpr const char* application_timer = "solve/preconditioner";
 
 }  // namespace
 
-void add_part_times(TimerTree& timers, Preconditioner* preconditioner) {
-    std::vector<TimerRow> rows = take_part_times_of(preconditioner);
+void add_part_times(TimerTree& timers, Preconditioner& preconditioner) {
+    std::vector<TimerRow> rows = preconditioner.take_part_times();
     for (TimerRow& row : rows) row.name = fmt::format("{}/{}", application_timer, row.name);
     timers.add(rows);
 }

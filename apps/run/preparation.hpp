@@ -33,7 +33,7 @@ std::optional<double> preparation_in_iterations(const std::vector<TimerRow>& tim
 /// than ten; otherwise empty.
 std::string long_preparation_text(const std::vector<TimerRow>& timers, double seconds_per_iteration);
 
-/// How triangular solves went, from HasSolveWay::solve_way: "solved by levels".
+/// How triangular solves went, from Preconditioner::solve_way: "solved by levels".
 std::string triangles_text(const std::string& way);
 
 }  // namespace hyperplane

@@ -24,7 +24,6 @@
 #include "core/ranks/cuts.hpp"
 #include "io/costs.hpp"
 #include "precond/factors/pivot_error.hpp"
-#include "precond/has_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -116,12 +115,12 @@ void Simulation::keep_costs() {
         outcome_.peak = ledger.peak();
         outcome_.peak_by_label = ledger.peak_by_label();
     }
-    add_part_times(outcome_.timers, case_.preconditioner.get());
+    add_part_times(outcome_.timers, *case_.preconditioner);
     record_.set_performance(outcome_.timers, outcome_.peak_by_label, outcome_.peak, outcome_.predicted);
     const std::vector<TimerRow> timers = outcome_.timers.rows_so_far();
     record_.set_long_preparation(
         long_preparation_text(timers, costs_of(timers, outcome_.solves, 0, {}).per_iteration()));
-    record_.set_triangular_solves(solve_way_of(case_.preconditioner.get()));
+    record_.set_triangular_solves(case_.preconditioner->solve_way());
     if (Profile* profile = case_.context.profile()) record_.set_profile(profile->rows());
 }
 

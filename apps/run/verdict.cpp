@@ -11,7 +11,6 @@
 #include "apps/run/preparation.hpp"
 #include "core/counted.hpp"
 #include "io/atomic_file.hpp"
-#include "precond/has_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -141,7 +140,7 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
         line("method", fmt::format("{} with {}, {} layout, {}{}{}", a_case.name("solver"),
                                    a_case.name("preconditioner"), a_case.space.name(), a_case.device,
                                    scope_text(a_case), *varies ? fmt::format("; not deterministic: {}", varies) : ""));
-    if (const std::string way = solve_way_of(a_case.preconditioner.get()); !way.empty())
+    if (const std::string way = a_case.preconditioner->solve_way(); !way.empty())
         text += line("triangles", triangles_text(way));
     for (const std::string& warning : setup_warnings(outcome.solves)) text += line("warning", warning);
     text += line("ended", outcome.message);
@@ -206,8 +205,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     if (shape.pattern) json["pattern"] = to_json(*shape.statistics());
     if (shape.order()) json["given_pattern"] = to_json(*shape.given_statistics());
     for (const auto& [name, seconds] : a_case.problem->preparation()) json["preparation"][name] = seconds;
-    if (const std::string way = solve_way_of(a_case.preconditioner.get()); !way.empty())
-        json["triangular_solves"] = way;
+    if (const std::string way = a_case.preconditioner->solve_way(); !way.empty()) json["triangular_solves"] = way;
     if (const auto iterations = preparation_in_iterations(outcome.timers.rows(), costs.per_iteration()))
         json["preparation_in_iterations"] = *iterations;
     for (const SolveRow& row : outcome.solves)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/interfaces/linear_operator.hpp"
 
+#include "core/timer.hpp"
 #include "core/vector/blas1.hpp"
 
 namespace hyperplane {
@@ -8,6 +9,10 @@ namespace hyperplane {
 void LinearOperator::apply_dot(const Vector& x, Vector& y, double* product) const {
     apply(x, y);
     dot(x, y, product);
+}
+
+std::vector<TimerRow> Preconditioner::take_part_times() {
+    return {};
 }
 
 ApplicationCheck Preconditioner::check_application(const SystemMatrix& /*a*/, const Vector& /*r*/, const Vector& /*z*/,

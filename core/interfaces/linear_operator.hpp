@@ -13,6 +13,7 @@ namespace hyperplane {
 
 class EisenstatForm;
 class SystemMatrix;
+struct TimerRow;
 
 /// y = A x.
 class LinearOperator {
@@ -107,6 +108,12 @@ public:
     virtual PreconditionerTraits traits() const = 0;
     /// Valid after a set-up.
     virtual SweepCounts sweeps() const { return {}; }
+    /// The way that the last set-up has chosen for the triangular solves, if there are several: "sync_free", "levels",
+    /// or on a CPU "natural_order", in which one thread has all rows; else empty.
+    virtual std::string solve_way() const { return ""; }
+    /// The parts of all applications since the last call, such as the grids of multigrid, in the order of the work;
+    /// empty on a GPU, where the host does not wait for single parts, and where no part is timed.
+    virtual std::vector<TimerRow> take_part_times();
     /// Sets the number of sweeps of later set-ups, if they consist of sweeps; for benchmarks.
     virtual void set_setup_sweeps(int /*count*/) {}
 

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "precond/has_part_times.hpp"
+#include "core/timer.hpp"
 #include "precond/multigrid/hierarchy.hpp"
 #include "precond/registry_row.hpp"
 
@@ -49,7 +49,7 @@ struct MultigridOptions {
     multigrid::SmootherOptions smoothing;
 };
 
-class Multigrid : public Preconditioner, public HasPartTimes {
+class Multigrid : public Preconditioner {
 public:
     Multigrid(const MultigridOptions& options, multigrid::SmootherChoices smoothers, bool symmetric);
 

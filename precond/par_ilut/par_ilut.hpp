@@ -33,7 +33,6 @@
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/general/solves/rank_stages.hpp"
 #include "precond/general/solves/solve_way.hpp"
-#include "precond/has_solve_way.hpp"
 #include "precond/registry_row.hpp"
 #include "precond/triangular/jacobi/sweeps.hpp"
 
@@ -54,7 +53,7 @@ struct ParIlutOptions {
     bool in_rcm = false;                 ///< ordering.name = rcm, which is not advised then
 };
 
-class ParIlut : public Preconditioner, public HasLduFactors, public HasSolveWay {
+class ParIlut : public Preconditioner, public HasLduFactors {
 public:
     ParIlut(const Context& context, const ParIlutOptions& options);
     ~ParIlut() override;

@@ -6,7 +6,6 @@
 #include "core/ranks/cuts.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/general/pattern/diagonal_pattern.hpp"
-#include "precond/has_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -38,7 +37,7 @@ std::vector<int> with_halo(const BsrMatrix& a, const std::vector<int>& own) {
     return {all.begin(), all.end()};
 }
 
-class ScaledPreconditioner : public Preconditioner, public HasLduFactors, public HasSolveWay {
+class ScaledPreconditioner : public Preconditioner, public HasLduFactors {
 public:
     ScaledPreconditioner(const Context& context, const ScalingRow& scaling, bool symmetric,
                          std::unique_ptr<Preconditioner> inner)
@@ -84,7 +83,7 @@ public:
         return ldu;
     }
     void set_setup_sweeps(int count) override { inner_->set_setup_sweeps(count); }
-    std::string solve_way() const override { return solve_way_of(inner_.get()); }
+    std::string solve_way() const override { return inner_->solve_way(); }
 
 private:
     /// C; null if it is the identity. Where there is one, it is R.

@@ -29,7 +29,6 @@
 #include "precond/factors/ldu.hpp"
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/general/solves/rank_stages.hpp"
-#include "precond/has_solve_way.hpp"
 #include "precond/registry_row.hpp"
 #include "precond/sync_free_ilu/general_ilu.hpp"
 
@@ -40,7 +39,7 @@ class FixedPointCuda;
 struct GpuPattern;
 class SyncFreeCuda;
 
-class SyncFreeIlu final : public GeneralIlu, public HasLduFactors, public HasSolveWay {
+class SyncFreeIlu final : public GeneralIlu, public HasLduFactors {
 public:
     SyncFreeIlu(const Context& context, const SyncFreeOptions& options);
     ~SyncFreeIlu() override;

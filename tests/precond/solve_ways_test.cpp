@@ -4,7 +4,6 @@
 
 #include "on_device.hpp"
 #include "precond/general_cases.hpp"
-#include "precond/has_solve_way.hpp"
 
 namespace hyperplane {
 namespace {
@@ -44,7 +43,7 @@ std::vector<double> applied(const std::string& name, const GeneralCase& c, const
         EXPECT_GE(context.ledger().held() - held, plan.bytes) << way;
         EXPECT_LE(context.ledger().held() - held, plan.most_bytes) << way;
     }
-    if (taken) *taken = dynamic_cast<const HasSolveWay&>(*m).solve_way();
+    if (taken) *taken = m->solve_way();
     return z;
 }
 

@@ -26,7 +26,7 @@ public:
     virtual void apply(const Vector& r, Vector& z) const = 0;
     /// The fewest bytes that an application moves.
     virtual Index bytes_per_apply() const = 0;
-    /// The way that solves go (precond/has_solve_way.hpp); empty where there is one alone.
+    /// The way that solves go (Preconditioner::solve_way); empty where there is one alone.
     virtual std::string way() const { return ""; }
     /// The numbers that solves in reduced precision compute with, as factors with unit triangles in the host's memory.
     /// `shape` are factors with the same pattern that may be without values.
