@@ -26,7 +26,7 @@ struct PreconditionerSetting {
     Context context;
     MatrixShape matrix;
     bool eisenstat = false;       ///< whether the solver needs M's Eisenstat form (LinearOperator::eisenstat)
-    bool single_vectors = false;  ///< whether M is applied to vectors in single precision, too (SingleSolve)
+    bool single_vectors = false;  ///< whether M is applied to vectors in single precision, too (SmootherPasses)
     /// The layout of the matrix, where a deck has chosen one in place of the preferred one.
     std::optional<LayoutKind> chosen_layout = {};
     std::string unsymmetric_by = {};  ///< the scaling that has made a symmetric matrix unsymmetric; else empty

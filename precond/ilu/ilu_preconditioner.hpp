@@ -21,12 +21,11 @@
 
 #include "core/interfaces/linear_operator.hpp"
 #include "precond/factors/unit_triangles.hpp"
-#include "precond/fused_step.hpp"
 #include "precond/ilu/factorisation.hpp"
 #include "precond/ilu/hyperplane_copy.hpp"
 #include "precond/ilu/open_copy.hpp"
 #include "precond/registry_row.hpp"
-#include "precond/single_solve.hpp"
+#include "precond/smoother_passes.hpp"
 #include "precond/triangular/triangular_solve.hpp"
 
 namespace hyperplane {
@@ -44,7 +43,7 @@ struct IluOptions {
     std::string name = "struct_ilu";  ///< of the preconditioner, in messages
 };
 
-class IluPreconditioner : public Preconditioner, public FusedStep, public SingleSolve, public HasUnitTriangles {
+class IluPreconditioner : public Preconditioner, public SmootherPasses, public HasUnitTriangles {
 public:
     IluPreconditioner(const Context& context, const IluOptions& options, std::unique_ptr<Factorisation> factorisation,
                       std::unique_ptr<TriangularSolve> solve);

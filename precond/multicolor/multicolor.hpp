@@ -35,7 +35,6 @@
 #include "core/interfaces/linear_operator.hpp"
 #include "core/vector/point_values.hpp"
 #include "core/vector/point_values_cuda.hpp"
-#include "precond/added_solve.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/factors/pivot_record.hpp"
@@ -46,7 +45,7 @@
 #include "precond/multicolor/solve_cuda.hpp"
 #include "precond/queued_setup.hpp"
 #include "precond/registry_row.hpp"
-#include "precond/single_solve.hpp"
+#include "precond/smoother_passes.hpp"
 
 namespace hyperplane {
 
@@ -57,11 +56,7 @@ struct MulticolorOptions {
     FactorStorage storage = FactorStorage::double_precision;  ///< reduced precision only with a linear colouring
 };
 
-class Multicolor : public Preconditioner,
-                   public ExportsFactors,
-                   public SingleSolve,
-                   public AddedSolve,
-                   public QueuedSetup {
+class Multicolor : public Preconditioner, public ExportsFactors, public SmootherPasses, public QueuedSetup {
 public:
     Multicolor(const Context& context, const MulticolorOptions& options) : context_(context), options_(options) {}
 

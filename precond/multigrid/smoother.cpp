@@ -13,12 +13,9 @@
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/scalars.hpp"
-#include "precond/added_solve.hpp"
-#include "precond/fused_step.hpp"
 #include "precond/multigrid/copied_lines.hpp"
 #include "precond/multigrid/examined_row.hpp"
 #include "precond/queued_setup.hpp"
-#include "precond/single_solve.hpp"
 #include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
@@ -289,10 +286,14 @@ void Smoother::settle(bool estimated, SetupReport& report) {
     omega_ = lambda_ > 0.0 ? std::min(1.0, margin / lambda_) : 1.0;
 }
 
+const SmootherPasses* Smoother::passes() const {
+    return dynamic_cast<const SmootherPasses*>(m_.get());
+}
+
 template <class AnyVector>
 bool Smoother::solve_to(const AnyVector& r, bool adds, AnyVector& x) const {
-    const auto* added = dynamic_cast<const AddedSolve*>(m_.get());
-    return added && added->solve_to(r, omega_, adds, x);
+    const SmootherPasses* const own = passes();
+    return own && own->solve_to(r, omega_, adds, x);
 }
 
 void Smoother::from_zero(const Vector& b, Vector& x) const {
@@ -302,7 +303,7 @@ void Smoother::from_zero(const Vector& b, Vector& x) const {
 }
 
 void Smoother::smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const {
-    if (const auto* fused = dynamic_cast<const FusedStep*>(m_.get()); fused && fused->step(b, omega_, x, t)) return;
+    if (const SmootherPasses* const own = passes(); own && own->step(b, omega_, x, t)) return;
     a_->subtract_product(b, x, r);     // r = b - A x
     if (solve_to(r, true, x)) return;  // x += omega M^-1 r
     m_->apply(r, t);
@@ -310,7 +311,7 @@ void Smoother::smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const {
 }
 
 void Smoother::apply(const SingleVector& r, SingleVector& z, const SingleScratch& scratch) const {
-    if (const auto* single = dynamic_cast<const SingleSolve*>(m_.get()); single && single->apply(r, z)) return;
+    if (const SmootherPasses* const own = passes(); own && own->apply(r, z)) return;
     widen(r, scratch.wide_r);
     m_->apply(scratch.wide_r, scratch.wide_t);
     narrow(scratch.wide_t, z);
@@ -330,8 +331,8 @@ void Smoother::residual(const SingleVector& b, const SingleVector& x, const Sing
 }
 
 void Smoother::smooth(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const {
-    const auto* single = dynamic_cast<const SingleSolve*>(m_.get());
-    if (single && scratch.matrix && single->step(*scratch.matrix, b, omega_, x, scratch.t)) return;
+    const SmootherPasses* const own = passes();
+    if (own && scratch.matrix && own->step(*scratch.matrix, b, omega_, x, scratch.t)) return;
     residual(b, x, scratch);
     if (solve_to(scratch.r, true, x)) return;
     apply(scratch.r, scratch.t, scratch);

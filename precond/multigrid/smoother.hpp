@@ -23,6 +23,7 @@
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/multigrid/coarsening.hpp"
 #include "precond/multigrid/grid_norm.hpp"
+#include "precond/smoother_passes.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -105,6 +106,8 @@ private:
     void queue_power_method();
     /// Sets lambda and omega, with shifts if lambda is too large; `estimated`: lambda is known for the current M.
     void settle(bool estimated, SetupReport& report);
+    /// What M's own solves can do in their passes; null if nothing.
+    const SmootherPasses* passes() const;
     /// x = omega M^-1 r, or x = x + omega M^-1 r, in the pass of M's own solves; false if it has none.
     template <class AnyVector>
     bool solve_to(const AnyVector& r, bool adds, AnyVector& x) const;

@@ -37,12 +37,12 @@ public:
         dot(r, z, rz);
     }
     /// x = x + omega M^-1 (b - A x), where A is the factors' matrix and t is overwritten. Returns false, and does
-    /// nothing, where no pass over memory can serve two of these operations (precond/fused_step.hpp).
+    /// nothing, where no pass over memory can serve two of these operations (precond/smoother_passes.hpp).
     virtual bool step(const IluFactors& /*factors*/, const Vector& /*b*/, double /*omega*/, Vector& /*x*/,
                       Vector& /*t*/) const {
         return false;
     }
-    /// The same two with vectors in single precision (precond/single_solve.hpp); they return false, and do nothing,
+    /// The same two with vectors in single precision (precond/smoother_passes.hpp); they return false, and do nothing,
     /// where there are no such solves.
     virtual bool apply_single(const IluFactors& /*factors*/, const SingleVector& /*r*/, SingleVector& /*z*/) const {
         return false;

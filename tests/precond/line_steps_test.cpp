@@ -3,8 +3,8 @@
 // multigrid's restriction and prolongation.
 #include <gtest/gtest.h>
 
-#include "precond/fused_step.hpp"
 #include "precond/multigrid/interpolation.hpp"
+#include "precond/smoother_passes.hpp"
 #include "precond/support.hpp"
 #include "reference/equal_lines.hpp"
 #include "several_threads.hpp"
@@ -86,7 +86,7 @@ TEST(LineSolves, EqualTheReferenceInPiecesAndOnPeriodicAxes) {
 /// x + omega M^-1 (b - A x) by a fused step; nothing if there is none.
 std::vector<double> fused(const Preconditioner& m, const StructMatrix& a, const std::vector<double>& b,
                           const std::vector<double>& x, double omega) {
-    const auto& step = dynamic_cast<const FusedStep&>(m);
+    const auto& step = dynamic_cast<const SmootherPasses&>(m);
     Vector result = reference::to_vector(a.context(), a.layout(), 1, x), t(a.context(), a.layout(), 1, "t");
     if (!step.step(reference::to_vector(a.context(), a.layout(), 1, b), omega, result, t)) return {};
     return reference::from_vector(result);
