@@ -2,6 +2,7 @@
 // What a deck asks of the preconditioners of this family, and what follows from that alone.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -33,13 +34,13 @@ struct SyncFreeOptions {
 };
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);
-/// Returns what the message about a pivot adds where the factors come from sweeps; empty where they do not.
-std::string remark_on_pivots(const SyncFreeOptions& options);
+/// Factors `a` by build(alpha, inverter) as the pivot policy says (factor_with_policy), with messages that fit the
+/// options.
+SetupReport factor_general(const BsrMatrix& a, const SyncFreeOptions& options,
+                           const std::function<void(double, PivotInverter&)>& build);
 /// Enters in the report what was met when the factors of `a` were rounded. Throws SetupError, with the row, if a value
 /// did not fit.
 void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptions& options, SetupReport& report);
-/// The sweeps of a set-up and of an application with these factors.
-SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& factors);
 
 /// What to do about a pivot of a symmetric matrix that is not positive enough, for the message of preconditioner
 /// `name`; empty if the matrix is not symmetric or its pivots may have either sign.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "core/timer.hpp"
 #include "precond/general/factors/reduced_rows.hpp"
@@ -109,6 +110,12 @@ void plan_on_rank(const SyncFreeOptions& options, const PreconditionerSetting& s
 }
 
 }  // namespace
+
+std::vector<KernelSet> kernels_named(const std::string& name, const MatrixShape& a, FactorStorage storage,
+                                     std::function<rtc::Programs()> programs) {
+    return {{name, Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),
+             a.dof(), a.symmetric(), storage, std::move(programs)}};
+}
 
 PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;

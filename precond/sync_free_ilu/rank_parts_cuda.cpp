@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/sync_free_ilu/rank_parts_cuda.hpp"
 
+#include <chrono>
 #include <utility>
 
+#include "core/profile.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "core/ranks/messages_cuda.hpp"
 #include "core/ranks/rows_cuda.hpp"
+#include "core/timer.hpp"
 #include "precond/factors/rounding_events.hpp"
 
 namespace hyperplane {
@@ -48,7 +51,34 @@ PreconditionerSetting setting_of_solved_rows(const PreconditionerSetting& settin
 
 }  // namespace
 
+SetupReport RankPartsCuda::setup(const SystemMatrix& matrix) {
+    const BsrMatrix& a = general(matrix);
+    double symbolic_seconds = 0.0, planned_seconds = 0.0;
+    {
+        const ProfileScope scope(context_, "symbolic");
+        if (!served_ || served_ != a.pattern() || a_->dof() != a.dof() || a_->symmetric() != a.symmetric()) {
+            const auto begin = std::chrono::steady_clock::now();
+            planned_seconds = analyse(a);
+            symbolic_seconds = planned_seconds + seconds_since(begin);
+        }
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    gather_rows(a);
+    ilu_->allocate_values();
+    SetupReport report =
+        factor_general(a, options_, [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); });
+    if (is_reduced(options_.storage)) judge_rounding(round(a), a, options_, report);
+    ilu_->hand_on();
+    context_.synchronize();
+    report.symbolic_seconds = symbolic_seconds;
+    report.planned_seconds = planned_seconds;
+    report.numeric_seconds = seconds_since(begin);
+    report.factor_bytes = ilu_->factor_bytes();
+    return report;
+}
+
 void RankPartsCuda::forget() {
+    served_.reset();
     ilu_.reset();
     a_.reset();
     given_.clear();
@@ -58,7 +88,8 @@ void RankPartsCuda::forget() {
     z_ = {};
 }
 
-void RankPartsCuda::find_pattern(const BsrMatrix& a) {
+double RankPartsCuda::analyse(const BsrMatrix& a) {
+    forget();
     const int dof = a.dof();
     links_of(context_);  // all ranks make them together, also those that exchange nothing
     const Symbolic found =
@@ -70,7 +101,6 @@ void RankPartsCuda::find_pattern(const BsrMatrix& a) {
     a_ = std::make_unique<BsrMatrix>(alone, parts_->pattern, dof, a.symmetric(), parts_of_rank_label);
     ilu_ = std::make_unique<SyncFreeIlu>(alone, with_known_parts(options_, *parts_));
     ilu_->analyse(*a_);
-    planned_seconds_ = found.planned_seconds + ilu_->planned_seconds();
     own_blocks_ = copied_to(context_, parts_of_rank_label, parts_->own_blocks);
     if (parts_->divided) {
         own_rows_ = copied_to(context_, parts_of_rank_label, parts_->own_rows);
@@ -85,9 +115,11 @@ void RankPartsCuda::find_pattern(const BsrMatrix& a) {
             given_.push_back({moved.rank, copied_to(context_, parts_of_rank_label, moved.places),
                               Buffer<double>(context_, parts_of_rank_label, Index(moved.places.size()) * dof * dof)});
     context_.synchronize();
+    served_ = a.pattern();
+    return found.planned_seconds + ilu_->planned_seconds();
 }
 
-void RankPartsCuda::prepare(const BsrMatrix& a) {
+void RankPartsCuda::gather_rows(const BsrMatrix& a) {
     const Index size = Index(a.dof()) * a.dof(), bytes = size * Index(sizeof(double));
     std::vector<RankPart> sent, received;
     for (Given& given : given_) {
@@ -99,7 +131,6 @@ void RankPartsCuda::prepare(const BsrMatrix& a) {
         if (moved.first != moved.last)
             received.push_back({moved.rank, a_->values() + moved.first * size, (moved.last - moved.first) * bytes});
     cuda::exchange_parts(context_, sent, received);
-    ilu_->prepare(*a_);
 }
 
 void RankPartsCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) {
@@ -108,8 +139,8 @@ void RankPartsCuda::factorise(const BsrMatrix& a, double alpha, PivotInverter& i
     hand_over(found, parts_->row, inverter);
 }
 
-/// The events of all ranks, with the rows of the whole matrix.
-Rounding RankPartsCuda::rounded(const BsrMatrix& a) {
+Rounding RankPartsCuda::round(const BsrMatrix& a) {
+    const ProfileScope scope(context_, "rounding");
     Rounding mine = ilu_->round(*a_);
     if (mine.overflows > 0) mine.overflow.cell.x = parts_->row[mine.overflow.cell.x];
     return met_by_all_ranks(context_, a.space(), mine);

@@ -6,16 +6,20 @@
 #include <memory>
 #include <vector>
 
+#include "core/interfaces/linear_operator.hpp"
 #include "precond/registry_row.hpp"
 #include "precond/sync_free_ilu/rank_parts.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
 namespace hyperplane {
 
-class RankPartsCuda final : public GeneralIlu {
+class RankPartsCuda final : public Preconditioner {
 public:
-    RankPartsCuda(const Context& context, const SyncFreeOptions& options) : GeneralIlu(context, options) {}
+    RankPartsCuda(const Context& context, const SyncFreeOptions& options) : context_(context), options_(options) {}
 
+    SetupReport setup(const SystemMatrix& matrix) override;
+    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
+    PreconditionerTraits traits() const override { return traits_of(options_, a_ && a_->symmetric()); }
     void apply(const Vector& r, Vector& z) const override;
     Index bytes_per_apply() const override { return ilu_->bytes_per_apply(); }
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
@@ -28,15 +32,19 @@ private:
         Buffer<Index> blocks;
         Buffer<double> copy;
     };
-    void forget() override;
-    void find_pattern(const BsrMatrix& a) override;
+    /// Releases all that is for another pattern.
+    void forget();
+    /// The symbolic part. Returns the seconds that plans had taken to find what it takes over.
+    double analyse(const BsrMatrix& a);
     /// Makes a_ the solved rows of A.
-    void prepare(const BsrMatrix& a) override;
-    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) override;
-    Rounding rounded(const BsrMatrix& a) override;
-    void hand_on() override { ilu_->hand_on(); }
-    Index factor_bytes() const override { return ilu_->factor_bytes(); }
+    void gather_rows(const BsrMatrix& a);
+    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
+    /// Rounds the factors to a reduced storage; returns the events of all ranks, with the rows of the whole matrix.
+    Rounding round(const BsrMatrix& a);
 
+    Context context_;
+    SyncFreeOptions options_;
+    std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
     std::shared_ptr<const SolvedParts> parts_;
     RowSlab there_, back_;              ///< their exchanges
     std::unique_ptr<BsrMatrix> a_;      ///< of the solved rows

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"
 
+#include <chrono>
+
+#include "core/profile.hpp"
 #include "core/ranks/links_cuda.hpp"
+#include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/checks/general_applications.hpp"
 #include "precond/general/factors/check.hpp"
@@ -29,8 +33,64 @@ constexpr const char* label = "factor";
 
 }  // namespace
 
-SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options) : GeneralIlu(context, options) {}
+SyncFreeIlu::SyncFreeIlu(const Context& context, const SyncFreeOptions& options)
+    : context_(context), options_(options) {}
 SyncFreeIlu::~SyncFreeIlu() = default;
+
+SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
+    const BsrMatrix& a = general(matrix);
+    analyse(a);
+    const auto begin = std::chrono::steady_clock::now();
+    SetupReport report = compute(a);
+    context_.synchronize();
+    report.symbolic_seconds = symbolic_seconds_;
+    report.planned_seconds = planned_seconds_;
+    report.numeric_seconds = seconds_since(begin);
+    report.factor_bytes = factor_bytes();
+    return report;
+}
+
+SetupReport SyncFreeIlu::compute(const BsrMatrix& a) {
+    allocate_values();
+    SetupReport report =
+        factor_general(a, options_, [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); });
+    if (is_reduced(options_.storage)) judge_rounding(round(a), a, options_, report);
+    hand_on();
+    return report;
+}
+
+void SyncFreeIlu::forget() {
+    served_.reset();
+    solve_.reset();
+    cuda_.reset();
+    fixed_point_.reset();
+    between_.reset();
+    gpu_pattern_.reset();
+    stages_ = {};
+    factors_ = {};
+    scratch_ = {};
+}
+
+void SyncFreeIlu::analyse(const BsrMatrix& a) {
+    const ProfileScope scope(context_, "symbolic");
+    symbolic_seconds_ = planned_seconds_ = 0.0;
+    if (served_ == a.pattern() && factors_.dof == a.dof() && factors_.symmetric == a.symmetric()) return;
+    const auto begin = std::chrono::steady_clock::now();
+    forget();
+    factors_.dof = a.dof();
+    factors_.symmetric = a.symmetric();
+    Symbolic symbolic = analysed_pattern(a);
+    parts_ = std::move(symbolic.parts);
+    slab_ = std::move(symbolic.slab);
+    factors_.filled = std::move(symbolic.filled);
+    planned_seconds_ = symbolic.planned_seconds;
+    gpu_pattern_ ? make_for_gpu(a, symbolic) : make_for_host(a);
+    allocate_values();
+    if (options_.sweeps)
+        solve_ = std::make_unique<SweptFactors>(context_, factors_, *options_.sweeps, slab_, a.pattern()->slab().get());
+    served_ = a.pattern();
+    symbolic_seconds_ = planned_seconds_ + seconds_since(begin);
+}
 
 Symbolic SyncFreeIlu::analysed_pattern(const BsrMatrix& a) {
     const SymbolicKey key = key_of(options_, a);
@@ -52,27 +112,6 @@ Symbolic SyncFreeIlu::analysed_pattern(const BsrMatrix& a) {
             return *std::move(symbolic);
         }
     return taken_symbolic(context_.host(), key, label);
-}
-
-void SyncFreeIlu::forget() {
-    solve_.reset();
-    cuda_.reset();
-    fixed_point_.reset();
-    between_.reset();
-    gpu_pattern_.reset();
-    stages_ = {};
-}
-
-void SyncFreeIlu::find_pattern(const BsrMatrix& a) {
-    Symbolic symbolic = analysed_pattern(a);
-    parts_ = std::move(symbolic.parts);
-    slab_ = std::move(symbolic.slab);
-    factors_.filled = std::move(symbolic.filled);
-    planned_seconds_ = symbolic.planned_seconds;
-    gpu_pattern_ ? make_for_gpu(a, symbolic) : make_for_host(a);
-    prepare(a);
-    if (options_.sweeps)
-        solve_ = std::make_unique<SweptFactors>(context_, factors_, *options_.sweeps, slab_, a.pattern()->slab().get());
 }
 
 void SyncFreeIlu::make_for_gpu([[maybe_unused]] const BsrMatrix& a, [[maybe_unused]] Symbolic& symbolic) {
@@ -124,8 +163,11 @@ void SyncFreeIlu::make_for_host(const BsrMatrix& a) {
         solve_ = std::make_unique<HostSolve>(context_, factors_, lower_, walk(Side::upper), options_.storage);
 }
 
-void SyncFreeIlu::prepare(const BsrMatrix& /*a*/) {
-    allocate_values(cuda_ && !slab_ ? Initially::anything : Initially::zero);
+void SyncFreeIlu::allocate_values() {
+    if (factors_.values.size() == factors_.value_count()) return;
+    factors_.values = Buffer<double>(context_, label, factors_.value_count(),
+                                     cuda_ && !slab_ ? Initially::anything : Initially::zero);
+    if (options_.fixed_point_sweeps > 0) scratch_ = general_cpu::fixed_point_scratch(context_, factors_, label);
 }
 
 general_cpu::ShareRows SyncFreeIlu::share_rows() {
@@ -163,6 +205,14 @@ void SyncFreeIlu::factorise(const BsrMatrix& a, double alpha, PivotInverter& inv
         general_cpu::factorise(a, alpha, lower_, factors_, inverter);
 }
 
+Rounding SyncFreeIlu::round(const BsrMatrix& a) {
+    const ProfileScope scope(context_, "rounding");
+    const Rounding met = solve_->round(factors_, a);
+    factors_.values = {};
+    scratch_ = {};
+    return met;
+}
+
 void SyncFreeIlu::hand_on() {
     if (!is_reduced(options_.storage)) solve_->take(factors_, options_.name);
 }
@@ -170,7 +220,7 @@ void SyncFreeIlu::hand_on() {
 NumericSetup SyncFreeIlu::numeric_setup(const SystemMatrix& matrix) {
     NumericSetup numeric;
     numeric.run = [this, &a = general(matrix)] { compute(a); };
-    numeric.analysis = symbolic_seconds();
+    numeric.analysis = symbolic_seconds_;
     return numeric;
 }
 
@@ -192,12 +242,24 @@ ApplicationCheck SyncFreeIlu::check_application(const SystemMatrix& a, const Vec
     return {error, bound_of_double(), ""};
 }
 
+SweepCounts SyncFreeIlu::sweeps() const {
+    SweepCounts counts;
+    if (options_.sweeps) counts.apply = options_.sweeps->lower + options_.sweeps->upper;
+    if (options_.fixed_point_sweeps > 0) {
+        counts.setup = options_.fixed_point_sweeps;
+        counts.bytes_of_setup_sweep = 2 * factors_.value_count() * Index(sizeof(double)) + factors_.pattern().bytes();
+    }
+    return counts;
+}
+
 Index SyncFreeIlu::factor_bytes() const {
-    if (!slab_ || gpu_pattern_ || !is_reduced(options_.storage)) return GeneralIlu::factor_bytes();
-    const Index* const begin =
-        factors_.pattern().row_begin() + factors_.filled.first;  // rounded are the own rows alone
-    return general_cpu::bytes_of_rows(options_.storage, slab_->rows, begin[slab_->rows] - begin[0], factors_.dof) +
-           factors_.filled.bytes();
+    const BlockPattern& pattern = factors_.pattern();
+    Index values = bytes_of_factors(options_.storage, {pattern.rows(), pattern.blocks(), factors_.dof});
+    if (slab_ && !gpu_pattern_ && is_reduced(options_.storage)) {  // rounded are the own rows alone
+        const Index* const begin = pattern.row_begin() + factors_.filled.first;
+        values = general_cpu::bytes_of_rows(options_.storage, slab_->rows, begin[slab_->rows] - begin[0], factors_.dof);
+    }
+    return values + factors_.filled.bytes();
 }
 
 }  // namespace hyperplane

@@ -23,14 +23,19 @@
 // the same time (precond/general/solves/between_ranks.hpp). Sweeps exchange between them what the next one reads.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/interfaces/linear_operator.hpp"
 #include "precond/factors/ldu.hpp"
+#include "precond/general/factors/cpu.hpp"
 #include "precond/general/solves/general_solve.hpp"
 #include "precond/general/solves/rank_stages.hpp"
 #include "precond/registry_row.hpp"
-#include "precond/sync_free_ilu/general_ilu.hpp"
+#include "precond/sync_free_ilu/options.hpp"
+#include "precond/sync_free_ilu/symbolic.hpp"
 
 namespace hyperplane {
 
@@ -39,13 +44,20 @@ class FixedPointCuda;
 struct GpuPattern;
 class SyncFreeCuda;
 
-class SyncFreeIlu final : public GeneralIlu, public HasLduFactors {
+class SyncFreeIlu final : public Preconditioner, public HasLduFactors {
 public:
     SyncFreeIlu(const Context& context, const SyncFreeOptions& options);
     ~SyncFreeIlu() override;
 
+    SetupReport setup(const SystemMatrix& matrix) override;
+    void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override { solve_->apply(r, z); }
     Index bytes_per_apply() const override { return solve_->bytes_per_apply(); }
+    PreconditionerTraits traits() const override { return traits_of(options_, factors_.symmetric); }
+    SweepCounts sweeps() const override;
+    void set_setup_sweeps(int count) override {
+        if (options_.fixed_point_sweeps > 0) options_.fixed_point_sweeps = count;
+    }
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
                                        const MakeInDouble& in_double) const override;
     /// The numeric part alone.
@@ -54,20 +66,35 @@ public:
     bool has_ldu() const override { return !options_.couples_ranks; }
     LduFactors ldu() const override;
     std::string solve_way() const override { return solve_ ? solve_->way() : ""; }
-    /// Steps of a set-up, for those who decide about pivots.
-    void prepare(const BsrMatrix& a) override;
-    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter) override;
-    void hand_on() override;
-    Index factor_bytes() const override;
+    const GeneralFactors& factors() const { return factors_; }
+    /// What the factors and their pattern take.
+    Index factor_bytes() const;
+
+    // The steps of a set-up, for those who decide about pivots themselves.
+
+    /// The symbolic part.
+    void analyse(const BsrMatrix& a);
+    /// Seconds that plans had taken to find what the last symbolic part took over.
+    double planned_seconds() const { return planned_seconds_; }
+    /// Allocates what a numeric part computes with, where it is not there.
+    void allocate_values();
+    /// The factors of A + alpha diag(A).
+    void factorise(const BsrMatrix& a, double alpha, PivotInverter& inverter);
+    /// Rounds the factors of `a` to a reduced storage and releases those in double; returns the events of all ranks
+    /// that share its rows.
+    Rounding round(const BsrMatrix& a);
+    /// Gives the factors to the solves, which may have a copy of them.
+    void hand_on();
 
     static PreconditionerPlan plan(const SyncFreeOptions& options, const PreconditionerSetting& setting);
     /// What NVRTC compiles on a GPU.
     static std::vector<KernelSet> kernels(const SyncFreeOptions& options, const PreconditionerSetting& setting);
 
 private:
-    void forget() override;
-    void find_pattern(const BsrMatrix& a) override;
-    Rounding rounded(const BsrMatrix& a) override { return solve_->round(factors_, a); }
+    /// The numeric part.
+    SetupReport compute(const BsrMatrix& a);
+    /// Releases all that is for another pattern.
+    void forget();
     /// The places of the factors' diagonal blocks, in their memory.
     const Buffer<Index>& diagonals() const;
     /// The pattern of the factors; on a GPU gpu_pattern_, too.
@@ -78,6 +105,13 @@ private:
     /// Brings rows of other ranks up to date between fixed-point sweeps, if there are such.
     general_cpu::ShareRows share_rows();
 
+    Context context_;
+    SyncFreeOptions options_;
+    GeneralFactors factors_;
+    general_cpu::FixedPointScratch scratch_;
+    std::shared_ptr<const BlockPattern> served_;  ///< of the matrices that the symbolic part is for
+    double symbolic_seconds_ = 0.0;               ///< of the last symbolic part; 0 where the one before served
+    double planned_seconds_ = 0.0;
     GraphParts parts_;                         ///< of options_.parts
     std::shared_ptr<const RowSlab> slab_;      ///< of the factors, where ranks are coupled
     RowWalk lower_;                            ///< of an elimination on a CPU
@@ -90,6 +124,20 @@ private:
 };
 
 PreconditionerRow sync_free_ilu_row();
+
+/// The symbolic part for `a`, a matrix or its shape.
+template <class Matrix>
+SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a, AcrossRanks ranks) {
+    return {a.pattern(), a.dof(), options.fill_level, options.parts, a.symmetric(), ranks};
+}
+template <class Matrix>
+SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a) {
+    return key_of(options, a, options.couples_ranks ? AcrossRanks::by_row : AcrossRanks::none);
+}
+
+/// The kernels for a matrix of this shape.
+std::vector<KernelSet> kernels_named(const std::string& name, const MatrixShape& a, FactorStorage storage,
+                                     std::function<rtc::Programs()> programs);
 
 /// The options that a deck gives for a general matrix.
 using ReadOptions = SyncFreeOptions (*)(const Parameters&, const PreconditionerSetting&);

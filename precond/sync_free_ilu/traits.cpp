@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traits and counts of these factors that follow from a deck's keys, and the words that messages add about them.
+// Traits of these factors that follow from a deck's keys, and the words that messages add about them.
 #include <fmt/format.h>
 
 #include "precond/factors/rounding_events.hpp"
@@ -15,11 +15,18 @@ void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptio
              report);
 }
 
-std::string remark_on_pivots(const SyncFreeOptions& options) {
-    if (options.fixed_point_sweeps == 0) return "";
-    return fmt::format(
-        " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu factors exactly.",
-        options.fixed_point_sweeps);
+SetupReport factor_general(const BsrMatrix& a, const SyncFreeOptions& options,
+                           const std::function<void(double, PivotInverter&)>& build) {
+    const int sweeps = options.fixed_point_sweeps;
+    const std::string remark =
+        sweeps == 0 ? ""
+                    : fmt::format(
+                          " It was found after {} sweeps, which may not converge for this matrix; sync_free_ilu "
+                          "factors exactly.",
+                          sweeps);
+    const PivotRules& rules = options.pivots.rules;
+    return factor_with_policy(a, rules, options.pivots.shift, options.name, build, remark,
+                              advice_if_indefinite(a.symmetric(), rules, options.name));
 }
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool matrix_is_symmetric) {
@@ -27,16 +34,6 @@ PreconditionerTraits traits_of(const SyncFreeOptions& options, bool matrix_is_sy
     return options.sweeps
                ? jacobi_traits(*options.sweeps, symmetric)
                : PreconditionerTraits{.fixed = true, .symmetric = symmetric, .varies = varying(options.part_variant)};
-}
-
-SweepCounts sweep_counts(const SyncFreeOptions& options, const GeneralFactors& factors) {
-    SweepCounts counts;
-    if (options.sweeps) counts.apply = options.sweeps->lower + options.sweeps->upper;
-    if (options.fixed_point_sweeps > 0) {
-        counts.setup = options.fixed_point_sweeps;
-        counts.bytes_of_setup_sweep = 2 * factors.value_count() * Index(sizeof(double)) + factors.pattern().bytes();
-    }
-    return counts;
 }
 
 std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name) {
