@@ -2,7 +2,6 @@
 #include "apps/bench/setup.hpp"
 
 #include "apps/bench/kernels.hpp"
-#include "core/interfaces/lower_solve.hpp"
 #include "core/ranks/links_cuda.hpp"
 
 namespace hyperplane {
@@ -25,9 +24,8 @@ Timing time_in_iterations(const Context& context, int repeats, const std::functi
 
 std::optional<Timing> time_lower_solve(const Context& context, int repeats, const Preconditioner& m, const Vector& r,
                                        Vector& z) {
-    const auto* const solves = dynamic_cast<const HasLowerSolve*>(&m);
-    if (!solves || !solves->has_lower_solve()) return {};
-    return time_in_iterations(context, repeats, [&] { solves->lower_solve(r, z); });
+    if (!m.solve_lower(r, z)) return {};
+    return time_in_iterations(context, repeats, [&] { m.solve_lower(r, z); });
 }
 
 Timing time_apply(const Context& context, int repeats, const Preconditioner& m, const Vector& r, Vector& z) {

@@ -17,8 +17,8 @@ struct SetupTimes {
     Index work_bytes = 0;   ///< bytes of a library's buffers
 };
 
-/// Times the lower of an application's two solves alone (HasLowerSolve), with the vector of the last application; none
-/// if an application is not two solves.
+/// Times the lower of an application's two solves alone (Preconditioner::solve_lower), with the vector of the last
+/// application; none if an application is not two solves.
 std::optional<Timing> time_lower_solve(const Context& context, int repeats, const Preconditioner& m, const Vector& r,
                                        Vector& z);
 

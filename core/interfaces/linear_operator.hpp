@@ -127,6 +127,10 @@ public:
     virtual NumericSetup numeric_setup(const SystemMatrix& a);
     /// apply without conversions of vectors, if it has any; z may then keep other values.
     virtual void apply_unconverted(const Vector& r, Vector& z) const { apply(r, z); }
+    /// Where an application is two triangular solves that are apart, does the first one, y = (I + W)^-1 r; elsewhere
+    /// returns false and does nothing. Where apply converts vectors, y is not written, and r is what the last apply
+    /// converted.
+    virtual bool solve_lower(const Vector& /*r*/, Vector& /*y*/) const { return false; }
 };
 
 }  // namespace hyperplane

@@ -18,7 +18,6 @@
 #include <string>
 
 #include "core/interfaces/linear_operator.hpp"
-#include "core/interfaces/lower_solve.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/cusparse_ilu/compressed_rows.hpp"
 #include "precond/registry_row.hpp"
@@ -56,7 +55,7 @@ struct CusparseOptions {
     void require_factorisable(Index scalars) const;
 };
 
-class CusparseIlu : public Preconditioner, public HasLowerSolve {
+class CusparseIlu : public Preconditioner {
 public:
     /// For matrices of either kind.
     CusparseIlu(const Context& context, const CusparseOptions& options);
@@ -81,8 +80,7 @@ public:
         upper_solve();
     }
     /// Of a matrix on a grid.
-    bool has_lower_solve() const override;
-    void lower_solve(const Vector& /*r*/, Vector& /*y*/) const override { lower_solve(); }
+    bool solve_lower(const Vector& r, Vector& y) const override;
 
     /// Fewest bytes that one application moves: the factors, so many blocks of L + U, once, r, z, and the vector
     /// between the two solves.

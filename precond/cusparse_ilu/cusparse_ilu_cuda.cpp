@@ -190,8 +190,10 @@ PreconditionerTraits CusparseIlu::traits() const {
     return {.fixed = true, .symmetric = device_ && device_->symmetric};
 }
 
-bool CusparseIlu::has_lower_solve() const {
-    return device_ && !device_->pattern;
+bool CusparseIlu::solve_lower(const Vector& /*r*/, Vector& /*y*/) const {
+    if (!device_ || device_->pattern) return false;
+    lower_solve();
+    return true;
 }
 
 Index CusparseIlu::bytes_per_apply() const {

@@ -171,10 +171,15 @@ void SubdomainIldu0::apply(const Vector& r, Vector& z) const {
     solve_subdomains_cpu(*factors_, fused ? SubdomainPasses::fused : SubdomainPasses::unfused, r, z);
 }
 
-void SubdomainIldu0::lower_solve(const Vector& r, Vector& y) const {
+bool SubdomainIldu0::solve_lower(const Vector& r, Vector& y) const {
+    if (options_.variant != SubdomainVariant::unfused) return false;
     if constexpr (cuda_built)
-        if (cuda_) return cuda_->lower_solve(*factors_, r, y);
+        if (cuda_) {
+            cuda_->lower_solve(*factors_, r, y);
+            return true;
+        }
     solve_subdomains_cpu(*factors_, SubdomainPasses::lower, r, y);
+    return true;
 }
 
 TriangleShape SubdomainIldu0::exported_shape(const Grid& grid, const Stencil& stencil, int dof, bool symmetric) const {

@@ -29,7 +29,6 @@
 #include <memory>
 #include <optional>
 
-#include "core/interfaces/lower_solve.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/registry_row.hpp"
@@ -48,7 +47,7 @@ struct SubdomainOptions {
     Partition partition(const Grid& grid, int dof) const;
 };
 
-class SubdomainIldu0 : public Preconditioner, public ExportsFactors, public HasLowerSolve {
+class SubdomainIldu0 : public Preconditioner, public ExportsFactors {
 public:
     /// Throws UsageError for a variant that the context's backend does not have.
     SubdomainIldu0(const Context& context, const SubdomainOptions& options);
@@ -56,8 +55,8 @@ public:
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.pivots.suggest_shift(alpha); }
     void apply(const Vector& r, Vector& z) const override;
-    bool has_lower_solve() const override { return options_.variant == SubdomainVariant::unfused; }
-    void lower_solve(const Vector& r, Vector& y) const override;
+    /// Variant unfused alone has two solves.
+    bool solve_lower(const Vector& r, Vector& y) const override;
     PreconditionerTraits traits() const override { return {.fixed = true, .symmetric = symmetric_}; }
     Index bytes_per_apply() const override;
     ApplicationCheck check_application(const SystemMatrix& a, const Vector& r, const Vector& z,
