@@ -179,18 +179,12 @@ void Hierarchy::to_part(Vector& part) const {
                      part.component(c), bytes_of(part.layout()));
 }
 
-Smoother::SingleScratch Hierarchy::single_scratch(int grid) {
-    GridParts& parts = parts_[grid];
-    SingleParts& single = parts.single;
-    return {single.matrix ? &*single.matrix : nullptr, single.r, single.t, parts.r, parts.t};
-}
-
 void Hierarchy::smooth_from_zero(int grid, const Vector& b, Vector& x) {
     parts_[grid].smoother.from_zero(b, x);
 }
 
 void Hierarchy::smooth_from_zero(int grid, const SingleVector& b, SingleVector& x) {
-    parts_[grid].smoother.from_zero(b, x, single_scratch(grid));
+    parts_[grid].smoother.from_zero(b, x, parts_[grid].r, parts_[grid].t);
 }
 
 void Hierarchy::smooth(int grid, const Vector& b, Vector& x) {
@@ -198,7 +192,8 @@ void Hierarchy::smooth(int grid, const Vector& b, Vector& x) {
 }
 
 void Hierarchy::smooth(int grid, const SingleVector& b, SingleVector& x) {
-    parts_[grid].smoother.smooth(b, x, single_scratch(grid));
+    GridParts& parts = parts_[grid];
+    parts.smoother.smooth(b, x, parts.single, parts.r, parts.t);
 }
 
 void Hierarchy::residual(int grid, const Vector& b, const Vector& x) {
@@ -206,7 +201,8 @@ void Hierarchy::residual(int grid, const Vector& b, const Vector& x) {
 }
 
 void Hierarchy::residual(int grid, const SingleVector& b, const SingleVector& x) {
-    parts_[grid].smoother.residual(b, x, single_scratch(grid));
+    GridParts& parts = parts_[grid];
+    parts.smoother.residual(b, x, parts.single, parts.r, parts.t);
 }
 
 void Hierarchy::restrict_from(int grid, const Vector& /*like*/) {

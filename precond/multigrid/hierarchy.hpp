@@ -32,13 +32,6 @@ struct SmootherChoices {
     const SmootherChoice& on(int grid) const { return list[std::min(std::size_t(grid), list.size() - 1)]; }
 };
 
-/// What a grid has besides for cycles in single precision: vectors, and a copy of the matrix where residuals are
-/// computed with it. r, t and the copy are those of a grid with a smoother.
-struct SingleParts {
-    std::optional<SingleMatrix> matrix;
-    SingleVector x, b, r, t;
-};
-
 /// One grid. The last one has no interpolation, and no smoother if its matrix is inverted; grid 0 neither matrix nor x
 /// and b of its own, unless ranks have parts of it that are too thin for its set-up, so that each needs it as a whole.
 struct GridParts {
@@ -110,7 +103,6 @@ private:
     void provide_singles(int grid, bool smoothed);
     /// Gives a survey a copy of the matrix to make, if a grid with a smoother has one.
     void provide_copy(int grid);
-    Smoother::SingleScratch single_scratch(int grid);
     void begin(const StructMatrix& a, const CoarseningOptions& options);
     void gather_finest_matrix(const CoarseningOptions& options);
     /// The axes along which a grid will probably be coarsened: those of the set-up before; in a first one, if a grid

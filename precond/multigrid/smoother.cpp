@@ -310,33 +310,33 @@ void Smoother::smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const {
     axpy(omega_, t, x);
 }
 
-void Smoother::apply(const SingleVector& r, SingleVector& z, const SingleScratch& scratch) const {
+void Smoother::apply(const SingleVector& r, SingleVector& z, Vector& wide_r, Vector& wide_z) const {
     if (const SmootherPasses* const own = passes(); own && own->apply(r, z)) return;
-    widen(r, scratch.wide_r);
-    m_->apply(scratch.wide_r, scratch.wide_t);
-    narrow(scratch.wide_t, z);
+    widen(r, wide_r);
+    m_->apply(wide_r, wide_z);
+    narrow(wide_z, z);
 }
 
-void Smoother::from_zero(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const {
+void Smoother::from_zero(const SingleVector& b, SingleVector& x, Vector& r, Vector& t) const {
     if (omega_ != 1.0 && solve_to(b, false, x)) return;
-    apply(b, x, scratch);
+    apply(b, x, r, t);
     if (omega_ != 1.0) scale(omega_, x);
 }
 
-void Smoother::residual(const SingleVector& b, const SingleVector& x, const SingleScratch& scratch) const {
-    if (scratch.matrix) return scratch.matrix->subtract_product(b, x, scratch.r);
-    widen(x, scratch.wide_t);
-    a_->apply(scratch.wide_t, scratch.wide_r);
-    subtract(b, scratch.wide_r, scratch.r);
+void Smoother::residual(const SingleVector& b, const SingleVector& x, SingleParts& single, Vector& r, Vector& t) const {
+    if (single.matrix) return single.matrix->subtract_product(b, x, single.r);
+    widen(x, t);
+    a_->apply(t, r);
+    subtract(b, r, single.r);
 }
 
-void Smoother::smooth(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const {
+void Smoother::smooth(const SingleVector& b, SingleVector& x, SingleParts& single, Vector& r, Vector& t) const {
     const SmootherPasses* const own = passes();
-    if (own && scratch.matrix && own->step(*scratch.matrix, b, omega_, x, scratch.t)) return;
-    residual(b, x, scratch);
-    if (solve_to(scratch.r, true, x)) return;
-    apply(scratch.r, scratch.t, scratch);
-    axpy(omega_, scratch.t, x);
+    if (own && single.matrix && own->step(*single.matrix, b, omega_, x, single.t)) return;
+    residual(b, x, single, r, t);
+    if (solve_to(single.r, true, x)) return;
+    apply(single.r, single.t, r, t);
+    axpy(omega_, single.t, x);
 }
 
 }  // namespace hyperplane::multigrid

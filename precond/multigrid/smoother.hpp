@@ -47,6 +47,13 @@ struct SmootherChoice {
     std::function<std::string(const std::string& message)> worded;
 };
 
+/// What a grid has besides for cycles in single precision: vectors, and a copy of the matrix where residuals are
+/// computed with it. r, t and the copy are those of a grid with a smoother.
+struct SingleParts {
+    std::optional<SingleMatrix> matrix;
+    SingleVector x, b, r, t;
+};
+
 class Smoother {
 public:
     /// A set-up in three steps, so that those of several grids wait for a GPU together. M is kept, but for its values,
@@ -66,18 +73,12 @@ public:
     /// r and t are overwritten.
     void smooth(const Vector& b, Vector& x, Vector& r, Vector& t) const;
 
-    /// Vectors in single precision, and the double ones through which a smoother solves that takes no others; all are
-    /// overwritten. `matrix` is a copy of the matrix, or null if that is read through the double ones, too.
-    struct SingleScratch {
-        const SingleMatrix* matrix;
-        SingleVector &r, &t;
-        Vector &wide_r, &wide_t;
-    };
-    /// The same in single precision.
-    void from_zero(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const;
-    void smooth(const SingleVector& b, SingleVector& x, const SingleScratch& scratch) const;
-    /// scratch.r = b - A x
-    void residual(const SingleVector& b, const SingleVector& x, const SingleScratch& scratch) const;
+    /// The same in single precision; r and t of both kinds are overwritten. Through the double ones solves a smoother
+    /// that takes no others.
+    void from_zero(const SingleVector& b, SingleVector& x, Vector& r, Vector& t) const;
+    void smooth(const SingleVector& b, SingleVector& x, SingleParts& single, Vector& r, Vector& t) const;
+    /// single.r = b - A x
+    void residual(const SingleVector& b, const SingleVector& x, SingleParts& single, Vector& r, Vector& t) const;
 
     /// Bytes that a smoother keeps on a GPU for estimates of lambda.
     static Index table_bytes(const Layout& layout);
@@ -112,7 +113,7 @@ private:
     template <class AnyVector>
     bool solve_to(const AnyVector& r, bool adds, AnyVector& x) const;
     /// z = M^-1 r
-    void apply(const SingleVector& r, SingleVector& z, const SingleScratch& scratch) const;
+    void apply(const SingleVector& r, SingleVector& z, Vector& wide_r, Vector& wide_z) const;
 
     const StructMatrix* a_ = nullptr;
     std::unique_ptr<Preconditioner> m_;
