@@ -21,7 +21,7 @@ class ArtificialCompressibility final : public Problem {
 public:
     ArtificialCompressibility(SystemShape shape, const CavityFlow& flow, CflRange cfl, double time_step,
                               const Context& context)
-        : shape_(std::move(shape)),
+        : Problem(std::move(shape)),
           flow_(flow),
           cfl_(cfl),
           time_step_(time_step),
@@ -29,7 +29,6 @@ public:
         if (flow_.coupled) state_ = Vector(context, natural_part(context), shape_.dof, "uncoupled state");
     }
 
-    const SystemShape& shape() const override { return shape_; }
     double time_step(const Vector&) const override { return time_step_; }
     CflRange cfl_range() const override { return cfl_; }
     /// The fluid is at rest; the lid moves it through the boundary condition at its face.
@@ -64,7 +63,6 @@ private:
         return {u.layout(), state_.data()};
     }
 
-    SystemShape shape_;
     CavityFlow flow_;
     CflRange cfl_;
     double time_step_;

@@ -16,9 +16,8 @@ constexpr double exchange[dof][dof] = {{10, -10, 0}, {-10, 30, -20}, {0, -20, 20
 
 class BlockLaplacian final : public Problem {
 public:
-    BlockLaplacian(SystemShape shape, const BlockRows& formula) : shape_(std::move(shape)), formula_(formula) {}
+    BlockLaplacian(SystemShape shape, const BlockRows& formula) : Problem(std::move(shape)), formula_(formula) {}
 
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override { residual_rows(formula_, u, f); }
     void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override {
@@ -39,7 +38,6 @@ public:
     }
 
 private:
-    SystemShape shape_;
     BlockRows formula_;
 };
 

@@ -19,7 +19,7 @@ template <int unknowns>
 class CahnHilliard final : public Problem {
 public:
     CahnHilliard(SystemShape shape, const MixtureKeys& keys, const Context& context)
-        : shape_(std::move(shape)),
+        : Problem(std::move(shape)),
           keys_(keys),
           laplacian_(keys.domain),
           offsets_(offsets_of<25>(shape_.stencil)),
@@ -27,7 +27,6 @@ public:
         if (keys.mixture.sigma > 0.0) long_range_.emplace(context, keys.domain);
     }
 
-    const SystemShape& shape() const override { return shape_; }
     double time_step(const Vector&) const override { return keys_.time_step; }
 
     void initial_state(Vector& u) const override {
@@ -129,7 +128,6 @@ private:
         visit_mixture(u.context(), u.layout(), name, body);
     }
 
-    SystemShape shape_;
     MixtureKeys keys_;
     CellLaplacian laplacian_;
     std::array<Int3, 25> offsets_;

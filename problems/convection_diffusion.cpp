@@ -15,11 +15,10 @@ namespace {
 class ConvectionDiffusion final : public Problem {
 public:
     ConvectionDiffusion(SystemShape shape, const TransportKeys& keys)
-        : shape_(std::move(shape)),
+        : Problem(std::move(shape)),
           keys_(keys),
           rows_(shape_.stencil, keys.domain, TransportRow(keys), keys.source == SourceKind::row_sum) {}
 
-    const SystemShape& shape() const override { return shape_; }
     double time_step(const Vector&) const override { return keys_.time_step; }
     void initial_state(Vector& u) const override { set_points(TransportStart{rows_}, u); }
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
@@ -87,7 +86,6 @@ private:
         if (level.rate[2] == 0.0) return {square / level.dt, -square / level.dt, 0.0};
         return {square * level.rate[0], square * level.rate[1], square * level.rate[2]};
     }
-    SystemShape shape_;
     TransportKeys keys_;
     TransportRows rows_;
 };

@@ -19,14 +19,13 @@ namespace {
 class Euler final : public Problem {
 public:
     Euler(SystemShape shape, const GasKeys& keys, const Context& context)
-        : shape_(std::move(shape)), keys_(keys), values_(context, shape_.grid, "values at cells") {
+        : Problem(std::move(shape)), keys_(keys), values_(context, shape_.grid, "values at cells") {
         rows_.flow = keys.flow;
         rows_.reconstruction = keys.reconstruction;
         rows_.boundary = keys.boundary;
         rows_.set_entries(shape_.stencil);
     }
 
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { visit(u, "initial state", GasStart{keys_.flow, view(u)}); }
 
     double time_step(const Vector& u) const override {
@@ -149,7 +148,6 @@ private:
         visit_gas(u.context(), u.layout(), name, body);
     }
 
-    SystemShape shape_;
     GasKeys keys_;
     GasRows rows_;
     mutable PointValues values_;

@@ -21,9 +21,9 @@ public:
     /// `order`: of the rows; null for natural order.
     GeneralForm(std::shared_ptr<const Problem> problem, const Context& context,
                 const std::shared_ptr<const RowOrder>& order)
-        : problem_(std::move(problem)),
+        : Problem(problem->shape()),
+          problem_(std::move(problem)),
           context_(context),
-          shape_(problem_->shape()),
           layout_(LayoutKind::natural, shape_.grid, shape_.stencil.level_map()),
           matrix_(context, layout_, shape_.stencil, shape_.dof,
                   shape_.symmetric ? MatrixStorage::lower : MatrixStorage::full, general_label) {
@@ -36,7 +36,6 @@ public:
             for (Vector* vector : {&old_, &older_}) *vector = Vector(context, layout_, shape_.dof, general_label);
     }
 
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override {
         problem_->initial_state(u_);
         copy_rows(u_, place_, u);
@@ -105,7 +104,6 @@ private:
 
     std::shared_ptr<const Problem> problem_;
     Context context_;
-    SystemShape shape_;
     Layout layout_;
     mutable StructMatrix matrix_;
     mutable Vector u_, other_, old_, older_;

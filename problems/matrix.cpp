@@ -51,8 +51,8 @@ public:
     /// `made` lies in the host's memory, `b`, dof fastest, is in the given order; none for A 1.
     FileMatrix(const Context& context, std::unique_ptr<BsrMatrix> made, bool symmetric, std::string unsymmetric_entry,
                std::vector<double> b, std::vector<Preparation> preparation, std::vector<std::string> warnings)
-        : context_(context),
-          shape_(shape_of(*made, symmetric, std::move(unsymmetric_entry))),
+        : Problem(shape_of(*made, symmetric, std::move(unsymmetric_entry))),
+          context_(context),
           solution_is_one_(b.empty()),
           preparation_(std::move(preparation)),
           warnings_(std::move(warnings)) {
@@ -72,8 +72,8 @@ public:
     }
     /// The system of `other`, which is in the given order, in another one.
     FileMatrix(const FileMatrix& other, const std::shared_ptr<const RowOrder>& order)
-        : context_(other.context_),
-          shape_(other.shape_),
+        : Problem(other.shape_),
+          context_(other.context_),
           solution_is_one_(other.solution_is_one_),
           preparation_(other.preparation_),
           warnings_(other.warnings_) {
@@ -89,8 +89,8 @@ public:
 
     /// The rows of `other` that one of several ranks has.
     FileMatrix(const FileMatrix& other, const Context& context, const std::shared_ptr<const BlockPattern>& part)
-        : context_(context),
-          shape_(other.shape_),
+        : Problem(other.shape_),
+          context_(context),
           solution_is_one_(other.solution_is_one_),
           preparation_(other.preparation_),
           warnings_(other.warnings_) {
@@ -106,7 +106,6 @@ public:
         take(other.matrix_->values() + whole.row_begin()[first] * size, matrix_->values(), matrix_->nonzeros());
     }
 
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override {
         matrix_->apply(u, f);
@@ -163,7 +162,6 @@ private:
     }
 
     Context context_;
-    SystemShape shape_;
     std::unique_ptr<BsrMatrix> matrix_;
     Vector b_;
     bool solution_is_one_;

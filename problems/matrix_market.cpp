@@ -129,13 +129,12 @@ class FileSystem final : public Problem {
 public:
     /// `rhs` is in natural order, dof fastest; if it is empty, b = A 1.
     FileSystem(const Context& context, SystemShape shape, const CsrMatrix& csr, const std::vector<double>& rhs)
-        : shape_(std::move(shape)),
+        : Problem(std::move(shape)),
           matrix_(held_matrix(context, shape_, csr)),
           rhs_(held_rhs(context, csr, rhs)),
           solution_is_one_(rhs.empty()),
           one_solves_zero_(rhs.empty() && rows_add_up_to_zero(csr)) {}
 
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override {
         residual_of_rows(matrix_, rhs_.data(), u, f);
@@ -159,7 +158,6 @@ public:
     }
 
 private:
-    SystemShape shape_;
     StructMatrix matrix_;  ///< natural layout
     Buffer<double> rhs_;   ///< natural order, dof fastest
     bool solution_is_one_, one_solves_zero_;

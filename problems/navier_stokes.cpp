@@ -39,13 +39,12 @@ Flow on_tables(const FlowKeys& keys, const double* table) {
 class NavierStokes final : public Problem {
 public:
     NavierStokes(SystemShape shape, FlowKeys keys, const Context& context)
-        : shape_(std::move(shape)),
+        : Problem(std::move(shape)),
           keys_(std::move(keys)),
           tables_(mesh_tables(keys_, context)),
           flow_(on_tables(keys_, tables_.data())),
           energy_(context, shape_.grid, "kinetic energy") {}
 
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { flow_initial_state(flow_, u); }
     double time_step(const Vector&) const override { return keys_.step.length(keys_.least_spacing()); }
     CflRange cfl_range() const override { return keys_.cfl; }
@@ -87,7 +86,6 @@ private:
                                                  : ethier_steinman(c, at, time, flow_.viscosity);
     }
 
-    SystemShape shape_;
     FlowKeys keys_;
     Buffer<double> tables_;
     Flow flow_;

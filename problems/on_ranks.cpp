@@ -10,9 +10,9 @@ namespace {
 
 class OnRanks final : public Problem {
 public:
-    explicit OnRanks(std::shared_ptr<const Problem> problem) : problem_(std::move(problem)) {}
+    explicit OnRanks(std::shared_ptr<const Problem> problem)
+        : Problem(problem->shape()), problem_(std::move(problem)) {}
 
-    const SystemShape& shape() const override { return problem_->shape(); }
     void initial_state(Vector& u) const override { problem_->initial_state(u); }
     double time_step(const Vector& u) const override {
         exchange_halo(u);

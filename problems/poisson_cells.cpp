@@ -11,11 +11,10 @@ namespace {
 class PoissonCells final : public Problem {
 public:
     PoissonCells(SystemShape shape, CoefficientField field, FluxRows formula)
-        : shape_(std::move(shape)), field_(std::move(field)), formula_(formula) {
+        : Problem(std::move(shape)), field_(std::move(field)), formula_(formula) {
         formula_.k = field_.view();
     }
 
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override { residual_rows(formula_, u, f); }
     void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override {
@@ -32,7 +31,6 @@ public:
     std::vector<std::string> error_names() const override { return poisson_error_names(formula_.data); }
 
 private:
-    SystemShape shape_;
     CoefficientField field_;
     FluxRows formula_;
 };

@@ -41,10 +41,9 @@ template <int N>
 class PoissonNodes final : public Problem {
 public:
     PoissonNodes(SystemShape shape, const InteriorRow<N>& interior)
-        : shape_(std::move(shape)),
+        : Problem(std::move(shape)),
           formula_(shape_.stencil, interior.domain, interior, interior.data.source == SourceKind::row_sum) {}
 
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { set_points(BoundaryState<NodeRows<N>>{formula_}, u); }
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override { residual_rows(formula_, u, f); }
     void jacobian(const Vector&, const TimeLevel&, SystemMatrix& a) const override {
@@ -57,7 +56,6 @@ public:
     std::vector<std::string> error_names() const override { return poisson_error_names(formula_.interior.data); }
 
 private:
-    SystemShape shape_;
     NodeRows<N> formula_;
 };
 

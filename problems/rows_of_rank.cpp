@@ -16,9 +16,9 @@ constexpr const char* rows_label = "rows of a rank";
 class RowsOfRank final : public Problem {
 public:
     RowsOfRank(std::shared_ptr<const Problem> whole, const Context& context, std::shared_ptr<const BlockPattern> part)
-        : whole_(std::move(whole)),
+        : Problem(whole->shape()),
+          whole_(std::move(whole)),
           context_(context),
-          shape_(whole_->shape()),
           matrix_(context.alone(), shape_.pattern, shape_.dof, shape_.symmetric, rows_label) {
         const IndexSpace all = shape_.pattern->space();
         for (const Index row : row_cuts(*shape_.pattern, shape_.dof, context.ranks()->size(), context.backend()))
@@ -29,7 +29,6 @@ public:
         shape_.pattern = std::move(part);
     }
 
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override {
         whole_->initial_state(u_);
         take(u_, u);
@@ -94,7 +93,6 @@ private:
 
     std::shared_ptr<const Problem> whole_;
     Context context_;
-    SystemShape shape_;
     mutable BsrMatrix matrix_;  ///< of all rows
     mutable Vector u_, other_, old_, older_;
     std::vector<Index> begins_;  ///< [rank]: its first value in a vector of all rows; then the number of all values

@@ -132,9 +132,10 @@ struct CflRange {
 /// when it is constructed.
 class Problem {
 public:
+    explicit Problem(SystemShape shape) : shape_(std::move(shape)) {}
     virtual ~Problem() = default;
 
-    virtual const SystemShape& shape() const = 0;
+    const SystemShape& shape() const { return shape_; }
     virtual void initial_state(Vector& u) const = 0;
     /// Length of the time step from u, by the deck's time step or Courant number; infinity if steady.
     virtual double time_step(const Vector& /*u*/) const { return std::numeric_limits<double>::infinity(); }
@@ -187,6 +188,9 @@ public:
     virtual std::vector<Preparation> preparation() const { return {}; }
     /// Warnings for the user, e.g. that the scheme oscillates with these parameters.
     virtual std::vector<std::string> warnings() const { return {}; }
+
+protected:
+    SystemShape shape_;  ///< as it is when the constructor ends
 
 private:
     [[noreturn]] static void not_general() {

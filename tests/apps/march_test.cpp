@@ -110,8 +110,13 @@ TEST(March, LastGoodStateIsKept) {
 /// `poisoned`.
 class Fading : public Problem {
 public:
-    explicit Fading(double poisoned = 1e9) : poisoned_(poisoned) {}
-    const SystemShape& shape() const override { return shape_; }
+    explicit Fading(double poisoned = 1e9)
+        : Problem({.grid = {.nx = 4, .ny = 3, .nz = 2, .cell_centred = true},
+                   .stencil = Stencil::star7(),
+                   .linear = false,
+                   .regime = Regime::transient,
+                   .components = {"density"}}),
+          poisoned_(poisoned) {}
     void initial_state(Vector& u) const override { fill(u, 3.2); }
     double time_step(const Vector&) const override { return 1.0; }
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
@@ -133,11 +138,6 @@ public:
     }
 
 private:
-    SystemShape shape_{.grid = {.nx = 4, .ny = 3, .nz = 2, .cell_centred = true},
-                       .stencil = Stencil::star7(),
-                       .linear = false,
-                       .regime = Regime::transient,
-                       .components = {"density"}};
     double poisoned_;
 };
 

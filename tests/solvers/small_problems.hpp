@@ -14,12 +14,11 @@ namespace hyperplane::test {
 /// A problem with one unknown a point, given by functions of the values at a point and at its neighbours; for the host.
 class SmallProblem : public Problem {
 public:
-    SmallProblem(Grid grid, Regime regime) : shape_{.grid = grid, .stencil = Stencil::star7()} {
+    SmallProblem(Grid grid, Regime regime) : Problem({.grid = grid, .stencil = Stencil::star7()}) {
         shape_.linear = false;
         shape_.regime = regime;
         shape_.components = {"u"};
     }
-    const SystemShape& shape() const override { return shape_; }
     void initial_state(Vector& u) const override { fill(u, 0.0); }
     void residual(const Vector& u, const TimeLevel& level, Vector& f) const override {
         ++residuals;
@@ -56,8 +55,6 @@ protected:
     void each(const Body& body) const {
         for (Index row = 0; row < shape_.grid.points(); ++row) body(shape_.grid.point(row));
     }
-
-    SystemShape shape_;
 };
 
 /// -Laplace(u) = lambda e^u on the unit cube with u = 0 on its boundary, multiplied by h^2 (Bratu; Glowinski, Keller,
