@@ -133,7 +133,7 @@ void ParIlut::factorise(const BsrMatrix& a, double alpha, PivotInverter& inverte
     factors_.symmetric = a.symmetric();
     if constexpr (cuda_built)
         if (context_.backend() == Backend::cuda) {
-            on_gpu_ = par_ilut::RoundsOnGpu(a, options_).factors(alpha, inverter, rounds_);
+            on_gpu_ = par_ilut::factors_on_gpu(a, options_, alpha, inverter, rounds_);
             return;
         }
     const Context& host = a.context();
@@ -272,7 +272,7 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
     }
     if constexpr (cuda_built)
         if (setting.context.backend() == Backend::cuda) {
-            par_ilut::RoundsOnGpu::plan(options, setting, own, limits, plan);
+            par_ilut::plan_on_gpu(options, setting, own, limits, plan);
             if (options.jacobi) add_sweeps(plan, least_sweeps, most_sweeps);
             return plan;
         }
@@ -310,7 +310,7 @@ std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const ParIlutOptions& o
                     : on_ranks     ? SlicedSolve::programs_of_ranks(a.dof())
                                    : SlicedSolve::programs(a.dof(), options.way);
                 if (on_ranks) return programs;
-                std::ranges::move(par_ilut::RoundsOnGpu::programs(limits, a), std::back_inserter(programs));
+                std::ranges::move(par_ilut::programs_of_rounds(limits, a), std::back_inserter(programs));
                 std::ranges::move(level_programs(), std::back_inserter(programs));
                 return programs;
             });

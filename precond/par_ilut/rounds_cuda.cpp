@@ -37,6 +37,16 @@ GpuFactors begun(const BsrMatrix& a) {
     return {std::move(pattern), Buffer<double>(a.context(), rounds_label, numbers, Initially::anything)};
 }
 
+/// What the kernels are specialised on: rows have the lanes that suit the fullest factors.
+SyncFreeShape shape_of(const FillLimits& limits, Index rows, int dof, bool symmetric) {
+    RowCounts counts;
+    counts.rows = rows;
+    counts.lower = limits.lower;
+    for (int at = 0; at < RowCounts::lengths; ++at)
+        counts.longer[at] = rows + limits.lower + limits.upper > (Index(4) << at) * rows ? rows : 0;
+    return SyncFreeShape::of(counts, dof, symmetric, FactorVariant::search);
+}
+
 /// Bytes of what a plan counts, of a matrix of which so many blocks are stored.
 struct Sizes {
     Index rows, a_blocks;
@@ -85,75 +95,67 @@ Index selection_bytes_on_gpu(Index blocks) {
     return blocks * Index(sizeof(std::uint64_t) + sizeof(unsigned char) + sizeof(Index)) + blocks / 4;
 }
 
-std::unique_ptr<FactorsOnGpu> RoundsOnGpu::factors(double alpha, PivotInverter& inverter, int& rounds) {
-    const Context& gpu = a_.context();
+std::unique_ptr<FactorsOnGpu> factors_on_gpu(const BsrMatrix& a, const ParIlutOptions& options, double alpha,
+                                             PivotInverter& inverter, int& rounds) {
+    const Context& gpu = a.context();
     const PivotRules& rules = inverter.rules();
-    GpuFactors x = begun(a_);
+    GpuFactors x = begun(a);
     const Index rows = x.pattern->pattern->rows(), lower = x.pattern->counts.lower;
-    const FillLimits limits = limits_of(rows, lower, x.pattern->pattern->blocks() - rows - lower, options_.fill_limit);
-    const SyncFreeShape shape = shape_of(limits, rows);
-    Buffer<double> inverse(gpu, rounds_label, rows * a_.dof() * a_.dof(), Initially::anything);
+    const FillLimits limits = limits_of(rows, lower, x.pattern->pattern->blocks() - rows - lower, options.fill_limit);
+    const SyncFreeShape shape = shape_of(limits, rows, a.dof(), a.symmetric());
+    Buffer<double> inverse(gpu, rounds_label, rows * a.dof() * a.dof(), Initially::anything);
     const auto sweep = [&] {
         const ProfileScope scope(gpu, "sweep");
         FixedPointCuda one(gpu, *x.pattern, shape.swept());
         Buffer<double> made(gpu, rounds_label, x.values.size(), Initially::anything);
-        one.sweep(a_, alpha, rules, x.values, inverse, made);
+        one.sweep(a, alpha, rules, x.values, inverse, made);
         std::swap(x.values, made);
     };
-    FixedPointCuda(gpu, *x.pattern, shape.swept()).begin(a_, alpha, rules, inverse, x.values);
-    const Index limit = options_.rounds > 0 ? most_found(options_, *a_.pattern(), a_.symmetric()) : 0;
+    FixedPointCuda(gpu, *x.pattern, shape.swept()).begin(a, alpha, rules, inverse, x.values);
+    const Index limit = options.rounds > 0 ? most_found(options, *a.pattern(), a.symmetric()) : 0;
     double before = 0.0;
-    for (rounds = 0; rounds < options_.rounds; ++rounds) {
+    for (rounds = 0; rounds < options.rounds; ++rounds) {
         {
             const ProfileScope scope(gpu, "candidates");
             GpuCandidates more =
-                candidates_on_gpu(a_, alpha, x, inverse, options_.candidates, limit, options_.tolerance > 0.0);
-            if (options_.tolerance > 0.0 && rounds > 0 && !(more.residual < (1.0 - options_.tolerance) * before)) break;
+                candidates_on_gpu(a, alpha, x, inverse, options.candidates, limit, options.tolerance > 0.0);
+            if (options.tolerance > 0.0 && rounds > 0 && !(more.residual < (1.0 - options.tolerance) * before)) break;
             before = more.residual;
-            x = with_candidates(a_, std::move(x), std::move(more));
+            x = with_candidates(a, std::move(x), std::move(more));
         }
         sweep();
         {
             const ProfileScope scope(gpu, "selection");
-            x = with_largest(a_, std::move(x), inverse, limits);
+            x = with_largest(a, std::move(x), inverse, limits);
         }
         sweep();
     }
     const ProfileScope scope(gpu, "factors");
-    if (options_.sweeps > 0) {
+    if (options.sweeps > 0) {
         general_cpu::FixedPointScratch scratch{Buffer<double>(gpu, rounds_label, x.values.size(), Initially::anything),
                                                std::move(inverse)};
         FixedPointCuda(gpu, *x.pattern, shape.swept())
-            .sweep_to_factors(a_, alpha, options_.sweeps, rules, scratch, x.values, inverter);
+            .sweep_to_factors(a, alpha, options.sweeps, rules, scratch, x.values, inverter);
     }
     inverse = {};
-    Orders orders = orders_on_gpu(
-        gpu, *x.pattern->pattern, x.pattern->diagonal,
-        {.dof = a_.dof(), .slices = true, .way = options_.way, .by_level = options_.sweeps == 0}, rounds_label);
-    if (options_.sweeps == 0)
-        SyncFreeCuda(gpu, *x.pattern, shape, orders).factor(a_, alpha, rules, x.values.data(), inverter);
+    Orders orders = orders_on_gpu(gpu, *x.pattern->pattern, x.pattern->diagonal,
+                                  {.dof = a.dof(), .slices = true, .way = options.way, .by_level = options.sweeps == 0},
+                                  rounds_label);
+    if (options.sweeps == 0)
+        SyncFreeCuda(gpu, *x.pattern, shape, orders).factor(a, alpha, rules, x.values.data(), inverter);
     x.pattern->a_diagonal = {};
-    return std::make_unique<FactorsOnGpu>(gpu, std::move(x.pattern), std::move(x.values), std::move(orders), a_.dof());
+    return std::make_unique<FactorsOnGpu>(gpu, std::move(x.pattern), std::move(x.values), std::move(orders), a.dof());
 }
 
-SyncFreeShape RoundsOnGpu::shape_of(const FillLimits& limits, Index rows, int dof, bool symmetric) {
-    RowCounts counts;
-    counts.rows = rows;
-    counts.lower = limits.lower;
-    for (int at = 0; at < RowCounts::lengths; ++at)
-        counts.longer[at] = rows + limits.lower + limits.upper > (Index(4) << at) * rows ? rows : 0;
-    return SyncFreeShape::of(counts, dof, symmetric, FactorVariant::search);
-}
-
-rtc::Programs RoundsOnGpu::programs(const FillLimits& limits, const MatrixShape& a) {
+rtc::Programs programs_of_rounds(const FillLimits& limits, const MatrixShape& a) {
     const SyncFreeShape shape = shape_of(limits, a.block_rows(), a.dof(), a.symmetric());
     rtc::Programs programs = FixedPointCuda::programs(shape.swept());
     std::ranges::move(SyncFreeCuda::programs(shape), std::back_inserter(programs));
     return programs;
 }
 
-void RoundsOnGpu::plan(const ParIlutOptions& options, const PreconditionerSetting& setting, const FilledPattern& own,
-                       const FillLimits& limits, PreconditionerPlan& plan) {
+void plan_on_gpu(const ParIlutOptions& options, const PreconditionerSetting& setting, const FilledPattern& own,
+                 const FillLimits& limits, PreconditionerPlan& plan) {
     const MatrixShape& a = setting.matrix;
     const Index rows = a.block_rows(), blocks = own.pattern->blocks(), kept = rows + limits.lower + limits.upper;
     const Sizes sizes{rows, a.pattern()->blocks(), a.dof()};

@@ -13,29 +13,14 @@
 
 namespace hyperplane::par_ilut {
 
-class RoundsOnGpu {
-public:
-    /// Both must exist as long as this object. The matrix is in a GPU's memory.
-    RoundsOnGpu(const BsrMatrix& a, const ParIlutOptions& options) : a_(a), options_(options) {}
-
-    /// The factors of A + alpha diag(A), and what solves with them. Writes the number of rounds to `rounds`.
-    std::unique_ptr<FactorsOnGpu> factors(double alpha, PivotInverter& inverter, int& rounds);
-
-    /// What NVRTC compiles for factors within these limits.
-    static rtc::Programs programs(const FillLimits& limits, const MatrixShape& a);
-    /// Writes all bytes to `plan`. `own`: the pattern of A with all diagonal blocks, in the host's memory.
-    static void plan(const ParIlutOptions& options, const PreconditionerSetting& setting, const FilledPattern& own,
-                     const FillLimits& limits, PreconditionerPlan& plan);
-
-private:
-    /// What the kernels are specialised on: rows have the lanes that suit the fullest factors.
-    static SyncFreeShape shape_of(const FillLimits& limits, Index rows, int dof, bool symmetric);
-    SyncFreeShape shape_of(const FillLimits& limits, Index rows) const {
-        return shape_of(limits, rows, a_.dof(), a_.symmetric());
-    }
-
-    const BsrMatrix& a_;
-    const ParIlutOptions& options_;
-};
+/// The factors of A + alpha diag(A), where A is in a GPU's memory, and what solves with them. Writes the number of
+/// rounds to `rounds`.
+std::unique_ptr<FactorsOnGpu> factors_on_gpu(const BsrMatrix& a, const ParIlutOptions& options, double alpha,
+                                             PivotInverter& inverter, int& rounds);
+/// What NVRTC compiles for factors within these limits.
+rtc::Programs programs_of_rounds(const FillLimits& limits, const MatrixShape& a);
+/// Writes all bytes to `plan`. `own`: the pattern of A with all diagonal blocks, in the host's memory.
+void plan_on_gpu(const ParIlutOptions& options, const PreconditionerSetting& setting, const FilledPattern& own,
+                 const FillLimits& limits, PreconditionerPlan& plan);
 
 }  // namespace hyperplane::par_ilut
