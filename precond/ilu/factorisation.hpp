@@ -29,8 +29,6 @@ public:
     /// Releases FactorisationMemory::scratch.
     virtual void release_scratch() {}
 
-    /// Throws UsageError if this factorisation does not support the rules.
-    virtual void check(const PivotRules& /*rules*/) const {}
     virtual FactorisationMemory memory(const IluPattern& /*pattern*/, const Context& /*context*/) const { return {}; }
     /// The number and cost of sweeps in a numeric part, if it consists of sweeps.
     virtual SweepCounts sweeps() const { return {}; }

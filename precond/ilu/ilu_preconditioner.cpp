@@ -105,7 +105,6 @@ void IluPreconditioner::check(const StructMatrix& a) const {
     if (a.stencil().radius() > 2)
         throw UsageError(fmt::format("{}: stencil {} has radius {}, the largest it takes is 2", options_.name,
                                      a.stencil().name(), a.stencil().radius()));
-    factorisation_->check(options_.pivots.rules);
     if (a.layout().kind() == LayoutKind::natural) return;
     const LevelMap have = a.layout().levels(), need = a.stencil().filled(options_.fill_level).level_map();
     if (have.y < need.y || have.z < need.z)

@@ -13,8 +13,6 @@ namespace {
 /// used.
 class LevelElimination : public Factorisation {
 public:
-    explicit LevelElimination(const std::string& name) : name_(name) {}
-
     void analyse(const IluFactors& factors) override {
         if (sweeps_ && sweeps_->serves(factors.pattern())) return;
         sweeps_.reset();
@@ -25,12 +23,6 @@ public:
         eliminate_by_level(*sweeps_, factors.matrix(), factors.pattern().layout, result, alpha, rules, inverter);
         if (factors.unit_in_double()) sweeps_->make_unit(result);
     }
-    void check(const PivotRules& rules) const override {
-        if (rules.policy == PivotPolicy::boost)
-            throw UsageError(fmt::format(
-                "{}: an elimination by levels boosts no pivots; set preconditioner.pivot_policy = fail or shift",
-                name_));
-    }
     FactorisationMemory memory(const IluPattern& pattern, const Context& /*context*/) const override {
         return {.kept = FactorSweeps::bytes(pattern)};
     }
@@ -39,7 +31,6 @@ public:
     }
 
 private:
-    std::string name_;
     std::unique_ptr<FactorSweeps> sweeps_;
 };
 
@@ -70,7 +61,11 @@ private:
 std::unique_ptr<IluPreconditioner> make_ilu_by_level(const Context& context, const IluOptions& options) {
     if (is_reduced(options.storage))
         throw UsageError(fmt::format("{}: solves by level read factors in double precision alone", options.name));
-    return std::make_unique<IluPreconditioner>(context, options, std::make_unique<LevelElimination>(options.name),
+    if (options.pivots.rules.policy == PivotPolicy::boost)
+        throw UsageError(fmt::format(
+            "{}: an elimination by levels boosts no pivots; set preconditioner.pivot_policy = fail or shift",
+            options.name));
+    return std::make_unique<IluPreconditioner>(context, options, std::make_unique<LevelElimination>(),
                                                std::make_unique<LevelSolve>());
 }
 
