@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/general/sweeps/swept.hpp"
 
-#include <fmt/format.h>
-
 #include <numeric>
 
-#include "core/error.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/ranks/rows_cuda.hpp"
@@ -14,6 +11,7 @@
 #include "precond/general/orders/row_counts.hpp"
 #include "precond/general/pattern/diagonal_pattern.hpp"
 #include "precond/general/sweeps/async_sweep_cuda.hpp"
+#include "precond/triangular/jacobi/solve.hpp"
 #include "precond/walks/random_vector.hpp"
 
 namespace hyperplane {
@@ -135,8 +133,8 @@ void SweptFactors::take(const GeneralFactors& factors, const std::string& name) 
         g_->assign(*copies[1]);
         inverse_->assign(*copies[2]);
     }
-    refuse_divergence(*w_, options_.lower, "lower", name);
-    refuse_divergence(*g_, options_.upper, "upper", name);
+    refuse_divergence(Direction::lower, name);
+    refuse_divergence(Direction::upper, name);
 }
 
 void SweptFactors::sweep(const BsrMatrix& triangle, int sweeps, const Vector& b, Vector& x) const {
@@ -173,30 +171,22 @@ void SweptFactors::sweep_both(const Vector& r, Vector& z) const {
 
 // The error of a sweep is multiplied by N = -T. Its growth on a positive random vector is measured as in
 // precond/triangular/jacobi/solve.hpp.
-void SweptFactors::refuse_divergence(const BsrMatrix& triangle, int sweeps, const char* which,
-                                     const std::string& name) const {
-    constexpr double most_at_last = 10.0, most = 1e8;
+void SweptFactors::refuse_divergence(Direction direction, const std::string& name) const {
+    const bool lower = direction == Direction::lower;
+    const BsrMatrix& triangle = lower ? *w_ : *g_;
+    const int sweeps = lower ? options_.lower : options_.upper;
     Vector &x = product_, &y = scaled_;  // which nothing else uses during a set-up
     HostCopy start(x);
     set_random(start.vector(), 17, 0.0);
     start.store();
     const double norm = norm2(x);
-    double growth = 0.0;
-    int taken = 0;
-    while (taken < sweeps && growth <= most) {
+    std::vector<double> growth;
+    while (int(growth.size()) < sweeps && (growth.empty() || growth.back() <= most_growth)) {
         triangle.apply(x, y);
         std::swap(x, y);
-        growth = norm > 0.0 ? norm2(x) / norm : 0.0;
-        ++taken;
+        growth.push_back(norm > 0.0 ? norm2(x) / norm : 0.0);
     }
-    if (taken == sweeps && growth <= most_at_last) return;
-    throw SetupError(fmt::format(
-        "{0}: Jacobi sweeps diverge on the {1} triangle: after {2} of {3} {1}_sweeps the error is {4:.2g} "
-        "times that without sweeps, since the factor is too far from normal. Use another "
-        "preconditioner.{1}_sweeps, a larger preconditioner.shift, ordering.name = rcm, or {5}, whose solves "
-        "are exact.",
-        name, which, taken, sweeps, growth,
-        name == "jacobi_sweeps" ? "sync_free_ilu" : "preconditioner.triangular_solve = exact"));
+    judge_growth(growth, sweeps, direction, name, "sync_free_ilu", "ordering.name = rcm, ");
 }
 
 Index SweptFactors::bytes_per_apply() const {

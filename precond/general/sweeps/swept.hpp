@@ -57,7 +57,7 @@ private:
     /// x = b - T x from x = 0, `sweeps` times.
     void sweep(const BsrMatrix& triangle, int sweeps, const Vector& b, Vector& x) const;
     void sweep_by_blocks(Direction direction, int sweeps, const Vector& b, Vector& x) const;
-    void refuse_divergence(const BsrMatrix& triangle, int sweeps, const char* which, const std::string& name) const;
+    void refuse_divergence(Direction direction, const std::string& name) const;
 
     Context context_;
     SweepOptions options_;

@@ -19,18 +19,22 @@ TriangleShape shape_of(const IluPattern& p, Backend backend) {
 
 void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, Direction direction, int count,
                        const std::string& name) {
-    constexpr double most_at_last = 10.0, most = 1e8;
-    const std::vector<double> growth = sweeps.growth(factors, direction, most);
-    if (int(growth.size()) == count && growth.back() <= most_at_last) return;
-    throw SetupError(
-        fmt::format("{0}: Jacobi sweeps diverge on the {1} triangle: after {2} of {3} {1}_sweeps the error is {4:.2g} "
-                    "times that without sweeps, since the factor is too far from normal. Use another "
-                    "preconditioner.{1}_sweeps, a larger preconditioner.shift, or {5}, whose solves are exact.",
-                    name, direction == Direction::lower ? "lower" : "upper", growth.size(), count, growth.back(),
-                    name == "jacobi_sweeps" ? "struct_ilu" : "preconditioner.triangular_solve = exact"));
+    const std::vector<double> growth = sweeps.growth(factors, direction, most_growth);
+    judge_growth(growth, count, direction, name, "struct_ilu");
 }
 
 }  // namespace
+
+void judge_growth(const std::vector<double>& growth, int sweeps, Direction direction, const std::string& name,
+                  const std::string& exact, const std::string& remedy) {
+    if (int(growth.size()) == sweeps && growth.back() <= most_growth_at_last) return;
+    throw SetupError(
+        fmt::format("{0}: Jacobi sweeps diverge on the {1} triangle: after {2} of {3} {1}_sweeps the error is {4:.2g} "
+                    "times that without sweeps, since the factor is too far from normal. Use another "
+                    "preconditioner.{1}_sweeps, a larger preconditioner.shift, {5}or {6}, whose solves are exact.",
+                    name, direction == Direction::lower ? "lower" : "upper", growth.size(), sweeps, growth.back(),
+                    remedy, name == "jacobi_sweeps" ? exact : "preconditioner.triangular_solve = exact"));
+}
 
 PreconditionerTraits jacobi_traits(const SweepOptions& options, bool symmetric) {
     const bool sync = options.mode == SweepMode::sync;
