@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/profile.hpp"
+#include "precond/choice_key.hpp"
 #include "precond/factors/pivot_log.hpp"
 
 namespace hyperplane {
@@ -22,6 +23,15 @@ const ParameterTable& ilu_parameters() {
         return keys;
     }();
     return table;
+}
+
+ParameterSpec scope_key() {
+    return choice_key(
+        "scope", "global",
+        "on several ranks (run --ranks): global keeps every coupling, so factors and iterations are those of one rank; "
+        "rank drops those between ranks, which then solve without waiting for each other, and takes more iterations "
+        "the more ranks there are. On one rank both are the same",
+        {"global", "rank"});
 }
 
 IluOptions ilu_options(const Parameters& parameters, const std::string& name) {

@@ -117,7 +117,9 @@ private:
 
 /// The keys for pattern and pivots in a deck.
 const ParameterTable& ilu_parameters();
-/// The options read from those keys; `name` is the preconditioner's name in messages.
+/// The key of preconditioners that may drop the couplings between ranks (IluOptions::within_rank).
+ParameterSpec scope_key();
+/// The options read from the keys for pattern and pivots; `name` is the preconditioner's name in messages.
 IluOptions ilu_options(const Parameters& parameters, const std::string& name);
 
 /// Makes a preconditioner from a deck's parameters.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/struct_ilu/struct_ilu.hpp"
 
-#include "precond/choice_key.hpp"
 #include "precond/struct_ilu/elimination.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 #include "precond/triangular/wavefront/wavefront.hpp"
@@ -47,12 +46,7 @@ PreconditionerRow struct_ilu_row() {
         "Source: Luo et al., StructILU, ICS 2025, Algorithms 1 and 2; Saad, Iterative Methods, section 10.3.";
     row.solver_variants = {"cg:eisenstat=true"};
     row.parameters = ilu_parameters();
-    row.parameters.push_back(choice_key(
-        "scope", "global",
-        "on several ranks (run --ranks): global keeps every coupling, so factors and iterations are those of "
-        "one rank; rank drops those between ranks, which then solve without waiting for each other, and takes "
-        "more iterations the more ranks there are. On one rank both are the same",
-        {"global", "rank"}));
+    row.parameters.push_back(scope_key());
     return row;
 }
 

@@ -76,12 +76,7 @@ PreconditionerRow sync_free_ilu_row() {
     row.regular_splitting = true;
     row.on_general_ranks = true;
     row.parameters = ilu_parameters();
-    row.parameters.push_back(choice_key(
-        "scope", "global",
-        "on several ranks (run --ranks): global keeps every coupling, so factors and iterations are those of one rank; "
-        "rank drops those between ranks, which then solve without waiting for each other, and takes more iterations "
-        "the more ranks there are. On one rank both are the same",
-        {"global", "rank"}));
+    row.parameters.push_back(scope_key());
     row.parameters.push_back(
         {.section = "preconditioner",
          .key = "indefinite",
