@@ -7,6 +7,7 @@
 #include "core/matrix/views.hpp"
 #include "core/random.hpp"
 #include "precond/checks/errors.hpp"
+#include "precond/walks/random_vector.hpp"
 
 namespace hyperplane {
 namespace {
@@ -97,17 +98,6 @@ struct RandomRow {
                     a.at(e, r, c, slot) = e == diagonal && r == c ? value + double(size * m) : value;
                 }
         }
-    }
-};
-
-struct RandomPoint {
-    Grid grid;
-    VectorView x;
-    int dof;
-    std::uint64_t seed;
-
-    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        for (int c = 0; c < dof; ++c) x.at(slot, c) = random_symmetric(seed, std::uint64_t(grid.row(p) * dof + c));
     }
 };
 
@@ -237,13 +227,7 @@ void fill_random(StructMatrix& a) {
 }
 
 void fill_random(Vector& x, std::uint64_t seed) {
-    if (!x.space().has_grid()) {
-        std::vector<double> values(std::size_t(x.size()));
-        for (std::size_t at = 0; at < values.size(); ++at) values[at] = random_symmetric(seed, at);
-        from_natural(values, x);
-        return;
-    }
-    for_each_point(x.context(), x.layout(), "random vector", RandomPoint{x.layout().grid(), view(x), x.dof(), seed});
+    set_random(x, seed, -1.0);
 }
 
 double spmv_error(const StructMatrix& a, const Vector& x, const Vector& y) {

@@ -9,9 +9,9 @@
 #include <limits>
 #include <memory>
 
+#include "apps/bench/rows.hpp"
 #include "apps/bench/setup.hpp"
 #include "core/error.hpp"
-#include "core/random.hpp"
 #include "core/vector/blas1.hpp"
 #if HYPERPLANE_CUDA_BUILT
 #include "apps/bench/cublas.hpp"
@@ -38,11 +38,8 @@ struct VectorBeginning {
     VectorBeginning(const Context& context, const IndexSpace& space) {
         std::uint64_t seed = 0;
         const auto random = [&] {
-            std::vector<double> values(std::size_t(space.block_rows()), 0.0);
-            ++seed;
-            for (std::size_t at = 0; at < values.size(); ++at) values[at] = random_symmetric(seed, at);
             Vector made(context, space, 1, "bench");
-            from_natural(values, made);
+            fill_random(made, ++seed);
             return made;
         };
         x = random(), y = random(), z = random();

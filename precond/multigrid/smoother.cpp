@@ -9,7 +9,6 @@
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
 #include "core/matrix/views.hpp"
-#include "core/random.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/scalars.hpp"
@@ -17,6 +16,7 @@
 #include "precond/multigrid/examined_row.hpp"
 #include "precond/queued_setup.hpp"
 #include "precond/walks/coefficients.hpp"
+#include "precond/walks/random_vector.hpp"
 
 namespace hyperplane::multigrid {
 namespace {
@@ -25,23 +25,12 @@ constexpr double margin = 1.7, largest_lambda = 3.0;
 constexpr double damping_of_jumps = 0.95;
 constexpr double shifts[] = {0.01, 0.03, 0.1, 0.3, 1.0};
 
-/// Values that depend on point and component alone, not on the layout.
-struct RandomStart {
-    Grid grid;
-    VectorView x;
-    int dof;
-
-    HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
-        for (int c = 0; c < dof; ++c) x.at(slot, c) = random_symmetric(1982, std::uint64_t(grid.row(p) * dof + c));
-    }
-};
-
 bool is_usable(double norm) {
     return std::isfinite(norm) && norm != 0.0;
 }
 
 void begin_power_method(Vector& x) {
-    for_each_point(x.context(), x.layout(), "random vector", RandomStart{x.layout().grid(), view(x), x.dof()});
+    set_random(x, 1982, -1.0);
 }
 /// x = M^-1 A x / norm
 void power_step(const StructMatrix& a, const LinearOperator& m, const double* norm, Vector& x, Vector& y) {
