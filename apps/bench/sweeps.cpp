@@ -95,11 +95,11 @@ SweepsBench bench_sweeps(const Case& a_case, int most) {
     const UnitTriangles triangles = triangles_of(a_case);
     SweepsBench bench;
     bench.options = options_of(a_case);
-    const auto record = [&](const CsrMatrix& triangle, Direction direction) {
-        return sweep_convergence(a_case.context, triangle, a_case.shape().dof, direction, bench.options, most);
+    const auto record = [&](const CsrMatrix& triangle, Side side) {
+        return sweep_convergence(a_case.context, triangle, a_case.shape().dof, side, bench.options, most);
     };
-    bench.lower = record(triangles.lower, Direction::lower);
-    bench.upper = record(triangles.upper, Direction::upper);
+    bench.lower = record(triangles.lower, Side::lower);
+    bench.upper = record(triangles.upper, Side::upper);
     return bench;
 }
 

@@ -20,10 +20,10 @@ struct Triangles {
     Factors f;
     int dof;
 
-    HYPERPLANE_HD int first(Direction direction) const { return direction == Direction::lower ? 0 : f.lower + 1; }
+    HYPERPLANE_HD int first(Side side) const { return side == Side::lower ? 0 : f.lower + 1; }
     /// out -= the sum of T x over the neighbours in one triangle T.
-    HYPERPLANE_HD void subtract(Direction direction, Int3 p, Index slot, const ConstVectorView& x, double* out) const {
-        for (int e = first(direction); e < first(direction) + f.lower; ++e) {
+    HYPERPLANE_HD void subtract(Side side, Int3 p, Index slot, const ConstVectorView& x, double* out) const {
+        for (int e = first(side); e < first(side) + f.lower; ++e) {
             const Int3 q = p + f.offsets[e];
             if (!f.layout.grid().contains(q)) continue;
             for (int c = 0; c < dof; ++c)
@@ -77,7 +77,7 @@ struct SolveCheck {
     HYPERPLANE_HD void lower_result(Int3 p, Index slot, double* out) const {
         const int dof = factors.dof;
         double sum[max_dof] = {}, scaled[max_dof];
-        factors.subtract(Direction::upper, p, slot, z, sum);
+        factors.subtract(Side::upper, p, slot, z, sum);
         if (!factors.f.unit) factors.multiply_inverse(slot, sum, scaled);
         for (int c = 0; c < dof; ++c) out[c] = z.at(slot, c) - (factors.f.unit ? sum : scaled)[c];
         if (factors.f.unit) factors.multiply_pivot(slot, out);
@@ -88,16 +88,16 @@ struct SolveCheck {
 template <class Factors>
 struct ObviousSweep {
     Triangles<Factors> factors;
-    Direction direction;
+    Side side;
     ConstVectorView b, x;
     VectorView out;
 
     HYPERPLANE_HD void operator()(Int3 p, Index slot) const {
         const int dof = factors.dof;
-        const bool lower = direction == Direction::lower, scales = !factors.f.unit;
+        const bool lower = side == Side::lower, scales = !factors.f.unit;
         double sum[max_dof], scaled[max_dof];
         for (int c = 0; c < dof; ++c) sum[c] = lower ? b.at(slot, c) : 0.0;
-        factors.subtract(direction, p, slot, x, sum);
+        factors.subtract(side, p, slot, x, sum);
         if (scales) factors.multiply_inverse(slot, sum, scaled);
         for (int c = 0; c < dof; ++c) out.at(slot, c) = (lower ? 0.0 : b.at(slot, c)) + (scales ? scaled : sum)[c];
     }
@@ -198,21 +198,21 @@ template <class Factors>
 void sweep(const Triangles<Factors>& factors, const SweepOptions& options, const Vector& r, Vector& lower, Vector& x,
            Vector& out) {
     const Layout& layout = factors.f.layout;
-    const auto run = [&](Direction direction, int sweeps, const Vector& b) {
+    const auto run = [&](Side side, int sweeps, const Vector& b) {
         fill(x, 0.0);
         for (int at = 0; at < sweeps; ++at) {
             for_each_point(b.context(), layout, "check of sweeps",
-                           ObviousSweep<Factors>{factors, direction, view(b), view(std::as_const(x)), view(out)});
+                           ObviousSweep<Factors>{factors, side, view(b), view(std::as_const(x)), view(out)});
             std::swap(x, out);
         }
     };
-    run(Direction::lower, options.lower, r);
+    run(Side::lower, options.lower, r);
     if (factors.f.unit)
         for_each_point(r.context(), layout, "check of sweeps",
                        ObviousScaling<Factors>{factors, view(std::as_const(x)), view(lower)});
     else
         std::swap(x, lower);
-    run(Direction::upper, options.upper, lower);
+    run(Side::upper, options.upper, lower);
 }
 
 }  // namespace

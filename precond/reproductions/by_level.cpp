@@ -40,10 +40,10 @@ public:
         offsets_ = copied_to(factors.context(), "sweeps", factors.stencil().offsets());
     }
     void lower(const IluFactors& factors, const Vector& r, Vector& y) const override {
-        solve_by_level(factors.view(offsets_.data()), factors.pattern().layout, Direction::lower, r, y);
+        solve_by_level(factors.view(offsets_.data()), factors.pattern().layout, Side::lower, r, y);
     }
     void upper(const IluFactors& factors, Vector& z) const override {
-        solve_by_level(factors.view(offsets_.data()), factors.pattern().layout, Direction::upper, z, z);
+        solve_by_level(factors.view(offsets_.data()), factors.pattern().layout, Side::upper, z, z);
     }
     LayoutKind layout(Backend backend) const override {
         return backend == Backend::cuda ? LayoutKind::hyperplane : LayoutKind::natural;

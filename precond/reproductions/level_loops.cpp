@@ -90,9 +90,8 @@ struct RowOfLevel {
 
 }  // namespace
 
-void solve_by_level(const FactorView& factors, const Layout& levels, Direction direction, const Vector& in,
-                    Vector& out) {
-    const bool down = direction == Direction::lower;
+void solve_by_level(const FactorView& factors, const Layout& levels, Side side, const Vector& in, Vector& out) {
+    const bool down = side == Side::lower;
     const int count = levels.level_count();
     with_known_dof<1, 4, 8>(out.dof(), [&](auto m) {
         const RowOfLevel<m.value> row{factors, in.data(), out.data(), out.dof(), down};

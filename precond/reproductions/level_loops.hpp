@@ -18,8 +18,7 @@
 namespace hyperplane {
 
 /// `levels` has the levels of the factors' stencil. `in` and `out` may be the same vector.
-void solve_by_level(const FactorView& factors, const Layout& levels, Direction direction, const Vector& in,
-                    Vector& out);
+void solve_by_level(const FactorView& factors, const Layout& levels, Side side, const Vector& in, Vector& out);
 /// Factors A + alpha diag(A). Pivots are reported, never boosted.
 void eliminate_by_level(FactorSweeps& sweeps, const StructMatrix& a, const Layout& levels, const FactorTarget& factors,
                         double alpha, const PivotRules& rules, PivotInverter& inverter);

@@ -260,7 +260,7 @@ void factorise(IluFactors& factors, double alpha, PivotInverter& inverter) {
     const Carried carried{factors.held().coefficients(), f.stencil.planes()};
     if (CopiedFactors::serves(f, factors.matrix())) {
         CopiedFactors copied(f, factors.matrix(), factors.held());
-        for_each_piece(f, Direction::lower, carried, [&](const Run& piece) {
+        for_each_piece(f, Side::lower, carried, [&](const Run& piece) {
             // Events are counted where they happen, so lines are not copied from those that have some.
             if (!inverter.has_events() && copied.copy(piece)) return;
             beginning.run(piece);
@@ -270,7 +270,7 @@ void factorise(IluFactors& factors, double alpha, PivotInverter& inverter) {
         factors.held().set_equal_lines(std::move(copied).equal_lines());
     } else {
         beginning.all();
-        for_each_piece(f, Direction::lower, carried, [&](const Run& piece) { elimination.piece(piece); });
+        for_each_piece(f, Side::lower, carried, [&](const Run& piece) { elimination.piece(piece); });
     }
     if (f.layout.has_neighbours_outside()) factors.held().share_halos();
 }

@@ -85,12 +85,12 @@ inline Carried carried(Vector& x, const Stencil& stencil) {
 /// Calls body(piece) for the pieces of all runs, each after the pieces on which it depends, also those of other ranks,
 /// of which it may read `carried`. Only the members context, layout, stencil and dof of `f` are used.
 template <class AnyFactors, class Body>
-void for_each_piece(const AnyFactors& f, Direction direction, const Carried& carried, const Body& body) {
+void for_each_piece(const AnyFactors& f, Side side, const Carried& carried, const Body& body) {
     const int length = piece_length(f.dof);
-    for_each_run_in_order(f.context, f.layout, f.dof, f.stencil.line_skew(), direction, carried, [&](const Run& run) {
+    for_each_run_in_order(f.context, f.layout, f.dof, f.stencil.line_skew(), side, carried, [&](const Run& run) {
         const int pieces = (run.count + length - 1) / length;
         for (int at = 0; at < pieces; ++at) {
-            const int t = (direction == Direction::lower ? at : pieces - 1 - at) * length;
+            const int t = (side == Side::lower ? at : pieces - 1 - at) * length;
             body(piece_of(f.layout, run, t, std::min(length, run.count - t)));
         }
     });

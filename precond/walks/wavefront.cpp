@@ -47,29 +47,29 @@ struct Slabs {
 };
 
 /// Calls body(line) for the lines of a slab in one plane.
-void walk_plane(const Layout& layout, const Slabs& slabs, int slab, int plane, Direction direction,
+void walk_plane(const Layout& layout, const Slabs& slabs, int slab, int plane, Side side,
                 FunctionRef<void(const Run&)> body) {
     const int first = slabs.first_line(slab, plane), last = slabs.last_line(slab, plane);
-    if (direction == Direction::lower)
+    if (side == Side::lower)
         for (int j = first; j <= last; ++j) body(layout.line(j, plane));
     else
         for (int j = last; j >= first; --j) body(layout.line(j, plane));
 }
 
 /// Calls body(line) for all lines of a natural layout in the order above; `skew` is Stencil::line_skew().
-void walk_lines(const Layout& layout, int threads, int skew, Direction direction, FunctionRef<void(const Run&)> body) {
+void walk_lines(const Layout& layout, int threads, int skew, Side side, FunctionRef<void(const Run&)> body) {
     const int begin = layout.begin_plane(), planes = layout.planes();
     const int range = layout.grid().ny + skew * (planes - 1);
     const int count = std::max(1, std::min(threads, range / 4));
     const Slabs slabs(layout.grid(), skew, begin, layout.end_plane(), count);
-    const bool up = direction == Direction::lower;
+    const bool up = side == Side::lower;
     SlabProgress progress(count);
 #pragma omp parallel num_threads(count)
     for (int turn = omp_get_thread_num(); turn < count; turn += omp_get_num_threads()) {
         const int slab = up ? turn : count - 1 - turn;
         for (int plane = 0; plane < planes; ++plane) {
             if (turn > 0) progress.wait(up ? slab - 1 : slab + 1, plane + 1);
-            walk_plane(layout, slabs, slab, begin + (up ? plane : planes - 1 - plane), direction, body);
+            walk_plane(layout, slabs, slab, begin + (up ? plane : planes - 1 - plane), side, body);
             progress.complete(slab, plane + 1);
         }
     }
@@ -79,10 +79,10 @@ void walk_lines(const Layout& layout, int threads, int skew, Direction direction
 /// array, plane and line; there is none for a slab without lines in these planes.
 class CarriedLines {
 public:
-    CarriedLines(Communicator& ranks, const Layout& layout, const Slabs& slabs, const Carried& carried, Direction to)
-        : ranks_(ranks), layout_(layout), slabs_(slabs), carried_(carried), up_(to == Direction::lower) {}
+    CarriedLines(Communicator& ranks, const Layout& layout, const Slabs& slabs, const Carried& carried, Side to)
+        : ranks_(ranks), layout_(layout), slabs_(slabs), carried_(carried), up_(to == Side::lower) {}
 
-    /// Receives lines from the rank before this one, in the order of the direction.
+    /// Receives lines from the rank before this one, in the order of the solve.
     void receive(int slab) {
         const int other = ranks_.rank() + (up_ ? -1 : 1);
         if (other < 0 || other >= ranks_.size()) return;
@@ -130,30 +130,29 @@ private:
 };
 
 /// The same for the lines of one of several ranks, with one thread. Slabs are the same on all ranks.
-void walk_lines_of_rank(Communicator& ranks, const Layout& layout, int skew, Direction direction,
-                        const Carried& carried, FunctionRef<void(const Run&)> body) {
+void walk_lines_of_rank(Communicator& ranks, const Layout& layout, int skew, Side side, const Carried& carried,
+                        FunctionRef<void(const Run&)> body) {
     const Grid& grid = layout.grid();
     const int range = grid.ny + skew * (grid.nz - 1);
     const Slabs slabs(grid, skew, 0, grid.nz, std::clamp(range / 8, 1, 8 * ranks.size()));
     const int count = (range + slabs.width - 1) / slabs.width;
-    const bool up = direction == Direction::lower;
-    CarriedLines lines(ranks, layout, slabs, carried, direction);
+    const bool up = side == Side::lower;
+    CarriedLines lines(ranks, layout, slabs, carried, side);
     for (int turn = 0; turn < count; ++turn) {
         const int slab = up ? turn : count - 1 - turn;
         lines.receive(slab);
         for (int at = 0; at < layout.planes(); ++at)
-            walk_plane(layout, slabs, slab, up ? layout.begin_plane() + at : layout.end_plane() - 1 - at, direction,
-                       body);
+            walk_plane(layout, slabs, slab, up ? layout.begin_plane() + at : layout.end_plane() - 1 - at, side, body);
         lines.send(slab);
     }
 }
 
 /// Calls body(run) for all runs of a hyperplane layout in the order above.
-void walk_levels(const Layout& layout, int threads, Direction direction, FunctionRef<void(const Run&)> body) {
+void walk_levels(const Layout& layout, int threads, Side side, FunctionRef<void(const Run&)> body) {
     const int levels = layout.level_count();
 #pragma omp parallel num_threads(threads)
     for (int at = 0; at < levels; ++at) {
-        const int level = direction == Direction::lower ? at : levels - 1 - at;
+        const int level = side == Side::lower ? at : levels - 1 - at;
         const int first = layout.level_first_plane(level), last = layout.level_last_plane(level);
 #pragma omp for schedule(static)
         for (int k = first; k <= last; ++k)
@@ -163,15 +162,15 @@ void walk_levels(const Layout& layout, int threads, Direction direction, Functio
 
 }  // namespace
 
-void for_each_run_in_order(const Context& context, const Layout& layout, int dof, int skew, Direction direction,
+void for_each_run_in_order(const Context& context, const Layout& layout, int dof, int skew, Side side,
                            const Carried& carried, FunctionRef<void(const Run&)> body) {
     if (layout.is_part() && layout.has_neighbours_outside())
-        return walk_lines_of_rank(*context.ranks(), layout, skew, direction, carried, body);
+        return walk_lines_of_rank(*context.ranks(), layout, skew, side, carried, body);
     const int threads = context.threads_for(layout.slots() * dof);
     if (layout.kind() == LayoutKind::natural)
-        walk_lines(layout, threads, skew, direction, body);
+        walk_lines(layout, threads, skew, side, body);
     else
-        walk_levels(layout, threads, direction, body);
+        walk_levels(layout, threads, side, body);
 }
 
 }  // namespace hyperplane

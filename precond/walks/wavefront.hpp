@@ -22,10 +22,9 @@
 #include <vector>
 
 #include "core/grid/layout.hpp"
+#include "precond/walks/side.hpp"
 
 namespace hyperplane {
-
-enum class Direction { lower, upper };  ///< lower: points ascending; upper: descending
 
 /// What runs read of the planes of other ranks: arrays, given by their value at slot 0, in `planes` planes.
 struct Carried {
@@ -35,7 +34,7 @@ struct Carried {
 
 /// Calls body(run) for every run of points with `dof` unknowns, after all the runs on which it depends, also those of
 /// other ranks, of which it may read `carried`.
-void for_each_run_in_order(const Context& context, const Layout& layout, int dof, int skew, Direction direction,
+void for_each_run_in_order(const Context& context, const Layout& layout, int dof, int skew, Side side,
                            const Carried& carried, FunctionRef<void(const Run&)> body);
 
 }  // namespace hyperplane

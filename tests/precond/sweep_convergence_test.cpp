@@ -95,8 +95,8 @@ void expect_synchronous(const Context& context) {
     for (const int dof : {1, 3})
         for (const bool lower : {true, false}) {
             const DenseTriangle t(45, 3, lower);
-            const SweepConvergence found = sweep_convergence(
-                context, t.csr(), dof, lower ? Direction::lower : Direction::upper, SweepOptions{}, 1000);
+            const SweepConvergence found =
+                sweep_convergence(context, t.csr(), dof, lower ? Side::lower : Side::upper, SweepOptions{}, 1000);
             EXPECT_EQ(found.levels, 45);
             expect_convergence(found, t, [&](const auto& x) { return t.swept(x); });
             EXPECT_LE(found.residual.size(), 47u);
@@ -118,13 +118,12 @@ TEST(SweepConvergence, EndsAfterAsManySweepsAsLevels) {
     DenseTriangle t(40, 1, true, place);
     for (int row = 0; row < 40; ++row)
         if (row % 4 == 0 && row > 0) t.at(place[row], place[row - 1]) = 0.0;  // chains of four rows
-    const SweepConvergence found =
-        sweep_convergence(Context::cpu(1), t.csr(), 1, Direction::lower, SweepOptions{}, 1000);
+    const SweepConvergence found = sweep_convergence(Context::cpu(1), t.csr(), 1, Side::lower, SweepOptions{}, 1000);
     EXPECT_EQ(found.levels, 4);
     EXPECT_LE(found.error.size(), 1u + 4 + 1) << "one more sweep sees that nothing changes";
     EXPECT_LT(found.error[4], 1e-15);
     EXPECT_GT(found.error[3], 1e-6);
-    const SweepConvergence cut = sweep_convergence(Context::cpu(1), t.csr(), 1, Direction::lower, SweepOptions{}, 2);
+    const SweepConvergence cut = sweep_convergence(Context::cpu(1), t.csr(), 1, Side::lower, SweepOptions{}, 2);
     EXPECT_EQ(cut.residual, std::vector<double>(found.residual.begin(), found.residual.begin() + 3));
 }
 
@@ -136,8 +135,7 @@ TEST(SweepConvergence, OfAsynchronousSweepsIsThatOfBlocksInTurn) {
             SweepOptions options;
             options.mode = SweepMode::block_async;
             options.order = order;
-            const SweepConvergence found =
-                sweep_convergence(Context::cpu(1), t.csr(), dof, Direction::lower, options, 6);
+            const SweepConvergence found = sweep_convergence(Context::cpu(1), t.csr(), dof, Side::lower, options, 6);
             expect_convergence(found, t, [&](const auto& x) {
                 return t.swept_by_blocks(x, 128 * dof, order != BlockOrder::backward);
             });
@@ -147,7 +145,7 @@ TEST(SweepConvergence, OfAsynchronousSweepsIsThatOfBlocksInTurn) {
 TEST(SweepConvergence, RefusesRowsThatDependOnThemselves) {
     DenseTriangle t(6, 1, true);
     t.at(2, 4) = 0.5;
-    EXPECT_THROW(sweep_convergence(Context::cpu(1), t.csr(), 1, Direction::lower, SweepOptions{}, 3), SetupError);
+    EXPECT_THROW(sweep_convergence(Context::cpu(1), t.csr(), 1, Side::lower, SweepOptions{}, 3), SetupError);
 }
 
 }  // namespace

@@ -4,13 +4,9 @@
 #pragma once
 
 #include "core/matrix/block_pattern.hpp"
+#include "precond/walks/side.hpp"
 
 namespace hyperplane {
-
-enum class Side {
-    lower,  ///< a row depends on the columns before it
-    upper,  ///< a row depends on the columns after it
-};
 
 /// The rows of a triangle by level, in the host's memory; those of one level ascend.
 struct RowLevels {

@@ -23,8 +23,7 @@ void sweep_block(const BsrMatrix& triangle, Index block, const double* b, double
 
 }  // namespace
 
-BlockSweeps::BlockSweeps(const BsrMatrix& triangle, Direction direction, BlockOrder order)
-    : turns_(turns_of(order, direction)) {
+BlockSweeps::BlockSweeps(const BsrMatrix& triangle, Side side, BlockOrder order) : turns_(turns_of(order, side)) {
     if constexpr (cuda_built)
         if (triangle.context().backend() == Backend::cuda) cuda_ = std::make_shared<AsyncSweepCuda>(triangle, turns_);
 }

@@ -14,8 +14,8 @@ class AsyncSweepCuda;
 
 class BlockSweeps {
 public:
-    /// For triangles T of this one's pattern, without diagonal; `direction` says which of the two triangles it is.
-    BlockSweeps(const BsrMatrix& triangle, Direction direction, BlockOrder order);
+    /// For triangles T of this one's pattern, without diagonal; `side` says which of the two triangles it is.
+    BlockSweeps(const BsrMatrix& triangle, Side side, BlockOrder order);
 
     /// x <- b - T x once, in place.
     void sweep(const BsrMatrix& triangle, const Vector& b, Vector& x) const;

@@ -101,14 +101,14 @@ double norm(const std::vector<double>& x) {
 
 }  // namespace
 
-SweepConvergence sweep_convergence(const Context& context, const CsrMatrix& triangle, int dof, Direction direction,
+SweepConvergence sweep_convergence(const Context& context, const CsrMatrix& triangle, int dof, Side side,
                                    const SweepOptions& options, int most) {
     const Chains chains = chains_of(triangle);
     const std::vector<double> exact = exact_solution(triangle, chains.rows);
     const double size = norm(exact), size_of_b = std::sqrt(double(triangle.rows));
     const BsrMatrix n = without_diagonal(context, triangle, dof);
     std::optional<BlockSweeps> blocks;
-    if (options.mode == SweepMode::block_async) blocks.emplace(n, direction, options.order);
+    if (options.mode == SweepMode::block_async) blocks.emplace(n, side, options.order);
     Vector b(context, n.space(), dof, convergence_label), x(context, n.space(), dof, convergence_label),
         product(context, n.space(), dof, convergence_label);
     fill(b, 1.0);

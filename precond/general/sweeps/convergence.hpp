@@ -23,7 +23,7 @@ struct SweepConvergence {
 /// Records up to `most` sweeps of a triangle with ones on its diagonal, whose rows are `dof` to a point; in memory and
 /// on the backend of `context`, by the mode and order of `options`. It ends early with a residual of zero or one that
 /// is not finite, and with a sweep that changes no bit. Throws SetupError if a row depends on itself through others.
-SweepConvergence sweep_convergence(const Context& context, const CsrMatrix& triangle, int dof, Direction direction,
+SweepConvergence sweep_convergence(const Context& context, const CsrMatrix& triangle, int dof, Side side,
                                    const SweepOptions& options, int most);
 
 }  // namespace hyperplane

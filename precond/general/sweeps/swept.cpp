@@ -92,8 +92,8 @@ SweptFactors::SweptFactors(const Context& context, const GeneralFactors& factors
     inverse_ = make(diagonal_pattern(factors.pattern().context(), w_->pattern()->rows(), swept_label));
     for (Vector* vector : {&product_, &scaled_}) *vector = Vector(context, w_->space(), factors.dof, swept_label);
     if (options.mode == SweepMode::block_async) {
-        blocks_of_w_.emplace(*w_, Direction::lower, options.order);
-        blocks_of_g_.emplace(*g_, Direction::upper, options.order);
+        blocks_of_w_.emplace(*w_, Side::lower, options.order);
+        blocks_of_g_.emplace(*g_, Side::upper, options.order);
     }
     if (!apart) return;
     for (Vector* vector : {&r_, &z_}) *vector = Vector(context, IndexSpace::plain(slab), factors.dof, rank_label);
@@ -133,8 +133,8 @@ void SweptFactors::take(const GeneralFactors& factors, const std::string& name) 
         g_->assign(*copies[1]);
         inverse_->assign(*copies[2]);
     }
-    refuse_divergence(Direction::lower, name);
-    refuse_divergence(Direction::upper, name);
+    refuse_divergence(Side::lower, name);
+    refuse_divergence(Side::upper, name);
 }
 
 void SweptFactors::sweep(const BsrMatrix& triangle, int sweeps, const Vector& b, Vector& x) const {
@@ -145,8 +145,8 @@ void SweptFactors::sweep(const BsrMatrix& triangle, int sweeps, const Vector& b,
     }
 }
 
-void SweptFactors::sweep_by_blocks(Direction direction, int sweeps, const Vector& b, Vector& x) const {
-    const bool lower = direction == Direction::lower;
+void SweptFactors::sweep_by_blocks(Side side, int sweeps, const Vector& b, Vector& x) const {
+    const bool lower = side == Side::lower;
     set_zero(x);
     for (int at = 0; at < sweeps; ++at) (lower ? blocks_of_w_ : blocks_of_g_)->sweep(lower ? *w_ : *g_, b, x);
 }
@@ -160,9 +160,9 @@ void SweptFactors::apply(const Vector& r, Vector& z) const {
 
 void SweptFactors::sweep_both(const Vector& r, Vector& z) const {
     if (options_.mode == SweepMode::block_async) {
-        sweep_by_blocks(Direction::lower, options_.lower, r, z);
+        sweep_by_blocks(Side::lower, options_.lower, r, z);
         inverse_->apply(z, scaled_);
-        return sweep_by_blocks(Direction::upper, options_.upper, scaled_, z);
+        return sweep_by_blocks(Side::upper, options_.upper, scaled_, z);
     }
     sweep(*w_, options_.lower, r, z);
     inverse_->apply(z, scaled_);
@@ -171,8 +171,8 @@ void SweptFactors::sweep_both(const Vector& r, Vector& z) const {
 
 // The error of a sweep is multiplied by N = -T. Its growth on a positive random vector is measured as in
 // precond/triangular/jacobi/solve.hpp.
-void SweptFactors::refuse_divergence(Direction direction, const std::string& name) const {
-    const bool lower = direction == Direction::lower;
+void SweptFactors::refuse_divergence(Side side, const std::string& name) const {
+    const bool lower = side == Side::lower;
     const BsrMatrix& triangle = lower ? *w_ : *g_;
     const int sweeps = lower ? options_.lower : options_.upper;
     Vector &x = product_, &y = scaled_;  // which nothing else uses during a set-up
@@ -186,7 +186,7 @@ void SweptFactors::refuse_divergence(Direction direction, const std::string& nam
         std::swap(x, y);
         growth.push_back(norm > 0.0 ? norm2(x) / norm : 0.0);
     }
-    judge_growth(growth, sweeps, direction, name, "sync_free_ilu", "ordering.name = rcm, ");
+    judge_growth(growth, sweeps, side, name, "sync_free_ilu", "ordering.name = rcm, ");
 }
 
 Index SweptFactors::bytes_per_apply() const {

@@ -56,8 +56,8 @@ private:
     void sweep_both(const Vector& r, Vector& z) const;
     /// x = b - T x from x = 0, `sweeps` times.
     void sweep(const BsrMatrix& triangle, int sweeps, const Vector& b, Vector& x) const;
-    void sweep_by_blocks(Direction direction, int sweeps, const Vector& b, Vector& x) const;
-    void refuse_divergence(Direction direction, const std::string& name) const;
+    void sweep_by_blocks(Side side, int sweeps, const Vector& b, Vector& x) const;
+    void refuse_divergence(Side side, const std::string& name) const;
 
     Context context_;
     SweepOptions options_;

@@ -17,23 +17,23 @@ TriangleShape shape_of(const IluPattern& p, Backend backend) {
     return {p.layout, p.stencil.offsets(), p.dof, p.symmetric, IluFactors::unit(p, backend), p.storage};
 }
 
-void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, Direction direction, int count,
+void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, Side side, int count,
                        const std::string& name) {
-    const std::vector<double> growth = sweeps.growth(factors, direction, most_growth);
-    judge_growth(growth, count, direction, name, "struct_ilu");
+    const std::vector<double> growth = sweeps.growth(factors, side, most_growth);
+    judge_growth(growth, count, side, name, "struct_ilu");
 }
 
 }  // namespace
 
-void judge_growth(const std::vector<double>& growth, int sweeps, Direction direction, const std::string& name,
+void judge_growth(const std::vector<double>& growth, int sweeps, Side side, const std::string& name,
                   const std::string& exact, const std::string& remedy) {
     if (int(growth.size()) == sweeps && growth.back() <= most_growth_at_last) return;
     throw SetupError(
         fmt::format("{0}: Jacobi sweeps diverge on the {1} triangle: after {2} of {3} {1}_sweeps the error is {4:.2g} "
                     "times that without sweeps, since the factor is too far from normal. Use another "
                     "preconditioner.{1}_sweeps, a larger preconditioner.shift, {5}or {6}, whose solves are exact.",
-                    name, direction == Direction::lower ? "lower" : "upper", growth.size(), sweeps, growth.back(),
-                    remedy, name == "jacobi_sweeps" ? exact : "preconditioner.triangular_solve = exact"));
+                    name, side == Side::lower ? "lower" : "upper", growth.size(), sweeps, growth.back(), remedy,
+                    name == "jacobi_sweeps" ? exact : "preconditioner.triangular_solve = exact"));
 }
 
 PreconditionerTraits jacobi_traits(const SweepOptions& options, bool symmetric) {
@@ -59,8 +59,8 @@ std::vector<KernelSet> JacobiSolve::kernels(const IluPattern& pattern, bool /*si
 
 void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, const SweepOptions& options,
                        const std::string& name) {
-    refuse_divergence(sweeps, factors, Direction::lower, options.lower, name);
-    refuse_divergence(sweeps, factors, Direction::upper, options.upper, name);
+    refuse_divergence(sweeps, factors, Side::lower, options.lower, name);
+    refuse_divergence(sweeps, factors, Side::upper, options.upper, name);
 }
 
 void JacobiSolve::accept(const IluFactors& factors, const std::string& name) {

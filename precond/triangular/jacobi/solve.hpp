@@ -27,7 +27,7 @@ inline constexpr double most_growth = 1e8, most_growth_at_last = 10.0;
 /// Throws SetupError unless the growths that were measured, one after the other until one is above most_growth, are
 /// those of so many sweeps, and the last is at most most_growth_at_last. In the message `name` is the preconditioner's,
 /// `exact` one with exact solves that takes the place of jacobi_sweeps, and `remedy` another remedy, "... , ".
-void judge_growth(const std::vector<double>& growth, int sweeps, Direction direction, const std::string& name,
+void judge_growth(const std::vector<double>& growth, int sweeps, Side side, const std::string& name,
                   const std::string& exact, const std::string& remedy = "");
 /// Throws SetupError if sweeps on the factors diverge; `name` is the preconditioner's name in its message.
 void refuse_divergence(TriangleSweeps& sweeps, const TriangleFactors& factors, const SweepOptions& options,

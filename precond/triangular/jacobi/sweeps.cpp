@@ -34,7 +34,7 @@ struct SweepPoint {
     HYPERPLANE_HD int size() const { return m > 0 ? m : s.dof; }
     HYPERPLANE_HD void compute(Int3 p, Index slot, double (&result)[room]) const {
         const Index slots = f.layout.slots_in_memory();
-        const bool down = s.direction == Direction::lower;
+        const bool down = s.side == Side::lower;
         double sum[room];
         for (int r = 0; r < size(); ++r) sum[r] = down && s.b ? s.b[r * slots + slot] : 0.0;
         const int first = down ? 0 : f.lower + 1, last = s.x ? first + f.lower : first;
@@ -157,9 +157,9 @@ void run_loop(const Context& context, const TriangleFactors& factors, const Tria
 
 }  // namespace
 
-Turns turns_of(BlockOrder order, Direction direction) {
+Turns turns_of(BlockOrder order, Side side) {
     if (order == BlockOrder::natural) return Turns::any;
-    const bool forward = order == BlockOrder::dependency ? direction == Direction::lower : order == BlockOrder::forward;
+    const bool forward = order == BlockOrder::dependency ? side == Side::lower : order == BlockOrder::forward;
     return forward ? Turns::ascending : Turns::descending;
 }
 
@@ -207,7 +207,7 @@ void TriangleSweeps::apply(const TriangleFactors& factors, const Vector& r, Vect
     options_.mode == SweepMode::sync ? sync(factors, r, z) : block_async(factors, r, z);
 }
 
-void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Vector* b, const Vector* x, Vector& out,
+void TriangleSweeps::run(const TriangleFactors& f, Side side, const Vector* b, const Vector* x, Vector& out,
                          bool times_inverse) const {
     if (x) exchange_halo(*x);
     const auto memory = [](const Vector* v) { return v ? v->data() : nullptr; };
@@ -218,9 +218,9 @@ void TriangleSweeps::run(const TriangleFactors& f, Direction direction, const Ve
             const auto first = [&](const Vector* v) { return v ? v->data() - before : nullptr; };
             double* const result = out.data() - before;
             if (!x) return cuda_->scale(f, first(b), result);
-            return cuda_->sweep(f, direction, first(b), first(x), result, times_inverse);
+            return cuda_->sweep(f, side, first(b), first(x), result, times_inverse);
         }
-    run_loop(out.context(), f, {direction, memory(b), memory(x), out.data(), out.dof(), times_inverse}, nullptr);
+    run_loop(out.context(), f, {side, memory(b), memory(x), out.data(), out.dof(), times_inverse}, nullptr);
 }
 
 void TriangleSweeps::sync(const TriangleFactors& f, const Vector& r, Vector& z) {
@@ -231,13 +231,13 @@ void TriangleSweeps::sync(const TriangleFactors& f, const Vector& r, Vector& z) 
     if (shape_.unit && left > 1) x = &r, --left;  // the first lower sweep gives r
     while (left-- > 0) {
         Vector& out = left % 2 == 0 ? y : spare;
-        run(f, Direction::lower, &r, x, out, !shape_.unit || left == 0);
+        run(f, Side::lower, &r, x, out, !shape_.unit || left == 0);
         x = &out;
     }
     x = &y;
     for (left = options_.upper - 1; left-- > 0;) {
         Vector& out = left % 2 == 0 ? z : other_;
-        run(f, Direction::upper, &y, x, out, !shape_.unit);
+        run(f, Side::upper, &y, x, out, !shape_.unit);
         x = &out;
     }
 }
@@ -246,24 +246,24 @@ void TriangleSweeps::block_async(const TriangleFactors& f, const Vector& r, Vect
     // If the triangles are unit, the sweeps give v; one more step, which reads no neighbours, gives D^-1 v.
     Vector& v = shape_.unit ? z : lower_;
     set_zero(v);
-    const Blocks lower{turns_of(options_.order, Direction::lower), next_block_.data()};
-    const Blocks upper{turns_of(options_.order, Direction::upper), next_block_.data()};
+    const Blocks lower{turns_of(options_.order, Side::lower), next_block_.data()};
+    const Blocks upper{turns_of(options_.order, Side::upper), next_block_.data()};
     for (int sweep = 0; sweep < options_.lower; ++sweep)
-        run_loop(z.context(), f, {Direction::lower, r.data(), v.data(), v.data(), v.dof(), !shape_.unit}, &lower);
-    if (shape_.unit) run(f, Direction::lower, &z, nullptr, lower_, true);
+        run_loop(z.context(), f, {Side::lower, r.data(), v.data(), v.data(), v.dof(), !shape_.unit}, &lower);
+    if (shape_.unit) run(f, Side::lower, &z, nullptr, lower_, true);
     set_zero(z);
     for (int sweep = 0; sweep < options_.upper; ++sweep)
-        run_loop(z.context(), f, {Direction::upper, lower_.data(), z.data(), z.data(), z.dof(), !shape_.unit}, &upper);
+        run_loop(z.context(), f, {Side::upper, lower_.data(), z.data(), z.data(), z.dof(), !shape_.unit}, &upper);
 }
 
-std::vector<double> TriangleSweeps::growth(const TriangleFactors& f, Direction direction, double most) {
-    const int sweeps = direction == Direction::lower ? options_.lower : options_.upper;
+std::vector<double> TriangleSweeps::growth(const TriangleFactors& f, Side side, double most) {
+    const int sweeps = side == Side::lower ? options_.lower : options_.upper;
     Vector* room[] = {&lower_, &other_};
     set_random(lower_, 1, 0.0);
     const double first = norm2(lower_);
     std::vector<double> ratios;
     for (int n = 1; n <= sweeps; ++n) {
-        run(f, direction, nullptr, room[(n - 1) % 2], *room[n % 2], !shape_.unit);
+        run(f, side, nullptr, room[(n - 1) % 2], *room[n % 2], !shape_.unit);
         ratios.push_back(norm2(*room[n % 2]) / first);
         if (!(ratios.back() <= most)) break;
     }

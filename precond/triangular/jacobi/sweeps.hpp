@@ -39,7 +39,7 @@ namespace hyperplane {
 
 /// The order in which the blocks of an asynchronous sweep begin.
 enum class Turns { ascending, descending, any };
-Turns turns_of(BlockOrder order, Direction direction);
+Turns turns_of(BlockOrder order, Side side);
 /// Calls body(block) for every block on the host's threads, which begin blocks in that order.
 void for_each_turn(Index blocks, int threads, Turns turns, FunctionRef<void(Index)> body);
 
@@ -57,20 +57,20 @@ public:
 
     /// z = M^-1 r, with sweeps in place of both solves.
     void apply(const TriangleFactors& factors, const Vector& r, Vector& z);
-    /// ||N^n w|| / ||w|| in the 2-norm, for n from 1 to the number of sweeps in that direction and a positive random w.
-    /// The list ends early with a value that is above `most` or not finite.
-    std::vector<double> growth(const TriangleFactors& factors, Direction direction, double most);
+    /// ||N^n w|| / ||w|| in the 2-norm, for n from 1 to the number of sweeps with that triangle and a positive random
+    /// w. The list ends early with a value that is above `most` or not finite.
+    std::vector<double> growth(const TriangleFactors& factors, Side side, double most);
 
     /// Memory held, in bytes.
     static Index bytes(Index unknowns) { return 2 * unknowns * Index(sizeof(double)) + Index(sizeof(unsigned)); }
     /// Fewest bytes that `apply` moves: a sweep reads its triangle, D^-1 unless the triangle is unit, and its vectors
-    /// once; the first sweep of each direction reads no triangle.
+    /// once; the first sweep of each side reads no triangle.
     static Index bytes_per_apply(const TriangleShape& shape, const SweepOptions& options);
     bool serves(const TriangleShape& shape) const { return shape == shape_; }
 
 private:
     /// One synchronous sweep. If `x` is null, it begins with zero; a null `b` is zero.
-    void run(const TriangleFactors& factors, Direction direction, const Vector* b, const Vector* x, Vector& out,
+    void run(const TriangleFactors& factors, Side side, const Vector* b, const Vector* x, Vector& out,
              bool times_inverse) const;
     void sync(const TriangleFactors& factors, const Vector& r, Vector& z);
     void block_async(const TriangleFactors& factors, const Vector& r, Vector& z);

@@ -14,8 +14,8 @@ void sweep_run(const Factors& f, const TriangleSweep& sweep, const Run& run, dou
     using Coefficient = std::remove_cvref_t<decltype(*f.inverse_place(0, 0, 0))>;
     thread_local std::vector<BasicRunTerm<Coefficient, double>> terms;
     thread_local std::vector<double> sums;
-    const auto& [direction, b, x, unused, dof, times_inverse] = sweep;
-    const bool down = direction == Direction::lower;
+    const auto& [side, b, x, unused, dof, times_inverse] = sweep;
+    const bool down = side == Side::lower;
     const int first = down ? 0 : f.lower + 1, entries = x ? f.lower : 0, count = run.count;
     const Index slots = f.layout.slots_in_memory();
     near.resize(std::size_t(entries));

@@ -9,7 +9,7 @@ namespace hyperplane {
 
 /// One sweep with a triangle.
 struct TriangleSweep {
-    Direction direction;
+    Side side;
     const double* b;  ///< null: zero
     const double* x;  ///< null: zero
     double* out;

@@ -32,17 +32,17 @@ struct Cut {
 
 /// The offsets of a triangle in the order of FactorView's entries. For a triangle without entries this is (0,0,0),
 /// since arrays must not be empty.
-std::span<const Int3> offsets_of(const TriangleShape& shape, Direction direction) {
+std::span<const Int3> offsets_of(const TriangleShape& shape, Side side) {
     if (shape.lower() == 0) return shape.offsets;
-    const int first = direction == Direction::lower ? 0 : shape.lower() + 1;
+    const int first = side == Side::lower ? 0 : shape.lower() + 1;
     return std::span(shape.offsets).subspan(first, shape.lower());
 }
 
-rtc::Definitions definitions(const TriangleShape& shape, Direction direction) {
+rtc::Definitions definitions(const TriangleShape& shape, Side side) {
     const auto n = [](int value) { return std::to_string(value); };
-    const bool upper = direction == Direction::upper;
+    const bool upper = side == Side::upper;
     const Cut cut(shape);
-    rtc::Definitions all = grid_point_definitions(shape.layout, offsets_of(shape, direction));
+    rtc::Definitions all = grid_point_definitions(shape.layout, offsets_of(shape, side));
     all.insert({{"DOF", n(shape.dof)},
                 {"ENTRIES", n(shape.lower())},
                 {"UPPER", n(upper)},
@@ -78,37 +78,36 @@ Places places_of(const ReducedFactorView<T>& f, bool upper) {
 
 TriangleSweepsCuda::TriangleSweepsCuda(const Context& context, const TriangleShape& shape) : shape_(shape) {
     const Grid& g = shape.layout.grid();
-    const auto load = [&](Direction direction, const char* name) {
-        return Kernel(context, source(), definitions(shape, direction), name);
+    const auto load = [&](Side side, const char* name) {
+        return Kernel(context, source(), definitions(shape, side), name);
     };
-    for (const Direction direction : {Direction::lower, Direction::upper}) {
-        Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
+    for (const Side side : {Side::lower, Side::upper}) {
+        Triangle& triangle = side == Side::lower ? lower_ : upper_;
         // Upper sweeps on unit triangles are never followed by D^-1; sweeps on other triangles always are.
-        if (!shape.unit || direction == Direction::lower) triangle.scaled = load(direction, "scaled_sweep");
-        triangle.sweep = shape.unit ? load(direction, "sweep") : triangle.scaled;
+        if (!shape.unit || side == Side::lower) triangle.scaled = load(side, "scaled_sweep");
+        triangle.sweep = shape.unit ? load(side, "sweep") : triangle.scaled;
         Arguments& arguments = triangle.arguments;
         arguments.slots = int(shape.layout.slots());
         arguments.nx = g.nx, arguments.ny = g.ny, arguments.nz = g.nz;
-        slot_deltas(shape.layout, offsets_of(shape, direction), arguments.delta);
+        slot_deltas(shape.layout, offsets_of(shape, side), arguments.delta);
     }
-    scale_ = load(Direction::lower, "scale");
+    scale_ = load(Side::lower, "scale");
 }
 
-void TriangleSweepsCuda::sweep(const TriangleFactors& factors, Direction direction, const double* b, const double* x,
-                               double* out, bool times_inverse) const {
-    const Triangle& triangle = direction == Direction::lower ? lower_ : upper_;
-    launch(times_inverse ? triangle.scaled : triangle.sweep, factors, direction, b, x, out);
+void TriangleSweepsCuda::sweep(const TriangleFactors& factors, Side side, const double* b, const double* x, double* out,
+                               bool times_inverse) const {
+    const Triangle& triangle = side == Side::lower ? lower_ : upper_;
+    launch(times_inverse ? triangle.scaled : triangle.sweep, factors, side, b, x, out);
 }
 
 void TriangleSweepsCuda::scale(const TriangleFactors& factors, const double* b, double* out) const {
-    launch(scale_, factors, Direction::lower, b, nullptr, out);
+    launch(scale_, factors, Side::lower, b, nullptr, out);
 }
 
-void TriangleSweepsCuda::launch(const Kernel& kernel, const TriangleFactors& factors, Direction direction,
-                                const double* b, const double* x, double* out) const {
-    const Places places =
-        std::visit([&](const auto& f) { return places_of(f, direction == Direction::upper); }, factors);
-    Arguments arguments = (direction == Direction::lower ? lower_ : upper_).arguments;
+void TriangleSweepsCuda::launch(const Kernel& kernel, const TriangleFactors& factors, Side side, const double* b,
+                                const double* x, double* out) const {
+    const Places places = std::visit([&](const auto& f) { return places_of(f, side == Side::upper); }, factors);
+    Arguments arguments = (side == Side::lower ? lower_ : upper_).arguments;
     arguments.triangle = places.triangle;
     arguments.inverse = places.inverse;
     arguments.of_triangle = places.of_triangle;
@@ -122,8 +121,7 @@ void TriangleSweepsCuda::launch(const Kernel& kernel, const TriangleFactors& fac
 }
 
 rtc::Programs TriangleSweepsCuda::programs(const TriangleShape& shape) {
-    return {{source(), definitions(shape, Direction::lower), "lower"},
-            {source(), definitions(shape, Direction::upper), "upper"}};
+    return {{source(), definitions(shape, Side::lower), "lower"}, {source(), definitions(shape, Side::upper), "upper"}};
 }
 
 }  // namespace hyperplane

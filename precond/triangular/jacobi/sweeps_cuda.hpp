@@ -17,7 +17,7 @@ public:
 
     /// For unit triangles out = b - T x, which is multiplied by D^-1 if `times_inverse` (lower only). For others out =
     /// D^-1 (b - E x) or out = b - D^-1 F x. A null `b` stands for zero. `out` must be neither `b` nor `x`.
-    void sweep(const TriangleFactors& factors, Direction direction, const double* b, const double* x, double* out,
+    void sweep(const TriangleFactors& factors, Side side, const double* b, const double* x, double* out,
                bool times_inverse) const;
     /// out = D^-1 b
     void scale(const TriangleFactors& factors, const double* b, double* out) const;
@@ -28,13 +28,13 @@ public:
 private:
     using Arguments = JacobiSweepArguments<const void, rtc::most_entries>;
     using Kernel = rtc::Kernel<Arguments>;
-    /// The kernels of a direction, and their arguments, in which a launch sets factors and vectors.
+    /// The kernels of a triangle, and their arguments, in which a launch sets factors and vectors.
     struct Triangle {
         Kernel sweep, scaled;
         Arguments arguments{};
     };
-    void launch(const Kernel& kernel, const TriangleFactors& factors, Direction direction, const double* b,
-                const double* x, double* out) const;
+    void launch(const Kernel& kernel, const TriangleFactors& factors, Side side, const double* b, const double* x,
+                double* out) const;
 
     TriangleShape shape_;
     Triangle lower_, upper_;

@@ -43,9 +43,9 @@ struct Piece {
     }
 
     /// x_t = c_t - sum over the entries [first, last) along the line of e_t d_{t+o} x_{t+o}.
-    template <Direction direction>
+    template <Side side>
     void solve(int first, int last, const double* c, double* x) const {
-        constexpr bool up = direction == Direction::lower;
+        constexpr bool up = side == Side::lower;
         int entries = 0, begin = 0, end = 0;
         bool adjacent = false;
         AlongLine line{nullptr, nullptr, c};
@@ -64,15 +64,15 @@ struct Piece {
             std::copy(c + end, c + run.count, x + end);
             solve_recurrence<true>(line, 0, end, end > 0 ? x[end] : 0.0, x);
         } else {
-            solve_one_by_one<direction>(first, last, c, x);
+            solve_one_by_one<side>(first, last, c, x);
         }
     }
 
 private:
-    template <Direction direction>
+    template <Side side>
     void solve_one_by_one(int first, int last, const double* c, double* x) const {
         for (int step = 0; step < run.count; ++step) {
-            const int t = direction == Direction::lower ? step : run.count - 1 - step;
+            const int t = side == Side::lower ? step : run.count - 1 - step;
             double sum = c[t];
             for_entries(first, last, true,
                         [&](const double* e, const double* d, const RunNeighbours& near, Int3 offset) {
@@ -113,7 +113,7 @@ void upper_piece(const FactorsByRun& f, const StructMatrix& a, const Run& run, c
         for (int t = near.begin; t < near.end; ++t) c[t] = std::fma(-(e[t] * d[t]), u[t], c[t]);
     });
     double* u = v.u.data() + run.slot;
-    piece.solve<Direction::upper>(first, last, c, u);
+    piece.solve<Side::upper>(first, last, c, u);
     const double* diagonal = a.values(a.stencil().diagonal()) + run.slot;
     add_sums(EisenstatUpperLine{piece.inverse, diagonal, v.s.data() + run.slot, v.p.data() + run.slot, u}, run.count,
              sums);
@@ -148,7 +148,7 @@ void lower_piece(const FactorsByRun& f, const StructMatrix& a, const Run& run, d
 #pragma omp simd
         for (int t = near.begin; t < near.end; ++t) r[t] = std::fma(c[t] * d[t], s_near[t], r[t]);
     });
-    piece.solve<Direction::lower>(0, lower, g, e);
+    piece.solve<Side::lower>(0, lower, g, e);
     if (alpha != 0.0)
 #pragma omp simd
         for (int t = 0; t < count; ++t) u[t] = std::fma(-alpha, u[t] + e[t], s[t]);
@@ -159,11 +159,11 @@ void lower_piece(const FactorsByRun& f, const StructMatrix& a, const Run& run, d
 
 /// Calls body(run, sums of its line) for all pieces, and adds up the sums of the lines, `count` of each.
 template <class Body>
-void for_each_with_sums(const IluFactors& factors, Direction direction, Index count, double* sums, const Body& body) {
+void for_each_with_sums(const IluFactors& factors, Side side, Index count, double* sums, const Body& body) {
     const FactorsByRun f = read_by_runs(factors);
     const Grid& grid = f.layout.grid();
     std::vector<double> of_line(std::size_t(grid.ny) * grid.nz * count);
-    for_each_piece(f, direction, Carried{}, [&](const Run& run) {
+    for_each_piece(f, side, Carried{}, [&](const Run& run) {
         const std::size_t line = run.first.y + std::size_t(grid.ny) * run.first.z;
         body(f, run, of_line.data() + line * count);
     });
@@ -173,7 +173,7 @@ void for_each_with_sums(const IluFactors& factors, Direction direction, Index co
 }  // namespace
 
 void upper_step(const IluFactors& factors, const EisenstatCoefficients& with, const EisenstatVectors& v, double* sums) {
-    for_each_with_sums(factors, Direction::upper, eisenstat_upper_sums, sums + eisenstat_rho,
+    for_each_with_sums(factors, Side::upper, eisenstat_upper_sums, sums + eisenstat_rho,
                        [&](const FactorsByRun& f, const Run& run, double* of_line) {
                            upper_piece(f, factors.matrix(), run, with, v, of_line);
                        });
@@ -181,7 +181,7 @@ void upper_step(const IluFactors& factors, const EisenstatCoefficients& with, co
 
 void lower_step(const IluFactors& factors, const EisenstatVectors& v, double* sums) {
     const double alpha = eisenstat_alpha(sums);
-    for_each_with_sums(factors, Direction::lower, eisenstat_lower_sums, sums + eisenstat_rr,
+    for_each_with_sums(factors, Side::lower, eisenstat_lower_sums, sums + eisenstat_rr,
                        [&](const FactorsByRun& f, const Run& run, double* of_line) {
                            lower_piece(f, factors.matrix(), run, alpha, v, of_line);
                        });

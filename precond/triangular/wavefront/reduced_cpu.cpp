@@ -149,7 +149,7 @@ struct AlongRun {
 
 /// x <- x - sum over the entries along the run of coefficient times x, in place, point by point; `m` is the dof if it
 /// is known at compile time, else 0.
-template <int m, Direction direction, class T>
+template <int m, Side side, class T>
 void solve_points(const Reduced<T>& f, const Piece<T>& piece, const Run& run, const AlongRun<T>& along, Vector& x) {
     constexpr int most = m > 0 ? m : max_dof;
     const int dof = m > 0 ? m : f.dof;
@@ -167,7 +167,7 @@ void solve_points(const Reduced<T>& f, const Piece<T>& piece, const Run& run, co
     double* components[most];
     for (int row = 0; row < dof; ++row) components[row] = x.component(row);
     for (int step = 0; step < run.count; ++step) {
-        const int t = direction == Direction::lower ? step : run.count - 1 - step;
+        const int t = side == Side::lower ? step : run.count - 1 - step;
         double sum[most];
         for (int row = 0; row < dof; ++row) sum[row] = components[row][run.slot + t];
         for (int at = 0; at < along.count; ++at) {
@@ -184,11 +184,11 @@ void solve_points(const Reduced<T>& f, const Piece<T>& piece, const Run& run, co
 
 /// This chooses the loop: where each point has one unknown, which depends on that of the adjacent point alone, the
 /// solve along the run is a recurrence, and otherwise it goes point by point.
-template <Direction direction, class T>
+template <Side side, class T>
 void solve_along(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int first, int entries, Vector& x) {
     const AlongRun along(f, piece, first, first + entries);
     if (along.count == 0) return;
-    constexpr bool down = direction == Direction::lower;
+    constexpr bool down = side == Side::lower;
     const int entry = along.entries[0];
     if (f.dof == 1 && along.count == 1 && std::abs(f.stencil[entry].x) == 1) {
         const RunNeighbours& n = piece.neighbours(entry);
@@ -197,7 +197,7 @@ void solve_along(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int
         solve_recurrence<!down>(line, n.begin, n.end, values[down ? n.begin - 1 : n.end], values);
         return;
     }
-    with_known_dof<1, 2, 3, 4, 5, 8>(f.dof, [&](auto m) { solve_points<m.value, direction>(f, piece, run, along, x); });
+    with_known_dof<1, 2, 3, 4, 5, 8>(f.dof, [&](auto m) { solve_points<m.value, side>(f, piece, run, along, x); });
 }
 
 /// For one row of the blocks of a piece: out = in - sum over the other entries of coefficient times x.
@@ -221,7 +221,7 @@ void lower_piece(const Reduced<T>& f, const Run& run, const Vector& r, Vector& v
     const Piece<T> piece(f, run, 0, entries, false);
     for (int row = 0; row < f.dof; ++row)
         subtract_products(f, piece, run, 0, entries, row, v, r.component(row) + run.slot, v.component(row) + run.slot);
-    solve_along<Direction::lower>(f, piece, run, 0, entries, v);
+    solve_along<Side::lower>(f, piece, run, 0, entries, v);
 }
 
 /// Solves for a piece and returns its v^T D^-1 v. If G = W^T, the sum over all pieces is r^T M^-1 r.
@@ -244,7 +244,7 @@ double upper_piece(const Reduced<T>& f, const Run& run, Vector& z) {
     for (int row = 0; row < f.dof; ++row)
         subtract_products(f, piece, run, first, entries, row, z, values.data() + row * run.count,
                           z.component(row) + run.slot);
-    solve_along<Direction::upper>(f, piece, run, first, entries, z);
+    solve_along<Side::upper>(f, piece, run, first, entries, z);
     return product;
 }
 
@@ -259,8 +259,7 @@ void with_values(const IluFactors& factors, const Body& body) {
 /// Lines of one unknown in single precision, which are solved in one pass where they are long enough.
 class SingleLines {
 public:
-    SingleLines(const IluFactors& factors, Direction direction, const Vector& x)
-        : descends_(direction != Direction::lower) {
+    SingleLines(const IluFactors& factors, Side side, const Vector& x) : descends_(side != Side::lower) {
         if (factors.reduced()->storage() != FactorStorage::single_precision) return;
         const SinglesByRun f(factors);
         reads_.emplace(descends_ ? f.upper(x) : f.lower(x));
@@ -296,9 +295,9 @@ private:
 
 }  // namespace
 void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v) {
-    const SingleLines lines(factors, Direction::lower, v);
+    const SingleLines lines(factors, Side::lower, v);
     with_values(factors, [&](const auto& f) {
-        for_each_piece(f, Direction::lower, carried(v, f.stencil), [&](const Run& piece) {
+        for_each_piece(f, Side::lower, carried(v, f.stencil), [&](const Run& piece) {
             lines.list(piece) ? lines.lower(piece, r, v) : lower_piece(f, piece, r, v);
         });
     });
@@ -307,9 +306,9 @@ void lower_reduced(const IluFactors& factors, const Vector& r, Vector& v) {
 void upper_reduced(const IluFactors& factors, Vector& z, std::vector<double>* of_line) {
     const Layout& layout = factors.matrix().layout();
     const Index ny = layout.grid().ny, first = layout.begin_plane();
-    const SingleLines lines(factors, Direction::upper, z);
+    const SingleLines lines(factors, Side::upper, z);
     with_values(factors, [&](const auto& f) {
-        for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
+        for_each_piece(f, Side::upper, carried(z, f.stencil), [&](const Run& piece) {
             const double product =
                 lines.list(piece) ? lines.upper(piece, z, of_line != nullptr) : upper_piece(f, piece, z);
             if (of_line) (*of_line)[piece.first.y + ny * (piece.first.z - first)] += product;

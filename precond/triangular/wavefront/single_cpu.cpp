@@ -11,7 +11,7 @@ namespace {
 using SingleTerms = std::vector<BasicRunTerm<float>>;
 
 void lower_by(const SinglesByRun& f, const LineReads<float>& reads, const SingleVector& r, SingleVector& v) {
-    for_each_piece(f, Direction::lower, {}, [&](const Run& piece) {
+    for_each_piece(f, Side::lower, {}, [&](const Run& piece) {
         SingleTerms& terms = terms_of_thread<float, float>();
         reads.list(piece, false, terms);
         lower_single_line(reads, terms, piece, r.data(), v.data());
@@ -22,7 +22,7 @@ void lower_by(const SinglesByRun& f, const LineReads<float>& reads, const Single
 template <class Done>
 void upper_by(const SinglesByRun& f, SingleVector& z, const Done& done) {
     const LineReads<float> reads = f.upper(z);
-    for_each_piece(f, Direction::upper, {}, [&](const Run& piece) {
+    for_each_piece(f, Side::upper, {}, [&](const Run& piece) {
         SingleTerms& terms = terms_of_thread<float, float>();
         reads.list(piece, true, terms);
         upper_single_line(reads, terms, piece, z.data());

@@ -104,7 +104,7 @@ void solve_line(const UpperLine& line, const RunNeighbours& near, int count, dou
 /// known at compile time, else 0.
 ///     lower   x = D^-1 (s - sum E x)        upper   x = x - D^-1 (s + sum F x)
 /// The lower solve returns x^T D x of the piece.
-template <int m, Direction direction>
+template <int m, Side side>
 double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
     const int dof = m > 0 ? m : f.dof;
     double product = 0.0;
@@ -122,9 +122,9 @@ double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along
                     f.triangles.along(run, scratch().near[along.entries[at]], along.entries[at], row, col);
         }
     for (int at = 0; at < along.count; ++at) entries[at].near = &scratch().near[along.entries[at]];
-    constexpr double sign = direction == Direction::lower ? -1.0 : 1.0;
+    constexpr double sign = side == Side::lower ? -1.0 : 1.0;
     for (int step = 0; step < run.count; ++step) {
-        const int t = direction == Direction::lower ? step : run.count - 1 - step;
+        const int t = side == Side::lower ? step : run.count - 1 - step;
         double sum[m > 0 ? m : max_dof];
         for (int row = 0; row < dof; ++row) sum[row] = s[row * run.count + t];
         for (int at = 0; at < along.count; ++at) {
@@ -139,17 +139,17 @@ double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along
             double value = 0.0;
             for (int col = 0; col < dof; ++col) value += inverse[row * dof + col][t] * sum[col];
             double& target = x.component(row)[run.slot + t];
-            target = direction == Direction::lower ? value : target - value;
+            target = side == Side::lower ? value : target - value;
             product += value * sum[row];
         }
     }
     return product;
 }
 
-template <Direction direction>
+template <Side side>
 double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
-    return with_known_dof<1, 2, 3, 4, 5, 8>(
-        f.dof, [&](auto m) { return solve_points<m.value, direction>(f, run, along, s, x); });
+    return with_known_dof<1, 2, 3, 4, 5, 8>(f.dof,
+                                            [&](auto m) { return solve_points<m.value, side>(f, run, along, s, x); });
 }
 
 /// Solves for a piece and returns its y^T D y, if that is wanted. If F = E^T, the sum over all pieces is r^T M^-1 r,
@@ -169,7 +169,7 @@ double lower_piece(const FactorsByRun& f, const Run& run, const Vector& r, Vecto
             product += dot_run(s + row * run.count, y.component(row) + run.slot, run.count);
         return product;
     }
-    if (!along.is_recurrence()) return solve_points<Direction::lower>(f, run, along, s, y);
+    if (!along.is_recurrence()) return solve_points<Side::lower>(f, run, along, s, y);
     const RunNeighbours& near = scratch().near[along.entries[0]];
     const LowerLine line{f.inverse(0, 0, run.slot), f.triangles.along(run, near, along.entries[0], 0, 0), s};
     solve_line(line, near, run.count, y.data() + run.slot);
@@ -185,7 +185,7 @@ void upper_piece(const FactorsByRun& f, const Run& run, Vector& z) {
     const AlongRun along(f, first, last);
     if (along.count == 0) return add_inverse_times<-1>(f, run, s, &z, z);
     if (!along.is_recurrence()) {
-        solve_points<Direction::upper>(f, run, along, s, z);
+        solve_points<Side::upper>(f, run, along, s, z);
         return;
     }
     const RunNeighbours& near = scratch().near[along.entries[0]];
@@ -223,7 +223,7 @@ void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<do
     const FactorsByRun f = read_by_runs(factors);
     const Index lines = f.layout.grid().ny, first = f.layout.begin_plane();
     const LineReads<double> reads(f, 0, f.stencil.lower_size(), y);
-    for_each_piece(f, Direction::lower, carried(y, f.stencil), [&](const Run& piece) {
+    for_each_piece(f, Side::lower, carried(y, f.stencil), [&](const Run& piece) {
         const bool fits = reads.list(piece, false, scratch().terms);
         const double product =
             fits ? lower_line(reads, piece, r, y, of_line != nullptr) : lower_piece(f, piece, r, y, of_line != nullptr);
@@ -234,7 +234,7 @@ void lower(const IluFactors& factors, const Vector& r, Vector& y, std::vector<do
 void upper(const IluFactors& factors, Vector& z) {
     const FactorsByRun f = read_by_runs(factors);
     const LineReads<double> reads(f, f.stencil.diagonal() + 1, f.stencil.size(), z);
-    for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
+    for_each_piece(f, Side::upper, carried(z, f.stencil), [&](const Run& piece) {
         reads.list(piece, true, scratch().terms) ? upper_line(reads, piece, z) : upper_piece(f, piece, z);
     });
 }
@@ -252,7 +252,7 @@ void lower_of_residual(const IluFactors& factors, const Vector& b, const Vector&
     const FactorsByRun f = read_by_runs(factors);
     LineReads<double> reads(f, 0, f.stencil.lower_size(), y);
     reads.add_products(factors.matrix(), x);
-    for_each_piece(f, Direction::lower, carried(y, f.stencil), [&](const Run& piece) {
+    for_each_piece(f, Side::lower, carried(y, f.stencil), [&](const Run& piece) {
         reads.list(piece, false, scratch().terms);
         lower_line(reads, piece, b, y, false);
     });
@@ -261,7 +261,7 @@ void lower_of_residual(const IluFactors& factors, const Vector& b, const Vector&
 void upper_to(const IluFactors& factors, double omega, Vector& z, Vector& x) {
     const FactorsByRun f = read_by_runs(factors);
     const LineReads<double> reads(f, f.stencil.diagonal() + 1, f.stencil.size(), z);
-    for_each_piece(f, Direction::upper, carried(z, f.stencil), [&](const Run& piece) {
+    for_each_piece(f, Side::upper, carried(z, f.stencil), [&](const Run& piece) {
         reads.list(piece, true, scratch().terms);
         upper_line(reads, piece, z);
         const double* const from = z.data() + piece.slot;
