@@ -104,16 +104,6 @@ struct Vectors {
     }
 };
 
-/// The factors of struct_ilu, where they are stored.
-FactorsAt factors_of(const IluFactors& ilu, const Context& context) {
-    FactorsAt factors{ilu.triangles(), ilu.pivots(), ilu.pivot_entry(), ilu.unit()};
-    if (context.backend() == Backend::cuda) {
-        factors.pivot_places = CoefficientOrder::together;
-        if (factors.unit) factors.triangle_places = factors.pivot_places;
-    }
-    return factors;
-}
-
 /// Checks SpMV and struct_ilu and times the kernels in `wanted`; afterwards z = M^-1 x and y = A x.
 std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCase& setting, const StructMatrix& a,
                                           const IluChoice& choice, const std::vector<std::string>& wanted, int repeats,
@@ -131,7 +121,8 @@ std::vector<KernelResult> time_struct_ilu(const Context& context, const BenchCas
     const std::unique_ptr<IluPreconditioner> made = choice.make(context, FactorStorage::double_precision);
     IluPreconditioner& ilu = *made;
     ilu.setup(a);
-    const FactorsAt factors = factors_of(ilu.factors(), context);
+    const Buffer<Int3> offsets = copied_to(context, "bench", ilu.factors().stencil().offsets());
+    const FactorView factors = ilu.factors().view(offsets.data());
     if (ilu.factors().unit()) watch.lower_reads_no_pivots();
     const double factor = factor_error(a, factors);
     ilu.lower_solve(v.x, v.y);

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "core/matrix/struct_matrix.hpp"
-#include "precond/factors/reduced.hpp"
+#include "precond/factors/view.hpp"
 
 namespace hyperplane {
 
@@ -17,24 +17,16 @@ void fill_random(StructMatrix& a);
 /// Sets x to random numbers in (-1, 1).
 void fill_random(Vector& x, std::uint64_t seed);
 
-/// The factors of M = (D + E) D^-1 (D + F), on a's stencil.
-struct FactorsAt {
-    const StructMatrix& triangles;  ///< E and F or, if `unit`, W = E D^-1 and G = D^-1 F
-    const StructMatrix& pivots;     ///< a matrix that has D^-1 as an entry
-    int pivot_entry;
-    bool unit = false;  ///< M = (I + W) D (I + G)
-    CoefficientOrder triangle_places = CoefficientOrder::apart, pivot_places = CoefficientOrder::apart;
-};
-
 /// max |y - A x| / number of entries of a row.
 double spmv_error(const StructMatrix& a, const Vector& x, const Vector& y);
-/// max |y - D^-1 (r - E y)| / max |y| or, if `unit`, max |y - r + W y| / max |y|.
-double lower_error(const FactorsAt& factors, const Vector& r, const Vector& y);
+/// Of factors in the memory of the vectors: max |y - D^-1 (r - E y)| / max |y| or, if `unit`, max |y - r + W y| / max
+/// |y|.
+double lower_error(const FactorView& factors, const Vector& r, const Vector& y);
 /// max |z - y + D^-1 F z| / max |z| or, if `unit`, max |z - D^-1 y + G z| / max |z|.
-double upper_error(const FactorsAt& factors, const Vector& y, const Vector& z);
-/// Checks X_e = A_e - sum over l + u = e of E_l D^-1(p+l) F_u(p+l) with a random vector v of dof values at each point:
-/// max |X_e v - E_e v| over lower e, the same for F_e, and |X_0 D^-1 v - v|. If `unit`, |X_e D^-1(p+e) v - W_e v| and
-/// |D^-1 X_e v - G_e v|. In large systems only a sample of the points is checked.
-double factor_error(const StructMatrix& a, const FactorsAt& factors);
+double upper_error(const FactorView& factors, const Vector& y, const Vector& z);
+/// Of factors on the stencil of a, checks X_e = A_e - sum over l + u = e of E_l D^-1(p+l) F_u(p+l) with a random vector
+/// v of dof values at each point: max |X_e v - E_e v| over lower e, the same for F_e, and |X_0 D^-1 v - v|. If `unit`,
+/// |X_e D^-1(p+e) v - W_e v| and |D^-1 X_e v - G_e v|. In large systems only a sample of the points is checked.
+double factor_error(const StructMatrix& a, const FactorView& factors);
 
 }  // namespace hyperplane

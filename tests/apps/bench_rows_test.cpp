@@ -28,9 +28,7 @@ struct System {
         fill_random(x, 1);
         ilu.setup(a);
     }
-    FactorsAt factors() const {
-        return {ilu.factors().triangles(), ilu.factors().pivots(), ilu.factors().pivot_entry()};
-    }
+    FactorView factors() const { return ilu.factors().view(a.stencil().offsets().data()); }
     /// Changes one value in the middle.
     static void spoil(Vector& v) { v.data()[v.size() / 2] *= 1.0 + 1e-6; }
 };
@@ -64,7 +62,9 @@ TEST_P(BenchChecks, PassWhatIsRightAndSeeOneWrongValue) {
                             s.ilu.factors().pivots().storage());
         spoilt.assign(s.ilu.factors().pivots());
         spoilt.values(s.ilu.factors().pivot_entry(), dof - 1, 0)[spoilt.layout().slots() / 2] += 1e-6;
-        EXPECT_GE(factor_error(s.a, {s.ilu.factors().triangles(), spoilt, s.ilu.factors().pivot_entry()}), wrong);
+        FactorView factors = s.factors();
+        factors.inverse = block_view(spoilt, s.ilu.factors().pivot_entry());
+        EXPECT_GE(factor_error(s.a, factors), wrong);
     }
 }
 
@@ -94,10 +94,12 @@ StructMatrix in_unit_form(const System& s) {
 TEST_P(BenchChecks, KnowUnitTriangularFactorsInBlocks) {
     const auto [kind, storage, dof] = GetParam();
     {
-        const CoefficientOrder places = CoefficientOrder::together;
         System s(kind, Stencil::box27(), dof, storage);
         StructMatrix unit = in_unit_form(s);
-        const FactorsAt factors{unit, unit, unit.stencil().diagonal(), true, places, places};
+        const ConstBlockView blocks = blocks_together(std::as_const(unit).values(0), unit.layout().slots(), dof);
+        const int lower = unit.stencil().lower_size();
+        const FactorView factors{unit.layout(),    blocks, blocks.entry(lower), unit.stencil().offsets().data(), lower,
+                                 unit.symmetric(), true};
         EXPECT_LE(factor_error(s.a, factors), 1e-12);
         s.ilu.lower_solve(s.x, s.y);
         transfer(s.y, s.z);
