@@ -28,6 +28,10 @@ Profile::Profile(const device::Stream* stream) : stream_(stream), origin_(std::c
     marks_->set(0);
 }
 
+Profile::Profile(WorkObserver& observer) : Profile() {
+    observer_ = &observer;
+}
+
 Profile::~Profile() = default;
 
 Index Profile::row_of(const char* name) {
@@ -59,6 +63,7 @@ int Profile::mark() {
 }
 
 void Profile::begin(const char* name, Index bytes, bool whole) {
+    if (observer_) return observer_->begin(name);
     if (paused_ > 0) return void(++paused_);
     Open scope{.row = row_of(name), .bytes = bytes, .whole = whole};
     if (stream_) {
@@ -74,6 +79,7 @@ void Profile::begin(const char* name, Index bytes, bool whole) {
 
 /// It is called by destructors, so an error of the GPU, which the next call of CUDA reports, too, loses the scope.
 void Profile::end() noexcept {
+    if (observer_) return observer_->end();
     if (paused_ > (open_.empty() || !open_.back().whole ? 0 : 1)) return void(--paused_);
     const Open scope = open_.back();
     open_.pop_back();

@@ -44,6 +44,14 @@ struct ProfileSpan {
     double begin = 0.0, end = 0.0;  ///< seconds since the profile was made
 };
 
+/// Is told of scopes when they begin and end, by the thread that does the work.
+class WorkObserver {
+public:
+    virtual ~WorkObserver() = default;
+    virtual void begin(const char* name) = 0;
+    virtual void end() noexcept = 0;
+};
+
 class Profile {
     /// Gives a variable another value for a while.
     template <class T>
@@ -62,6 +70,8 @@ class Profile {
 public:
     /// A profile of the work on this stream, or of a CPU if it is null.
     explicit Profile(const device::Stream* stream = nullptr);
+    /// A profile of a CPU that measures nothing and passes the scopes on to an observer, which lives longer.
+    explicit Profile(WorkObserver& observer);
     ~Profile();
     Profile(const Profile&) = delete;
     Profile& operator=(const Profile&) = delete;
@@ -165,6 +175,7 @@ private:
     Index queued_at_mark_ = 0;  ///< outside graphs: work that had been queued at the last mark
     int paused_ = 0;            ///< while above 0, scopes are left out
     Graph* graph_ = nullptr;    ///< that is being recorded
+    WorkObserver* observer_ = nullptr;
 };
 
 /// Counts the work of its lifetime as work of a kind. `name` is a literal or outlives the profile's scope.

@@ -29,12 +29,19 @@ void announce_order(const Context& context, const std::string& name, Index rows)
     if (rows >= many_rows && is_first_rank(context)) logging::info("finding the order {} of {} rows", name, rows);
 }
 
-void announce_setup(const Case& a_case) {
+bool has_large_setup(const Case& a_case) {
     const SystemShape& shape = a_case.shape();
-    const std::string& name = a_case.name("preconditioner");
-    const Index unknowns = shape.grid.points() * shape.dof;
-    if (name != "none" && unknowns >= (shape.pattern ? many_rows : many_on_grid) && is_first_rank(a_case.context))
-        logging::info("assembling the matrix and setting up {} for {} unknowns", name, unknowns);
+    return a_case.name("preconditioner") != "none" &&
+           shape.grid.points() * shape.dof >= (shape.pattern ? many_rows : many_on_grid);
+}
+
+std::string setup_text(const Case& a_case) {
+    return "assembling the matrix and setting up " + a_case.name("preconditioner");
+}
+
+void announce_setup(const Case& a_case) {
+    if (has_large_setup(a_case) && is_first_rank(a_case.context))
+        logging::info("{} for {} unknowns", setup_text(a_case), a_case.shape().grid.points() * a_case.shape().dof);
 }
 
 }  // namespace hyperplane

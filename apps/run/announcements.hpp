@@ -15,7 +15,11 @@ struct Case;
 void announce_reading(const Context& context, const std::string& path);
 /// That the order of a general matrix is sought, from 100,000 rows on.
 void announce_order(const Context& context, const std::string& name, Index rows);
-/// That matrix and preconditioner are made, from a million unknowns on a grid or 100,000 without one.
+/// Whether a set-up may take seconds, from a million unknowns on a grid or 100,000 without one.
+bool has_large_setup(const Case& a_case);
+/// What such a set-up is, "assembling the matrix and setting up struct_ilu".
+std::string setup_text(const Case& a_case);
+/// That matrix and preconditioner are made, if they are so large.
 void announce_setup(const Case& a_case);
 
 }  // namespace hyperplane

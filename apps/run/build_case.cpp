@@ -14,6 +14,7 @@
 #include "apps/run/head_prediction.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/input_files.hpp"
+#include "apps/run/long_work.hpp"
 #include "apps/run/ranks.hpp"
 #include "core/graph/orderings.hpp"
 #include "core/ranks/aligned.hpp"
@@ -267,6 +268,13 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
             time};
 }
 
+/// What is done with a general matrix before a run, and may take long.
+std::string planning_text(const Parameters& parameters) {
+    const bool ordered = parameters.text("ordering", "name") != orderings().front().name;
+    return fmt::format("{}planning {}, with the symbolic part of the set-up", ordered ? "ordering rows and " : "",
+                       parameters.text("preconditioner", "name"));
+}
+
 /// Throws UsageError if the deck is a study.
 Deck read_deck_of_case(const Invocation& invocation) {
     Deck deck = read_deck_or_record(invocation.arguments.at(0));
@@ -332,7 +340,11 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
         found.collect([&] { check_diagnostics(parameters, foundation.problem->diagnostic_names()); });
         found.collect([&] { check_error_norm(parameters, foundation.problem->error_names()); });
     }
+    std::optional<LongWork> planning;
+    if (has_general_matrix(parameters) && is_first_rank(foundation.context))
+        planning.emplace(planning_text(parameters));
     Case built = build_on(foundation, std::move(deck), asked.overrides, std::move(parameters), found);
+    planning.reset();
     check_initial_file(built);
     return built;
 }

@@ -14,6 +14,7 @@
 #include "apps/run/blow_up.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/kernels.hpp"
+#include "apps/run/long_work.hpp"
 #include "apps/run/memory_reserve.hpp"
 #include "apps/run/part_times.hpp"
 #include "apps/run/preparation.hpp"
@@ -234,8 +235,16 @@ bool Simulation::solve_step(const TimeLevel& level, StepRow& row) {
 
 NewtonStep Simulation::newton_step(const TimeLevel& level, const StepRow& row) {
     const March march = march_at(row);
-    NewtonStep done =
-        newton_->step(u_, level, [&](const Newton::LinearTask& task) { return solves_.solve(task, march); });
+    std::optional<LongWorkOf> before_solve;
+    if (has_large_setup(case_) && is_first_rank(case_.context))
+        before_solve.emplace(case_.context, setup_text(case_), [this](const std::string& text) {
+            solves_.end_line();  // of the progress, which rests meanwhile
+            logging::info("{}", text);
+        });
+    NewtonStep done = newton_->step(u_, level, [&](const Newton::LinearTask& task) {
+        before_solve.reset();
+        return solves_.solve(task, march);
+    });
     linear_reason_ = done.linear.reason;
     linear_report_ = done.linear;
     if (case_.shape().linear || linear_reason_ == StopReason::interrupted) return done;

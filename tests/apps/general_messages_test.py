@@ -2,6 +2,7 @@
 """General matrices: defaults that follow from them, and what is said where a method or a key does not suit them."""
 
 import json
+import os
 import struct
 import unittest
 
@@ -202,6 +203,20 @@ class Auto(MatrixTest):
             said = self.expect(0, "compare", deck, "--solvers", "gmres,bicgstab", "--preconditioners", "par_ilut:rounds=1", "--reps", "1",
                                "--backend", "cpu", "--force", *quiet).stderr
             self.assertEqual(said.count("warning: par_ilut:rounds=1: a round looks for candidates in at least 5.6e+07 products"), 1, said)
+
+
+class LongWork(MatrixTest):
+    def test_a_long_set_up_says_what_it_is_doing(self):
+        deck = self.write("g.ini", "[problem]\nname = poisson\n[grid]\ncells = 47\n[matrix]\nformat = general\n[solver]\nname = cg\n"
+                          "rtol = 0.1\n[ordering]\nname = rcm\n")
+        os.environ["HYPERPLANE_TELL_AFTER"] = "5"  # milliseconds
+        self.addCleanup(os.environ.pop, "HYPERPLANE_TELL_AFTER")
+        for name, keys, part in (("sync_free_ilu", ["fill_level=2"], ""), ("par_ilut", [], "/(sweep|candidates|selection)")):
+            words = [word for key in ["name=" + name, *keys] for word in ("--set", "preconditioner." + key)]
+            said = self.expect(0, "run", deck, "--fresh", "--backend", "cpu", *words).stderr
+            self.assertRegex(said, rf"(?m)^info: ordering rows and planning {name}, with the symbolic part of the set-up, [0-9.]+ s so far$")
+            self.assertRegex(said, rf"(?m)^info: assembling the matrix and setting up {name} \(setup/factorisation{part}\), [0-9.]+ s so far$")
+            self.assertEqual(self.expect(0, "run", deck, "--fresh", "--quiet", "--backend", "cpu", *words).stderr, "")
 
 
 if __name__ == "__main__":
