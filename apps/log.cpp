@@ -11,7 +11,7 @@ namespace hyperplane {
 void start_log() {
     spdlog::drop("hyperplane");
     spdlog::set_level(spdlog::level::info);
-    auto log = spdlog::stderr_color_st("hyperplane");
+    auto log = spdlog::stderr_color_mt("hyperplane");
     log->set_pattern("%^%l:%$ %v");
     spdlog::set_default_logger(std::move(log));
     hdf5::set_log([](const std::string& message) { logging::debug("{}", message); });
