@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -31,10 +32,8 @@ void direct(int stream, const std::string& file) {
     close(opened);
 }
 
-}  // namespace
-
-int main() {
-    hyperplane::hold_stop_signals();
+/// Answers requests until there are no more.
+void serve() {
     const int answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     if (answers < 0) fail("stdout");
     std::string line;
@@ -48,4 +47,19 @@ int main() {
         std::fflush(stdout);
         dprintf(answers, "%d\n", code);
     }
+}
+
+}  // namespace
+
+int main() {
+    hyperplane::hold_stop_signals();
+    try {
+        serve();
+        return 0;
+    } catch (const std::exception& error) {
+        std::fputs(error.what(), stderr);
+    } catch (...) {
+        std::fputs("an exception of an unknown kind", stderr);
+    }
+    return 1;
 }
