@@ -121,6 +121,20 @@ class Prefix(unittest.TestCase):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("needs a symmetric matrix", wrong.stderr)
 
+    def test_the_lines_of_the_documents_build_without_a_standard_of_ones_own(self):
+        for document in ("library.md", "own_pde.md"):
+            with self.subTest(document):
+                lines = re.search(r"```cmake\n(.*?)```", (ROOT / "docs" / document).read_text(), re.DOTALL)[1]
+                source = self.scratch / f"project of {document}"
+                source.mkdir()
+                (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\n"
+                                                       "project(documented LANGUAGES CXX)\n" + lines)
+                name = re.search(r"add_executable\((\w+) (\w+\.cpp)\)", lines)
+                shutil.copy(ROOT / "examples/advection/advection.cpp", source / name[2])
+                run(CMAKE, "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+                run(CMAKE, "--build", source / "build")
+                run(source / "build" / name[1], 12)
+
     def test_another_minor_version_is_refused(self):
         folder = self.scratch / "newer"
         folder.mkdir()
