@@ -12,6 +12,7 @@
 #include "apps/library/settings.hpp"
 #include "apps/library/sparse_pattern.hpp"
 #include "apps/library/stencil_values.hpp"
+#include "apps/library/wording.hpp"
 #include "core/device/place.hpp"
 #include "core/interfaces/solver.hpp"
 #include "core/matrix/bsr_matrix.hpp"
@@ -66,6 +67,22 @@ std::unique_ptr<Solver> checked_solver(const GivenShape& matrix, const Precondit
     return solver;
 }
 
+Context context_of(const SolverSettings& settings) {
+    if (!settings.gpu) return Context::cpu(settings.threads);
+    if (*settings.gpu < 0)
+        throw UsageError(
+            fmt::format("SolverSettings::gpu is {}; GPUs are numbered from 0 (hyperplane list devices), and "
+                        "a solver without the number of one works on the CPU",
+                        *settings.gpu));
+    return Context::cuda(*settings.gpu, settings.threads);
+}
+
+/// The reason as a sentence. What interrupts a solve is no signal here, but the program's own function.
+std::string explanation_of(const SolveReport& report) {
+    if (report.reason != StopReason::interrupted) return explain(report);
+    return "the function SolverSettings::interrupted asked to stop; solve again from x as it is now to go on";
+}
+
 }  // namespace
 
 struct LinearSolver::State {
@@ -73,7 +90,7 @@ struct LinearSolver::State {
     State(const SolverSettings& settings, MatrixKind kind, const std::function<GivenShape(const Context&)>& shape_in)
         : parameters(parameters_of(settings, kind)),
           interrupted(settings.interrupted),
-          context(settings.gpu ? Context::cuda(*settings.gpu, settings.threads) : Context::cpu(settings.threads)),
+          context(context_of(settings)),
           given(shape_in(context)),
           setting{context, given.shape, asks_for_eisenstat(parameters)},
           row(find_preconditioner(parameters.text("preconditioner", "name"))),
@@ -177,39 +194,54 @@ struct LinearSolver::State {
 };
 
 LinearSolver::LinearSolver(const StencilMatrix& a, const SolverSettings& settings)
-    : state_(
-          std::make_unique<State>(settings, MatrixKind::structured, [&](const Context&) { return given_shape(a); })) {
-    state_->set_up(a);
-}
+    : state_(with_words_of_the_library([&] {
+          auto state =
+              std::make_unique<State>(settings, MatrixKind::structured, [&](const Context&) { return given_shape(a); });
+          state->set_up(a);
+          return state;
+      })) {}
 
 LinearSolver::LinearSolver(const SparseMatrix& a, const SolverSettings& settings)
-    : state_(std::make_unique<State>(settings, MatrixKind::general,
-                                     [&](const Context& context) { return given_shape(a, context); })) {
-    state_->set_up(a);
-}
+    : state_(with_words_of_the_library([&] {
+          auto state = std::make_unique<State>(settings, MatrixKind::general,
+                                               [&](const Context& context) { return given_shape(a, context); });
+          state->set_up(a);
+          return state;
+      })) {}
 
 LinearSolver::~LinearSolver() = default;
 LinearSolver::LinearSolver(LinearSolver&& other) noexcept = default;
 LinearSolver& LinearSolver::operator=(LinearSolver&& other) noexcept = default;
 
+LinearSolver::State& LinearSolver::state(const char* function) const {
+    if (!state_)
+        throw UsageError(
+            fmt::format("LinearSolver::{}: this object has been moved from, and has no matrix any more; "
+                        "use the one that it was moved to, or assign a new LinearSolver",
+                        function));
+    return *state_;
+}
+
 void LinearSolver::update(const StencilMatrix& a) {
-    if (state_->stencil != a.shape())
+    State& s = state("update");
+    if (s.stencil != a.shape())
         throw UsageError("LinearSolver::update: the matrix has another shape; make a new LinearSolver for it");
-    state_->set_up(a);
+    with_words_of_the_library([&] { s.set_up(a); });
 }
 
 void LinearSolver::update(const SparseMatrix& a) {
-    const Context& context = state_->context;
+    State& s = state("update");
+    const Context& context = s.context;
     if (context.backend() == Backend::cuda) device::wait_for_all_work(context.stream().properties().ordinal);
-    const MatrixShape& before = state_->given.shape;
+    const MatrixShape& before = s.given.shape;
     if (!before.pattern() || a.block != before.dof() || !has_pattern(context, a, *before.pattern()) ||
         Index(a.values.size()) != before.pattern()->blocks() * a.block * a.block)
         throw UsageError("LinearSolver::update: the matrix has another pattern; make a new LinearSolver for it");
-    state_->set_up(a);
+    with_words_of_the_library([&] { s.set_up(a); });
 }
 
 void LinearSolver::precondition(std::span<const double> r, std::span<double> z) {
-    State& s = *state_;
+    State& s = state("precondition");
     s.check("LinearSolver::precondition", r, "r", z, "z");
     s.take(r, "r", s.b);
     s.preconditioner->apply(s.b, s.x);
@@ -218,7 +250,7 @@ void LinearSolver::precondition(std::span<const double> r, std::span<double> z) 
 }
 
 SolveResult LinearSolver::solve(std::span<const double> b, std::span<double> x) {
-    State& s = *state_;
+    State& s = state("solve");
     s.check("LinearSolver::solve", b, "b", x, "x");
     s.take(b, "b", s.b);
     s.take(x, "x", s.x);
@@ -233,7 +265,7 @@ SolveResult LinearSolver::solve(std::span<const double> b, std::span<double> x) 
 
     SolveResult result{.converged = converged(report.reason),
                        .reason = to_string(report.reason),
-                       .explanation = explain(report),
+                       .explanation = explanation_of(report),
                        .iterations = report.iterations,
                        .right_hand_side = report.b_norm,
                        .residual = report.true_residual,
@@ -246,19 +278,19 @@ SolveResult LinearSolver::solve(std::span<const double> b, std::span<double> x) 
 }
 
 double LinearSolver::setup_seconds() const {
-    return state_->setup_seconds;
+    return state("setup_seconds").setup_seconds;
 }
 
 std::int64_t LinearSolver::peak_memory() const {
-    return state_->context.ledger().peak();
+    return state("peak_memory").context.ledger().peak();
 }
 
 const std::string& LinearSolver::solver() const {
-    return state_->parameters.text("solver", "name");
+    return state("solver").parameters.text("solver", "name");
 }
 
 const std::string& LinearSolver::preconditioner() const {
-    return state_->parameters.text("preconditioner", "name");
+    return state("preconditioner").parameters.text("preconditioner", "name");
 }
 
 std::optional<int> gpu_of(const void* memory) {

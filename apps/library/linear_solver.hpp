@@ -66,6 +66,7 @@ public:
     /// bit.
     explicit LinearSolver(const SparseMatrix& a, const SolverSettings& settings = {});
     ~LinearSolver();
+    /// An object that has been moved from can be assigned to; all other functions throw UsageError.
     LinearSolver(LinearSolver&& other) noexcept;
     LinearSolver& operator=(LinearSolver&& other) noexcept;
 
@@ -95,6 +96,9 @@ public:
 
 private:
     struct State;
+    /// Throws UsageError, which names the function, if the object has been moved from.
+    State& state(const char* function) const;
+
     std::unique_ptr<State> state_;
 };
 

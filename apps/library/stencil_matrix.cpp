@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <limits>
+#include <new>
 #include <utility>
 
 #include "core/error.hpp"
@@ -22,8 +25,22 @@ StencilMatrix::StencilMatrix(StencilShape shape) : shape_(std::move(shape)) {
     for (const auto& [x, y, z] : shape_.offsets) offsets.push_back({x, y, z});
     const Stencil checked("StencilShape::offsets", offsets);  // throws where one is missing or there twice
 
+    // As a real number, since 64 bits do not count what extents of 32 bits allow.
+    const double points = double(nx) * ny * nz;
+    const double bytes = points * checked.size() * shape_.unknowns * shape_.unknowns * double(sizeof(double));
+    const auto refuse = [&] {
+        throw OutOfMemory(
+            fmt::format("out of memory: a StencilMatrix of {} x {} x {} points, {} offsets and {} unknowns a point has "
+                        "{:.3g} GiB of values, which could not be allocated; use a smaller grid",
+                        nx, ny, nz, checked.size(), shape_.unknowns, bytes / (1 << 30)));
+    };
+    if (bytes >= double(std::numeric_limits<std::ptrdiff_t>::max())) refuse();
     points_ = Index(nx) * ny * nz;
-    values_.resize(points_ * checked.size() * shape_.unknowns * shape_.unknowns);
+    try {
+        values_.resize(points_ * checked.size() * shape_.unknowns * shape_.unknowns);
+    } catch (const std::bad_alloc&) {
+        refuse();
+    }
 }
 
 std::span<double> StencilMatrix::coefficients(int offset, int row, int column) {

@@ -33,7 +33,8 @@ struct StencilShape {
 /// i + nx (j + ny k).
 class StencilMatrix {
 public:
-    /// A matrix of zeros. Throws UsageError if the shape is not as StencilShape says.
+    /// A matrix of zeros. Throws UsageError if the shape is not as StencilShape says, OutOfMemory if its values do not
+    /// fit into memory.
     explicit StencilMatrix(StencilShape shape);
 
     const StencilShape& shape() const { return shape_; }

@@ -183,6 +183,72 @@ TEST(LinearSolver, NamesEveryWrongKey) {
               }));
 }
 
+TEST(LinearSolver, NamesAllWrongKeysAtOnce) {
+    const StencilMatrix a = diagonal_matrix({.extents = {3, 2, 2}});
+    const std::string message = refusal([&] {
+        LinearSolver(a, {.keys = {{"solver.name", "gmers"},
+                                  {"preconditioner.name", "jacoby"},
+                                  {"scaling.name", "symetric"},
+                                  {"rtol", "-3"},
+                                  {"atoll", "1"}}});
+    });
+    expect_in("no solver is called 'gmers'; there are cg,", message);
+    expect_in("; did you mean gmres?", message);
+    expect_in("no preconditioner is called 'jacoby'", message);
+    expect_in("; did you mean jacobi?", message);
+    expect_in("no scaling is called 'symetric'", message);
+    expect_in("; did you mean symmetric?", message);
+    expect_in("solver.rtol: -3 is out of range", message);
+    expect_in("unknown key 'atoll'; all solvers and preconditioners have", message);
+    expect_in("; did you mean solver.atol?", message);
+}
+
+TEST(LinearSolver, SaysWhereAKeyBelongs) {
+    const StencilMatrix a = diagonal_matrix({.extents = {3, 2, 2}, .symmetric = true});
+    for (const char* key : {"restart", "solver.restart"})
+        expect_in("solver.restart belongs to gmres", refusal([&] {
+                      LinearSolver(a, {.keys = {{"solver.name", "cg"}, {key, "9"}}});
+                  }));
+    // With a wrong name of the component, its keys are not called wrong, too.
+    const std::string message = refusal([&] {
+        LinearSolver(a, {.keys = {{"solver.name", "gmers"}, {"restart", "9"}}});
+    });
+    expect_in("did you mean gmres?", message);
+    EXPECT_EQ(message.find("restart"), message.npos) << message;
+}
+
+TEST(LinearSolver, AdvisesWhatAProgramCanDo) {
+    const StencilMatrix a = diagonal_matrix({.extents = {3, 2, 2}});
+    const auto message = [&](const Keys& keys) { return refusal([&] { LinearSolver(a, {.keys = keys}); }); };
+    expect_in("; hand the matrix over as a SparseMatrix, or leave the key out",
+              message({{"scaling.name", "symmetric"}}));
+    expect_in("(a SparseMatrix is one)", message({{"preconditioner.name", "sync_free_ilu"}}));
+    expect_in("or SolverSettings::gpu",
+              message({{"preconditioner.name", "subdomain_ildu0"}, {"preconditioner.variant", "spin"}}));
+    expect_in("StencilShape::extents: 2 points along periodic axis x are too few", refusal([] {
+                  LinearSolver{diagonal_matrix({.extents = {2, 5, 5}, .periodic = {true, false, false}})};
+              }));
+    expect_in("SolverSettings::gpu is -1; GPUs are numbered from 0", refusal([&] { LinearSolver(a, {.gpu = -1}); }));
+}
+
+TEST(LinearSolver, RefusesToWorkAfterAMove) {
+    LinearSolver first(diagonal_matrix({.extents = {3, 2, 2}}, 4.0));
+    LinearSolver second = std::move(first);
+    const std::vector<double> b(12, 2.0);
+    std::vector<double> x(12, 0.0);
+    // NOLINTBEGIN(bugprone-use-after-move): what this test is about
+    expect_in("LinearSolver::solve: this object has been moved from", refusal([&] { (void)first.solve(b, x); }));
+    expect_in("LinearSolver::precondition", refusal([&] { first.precondition(b, x); }));
+    expect_in("LinearSolver::update", refusal([&] { first.update(diagonal_matrix({.extents = {3, 2, 2}})); }));
+    expect_in("LinearSolver::peak_memory", refusal([&] { (void)first.peak_memory(); }));
+    expect_in("LinearSolver::setup_seconds", refusal([&] { (void)first.setup_seconds(); }));
+    expect_in("LinearSolver::solver", refusal([&] { (void)first.solver(); }));
+    expect_in("LinearSolver::preconditioner", refusal([&] { (void)first.preconditioner(); }));
+    // NOLINTEND(bugprone-use-after-move)
+    first = std::move(second);
+    EXPECT_TRUE(first.solve(b, x).converged);
+}
+
 TEST(LinearSolver, RefusesCombinationsThatCannotWork) {
     const StencilMatrix a = diagonal_matrix({.extents = {3, 2, 2}});
     expect_in("solver.name = cg needs a symmetric matrix", refusal([&] {
@@ -210,6 +276,20 @@ TEST(LinearSolver, RefusesShapesThatDoNotExist) {
     StencilMatrix a({.extents = {2, 2, 2}});
     expect_in("has 7 offsets and 1 unknowns", refusal([&] { (void)a.coefficients(7); }));
     expect_in("has 7 offsets and 1 unknowns", refusal([&] { (void)a.coefficients(0, 0, 1); }));
+}
+
+TEST(LinearSolver, RefusesMatricesThatNoMemoryHolds) {
+    for (const int extent : {100000, 2147483647}) {
+        try {
+            StencilMatrix({.extents = {extent, extent, extent}});
+            ADD_FAILURE() << "a grid of " << extent << "^3 points was allocated";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ExitCode::out_of_memory);
+            expect_in(std::to_string(extent) + " x " + std::to_string(extent), error.what());
+            expect_in("7 offsets and 1 unknowns", error.what());
+            expect_in(extent == 100000 ? "5.22e+07 GiB" : "GiB", error.what());
+        }
+    }
 }
 
 TEST(LinearSolver, RefusesVectorsOfAnotherLengthAndOtherShapes) {

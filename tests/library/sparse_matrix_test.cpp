@@ -221,6 +221,7 @@ TEST(SparseMatrix, SolveEndsWhenTheProgramSaysSo) {
     EXPECT_EQ(result.reason, "interrupted");
     EXPECT_FALSE(result.converged);
     EXPECT_LE(result.iterations, 5);
+    expect_part("the function SolverSettings::interrupted asked to stop", result.explanation);
 }
 
 TEST(SparseMatrix, KeysDoWithoutTheirSection) {
