@@ -4,6 +4,7 @@
 import json
 import unittest
 
+from json_schema import fits
 from program import ProgramTest
 
 
@@ -57,7 +58,7 @@ class Schema(ProgramTest):
     def key(self, section, key, name=None):
         found = self.schema["properties"][section]
         for rule in found.get("allOf", []):
-            if name in rule["if"]["properties"]["name"]["enum"]:
+            if name in rule["if"].get("properties", {}).get("name", {"enum": ()})["enum"]:
                 return rule["then"]["properties"][key]
         return found["properties"][key]
 
@@ -67,10 +68,10 @@ class Schema(ProgramTest):
 
     def test_ranges_and_types(self):
         threads = self.key("device", "threads")
-        self.assertEqual((threads["type"], threads["minimum"], threads["maximum"]), ("integer", 0, 4096))
+        self.assertEqual((threads["type"], threads["minimum"], threads["maximum"]), (["integer", "string"], 0, 4096))
         self.expect(2, "check", self.deck, "--set", "device.threads=4097")
         rtol = self.key("solver", "rtol")
-        self.assertEqual(rtol["type"], "number")
+        self.assertEqual(rtol["type"], ["number", "string"])
         self.assertIn("description", rtol)
         self.assertEqual(self.key("device", "layout")["enum"], ["auto", "natural", "hyperplane"])
         self.assertEqual(self.key("device", "backend")["default"], "auto")
@@ -84,9 +85,61 @@ class Schema(ProgramTest):
         self.assertIn("matrix", next(rule["then"]["required"] for rule in self.schema["properties"]["problem"]["allOf"]
                                      if "matrix_market" in rule["if"]["properties"]["name"]["enum"]))
 
+    def test_what_check_accepts_is_in_the_schema(self):
+        for more in ({"solver": {"restart": 5}}, {"preconditioner": {"fill_level": 1}},
+                     {"preconditioner": {"pivot_policy": "boost", "pivot_boost": "1e-2"}},
+                     {"preconditioner": {"solve": "levels"}, "matrix": {"format": "general"}},
+                     {"solver": {"rtol": "1e-6"}}, {"solver": {"name": "cg", "eisenstat": "yes"}},
+                     {"grid": {"cells": "8"}}, {"grid": {"cells": "8, 9 10"}}, {"grid": {"cells": [8]}},
+                     {"grid": {"cells": [8, "9", 10]}}, {"grid": {"lengths": [1, 2.5, 3]}},
+                     {"grid": {"periodic": ["x", "y"]}}, {"grid": {"periodic": "x, y"}}, {"grid": {"periodic": "none"}},
+                     {"preconditioner": {"name": "subdomain_ildu0", "subdomain": [4, 4, 2]}},
+                     {"preconditioner": {"name": "subdomain_ildu0", "subdomain": "4 4 2"}},
+                     {"preconditioner": {"name": "subdomain_ildu0", "subdomain": "auto"}},
+                     {"expect": {"exit_code": 3}}, {"device": {"threads": "2"}, "output": {"fields": "off"}}):
+            with self.subTest(more):
+                self.assertTrue(fits(self.schema, self.with_poisson(more)))
+                self.expect(0, "check", self.deck_of(more))
+
+    def test_what_check_refuses_is_not_in_the_schema(self):
+        for more in ({"grid": {"cells": [8, 8]}}, {"grid": {"cells": [8] * 4}}, {"grid": {"lengths": [1, 2]}},
+                     {"grid": {"cells": "8 8"}}, {"grid": {"cells": "8x8x8"}}, {"grid": {"periodic": "q"}},
+                     {"grid": {"periodic": "x x"}}, {"grid": {"periodic": ["x", "x"]}},
+                     {"preconditioner": {"name": "subdomain_ildu0", "subdomain": "4"}},
+                     {"preconditioner": {"name": "subdomain_ildu0", "subdomain": [4, 4]}},
+                     {"solver": {"rtol": "small"}}, {"solver": {"sweeps": 1}}, {"preconditioner": {"omega": 1}},
+                     {"output": {"fields": "perhaps"}}):
+            with self.subTest(more):
+                self.assertFalse(fits(self.schema, self.with_poisson(more)))
+                self.expect(2, "check", self.deck_of(more))
+
+    def test_sections_of_studies(self):
+        for sweep, good in (({"solver.rtol": [1e-4, 1e-6]}, True), ({"solver.rtol": "1e-4, 1e-6"}, True),
+                            ({"grid.cells": [[8, 8, 4], 16], "combine": "zip"}, True),
+                            ({"solver.rtoll": "1e-4, 1e-6"}, False), ({"solver.rtol": {}}, False),
+                            ({"output.fields": "true, false"}, False), ({"combin": "zip"}, False),
+                            ({"combine": "zap"}, False)):
+            with self.subTest(sweep):
+                self.assertEqual(fits(self.schema, self.with_poisson({"sweep": sweep})), good)
+        study = "[problem]\nname = poisson\n[sweep]\n"
+        self.expect(0, "study", "plan", self.write("good.ini", study + "solver.rtol = 1e-4, 1e-6\n"))
+        self.expect(2, "study", "plan", self.write("wrong.ini", study + "solver.rtoll = 1e-4, 1e-6\n"))
+
+    @staticmethod
+    def with_poisson(more):
+        return {"problem": {"name": "poisson"}, **more}
+
+    def deck_of(self, sections):
+        """The deck that the Python module makes of these sections."""
+        def text(value):
+            return " ".join(map(text, value)) if isinstance(value, list) else str(value)
+        return self.write("of_sections.ini", "".join(
+            f"[{section}]\n" + "".join(f"{key} = {text(value)}\n" for key, value in keys.items())
+            for section, keys in self.with_poisson(sections).items()))
+
     def test_conditions(self):
         rules = [rule["then"] for rule in self.schema["properties"]["preconditioner"]["allOf"]
-                 if "multicolor" in rule["if"]["properties"]["name"]["enum"]]
+                 if "multicolor" in rule["if"].get("properties", {}).get("name", {"enum": ()})["enum"]]
         condition = rules[0]["dependentSchemas"]["lower_sweeps"]
         self.assertEqual(condition, {"properties": {"triangular_solve": {"const": "jacobi"}},
                                      "required": ["triangular_solve"]})
