@@ -24,10 +24,14 @@ struct Nature {
     bool symmetric = false, linear = true, steady = true;
 };
 
+bool reads_a_file(const ProblemRow& row) {
+    return std::any_of(row.parameters.begin(), row.parameters.end(),
+                       [](const ParameterSpec& spec) { return spec.required; });
+}
+
 /// The nature of a problem with its defaults. One that reads a file is taken to be linear and not symmetric.
 Nature nature_of(const ProblemRow& row) {
-    for (const ParameterSpec& spec : row.parameters)
-        if (spec.required) return {};
+    if (reads_a_file(row)) return {};
     const Case built = build_case(
         parse_deck(fmt::format("[problem]\nname = {}\n[grid]\ncells = 8\n[device]\nbackend = cpu\n", row.name),
                    row.name),
@@ -47,11 +51,54 @@ std::string comment(const std::string& text) {
     return lines + line + "\n";
 }
 
-/// A key with its meaning: set to `value`, or commented out with its default.
-std::string key_lines(const ParameterSpec& spec, const std::string& value) {
-    std::string text = comment(fmt::format("{}. {}.", describe(spec), describe_domain(spec)));
+/// A key with its meaning: set to `value`, or commented out with its default. `needs` says why it is refused alone.
+std::string key_lines(const ParameterSpec& spec, const std::string& value, const std::string& needs) {
+    std::string text = comment(fmt::format("{}. {}.{}", describe(spec), describe_domain(spec),
+                                           needs.empty() ? "" : fmt::format(" It needs another key: {}.", needs)));
     if (!value.empty()) return text + fmt::format("{} = {}\n", spec.key, value);
     return text + fmt::format(";{} ={}{}\n", spec.key, spec.default_value.empty() ? "" : " ", spec.default_value);
+}
+
+std::string without(std::string text, const std::string& part, const std::string& instead = "") {
+    if (const std::size_t at = text.find(part); at != text.npos) text.replace(at, part.size(), instead);
+    return text;
+}
+
+/// What the program says of a deck whose only fault is this key: empty if nothing, else the reason and the key that
+/// would help, without the place.
+std::string refusal_of(const std::string& deck, const ParameterSpec& spec, const std::string& value) {
+    try {
+        build_case(parse_deck(deck, "new"), {fmt::format("{}={}", spec.name(), value)});
+        return "";
+    } catch (const UsageError& error) {
+        std::string text = error.what();
+        const std::size_t at = text.find(spec.name());
+        if (at == text.npos) return "";
+        text = text.substr(at + spec.name().size());
+        text.erase(0, text.find_first_not_of(": "));
+        text.resize(std::min({text.find('\n'), text.find(" (hyperplane help"), text.size()}));
+        text = without(without(text, "; remove the key, or ", "; "), "; remove the key");
+        return without(without(text, "; leave it out, or give that"), "; leave it out, or ", "; ");
+    }
+}
+
+/// A value to try a key with: its default, or where it is unset one that its table allows; empty if that is not known.
+std::string value_to_try(const ParameterSpec& spec) {
+    if (!spec.default_value.empty()) return spec.default_value;
+    if (spec.name() == "time.cfl_max") return "1e6";  // the other Courant number is not above it
+    if (spec.type == ParameterType::choice) return spec.choices.front();
+    return check_value(spec, "1") || spec.type == ParameterType::text || spec.type == ParameterType::path ? "" : "1";
+}
+
+/// Whether a problem can take a key or never takes it, and which other key that one needs.
+struct Use {
+    bool never = false;
+    std::string needs;
+};
+
+/// Whether a key counts or controls time steps, which a problem may never take, or only in another regime.
+bool is_of_steps(const ParameterSpec& spec) {
+    return spec.section == "time" || spec.name() == "output.fields_every" || spec.name() == "output.checkpoint_every";
 }
 
 class NewDeck {
@@ -69,10 +116,12 @@ public:
     std::string text() const {
         std::string text =
             comment(row_.summary) + ";\n" +
-            comment(fmt::format("A deck to start from, by hyperplane new {0}. Lines that begin with ;KEY "
-                                "show a key's default; take the semicolon away to set it. \"hyperplane "
-                                "check FILE\" says what is wrong, \"hyperplane help KEY\" explains.",
-                                row_.name));
+            comment(fmt::format(
+                "A deck to start from, by hyperplane new {0}. Lines that begin with ;KEY "
+                "show a key's default; take the semicolon away to set it, and give a value where none stands. "
+                "Keys that the problem cannot take are left out. \"hyperplane check FILE\" says what is wrong, "
+                "\"hyperplane help KEY\" explains.",
+                row_.name));
         for (const std::string& section : deck_sections())
             if (wanted(section)) text += section_text(section);
         return text;
@@ -92,12 +141,48 @@ private:
         for (ParameterSpec& spec : keys)
             if (spec.name() == "grid.lengths") spec = lengths_parameter(row_);
         std::stable_partition(keys.begin(), keys.end(), [&](auto& spec) { return values_.count(spec.name()) > 0; });
-        std::string text = fmt::format("\n{}[{}]\n", comment(explain_section(section)), section);
+        std::string text;
         for (const ParameterSpec& spec : keys) {
             const auto at = values_.find(spec.name());
-            text += key_lines(spec, at == values_.end() ? "" : at->second);
+            const Use use = at == values_.end() ? tried(spec) : Use{};
+            if (!use.never) text += key_lines(spec, at == values_.end() ? "" : at->second, use.needs);
         }
-        return text;
+        return text.empty() ? "" : fmt::format("\n{}[{}]\n", comment(explain_section(section)), section) + text;
+    }
+
+    /// How the problem takes a key. Those of devices depend on the machine, and no problem refuses them.
+    Use tried(const ParameterSpec& spec) const {
+        const std::string value = value_to_try(spec);
+        const bool of_file = reads_a_file(row_);
+        if (value.empty() || spec.section == "device" || (of_file && spec.section == "problem")) return {};
+        const std::string deck = deck_to_try(of_file), refusal = refusal_of(deck, spec, value);
+        if (refusal.empty() || !is_of_steps(spec) || refusal.find("time.tolerance") != refusal.npos)
+            return {false, refusal};
+        for (const std::string& regime : of_file ? std::vector<std::string>{} : regimes())
+            if (refusal_of(deck + "[problem]\nregime = " + regime + "\n", spec, value).empty())
+                return {false, "problem.regime = " + regime};
+        return {true, ""};
+    }
+
+    std::vector<std::string> regimes() const {
+        for (const ParameterSpec& spec : row_.parameters)
+            if (spec.name() == "problem.regime") return spec.choices;
+        return {};
+    }
+
+    /// The deck with the keys that are set, on a small grid. The keys of one that reads a file are tried with another
+    /// linear system, which is as general.
+    std::string deck_to_try(bool of_file) const {
+        std::string text;
+        for (const auto& [name, value] : values_) {
+            const std::size_t dot = name.find('.');
+            if (of_file && name.rfind("problem.", 0) == 0) continue;
+            text += fmt::format("[{}]\n{} = {}\n", name.substr(0, dot), name.substr(dot + 1),
+                                name == "grid.cells" ? "8" : value);
+        }
+        if (of_file) text += "[problem]\nname = poisson\n";
+        if (!row_.has_grid) text += "[grid]\ncells = 8\n[matrix]\nformat = general\n";
+        return text + "[device]\nbackend = cpu\n";
     }
 
     /// The keys of the problem, the solver and the preconditioner that the deck names.

@@ -2,6 +2,7 @@
 """Decks for editors: the JSON Schema agrees with the deck reader, and the decks to start from run."""
 
 import json
+import re
 import unittest
 
 from json_schema import fits
@@ -19,6 +20,37 @@ class New(ProgramTest):
                 small = ("--set", f"grid.cells={cells}") if cells else ()
                 self.expect(0, "check", deck, *small)
                 self.expect(0, "run", deck, "--quiet", *small)
+
+    def test_each_line_can_be_set_by_itself_or_names_the_key_that_it_needs(self):
+        size = 8
+        self.write("A.mtx", "%%MatrixMarket matrix coordinate real general\n8 8 8\n"
+                   + "".join(f"{n} {n} {n}.0\n" for n in range(1, size + 1)))
+        for problem in self.registered("problems"):
+            cells = "2" if problem == "matrix_market" else "6"
+            lines = self.expect(0, "new", problem).stdout.replace("\ncells = 24\n", f"\ncells = {cells}\n").split("\n")
+            comment = ""
+            for number, line in enumerate(lines):
+                if not (key := re.fullmatch(r";(\w+) =(.*)", line)):
+                    comment = comment + line[1:] if line.startswith("; ") else ""
+                    continue
+                needs = re.search(r"It needs another key: (.*)", comment)
+                comment = ""
+                if not key[2]:  # no default: the user gives the value
+                    continue
+                deck = self.write("one.ini", "\n".join([*lines[:number], line[1:], *lines[number + 1:]]))
+                with self.subTest(problem=problem, line=line):
+                    if needs:
+                        self.assertRegex(needs[1], r"\w+\.\w+|\w+ = \w+")
+                    done = self.expect(2 if needs else 0, "check", deck)
+                    self.assertNotIn("internal", done.stderr)
+
+    def test_keys_that_a_problem_never_takes_are_left_out(self):
+        text = self.expect(0, "new", "poisson").stdout
+        for key in ("scheme", "steps", "end_time", "steady_rtol", "steady_atol", "fields_every", "checkpoint_every"):
+            self.assertNotIn(f"\n;{key} =", text.split("[expect]")[0])
+        self.assertIn("It needs another key: only right_hand_side = random", " ".join(text.replace("\n;", " ").split()))
+        self.assertIn("\n;scheme =", self.expect(0, "new", "cahn_hilliard").stdout)
+        self.assertIn("It needs another key: problem.regime = pseudo_transient.", self.expect(0, "new", "euler").stdout)
 
     def test_each_key_is_there_with_its_default(self):
         text = self.expect(0, "new", "poisson").stdout
