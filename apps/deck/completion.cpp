@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "apps/deck/schema.hpp"
 #include "apps/deck/shell_texts.hpp"
@@ -62,7 +63,7 @@ _hyperplane_components() {  # SECTION: NAME[:KEY=VALUE]...,...
 }
 
 _hyperplane() {
-    local words=() word current="" verb="" position=0 at awaited=""
+    local words=() word current="" verb="" position=0 at awaited="" first=""
     COMPREPLY=()
     for ((at = 1; at <= COMP_CWORD; at++)); do
         word=${COMP_WORDS[at]}
@@ -82,7 +83,8 @@ _hyperplane() {
         word=${words[at]}
         if [[ $awaited ]]; then awaited=""
         elif [[ $word == -* ]]; then awaited=$(_hyperplane_awaits "$verb" "$word")
-        else ((++position))
+        else
+            ((position++)) || first=$word
         fi
     done
     if [[ $current == --*=* ]]; then
@@ -93,6 +95,7 @@ _hyperplane() {
         return
     fi
     [[ $awaited ]] || awaited=$(_hyperplane_awaits "$verb" "$position")
+    [[ $awaited ]] || awaited=$(_hyperplane_awaits "$verb" "after-$first")
     [[ $awaited ]] || awaited=$(_hyperplane_awaits "$verb" rest)
     for word in $awaited; do
         case $word in
@@ -193,22 +196,70 @@ std::string one_case(const std::string& pattern, const std::string& words) {
     return words.empty() ? "" : fmt::format("        {}) echo {} ;;\n", pattern, shell_word(words));
 }
 
-std::string awaits_of(const Verb& verb) {
+/// The words at the top level of "[kernels|preconditioners [DECK...]|hpcg [NX NY NZ]]", each with what follows it;
+/// nothing if no word of the line of usage is followed by anything of its own.
+std::vector<std::pair<std::string, std::string>> alternatives(const std::string& arguments) {
+    if (arguments.find(' ') == arguments.npos || arguments.front() != '[' || arguments.back() != ']') return {};
+    std::vector<std::pair<std::string, std::string>> found{{}};
+    int depth = 0;
+    bool first = true;
+    for (const char c : arguments.substr(1, arguments.size() - 2)) {
+        depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+        if (depth < 0) return {};  // "[A] [B]"
+        if (depth == 0 && c == '|') {
+            found.emplace_back();
+            first = true;
+        } else if (first && c == ' ') {
+            first = false;
+        } else {
+            (first ? found.back().first : found.back().second) += c;
+        }
+    }
+    return found;
+}
+
+/// The words that a key takes for which the option is short, as its description says.
+std::string values_of_option(const Option& option, const std::map<std::string, Words>& values) {
+    const std::string short_for = "short for --set ";
+    const std::size_t at = option.description.find(short_for);
+    if (at == std::string::npos) return "";
+    const std::string setting = option.description.substr(at + short_for.size());
+    const auto key = values.find(setting.substr(0, setting.find('=')));
+    return key == values.end() ? "" : fmt::format("{}", fmt::join(key->second, " "));
+}
+
+/// What completes a word of a verb's line of usage.
+std::string awaited_argument(const std::string& word, const std::map<std::string, Words>& values) {
+    if (word.find("VERB") != word.npos) return fmt::format("{}", fmt::join(topics_of_help(), " "));
+    if (word == "PROBLEM") return fmt::format("{}", fmt::join(values.at("problem.name"), " "));
+    return awaited_for(word);
+}
+
+std::string awaits_of(const Verb& verb, const std::map<std::string, Words>& known) {
     std::string cases;
     for (const Option& option : verb.options) {
         if (option.value.empty()) continue;
         const std::string section = component_section(option.name);
         std::string awaited = section.empty() ? awaited_for(option.value) : "@components:" + section;
+        if (awaited.empty()) awaited = values_of_option(option, known);
         if (awaited.empty()) awaited = "@nothing";
         std::string pattern = fmt::format("{}:--{}", verb.name, option.name);
         if (option.letter) pattern += fmt::format("|{}:-{}", verb.name, option.letter);
         cases += one_case(pattern, awaited);
     }
+    if (const auto parts = alternatives(verb.arguments); !parts.empty()) {
+        Words first;
+        for (const auto& [word, after] : parts) {
+            first.push_back(word);
+            const std::string awaited = awaited_for(after);
+            cases += one_case(fmt::format("{}:after-{}", verb.name, word), awaited.empty() ? "@nothing" : awaited);
+        }
+        return one_case(verb.name + ":0", fmt::format("{}", fmt::join(first, " "))) + cases;
+    }
     std::istringstream arguments(verb.arguments);
     int position = 0;
     for (std::string word; arguments >> word; ++position) {
-        const bool topics = word.find("VERB") != word.npos;
-        const std::string awaited = topics ? fmt::format("{}", fmt::join(topics_of_help(), " ")) : awaited_for(word);
+        const std::string awaited = awaited_argument(word, known);
         cases += one_case(fmt::format("{}:{}", verb.name, position), awaited);
         if (word.find("...") != word.npos) cases += one_case(verb.name + ":rest", awaited);
     }
@@ -218,6 +269,7 @@ std::string awaits_of(const Verb& verb) {
 }  // namespace
 
 std::string bash_completion() {
+    const std::map<std::string, Words> known = values_of_keys();
     Words names, keys;
     std::string options, awaits, values, own;
     for (const Verb& verb : verbs()) {
@@ -225,9 +277,9 @@ std::string bash_completion() {
         Words words{"--help"};
         for (const Option& option : verb.options) words.push_back("--" + option.name);
         options += one_case(verb.name, fmt::format("{}", fmt::join(words, " ")));
-        awaits += awaits_of(verb);
+        awaits += awaits_of(verb, known);
     }
-    for (const auto& [key, words] : values_of_keys()) {
+    for (const auto& [key, words] : known) {
         keys.push_back(key + "=");
         values += one_case(key, fmt::format("{}", fmt::join(words, " ")));
     }

@@ -76,6 +76,24 @@ class Completion(ProgramTest):
         self.assertEqual(set(self.ask("hyperplane", "run", "--set", "smoother.name", "=", "par")), {"par_ilu"})
         self.assertEqual(self.ask("hyperplane", "run", "--set", "grid.cells", "=", ""), [])
 
+    def test_words_of_verbs_and_of_short_options(self):
+        self.assertEqual(set(self.ask("hyperplane", "new", "")), self.names("problems"))
+        self.assertEqual(self.ask("hyperplane", "new", "cahn"), ["cahn_hilliard"])
+        self.assertEqual(self.ask("hyperplane", "new", "poisson", ""), [])
+        for verb in ("run", "check", "compare"):
+            self.assertEqual(self.ask("hyperplane", verb, "--backend", ""), ["auto", "cpu", "cuda"])
+        self.assertEqual(self.ask("hyperplane", "run", "--threads", ""), [])
+        self.write("a.ini", "")
+        self.write("b.txt", "")
+        self.assertEqual(set(self.ask("hyperplane", "bench", "")),
+                         {"kernels", "preconditioners", "solve", "assembly", "products", "multigrid", "sweeps", "vectors",
+                          "hpcg"})
+        for kind in ("preconditioners", "solve", "multigrid", "sweeps"):
+            self.assertEqual(self.ask("hyperplane", "bench", kind, ""), ["a.ini"])
+            self.assertEqual(self.ask("hyperplane", "bench", "--repeats", "3", kind, "a.ini", ""), ["a.ini"])
+        for kind in ("kernels", "vectors", "hpcg"):
+            self.assertEqual(self.ask("hyperplane", "bench", kind, ""), [])
+
     def test_lists_of_components(self):
         """`struct_ilu,struct_ilu:fill_level=1`: bash cuts it at ':' and '='."""
         words = ("hyperplane", "compare", "a.ini", "--preconditioners")
