@@ -128,7 +128,8 @@ bool too_small(const std::string& text) {
 /// Says how to write numbers of a list that are joined by an 'x', as in "32x32x32"; nothing for other text.
 std::string separated_otherwise(const ParameterSpec& spec, const std::string& text) {
     const bool list = spec.type == ParameterType::integers || spec.type == ParameterType::reals;
-    if (!list || text.find_first_not_of("0123456789.xX*") != text.npos) return "";
+    const bool of_numbers = text.find_first_of("0123456789") != text.npos;
+    if (!list || !of_numbers || text.find_first_not_of("0123456789.xX*") != text.npos) return "";
     std::string separated = text;
     std::replace_if(
         separated.begin(), separated.end(), [](char c) { return c == 'x' || c == 'X' || c == '*'; }, ' ');

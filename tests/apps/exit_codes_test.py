@@ -51,6 +51,7 @@ class Usage(ProgramTest):
         self.expect(2, "compare", deck, "--preconditioners", "jacobi multigrid", says="'jacobi multigrid'; commas separate names")
         self.expect(2, "run", deck, "--set", "grid.cells=8x8X8", says="got '8x8X8'; blanks or commas separate numbers: 8 8 8")
         self.expect(2, "run", deck, "--set", "solver.max_iterations=8x8", says="expected an integer, got '8x8' (")
+        self.expect(2, "run", deck, "--set", "grid.cells=x", says="expected an integer, got 'x' (")
 
     def test_check_says_what_makes_a_run_smaller(self):
         deck = self.write("a.ini", POISSON.format(cells=40) + "[preconditioner]\nname = struct_ilu\nfill_level = 1\n")
