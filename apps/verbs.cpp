@@ -43,7 +43,7 @@ const std::vector<Verb>& verbs() {
           {"ranks", "N",
            "cut the grid along z into the parts of N ranks, threads of this process, on CPUs or a GPU each; the same "
            "bits; short for --set device.ranks=N"},
-          {"restart", "", "go on from the newest checkpoint, or extend a finished run: --restart --set time.steps=200"},
+          {"restart", "", "go on from a checkpoint or a failure, or extend a run: --restart --set time.steps=200"},
           wait,
           force,
           json,

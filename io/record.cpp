@@ -111,6 +111,13 @@ struct RecordWriter::Impl {
     }
 };
 
+std::vector<std::string> changes_of_parts(const std::vector<PartRow>& parts) {
+    std::vector<std::string> lines;
+    for (const PartRow& part : parts)
+        if (!part.changed.empty()) lines.push_back(fmt::format("from step {} on {}", part.step + 1, part.changed));
+    return lines;
+}
+
 PartRow only_part(const RecordData& record) {
     const auto get = [&](const char* key) {
         const auto at = record.environment.find(key);
@@ -197,10 +204,11 @@ const std::vector<PartRow>& RecordWriter::parts() const {
     return impl_->data.parts;
 }
 
-void RecordWriter::set_parts_before(std::vector<PartRow> parts, Index step) {
+void RecordWriter::set_parts_before(std::vector<PartRow> parts, Index step, const std::string& changed) {
     if (!parts.empty() && parts.back().ended == "running") parts.back().ended = "died";
     PartRow now = impl_->data.parts.back();
     now.step = step;
+    now.changed = changed;
     parts.push_back(now);
     impl_->data.parts = std::move(parts);
 }

@@ -60,7 +60,8 @@ struct PartRow {
     Index step = 0;       ///< time steps completed when it began
     double seconds =
         std::numeric_limits<double>::quiet_NaN();  ///< wall time until the record was written; NaN: unknown
-    std::string ended = {};  ///< a record's status, or "died": a later part continued from its checkpoint
+    std::string changed = {};  ///< keys that have other values than in the part before, as deck_differences
+    std::string ended = {};    ///< a record's status, or "died": a later part continued from its checkpoint
 };
 
 /// A file of fields of a series, output.fields_every.
@@ -122,8 +123,8 @@ public:
     void set_verification(const std::vector<ErrorNorm>& norms);
     /// Earlier parts, and the part that this object records.
     const std::vector<PartRow>& parts() const;
-    /// Says that the run is continued after these parts and after `step` time steps.
-    void set_parts_before(std::vector<PartRow> parts, Index step);
+    /// Says that the run is continued after these parts and after `step` time steps, with keys that have changed.
+    void set_parts_before(std::vector<PartRow> parts, Index step, const std::string& changed = "");
     /// `peak_by_label` is in bytes. Timers that are running count with their current values.
     void set_performance(const TimerTree& timers, const std::map<std::string, Index>& peak_by_label, Index peak_total,
                          Index predicted_total);
@@ -188,6 +189,9 @@ struct RecordData {
     bool has_state = false;
     RunState state;
 };
+
+/// For each part that went on with other values of keys, when and which: "from step 4 on solver.rtol is 1e-6, was 1e-8".
+std::vector<std::string> changes_of_parts(const std::vector<PartRow>& parts);
 
 /// The newest part, from environment and status; nothing else is known of parts in records of programs before 0.2.0.
 PartRow only_part(const RecordData& record);

@@ -255,6 +255,9 @@ void transfer_parts(const Group& g, std::vector<PartRow>& parts) {
     g.column("git_sha", {"1", "of the program that ran it"}, parts, &PartRow::git_sha);
     g.column("step", {"1", "time steps completed when it began"}, parts, &PartRow::step);
     g.column("seconds", {"s", "wall time until the record was written; NaN where not known"}, parts, &PartRow::seconds);
+    if (g.writing() || g.has("changed"))
+        g.column("changed", {"1", "keys that have other values than in the part before; empty: none"}, parts,
+                 &PartRow::changed);
     g.column("ended", {"1", "ok, failed, preempted, running; died: a later part went on from its checkpoint"}, parts,
              &PartRow::ended);
 }

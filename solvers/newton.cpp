@@ -174,8 +174,11 @@ NewtonStep Newton::step(Vector& u, const TimeLevel& level, const SolveLinear& so
         follow(u, level, done);
     } else {
         reason_ = NewtonReason::linear_solve;
-        // For a linear problem, u is updated with the solution so far.
-        if (problem_.shape().linear && done.linear.reason == StopReason::max_iterations) axpy(1.0, du_, u);
+        // For a steady linear problem, u is updated with the solution so far. In a time step it stays as it was, since
+        // a run can go on from there with other keys.
+        const SystemShape& shape = problem_.shape();
+        if (shape.linear && shape.regime == Regime::steady && done.linear.reason == StopReason::max_iterations)
+            axpy(1.0, du_, u);
     }
     return done;
 }

@@ -19,7 +19,7 @@ constexpr double safety = 0.9, least_factor = 0.2, most_factor = 2.0;  // BDF2 i
 constexpr double least_advance = 1e-14;                                // shortest step relative to the time
 constexpr double end_tolerance = 1e-10;  // a step that ends this close to end_time, relatively, ends at end_time
 
-constexpr std::size_t place_of_first_norm = 6;  // in time/scalars of a saved state
+constexpr std::size_t place_of_attempt = 1, place_of_first_norm = 6;  // in time/scalars of a saved state
 
 /// Weights with which the polynomial through values at times -s[0], -s[1], ... is evaluated at time x.
 std::vector<double> extrapolation(const std::vector<double>& s, double x) {
@@ -126,7 +126,7 @@ std::optional<double> TimeStepper::estimate(const Vector& u, Vector& work) const
 }
 
 StepRow TimeStepper::row() const {
-    StepRow row{.step = done_ + 1, .attempt = attempt_, .time = time_after(dt_), .dt = dt_};
+    StepRow row{.step = done_ + 1, .attempt = given_up_ + attempt_, .time = time_after(dt_), .dt = dt_};
     if (options_.regime == Regime::steady) row.time = 0.0;
     if (options_.pseudo()) row.cfl = growth_ * problem_.cfl_range().first;
     return row;
@@ -172,7 +172,7 @@ void TimeStepper::accept() {
     }
     ++done_;
     if (held_left_ > 0) --held_left_;
-    attempt_ = 0;
+    attempt_ = given_up_ = 0;
     if (ended_) return;
     if (options_.regime == Regime::transient && time_ >= options_.end_time)  // the sum of pseudo-steps may be infinite
         ended_ = EndReason::end_time_reached;
@@ -202,9 +202,10 @@ bool TimeStepper::reject(Vector& u, EndReason reason) {
 }
 
 void TimeStepper::save(StateStore& store) const {
-    store.put("time/scalars", std::vector<double>{double(done_), double(attempt_), time_, dt_, proposed_, growth_,
-                                                  first_norm_, dt_before_[0], dt_before_[1], run_time_, run_dt_,
-                                                  double(run_steps_), held_length_, double(held_left_)});
+    store.put("time/scalars",
+              std::vector<double>{double(done_), double(attempt_), time_, dt_, proposed_, growth_, first_norm_,
+                                  dt_before_[0], dt_before_[1], run_time_, run_dt_, double(run_steps_), held_length_,
+                                  double(held_left_), double(given_up_)});
     const Index held = attempt_ > 0 ? known() : std::min(done_, options_.vectors());
     for (Index at = 0; at < held; ++at) store.put("time/state" + std::to_string(at), before_[at]);
 }
@@ -215,10 +216,16 @@ double TimeStepper::first_norm_in(const SolverItems& items) {
     return known ? scalars->second.all()[place_of_first_norm] : std::numeric_limits<double>::quiet_NaN();
 }
 
+bool TimeStepper::is_within_step(const SolverItems& items) {
+    const auto scalars = items.find("time/scalars");
+    return scalars != items.end() && scalars->second.size() > Index(place_of_attempt) &&
+           scalars->second.all()[place_of_attempt] > 0.0;
+}
+
 void TimeStepper::resume(const StateStore& store) {
     const std::vector<double> s = store.get("time/scalars");
     done_ = Index(s.at(0));
-    attempt_ = Index(s.at(1));
+    attempt_ = Index(s.at(place_of_attempt));
     time_ = s.at(2);
     dt_ = s.at(3);
     proposed_ = s.at(4);
@@ -229,8 +236,29 @@ void TimeStepper::resume(const StateStore& store) {
     run_dt_ = s.at(10);
     run_steps_ = Index(s.at(11));
     if (s.size() > 12) held_length_ = s[12], held_left_ = Index(s.at(13));
+    if (s.size() > 14) given_up_ = Index(s[14]);
+    if (options_.pseudo()) {  // time.cfl_max may have become smaller
+        const CflRange cfl = problem_.cfl_range();
+        growth_ = std::min(growth_, cfl.last / cfl.first);
+    }
     const Index held = attempt_ > 0 ? known() : std::min(done_, options_.vectors());
     for (Index at = 0; at < held; ++at) store.get("time/state" + std::to_string(at), before_[at]);
+}
+
+void TimeStepper::begin_again(Vector& u, bool other_length) {
+    if (other_length) proposed_ = 0.0;
+    if (attempt_ == 0) return;
+    const Index held = options_.vectors();
+    if (held > 0) copy(before_[0], u);
+    if (held > 1) std::swap(before_[0], before_[1]);
+    if (held > 2) std::swap(before_[1], before_[2]);
+    if (options_.pseudo()) {
+        const CflRange cfl = problem_.cfl_range();
+        growth_ = std::min(growth_ * std::pow(failure_factor, double(1 - attempt_)), cfl.last / cfl.first);
+    }
+    held_left_ = 0;
+    given_up_ += attempt_;
+    attempt_ = 0;
 }
 
 }  // namespace hyperplane

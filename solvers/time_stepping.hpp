@@ -75,6 +75,8 @@ public:
     double first_norm() const { return first_norm_; }
     /// The same norm from what save has put into a store; NaN if it is not there.
     static double first_norm_in(const SolverItems& items);
+    /// Whether what save has put into a store is of an attempt, in progress or failed, and not between two steps.
+    static bool is_within_step(const SolverItems& items);
     /// Begins the next attempt at a step, from u. A step in time that would end at infinity does not begin: then the
     /// run has ended.
     TimeLevel next(const Vector& u);
@@ -93,6 +95,9 @@ public:
     void save(StateStore& store) const;
     /// Restores what was saved; called in place of begin.
     void resume(const StateStore& store);
+    /// After `resume`: gives up the attempt in progress, if there is one. The next one begins from the state before the
+    /// step, to which u is set, with the length that the first attempt had; if `other_length`, with the problem's.
+    void begin_again(Vector& u, bool other_length);
     /// The time level of the attempt in progress, with u as its state; none between two steps.
     std::optional<TimeLevel> under_way(const Vector& u) const;
     /// The row of the attempt in progress, with what is known before it is solved.
@@ -116,6 +121,7 @@ private:
 
     Index done_ = 0;                        ///< number of accepted steps
     Index attempt_ = 0;                     ///< number of the attempt in progress; 0 between two steps
+    Index given_up_ = 0;                    ///< attempts at this step before the run began it again
     double time_ = 0.0;                     ///< time after the accepted steps
     double dt_ = 0.0;                       ///< length of the attempt in progress
     double proposed_ = 0.0;                 ///< length of the next error-controlled step; 0: none yet

@@ -32,9 +32,13 @@ std::string hashed_text(const Parameters& parameters, const Parameters::Value& v
 
 }  // namespace
 
-std::vector<std::string> deck_differences(const Parameters& parameters, const std::string& resolved,
-                                          const Sections& ignored) {
-    std::map<std::string, std::string> before;
+std::vector<DeckDifference> changed_keys(const Parameters& parameters, const std::string& resolved,
+                                         const Sections& ignored) {
+    struct Before {
+        std::string section, key, value;
+        bool is_default;
+    };
+    std::map<std::string, Before> before;
     for (const DeckEntry& entry : parse_deck(resolved, "resolved deck").entries) {
         // The problem's own box counts, as for a key that the record does not have.
         const bool default_box = entry.is_default && entry.name() == box_key;
@@ -42,22 +46,38 @@ std::vector<std::string> deck_differences(const Parameters& parameters, const st
         // The problem decided on such a default, and a deck that is only resolved has no problem.
         const bool decided = entry.is_default && has_regime_default(entry.name()) &&
                              parameters.has(entry.section, entry.key) && !parameters.is_given(entry.section, entry.key);
-        before[entry.name()] = decided ? parameters.text(entry.section, entry.key) : entry.value;
+        before[entry.name()] = {entry.section, entry.key,
+                                decided ? parameters.text(entry.section, entry.key) : entry.value, entry.is_default};
     }
 
-    std::vector<std::string> differences;
+    std::vector<DeckDifference> differences;
     for (const auto& [spec, text, provenance] : parameters.all()) {
         if (holds(ignored, spec.section)) continue;
         const auto at = before.find(spec.name());
-        const std::string known = at == before.end() ? spec.default_value : at->second;
+        const std::string known = at == before.end() ? spec.default_value : at->second.value;
         if (text != known)
-            differences.push_back(fmt::format("{} is {}, was {}", spec.name(), text.empty() ? "unset" : text,
-                                              known.empty() ? "unset" : known));
+            differences.push_back({.section = spec.section,
+                                   .key = spec.key,
+                                   .text = fmt::format("{} is {}, was {}", spec.name(), text.empty() ? "unset" : text,
+                                                       known.empty() ? "unset" : known),
+                                   .both_set = !text.empty() && !known.empty()});
         if (at != before.end()) before.erase(at);
     }
-    for (const auto& [name, value] : before)
-        differences.push_back(fmt::format("{} was {}, is not a key any more", name, value));
+    for (const auto& [name, was] : before)
+        differences.push_back({.section = was.section,
+                               .key = was.key,
+                               .text = fmt::format("{} was {}, is not a key any more", name, was.value),
+                               .both_set = false,
+                               .vanished = was.is_default});
     return differences;
+}
+
+std::vector<std::string> deck_differences(const Parameters& parameters, const std::string& resolved,
+                                          const Sections& ignored) {
+    std::vector<std::string> texts;
+    for (DeckDifference& difference : changed_keys(parameters, resolved, ignored))
+        texts.push_back(std::move(difference.text));
+    return texts;
 }
 
 std::string deck_hash(const Parameters& parameters, const Sections& ignored) {

@@ -103,7 +103,7 @@ std::string state_text(const RecordData& record) {
     if (record.state.iterations > 0 || record.state.newton > 0)
         text += fmt::format("; within step {}: {} Newton steps, {}", record.state.step + 1, record.state.newton,
                             counted(record.state.iterations, "iteration"));
-    return text + (record.exit_code < 0 ? "; --restart goes on from here" : "");
+    return text + (record.exit_code < 0 || record.status == "failed" ? "; --restart goes on from here" : "");
 }
 
 std::string case_line(const CollectedCase& row) {
@@ -130,6 +130,7 @@ std::string info_text(const RecordData& record, bool all) {
     text += info_line("method", fmt::format("{} with {}, {} layout", value_of(values, "solver.name"),
                                             value_of(values, "preconditioner.name"), record.layout));
     if (!record.overrides.empty()) text += info_line("--set", fmt::format("{}", fmt::join(record.overrides, ", ")));
+    for (const std::string& changed : changes_of_parts(record.parts)) text += info_line("other keys", changed);
     text += info_line("ended", record.message.empty() ? record.status : record.message);
     if (record.has_state) text += info_line("state", state_text(record));
     if (!record.solves.empty()) {

@@ -29,6 +29,7 @@ struct Outcome {
     std::string fields_file;        ///< empty if none was written
     std::string series_file;        ///< likewise, of the series of fields
     bool resumed = false;
+    Index kept_steps = 0;  ///< steps after which a failed run keeps a state, from which --restart goes on; 0: none
 };
 
 }  // namespace hyperplane

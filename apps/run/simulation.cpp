@@ -2,6 +2,7 @@
 #include "apps/run/simulation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <new>
@@ -43,8 +44,10 @@ Simulation::Simulation(const Case& a_case, RecordWriter& record, Progress progre
           checkpoints_.write(state(true, iterations, krylov));
       }) {}
 
-void Simulation::resume(RecordData before) {
+void Simulation::resume(Continued from) {
+    RecordData& before = from.record;
     outcome_.resumed = true;
+    anew_ = from.anew, other_length_ = from.other_length;
     outcome_.steps = before.steps;
     outcome_.newton = before.newton;
     outcome_.diagnostics = before.diagnostics;
@@ -52,15 +55,15 @@ void Simulation::resume(RecordData before) {
     for (const NewtonRow& row : before.newton) record_.add_newton(row);
     record_.set_diagnostics(before.diagnostics);
     snapshots_before_ = before.snapshots;
-    record_.set_parts_before(before.parts, before.state.step);
+    record_.set_parts_before(before.parts, before.state.step, fmt::format("{}", fmt::join(from.changed, "; ")));
     outcome_.timers.add(before.timers);
     outcome_.peak = before.peak_total;
     outcome_.peak_by_label = before.peak_by_label;
     solves_.begin_after_timers();
     for (std::size_t s = 0; s < before.solves.size(); ++s) {
         const SolveRow& row = before.solves[s];
-        if (row.report.reason == StopReason::interrupted) {  // this run completes it, and its row describes all of it
-            if (before.state.solver.count("run/seconds") == 0)
+        if (row.report.reason == StopReason::interrupted) {  // this run completes or repeats it
+            if (!anew_ && before.state.solver.count("run/seconds") == 0)
                 solves_.add_time_before(row.setup_seconds, row.solve_seconds);
             continue;
         }
@@ -81,9 +84,9 @@ Outcome Simulation::run() {
     try {
         march();
     } catch (const PivotError& error) {
+        outcome_.code = error.code();
         newton_.reset(), stepper_.reset();  // so that their memory is free for the search for advice
         const std::string advice = to_string(advise_on_pivot(case_, error.remedies, outcome_.predicted));
-        outcome_.code = error.code();
         outcome_.message = error.what() + (advice.empty() ? "" : " Try " + advice + ".");
     } catch (const OutOfMemory& error) {
         outcome_.code = error.code();
@@ -192,10 +195,11 @@ void Simulation::start() {
         const bool ours = name.starts_with("time/") || name.starts_with("newton/") || name.starts_with("run/");
         ours ? store.put_saved(name, values) : void(krylov[name] = values);
     }
+    stepper_->resume(store);
+    if (anew_) return stepper_->begin_again(u_, other_length_);
     within_ = store.get("run/within").at(0) != 0.0;
     if (before.solver.count("run/seconds"))
         solves_.add_time_before(store.get("run/seconds").at(0), store.get("run/seconds").at(1));
-    stepper_->resume(store);
     newton_->resume(store, u_, within_ ? *stepper_->under_way(u_) : TimeLevel{}, within_);
     solves_.resume(std::move(krylov), before.iterations);
 }
@@ -212,7 +216,13 @@ bool Simulation::attempt() {
         if (!solve_step(level, row)) return false;
         conclude(row);
     } catch (const SetupError& error) {
-        if (!case_.time.repeats()) throw;
+        if (!case_.time.repeats()) {
+            outcome_.code = error.code();
+            stepper_->reject(u_, EndReason::step_not_solved);
+            // A rank may be alone with its pivot, and all of them have to take part in keeping a state.
+            if (stepper_->steps_done() > 0 && !case_.context.ranks()) keep_state();
+            throw;
+        }
         failure_code_ = error.code();
         fail(row, EndReason::too_many_rejections, error.what());
     }
@@ -349,7 +359,12 @@ void Simulation::end(EndReason reason) {
     }
     const std::string& kept = case_.parameters.text("output", "state");
     const bool keep = kept == "always" || (kept == "auto" && case_.shape().regime != Regime::steady);
-    if ((outcome_.code != ExitCode::ok || keep) && stepper_->steps_done() > 0) record_.set_state(state(false, 0, {}));
+    if ((outcome_.code != ExitCode::ok || keep) && stepper_->steps_done() > 0) keep_state();
+}
+
+void Simulation::keep_state() {
+    record_.set_state(state(false, 0, {}));
+    if (outcome_.code != ExitCode::ok) outcome_.kept_steps = stepper_->steps_done();
 }
 
 RunState Simulation::state(bool within, Index iterations, const SolverItems& krylov) const {

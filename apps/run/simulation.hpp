@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/run/beginning.hpp"
 #include "apps/run/fields.hpp"
 #include "apps/run/linear_solves.hpp"
 
@@ -24,8 +25,8 @@ class Simulation {
 public:
     Simulation(const Case& a_case, RecordWriter& record, Progress progress);
 
-    /// Continues a preempted record or a checkpoint of the same deck.
-    void resume(RecordData before);
+    /// Continues a record or a checkpoint.
+    void resume(Continued from);
     /// Runs to the end, to a failure or to a signal. Errors are in the outcome, and the record has everything that is
     /// known; the caller must finish it.
     Outcome run();
@@ -58,6 +59,8 @@ private:
     /// Copies the current timers and memory to the record, which may be written at any moment.
     void keep_costs();
     void end(EndReason reason);
+    /// Keeps the state after the last step that succeeded, from which --restart goes on.
+    void keep_state();
 
     /// Everything that is needed to continue from here. `within`: in the middle of an attempt.
     RunState state(bool within, Index iterations, const SolverItems& krylov) const;
@@ -70,8 +73,9 @@ private:
     FieldSeries series_;
     std::vector<SnapshotRow> snapshots_before_;  ///< of the parts before, until the run begins
     LinearSolves solves_;
-    std::optional<RunState> before_;  ///< the state at which a continued run begins
-    bool within_ = false;             ///< whether that is in the middle of an attempt
+    std::optional<RunState> before_;            ///< the state at which a continued run begins
+    bool anew_ = false, other_length_ = false;  ///< as in Continued
+    bool within_ = false;                       ///< whether that is in the middle of an attempt
     std::optional<Newton> newton_;
     std::optional<TimeStepper> stepper_;
     Vector u_;

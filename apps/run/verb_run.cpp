@@ -127,7 +127,7 @@ void announce(const Case& a_case) {
 }
 
 /// Computes a case and records it; `before` is what it goes on from.
-Outcome compute(const Case& a_case, RecordWriter& record, Progress::Style style, std::optional<RecordData> before) {
+Outcome compute(const Case& a_case, RecordWriter& record, Progress::Style style, std::optional<Continued> before) {
     Simulation simulation(a_case, record, {style, a_case.criteria});
     if (before) simulation.resume(std::move(*before));
     return simulation.run();
@@ -157,10 +157,10 @@ int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, R
 /// What a run goes on from: the first rank finds it under the lock, and ranks that are threads of one process share it.
 struct Beginning {
     std::unique_ptr<RecordLock> lock;  ///< of the record
-    std::optional<RecordData> before;
+    std::optional<Continued> before;
 
     /// Returns what this rank goes on from.
-    std::optional<RecordData> find(const Case& a_case, const Invocation& invocation) {
+    std::optional<Continued> find(const Case& a_case, const Invocation& invocation) {
         const Restart restart = restart_asked(invocation);
         if (is_first_rank(a_case.context)) {
             announce(a_case);
@@ -168,7 +168,7 @@ struct Beginning {
             if (!lock) lock = std::make_unique<RecordLock>(a_case.record_path(), invocation, a_case.record_key());
             before = find_beginning(a_case, restart);
             if (!before) refuse_initial_file_among_outputs(a_case);
-            check_room_for_fields(a_case, before ? Index(before->snapshots.size()) : 0);
+            check_room_for_fields(a_case, before ? Index(before->record.snapshots.size()) : 0);
         }
         if (of_first_rank(a_case.context, before.has_value()) == 0.0) return std::nullopt;
         return before ? before : find_beginning(a_case, restart);
@@ -180,7 +180,7 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
              Beginning& beginning) {
     require_memory(a_case.context, {a_case.deck.file, "the run needs", a_case.memory_plan(), advise_on_memory(a_case)},
                    memory_left(a_case.context));
-    std::optional<RecordData> before = beginning.find(a_case, invocation);
+    std::optional<Continued> before = beginning.find(a_case, invocation);
     RecordHeader header = header_of(a_case);
     header.environment.insert(labels.begin(), labels.end());
     if (!is_first_rank(a_case.context)) {

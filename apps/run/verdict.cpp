@@ -143,7 +143,13 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     if (const std::string way = a_case.preconditioner->solve_way(); !way.empty())
         text += line("triangles", triangles_text(way));
     for (const std::string& warning : setup_warnings(outcome.solves)) text += line("warning", warning);
+    for (const std::string& changed : changes_of_parts(outcome.parts)) text += line("other keys", changed);
     text += line("ended", outcome.message);
+    if (outcome.kept_steps > 0)
+        text +=
+            line("state", fmt::format("{} completed; run --restart goes on from there, also with other keys that say "
+                                      "how a step is solved and how long it is",
+                                      counted(outcome.kept_steps, "step")));
     if (!outcome.solves.empty()) {
         text += line("iterations", iterations_text(outcome));
         text += line("residual", residual_text(outcome.solves.back().report));
@@ -290,6 +296,7 @@ nlohmann::json to_json(const std::vector<PartRow>& parts) {
                         {"git_sha", part.git_sha},
                         {"step", part.step},
                         {"seconds", part.seconds},
+                        {"changed", part.changed},
                         {"ended", part.ended}});
     return json;
 }

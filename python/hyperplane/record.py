@@ -55,7 +55,7 @@ class Record:
     triangular_solves: str = ""  # of a general matrix's factors: sync_free, levels or natural_order; empty: one way alone
     profile: Table = None  # kinds of work of output.profile: name (nests by '/'), seconds, calls, bytes; else None
     memory: Table = None  # label, peak [B]
-    parts: Table = None  # a row for each part of the run: started, host, device, threads, git_sha, step, seconds, ended
+    parts: Table = None  # a row for each part of the run: started, host, device, threads, git_sha, step, seconds, changed, ended
     verification: dict = field(default_factory=dict)  # error norms by name
     pattern: dict = field(default_factory=dict)  # of a general matrix: rows, blocks, lower_bandwidth, lower_levels, ...
     given_pattern: dict = field(default_factory=dict)  # the same before its rows were ordered; empty if they were not
@@ -254,7 +254,7 @@ def read_parts(node, record):
     return Table({**{name: np.array([value], dtype=object) for name, value in known.items()},
                   "threads": np.array([int(record.environment.get("threads") or 0)]),
                   "git_sha": np.array([record.git_sha], dtype=object), "step": np.array([0]),
-                  "seconds": np.array([np.nan]), "ended": np.array([record.status], dtype=object)})
+                  "seconds": np.array([np.nan]), "changed": np.array([""], dtype=object), "ended": np.array([record.status], dtype=object)})
 
 
 def read_diagnostics(group):

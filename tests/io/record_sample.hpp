@@ -85,7 +85,7 @@ inline void fill_sample(RecordWriter& writer) {
                               .git_sha = "abc122",
                               .seconds = 9.5,
                               .ended = "running"}},
-                            1);
+                            1, "solver.rtol is 1e-6, was 1e-8");
     writer.set_verification({{"max", 1e-5}});
     TimerTree timers;
     timers.add("solve", 3.0);

@@ -92,7 +92,10 @@ TEST(Record, ComesBackAsItWas) {
     EXPECT_EQ(r.parts[0].threads, 2);
     EXPECT_EQ(r.parts[0].seconds, 9.5);
     EXPECT_EQ(r.parts[0].ended, "died");
+    EXPECT_EQ(r.parts[0].changed, "");
     EXPECT_EQ(r.parts[1].step, 1);
+    EXPECT_EQ(r.parts[1].changed, "solver.rtol is 1e-6, was 1e-8");
+    EXPECT_EQ(changes_of_parts(r.parts), std::vector<std::string>{"from step 2 on solver.rtol is 1e-6, was 1e-8"});
     EXPECT_EQ(r.parts[1].git_sha, "abc123");
     EXPECT_GE(r.parts[1].seconds, 0.0);
     EXPECT_EQ(r.parts[1].ended, "preempted");

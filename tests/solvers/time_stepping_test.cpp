@@ -308,6 +308,32 @@ TEST(TimeStepping, PseudoTransientRunsSayWhenTheirStepsWereNotEnough) {
     EXPECT_EQ(free.march(), EndReason::steps_taken);
 }
 
+/// A step that has failed begins again with the states and the length that it had, as an attempt of the next number.
+TEST(TimeStepping, BeginsAStepAgain) {
+    const Logistic logistic(0.2);
+    for (double tolerance : {0.0, 1e-2}) {
+        const TimeOptions options{.scheme = TimeScheme::bdf2, .steps = 9, .tolerance = tolerance};
+        March whole(logistic, options), failed(logistic, options);
+        whole.march();
+        for (int step = 0; step < 4; ++step) failed.attempt();
+        for (int attempt = 0; attempt < 3; ++attempt) {
+            failed.stepper.next(failed.run.u);
+            set_zero(failed.run.u);
+            failed.stepper.reject(failed.run.u, EndReason::step_not_solved);
+        }
+        SolverState state;
+        failed.stepper.save(state);
+        March again(logistic, options);
+        EXPECT_TRUE(TimeStepper::is_within_step(state.items()));
+        again.stepper.resume(state);
+        again.stepper.begin_again(again.run.u, false);
+        again.march();
+        EXPECT_EQ(again.rows.front().attempt, 4);
+        EXPECT_EQ(again.rows.front().dt, whole.rows.at(4).dt);
+        EXPECT_EQ(again.run.u.data()[0], whole.run.u.data()[0]);
+    }
+}
+
 /// A run that is stopped after every attempt and continued by new objects gives the same bits.
 TEST(TimeStepping, GoesOnBitForBit) {
     const Logistic logistic(0.2);
