@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "problems/navier_stokes.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "core/vector/point_values.hpp"
@@ -61,6 +63,7 @@ public:
     std::vector<std::string> diagnostic_names() const override { return {"kinetic_energy"}; }
     double courant_number(const Vector&, double dt) const override { return dt / keys_.least_spacing(); }
     std::vector<Field> fields() const override;
+    std::vector<std::string> warnings() const override;
     std::vector<ErrorNorm> errors(const Vector& u, double time) const override;
     std::vector<std::string> error_names() const override {
         if (flow_.kind == FlowCase::cavity) return {};
@@ -92,11 +95,13 @@ private:
     mutable PointValues energy_;
 };
 
-/// Velocity and pressure, and the velocity's error if the solution is known; the pressure is known up to a constant. On
-/// stretched grids also where the nodes are, since images have even spacings.
+/// Velocity and pressure, and the velocity's error if the solution is known; no boundary gives the pressure
+/// a level, so that its mean drifts with the net flux of the prescribed velocities, and is left out. On stretched grids
+/// also where the nodes are, since images have even spacings.
 std::vector<Field> NavierStokes::fields() const {
     std::vector<Field> all{field_of_unknowns("velocity", 0, 3, "length/time", "velocity"),
-                           field_of_unknowns("pressure", 3, 1, "length^2/time^2", "pressure over density")};
+                           field_of_unknowns("pressure", 3, 1, "length^2/time^2",
+                                             "pressure over density, less its mean over the nodes", true)};
     if (keys_.stretched)
         all.push_back({.name = "position",
                        .components = 3,
@@ -115,6 +120,17 @@ std::vector<Field> NavierStokes::fields() const {
                        for (int c = 0; c < 3; ++c) values[c] = unknowns[c] - exact(c, p, time);
                    }});
     return all;
+}
+
+std::vector<std::string> NavierStokes::warnings() const {
+    const double step = keys_.step.length(keys_.least_spacing()), least = keys_.least_stable_step();
+    if (flow_.pseudo || !(step < least)) return {};
+    return {fmt::format(
+        "time steps of {:.3g} are too short for the pressure on this grid: its stabilisation shrinks with the step, "
+        "and "
+        "below about {:.2g} the pressure's error grows like 1 / dt, while velocities keep their accuracy. Take "
+        "time.time_step = {:.2g} or more, or refine the grid, by which the limit falls",
+        step, least, least)};
 }
 
 /// The largest error of a velocity component, the RMS over the points of the length of the velocity's error, and the

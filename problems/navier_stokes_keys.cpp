@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/error.hpp"
@@ -12,6 +13,8 @@
 
 namespace hyperplane {
 namespace {
+
+constexpr double least_share_of_tau = 0.06;  // dt / 2 over the tau of long steps
 
 FlowCase flow_case(const std::string& name) {
     return name == "cavity" ? FlowCase::cavity : name == "kovasznay" ? FlowCase::kovasznay : FlowCase::ethier_steinman;
@@ -159,6 +162,17 @@ double FlowKeys::least_spacing() const {
         for (std::size_t i = 1; i < nodes[axis].size() && nodes[axis].size() > 2; ++i)
             least = std::min(least, nodes[axis][i] - nodes[axis][i - 1]);
     return least;
+}
+
+double FlowKeys::least_stable_step() const {
+    double of_velocity = 0.0, of_viscosity = 0.0;  // of 1 / tau^2
+    for (const auto& x : nodes) {
+        double largest = 0.0;
+        for (std::size_t i = 1; i < x.size(); ++i) largest = std::max(largest, x[i] - x[i - 1]);
+        if (x.size() > 2) of_velocity += 4.0 / (largest * largest);
+        of_viscosity += 4.0 * flow.viscosity / (largest * largest);
+    }
+    return 2.0 * least_share_of_tau / std::sqrt(of_velocity + of_viscosity * of_viscosity);
 }
 
 FlowKeys read_flow_keys(const Parameters& parameters) {

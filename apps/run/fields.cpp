@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "apps/log.hpp"
 #include "core/counted.hpp"
@@ -19,6 +21,8 @@ namespace hyperplane {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr Index most_at_once = 1 << 16;  // values of which a mean is summed
 
 /// A state by block row in the given order, which the matrix's may differ from.
 class GivenState {
@@ -56,23 +60,51 @@ private:
     mutable Index first_ = 0;      ///< the block row at which it begins
 };
 
+using FieldValues = std::function<void(Index first, Index count, double* values)>;
+
+/// The mean of a field of numbers over the points, summed in their order, so that it does not depend on layout, threads
+/// or ranks. Each part is summed relative to the field's first value, whose size may exceed that of the differences.
+double mean_of(const FieldValues& field, Index points, Index at_once) {
+    std::vector<double> part(std::size_t(std::min({points, at_once, most_at_once})));
+    double begin = 0.0, sum = 0.0;
+    for (Index first = 0; first < points; first += Index(part.size())) {
+        const Index count = std::min(Index(part.size()), points - first);
+        field(first, count, part.data());
+        if (first == 0) begin = part[0];
+        double of_part = 0.0;
+        for (Index at = 0; at < count; ++at) of_part += part[std::size_t(at)] - begin;
+        sum += of_part;
+    }
+    return begin + sum / double(points);
+}
+
+/// The same field less its mean.
+FieldValues less_mean(FieldValues field, const Grid& grid) {
+    const double mean = mean_of(field, grid.points(), vtkhdf_points_at_once(grid));
+    return [field = std::move(field), mean](Index first, Index count, double* values) {
+        field(first, count, values);
+        for (Index at = 0; at < count; ++at) values[at] -= mean;
+    };
+}
+
 /// The fields of a problem as its files have them. `state` may be null for their names and sizes alone.
 std::vector<NamedField> named_fields(const Problem& problem, const GivenState* state, double time) {
     std::vector<NamedField> all;
     for (Field& field : problem.fields()) {
         const Grid grid = problem.shape().grid;
         const int components = field.components;
-        all.push_back(
-            {field.name, components, field.unit, field.description,
-             [state, grid, components, time, at = std::move(field.at)](Index first, Index count, double* values) {
-                 state->fetch(first, count);
+        FieldValues values = [state, grid, components, time, at = std::move(field.at)](Index first, Index count,
+                                                                                       double* values) {
+            state->fetch(first, count);
 #pragma omp parallel for schedule(static) num_threads(state->context().threads_for(count))
-                 for (Index row = first; row < first + count; ++row) {
-                     std::array<double, max_dof> unknowns{};
-                     state->read(row, unknowns.data());
-                     at(unknowns.data(), grid.point(row), time, values + (row - first) * components);
-                 }
-             }});
+            for (Index row = first; row < first + count; ++row) {
+                std::array<double, max_dof> unknowns{};
+                state->read(row, unknowns.data());
+                at(unknowns.data(), grid.point(row), time, values + (row - first) * components);
+            }
+        };
+        if (state && field.less_mean) values = less_mean(std::move(values), grid);
+        all.push_back({field.name, components, field.unit, field.description, std::move(values)});
     }
     return all;
 }

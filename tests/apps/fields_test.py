@@ -194,5 +194,58 @@ class Offered(FieldsTest):
             self.assertEqual(file["VTKHDF/PointData/velocity"].attrs["units"], b"length/time")
 
 
+class PressureTest(ProgramTest):
+    """No boundary of navier_stokes gives the pressure a level, and its mean drifts with the net flux."""
+
+    DECK = """
+[problem]
+name = navier_stokes
+case = ethier_steinman
+[grid]
+cells = 5 4 6
+[time]
+scheme = bdf2
+time_step = 0.02
+steps = 5
+[solver]
+name = gmres
+rtol = 1e-8
+restart = 100
+[output]
+fields = true
+fields_every = 2
+"""
+
+    def pressure(self, name):
+        with h5py.File(self.folder / name) as file:
+            return file["VTKHDF/PointData/pressure"][()].astype(float)
+
+    def unknown(self, name):
+        with h5py.File(self.folder / name) as file:
+            return file["state/u"][()].reshape(6, 4, 5, 4)[..., 3]
+
+    def test_fields_have_the_pressure_less_its_mean(self):
+        deck = self.write("a.ini", self.DECK)
+        self.expect(0, "run", deck)
+        whole = self.unknown("a.h5")
+        self.assertGreater(abs(whole.mean()), 100 * numpy.ptp(whole))
+        shown = self.pressure("a.vtkhdf")
+        self.assertLess(numpy.ptp(shown), 10.0)
+        self.assertLess(numpy.abs(shown.reshape(whole.shape) - (whole - whole.mean())).max(), 1e-14 * abs(whole.mean()) * whole.size)
+        for state in sorted((self.folder / "a_series").iterdir()):
+            with self.subTest(state.name):
+                self.assertLess(abs(self.pressure(state).mean()), 1e-12 * abs(whole.mean()))
+
+    def test_they_are_the_same_on_ranks_and_after_a_restart(self):
+        deck = self.write("a.ini", self.DECK)
+        self.expect(0, "run", deck, "--backend", "cpu", "--set", "output.file=whole.h5")
+        whole = (self.folder / "whole.vtkhdf").read_bytes()
+        self.expect(0, "run", deck, "--backend", "cpu", "--set", "time.steps=3")
+        self.expect(0, "run", deck, "--backend", "cpu", "--restart")
+        self.assertEqual((self.folder / "a.vtkhdf").read_bytes(), whole)
+        self.expect(0, "run", deck, "--backend", "cpu", "--fresh", "--ranks", "2", "--set", "preconditioner.name=jacobi", "--set", "solver.max_iterations=2000")
+        self.assertLess(abs(self.pressure("a.vtkhdf").mean()), 1e-6)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -2,6 +2,8 @@
 // Stabilised elements for incompressible flow: derivatives, exact flows, boundary rows, plane flows.
 #include "problems/navier_stokes.hpp"
 
+#include <fmt/format.h>
+
 #include <span>
 
 #include "problems/dual.hpp"
@@ -240,6 +242,28 @@ TEST(NavierStokes, JacobianIsTheDerivativeOfTheResidual) {
     expect_exact_derivative({{"grid.cells", "7 6 2"}});
     expect_exact_derivative({{"grid.cells", "6 5 3"}, {"problem.case", "kovasznay"}});
     expect_exact_derivative({{"grid.cells", "5 6 4"}, {"problem.case", "ethier_steinman"}});
+}
+
+/// The steps with which the pressure's error had doubled, with five steps of Ethier's and Steinman's flow.
+TEST(NavierStokes, WarnsOfStepsTooShortForThePressure) {
+    struct Measured {
+        const char *cells, *reynolds;
+        double doubled;
+    };
+    for (const auto& [cells, reynolds, doubled] : {Measured{"5", "1", 8.3e-4}, Measured{"9", "1", 1.8e-4},
+                                                   Measured{"5", "100", 8.5e-3}, Measured{"9", "100", 3.7e-3}}) {
+        const auto warnings = [&](double step) {
+            return make_problem("navier_stokes", {{"grid.cells", cells},
+                                                  {"problem.case", "ethier_steinman"},
+                                                  {"problem.reynolds", reynolds},
+                                                  {"time.time_step", fmt::format("{}", step)}})
+                ->warnings();
+        };
+        EXPECT_TRUE(warnings(1.4 * doubled).empty()) << cells << " " << reynolds;
+        ASSERT_EQ(warnings(0.7 * doubled).size(), 1u) << cells << " " << reynolds;
+        EXPECT_NE(warnings(0.7 * doubled)[0].find("time.time_step = "), std::string::npos);
+    }
+    EXPECT_TRUE(make_problem("navier_stokes", {{"grid.cells", "5"}, {"time.cfl", "1e-9"}})->warnings().empty());
 }
 
 TEST(NavierStokes, AllBlocksAreFull) {
