@@ -345,7 +345,7 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
         planning.emplace(planning_text(parameters));
     Case built = build_on(foundation, std::move(deck), asked.overrides, std::move(parameters), found);
     planning.reset();
-    check_initial_file(built);
+    if (!asked.may_go_on || !initial_file_is_missing(built)) check_initial_file(built);
     return built;
 }
 

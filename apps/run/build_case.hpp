@@ -12,6 +12,7 @@ namespace hyperplane {
 struct AskedDeck {
     Deck deck;
     std::vector<std::string> overrides;
+    bool may_go_on = false;  ///< the run may go on from an earlier part's state, so initial.file may be missing
 };
 /// Reads the deck named first on the command line. Throws UsageError if it is a study, FileError.
 AskedDeck read_asked(const Invocation& invocation);

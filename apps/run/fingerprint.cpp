@@ -90,6 +90,14 @@ std::uint64_t fingerprint(const Vector& x, const RowOrder* order) {
     return of_all_ranks(x.context(), sum);
 }
 
+std::uint64_t fingerprint(const SavedValues& values) {
+    std::uint64_t sum = 0;
+    values.for_each_piece([&](Index first, const std::vector<double>& piece) {
+        for (std::size_t at = 0; at < piece.size(); ++at) sum += term(first + Index(at), piece[at]);
+    });
+    return sum;
+}
+
 std::string in_hex(std::uint64_t bits) {
     return fmt::format("{:016x}", bits);
 }

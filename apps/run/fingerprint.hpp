@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/interfaces/saved_values.hpp"
 #include "core/matrix/row_order.hpp"
 #include "core/matrix/system_matrix.hpp"
 
@@ -19,6 +20,9 @@ namespace hyperplane {
 std::uint64_t fingerprint(const SystemMatrix& matrix);
 /// `order`: that of the rows; null for the given one.
 std::uint64_t fingerprint(const Vector& x, const RowOrder* order = nullptr);
+
+/// The fingerprint of values that can be read here, in their order.
+std::uint64_t fingerprint(const SavedValues& values);
 
 /// `bits` as sixteen hexadecimal digits.
 std::string in_hex(std::uint64_t bits);

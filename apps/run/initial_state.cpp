@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/deck/named_deck.hpp"
+#include "apps/run/fingerprint.hpp"
 #include "core/with_place.hpp"
 #include "io/record.hpp"
 
@@ -71,6 +72,24 @@ std::string periodic_of(const Grid& g) {
     return axes.empty() ? "none" : axes;
 }
 
+/// Returns the value that the record's deck gives a key; it is empty where that deck has no such key.
+std::string of_deck(const RecordData& record, const std::string& name) {
+    for (const DeckEntry& entry : parse_deck(record.deck_resolved, record.path).entries)
+        if (entry.name() == name) return entry.value;
+    return "";
+}
+
+/// Refuses a record that has no state, and says what would give it one.
+void refuse_without_state(const RecordData& record, const std::string& where) {
+    if (record.has_state) return;
+    const bool kept = of_deck(record, "output.state") == "always", ended = record.exit_code >= 0;
+    const std::string way = !kept   ? "run its deck again with output.state = always"
+                            : ended ? "its run failed before a step was completed; take the record of a run that "
+                                      "completed one"
+                                    : "its run has not ended; take its checkpoint, or wait for it";
+    throw FileError(fmt::format("{}: {} holds no state; {}", where, record.path, way));
+}
+
 /// Refuses a state of another number of block rows, where the points are those of a matrix and have no grid.
 void refuse_other_rows(const RecordData& record, const Grid& grid, const std::string& where) {
     if (!grid.plain_rows || record.grid.points() == grid.points()) return;
@@ -107,13 +126,6 @@ void refuse_other_points(const RecordData& record, const Grid& grid, const std::
         where, record.path, spacings_of(record.grid), spacings_of(grid), lengths_of(record.grid)));
 }
 
-/// Returns the value that the record's deck gives a key of [problem]; it is empty where that deck has no such key.
-std::string of_problem(const RecordData& record, const std::string& key) {
-    for (const DeckEntry& entry : parse_deck(record.deck_resolved, record.path).entries)
-        if (entry.name() == "problem." + key) return entry.value;
-    return "";
-}
-
 /// The numbers of problem.stretching for the axes, for all of which one may stand.
 std::vector<double> stretching_of(const Parameters& parameters) {
     std::vector<double> s = parameters.reals("problem", "stretching");
@@ -124,7 +136,7 @@ std::vector<double> stretching_of(const Parameters& parameters) {
 /// Refuses a state whose points lie at other places of the same box: records hold even spacings alone.
 void refuse_other_stretching(const Parameters& parameters, const RecordData& record, const std::string& where) {
     if (!parameters.has("problem", "stretching")) return;
-    const std::string here = parameters.text("problem", "stretching"), there = of_problem(record, "stretching");
+    const std::string here = parameters.text("problem", "stretching"), there = of_deck(record, "problem.stretching");
     if (there.empty()) return;
     Parameters of_record = parameters;
     of_record.set("problem", "stretching", there);
@@ -142,10 +154,8 @@ std::string path_of_initial(const Case& a_case) {
 RecordData read_initial(const Case& a_case) {
     const std::string where = a_case.parameters.where("initial", "file");
     RecordData record = with_place(where, [&] { return read_record(path_of_initial(a_case)); });
-    if (!record.has_state)
-        throw FileError(
-            fmt::format("{}: {} holds no state; run its deck again with output.state = always", where, record.path));
-    if (const std::string problem = of_problem(record, "name"); problem != a_case.name("problem"))
+    refuse_without_state(record, where);
+    if (const std::string problem = of_deck(record, "problem.name"); problem != a_case.name("problem"))
         throw UsageError(fmt::format("{}: {} is of the problem {}, this deck's is {}", where, record.path, problem,
                                      a_case.name("problem")));
     const Grid& grid = a_case.shape().grid;
@@ -157,6 +167,23 @@ RecordData read_initial(const Case& a_case) {
     refuse_other_stretching(a_case.parameters, record, where);
     if (!a_case.parameters.boolean("initial", "interpolate")) refuse_other_points(record, grid, where);
     return record;
+}
+
+/// The file that the run writes or removes and that is initial.file, by whatever name; empty if there is none.
+std::string output_that_is_initial_file(const Case& a_case) {
+    if (!a_case.parameters.is_set("initial", "file")) return "";
+    const std::string initial = path_of_initial(a_case);
+    for (const std::string& output : a_case.output_paths()) {
+        std::error_code missing;
+        if (std::filesystem::equivalent(initial, output, missing)) return output;
+    }
+    return "";
+}
+
+/// The mark of the state of initial.file in which the run of a record began; empty if the record does not tell it.
+std::string mark_in(const RecordData& record) {
+    const auto item = record.environment.find(initial_state_item);
+    return item == record.environment.end() ? "" : item->second;
 }
 
 /// The two points of an axis between which a place lies, and the share of the second one.
@@ -251,21 +278,47 @@ SavedValues interpolated(const SavedValues& values, const Grid& from, const Grid
     return {to.points() * dof, [held](Index first, Index count, double* found) { held->read(first, count, found); }};
 }
 
+bool initial_file_is_missing(const Case& a_case) {
+    return a_case.parameters.is_set("initial", "file") && !std::filesystem::exists(path_of_initial(a_case));
+}
+
+std::string mark_of_initial_file(const Case& a_case) {
+    return in_hex(fingerprint(read_initial(a_case).state.u));
+}
+
 void check_initial_file(const Case& a_case) {
-    if (a_case.parameters.is_set("initial", "file")) read_initial(a_case);
+    if (!a_case.parameters.is_set("initial", "file")) return;
+    const RecordData initial = read_initial(a_case);
+    const bool anew = std::any_of(a_case.overrides.begin(), a_case.overrides.end(),
+                                  [](const std::string& text) { return text.starts_with("initial.file="); });
+    if (!a_case.deck.of_record || anew) return;
+    const RecordData record = read_record(a_case.deck.file);
+    const std::string before = mark_in(record);
+    if (before.empty() || before == in_hex(fingerprint(initial.state.u))) return;
+    throw UsageError(
+        fmt::format("{}: {} has changed since: it holds another state than the one in which the run of {} began; put "
+                    "that file back, or set initial.file to begin in another state",
+                    a_case.parameters.where("initial", "file"), initial.path, record.path));
+}
+
+void check_initial_file_unchanged(const Case& a_case, const RecordData& before) {
+    if (!a_case.parameters.is_set("initial", "file") || initial_file_is_missing(a_case)) return;
+    if (!output_that_is_initial_file(a_case).empty()) return;  // by now it is the run's own
+    const std::string mark = mark_in(before);
+    if (mark.empty() || mark == mark_of_initial_file(a_case)) return;
+    throw UsageError(fmt::format(
+        "{}: {} has changed since: it holds another state than the one in which the run of {} began, and that run "
+        "could not be repeated; put the file back or move it away, since going on does not need it, or start over "
+        "with --fresh",
+        a_case.parameters.where("initial", "file"), path_of_initial(a_case), before.path));
 }
 
 void refuse_initial_file_among_outputs(const Case& a_case) {
-    if (!a_case.parameters.is_set("initial", "file")) return;
-    const std::string initial = path_of_initial(a_case);
-    for (const std::string& output : a_case.output_paths()) {
-        std::error_code missing;
-        if (std::filesystem::equivalent(initial, output, missing))
-            throw FileError(
-                fmt::format("{}: the run begins in the state of {} and would write over it or remove it, as {}; set "
-                            "output.file to another name, or initial.file to a copy",
-                            a_case.parameters.where("initial", "file"), initial, output));
-    }
+    if (const std::string output = output_that_is_initial_file(a_case); !output.empty())
+        throw FileError(
+            fmt::format("{}: the run begins in the state of {} and would write over it or remove it, as {}; set "
+                        "output.file to another name, or initial.file to a copy",
+                        a_case.parameters.where("initial", "file"), path_of_initial(a_case), output));
 }
 
 void set_initial_state(const Case& a_case, Vector& u) {

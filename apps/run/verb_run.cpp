@@ -126,6 +126,16 @@ void announce(const Case& a_case) {
     logging::debug("resolved deck:\n{}", to_ini(a_case.parameters));
 }
 
+/// Tells the state of initial.file in which a run begins, or in which an earlier part of it began.
+void tell_initial_state(const Case& a_case, const std::optional<RecordData>& before, RecordHeader& header) {
+    if (!a_case.parameters.is_set("initial", "file")) return;
+    if (!before) {
+        header.environment[initial_state_item] = mark_of_initial_file(a_case);
+    } else if (const auto told = before->environment.find(initial_state_item); told != before->environment.end()) {
+        header.environment.insert(*told);
+    }
+}
+
 /// Computes a case and records it; `before` is what it goes on from.
 Outcome compute(const Case& a_case, RecordWriter& record, Progress::Style style, std::optional<Continued> before) {
     Simulation simulation(a_case, record, {style, a_case.criteria});
@@ -167,6 +177,8 @@ struct Beginning {
             a_case.guard_outputs();
             if (!lock) lock = std::make_unique<RecordLock>(a_case.record_path(), invocation, a_case.record_key());
             before = find_beginning(a_case, restart);
+            if (before) check_initial_file_unchanged(a_case, *before);
+            if (!before && initial_file_is_missing(a_case)) check_initial_file(a_case);
             if (!before) refuse_initial_file_among_outputs(a_case);
             check_room_for_fields(a_case, before ? Index(before->record.snapshots.size()) : 0);
         }
@@ -187,6 +199,7 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
         RecordWriter none = RecordWriter::in_memory(header);
         return int(compute(a_case, none, Progress::Style::none, std::move(before)).code);
     }
+    tell_initial_state(a_case, before, header);
     RecordWriter record(a_case.record_path(), header, a_case.overwrite);
     record.publish();
     const Outcome outcome =
@@ -202,7 +215,10 @@ struct Task {
     std::optional<int> ended{};                   ///< the exit code with which a case has ended before
 
     Case build(const Invocation& invocation, const std::shared_ptr<Communicator>& ranks) const {
-        Case made = build_case(asked.deck, asked.overrides, ranks);
+        AskedDeck mine = asked;
+        mine.may_go_on = restart_asked(invocation) != Restart::never;
+        Parameters parameters = resolved(mine);
+        Case made = build_case(std::move(mine), std::move(parameters), ranks);
         made.overwrite = invocation.overwrite();
         return made;
     }

@@ -113,6 +113,49 @@ class Initial(ProgramTest):
         deck = self.write("next.ini", MIXTURE + "[initial]\nfile = a.h5\n")
         self.assertEqual(self.run_json(0, "run", deck)["diagnostics"]["energy"]["first"], before)
 
+    def begun_in_another_state(self):
+        """A run that begins in the state of src.h5, and a deck that would make another src.h5."""
+        self.expect(0, "run", self.write("src.ini", MIXTURE))
+        deck = self.write("e.ini", MIXTURE + "[initial]\nfile = src.h5\n")
+        self.expect(0, "run", deck)
+        return deck
+
+    def test_another_state_in_the_same_file_is_noticed(self):
+        deck = self.begun_in_another_state()
+        before = (self.folder / "e.h5").read_bytes()
+        longer = ("run", deck, "--restart", "--set", "time.steps=6")
+        self.expect(0, "run", "src.ini", "--fresh")  # the same state, at another time
+        self.expect(0, "run", "e.h5", says="verdict")
+        self.expect(0, "run", "src.ini", "--fresh", "--set", "problem.seed=9")
+        changed = ["initial.file", "src.h5 has changed since", "the run of e.h5 began"]
+        self.expect(2, *longer, says=[*changed, "move it away", "--fresh"])
+        for verb in ("check", "run"):
+            self.expect(2, verb, "e.h5", says=[*changed, "put that file back"])
+        self.assertEqual((self.folder / "e.h5").read_bytes(), before)
+        self.expect(0, "check", "e.h5", "--set", "initial.file=src.h5")  # on purpose
+        self.expect(0, "run", deck, "--set", "output.file=new.h5")
+        self.expect(0, "run", "new.h5")
+
+    def test_a_preempted_run_notices_it_too(self):
+        deck = self.begun_in_another_state()
+        self.expect(75, "run", deck, "--fresh", stop_at=20)
+        self.expect(0, "run", "src.ini", "--fresh", "--set", "problem.seed=9")
+        self.expect(2, "run", deck, says="src.h5 has changed since")
+
+    def test_going_on_does_not_need_the_file(self):
+        deck = self.begun_in_another_state()
+        self.expect(0, "run", deck, "--set", "output.file=long.h5", "--set", "time.steps=6")
+        self.expect(75, "run", deck, "--fresh", stop_at=20)
+        os.rename(self.folder / "src.h5", self.folder / "kept.h5")
+        self.expect(0, "run", deck, says="was preempted")
+        self.expect(0, "run", deck, "--restart", "--set", "time.steps=6", says="the run is extended")
+        self.expect(0, "diff", "e.h5", "long.h5", "--tolerance", "0")
+        for more in ((), ("--fresh",), ("--set", "output.file=other.h5"), ("--set", "output.file=other.h5", "--restart")):
+            self.expect(7, "run", deck, *more, says="src.h5" if "--restart" not in more else "nothing to restart from")
+        os.rename(self.folder / "kept.h5", self.folder / "src.h5")
+        self.expect(0, "run", "src.ini", "--fresh", "--set", "problem.seed=9")
+        self.expect(2, "run", deck, "--restart", "--set", "time.steps=7", says="src.h5 has changed since")
+
     def test_another_grid_only_when_asked(self):
         self.expect(0, "run", self.write("coarse.ini", POISSON.format(cells=8)), "--set", "output.state=always")
         deck = self.write("fine.ini", POISSON.format(cells=16) + "[initial]\nfile = coarse.h5\n")
@@ -189,6 +232,11 @@ class Initial(ProgramTest):
         self.expect(0, "run", self.write("p.ini", POISSON.format(cells=8)))
         self.expect(7, "check", self.write("q.ini", POISSON.format(cells=8) + "[initial]\nfile = p.h5\n"),
                     says=("q.ini", "holds no state", "output.state = always"))
+        never = ("--set", "output.state=always", "--set", "solver.max_iterations=1", "--set", "solver.name=gmres")
+        self.expect(4, "run", self.write("f.ini", MIXTURE), *never)
+        failed = self.expect(7, "check", self.write("g.ini", MIXTURE + "[initial]\nfile = f.h5\n"),
+                             says=("f.h5 holds no state", "failed before a step was completed")).stderr
+        self.assertNotIn("output.state", failed)
         self.expect(0, "run", "p.ini", "--set", "output.state=always")
         self.expect(2, "check", self.write("m.ini", MIXTURE + "[initial]\nfile = p.h5\n"), says="the problem poisson")
 
