@@ -66,10 +66,11 @@ std::string solves_text(const RecordData& record) {
 std::string steps_text(const RecordData& record) {
     if (record.steps.size() < 2 && record.newton.empty()) return "";
     Index accepted = 0, least = 0, most = 0, newton = 0;
-    double shortest = INFINITY, longest = 0.0, slowest = INFINITY, fastest = 0.0;
+    double shortest = INFINITY, longest = 0.0, slowest = INFINITY, fastest = 0.0, reached = 0.0;
     for (const StepRow& row : record.steps) {
         newton += row.newton_steps;  // record.newton also has steps whose correction was not taken
         if (!row.accepted) continue;
+        reached = row.time;
         least = accepted++ == 0 ? row.newton_steps : std::min(least, row.newton_steps);
         most = std::max(most, row.newton_steps);
         shortest = std::min(shortest, row.dt), longest = std::max(longest, row.dt);
@@ -80,7 +81,7 @@ std::string steps_text(const RecordData& record) {
     if (!record.newton.empty() && accepted > 0)
         text += fmt::format("; {} Newton steps, {} a step", newton, range_text(least, most));
     if (accepted > 0 && std::isfinite(longest))
-        text += fmt::format("; t = {:.6g}, dt {:.3g}{}", record.steps.back().time, shortest,
+        text += fmt::format("; t = {:.6g}, dt {:.3g}{}", reached, shortest,
                             longest > shortest ? fmt::format(" to {:.3g}", longest) : "");
     if (fastest > 0.0)
         text += fmt::format("; Courant number {:.3g}{}", slowest,

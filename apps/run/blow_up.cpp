@@ -7,10 +7,31 @@
 #include <cmath>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
 
 namespace hyperplane {
+namespace {
+
+/// Names the key of the largest number in [problem], as the end of a sentence, or else initial.file; empty if no
+/// number there is so large that its square or fourth power would be infinite.
+std::string key_of_huge_number(const Parameters& parameters) {
+    double largest = 1e70;
+    std::string found;
+    for (const Parameters::Value& value : parameters.all()) {
+        const ParameterSpec& spec = value.spec;
+        if (spec.section != "problem" || spec.type != ParameterType::real || value.text.empty()) continue;
+        if (const double size = std::abs(parameters.real(spec.section, spec.key)); size > largest) {
+            largest = size;
+            found = fmt::format("; {} = {} is too large", parameters.where(spec.section, spec.key), value.text);
+        }
+    }
+    if (!found.empty() || !parameters.is_set("initial", "file")) return found;
+    return "; it comes from " + parameters.where("initial", "file");
+}
+
+}  // namespace
 
 std::optional<BadState> find_not_finite(const SystemShape& shape, const Vector& x, const std::string& prefix) {
     if (all_finite(x)) return std::nullopt;
@@ -41,6 +62,10 @@ std::string describe(const BadState& bad, const Grid& grid) {
     if (grid.plain_rows) return fmt::format("{} is {:g} in block row {}", bad.quantity, bad.value, bad.point.x + 1);
     return fmt::format("{} is {:g} at {} ({}, {}, {})", bad.quantity, bad.value, grid.cell_centred ? "cell" : "point",
                        bad.point.x, bad.point.y, bad.point.z);
+}
+
+void refuse_initial_state(const Parameters& parameters, const std::string& why) {
+    throw UsageError(fmt::format("the initial state is not finite: {}{}", why, key_of_huge_number(parameters)));
 }
 
 }  // namespace hyperplane

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/interfaces/problem.hpp"
+#include "core/parameters/parameters.hpp"
 
 namespace hyperplane {
 
@@ -17,5 +18,9 @@ std::optional<BadState> find_not_finite(const SystemShape& shape, const Vector& 
 
 /// "density is -0.3 at point (4, 5, 6)"; "cell" for cell-centred grids.
 std::string describe(const BadState& bad, const Grid& grid);
+
+/// Throws the UsageError that the initial state is not finite, of which `why` is an example, and names the key that has
+/// to do with it if one can be told.
+[[noreturn]] void refuse_initial_state(const Parameters& parameters, const std::string& why);
 
 }  // namespace hyperplane

@@ -338,7 +338,9 @@ Case build_case(AskedDeck asked, Parameters parameters, const std::shared_ptr<Co
     if (foundation.problem) {
         check_counts_of_steps(parameters, *foundation.problem, found);
         found.collect([&] { check_diagnostics(parameters, foundation.problem->diagnostic_names()); });
-        found.collect([&] { check_error_norm(parameters, foundation.problem->error_names()); });
+        found.collect([&] {
+            check_error_norm(parameters, foundation.problem->error_names(), foundation.problem->shape().regime);
+        });
     }
     std::optional<LongWork> planning;
     if (has_general_matrix(parameters) && is_first_rank(foundation.context))

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/run/expectations.hpp"
 #include "apps/run/fields.hpp"
 #include "core/ranks/links_cuda.hpp"
 #include "io/checkpoint.hpp"
@@ -28,6 +29,10 @@ std::string MemoryPlan::table() const {
 std::optional<Index> Case::steps() const {
     if (shape().regime == Regime::steady) return 1;
     return time.steps > 0 ? std::optional(time.steps) : std::nullopt;
+}
+
+bool Case::solution_belongs() const {
+    return solution_belongs_to_run(parameters, shape().regime);
 }
 
 MemoryPlan Case::memory_plan(Moments moments) const {

@@ -55,6 +55,8 @@ struct Case {
     /// Number of time steps: 1 for a steady problem, the largest allowed number for a pseudo-transient one; nothing if
     /// it follows only from the run.
     std::optional<Index> steps() const;
+    /// As solution_belongs_to_run has it (apps/run/expectations.hpp).
+    bool solution_belongs() const;
     Vector make_vector(const std::string& label) const { return {context, space, shape().dof, label}; }
     /// The memory that the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds
     /// already.

@@ -243,7 +243,11 @@ void check_diagnostics(const Parameters& parameters, const std::vector<std::stri
     if (parameters.is_set("expect", "diagnostic")) names.check("diagnostic", text_of("diagnostic"));
 }
 
-void check_error_norm(const Parameters& parameters, const std::vector<std::string>& norms) {
+bool solution_belongs_to_run(const Parameters& parameters, Regime regime) {
+    return regime != Regime::transient || !parameters.is_set("initial", "file");
+}
+
+void check_error_norm(const Parameters& parameters, const std::vector<std::string>& norms, Regime regime) {
     const bool named = parameters.is_given("expect", "error_norm");
     const std::string& name = parameters.text("expect", "error_norm");
     for (const char* bound : {"min_error", "max_error"}) {
@@ -252,6 +256,11 @@ void check_error_norm(const Parameters& parameters, const std::vector<std::strin
             throw RefusedKey(parameters, "expect", bound,
                              ": the exact solution of this problem is not known, so there is no error to bound; remove "
                              "the key");
+        if (!solution_belongs_to_run(parameters, regime))
+            throw RefusedKey(
+                parameters, "expect", bound,
+                ": the run begins in the state of initial.file, to which the problem's exact solution need "
+                "not belong, so there is no error to bound; remove the key");
         if (std::find(norms.begin(), norms.end(), name) == norms.end())
             throw RefusedKey(parameters, "expect", named ? "error_norm" : bound,
                              fmt::format(": there is no error norm called '{}'; {}", name, in_place_of(name, norms)));

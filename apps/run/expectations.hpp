@@ -20,8 +20,12 @@ struct Judgement {
 /// Throws UsageError where a key of [expect] names no diagnostic of the problem, or a bound is missing or no number;
 /// `diagnostics` are the names of all.
 void check_diagnostics(const Parameters& parameters, const std::vector<std::string>& diagnostics);
-/// Throws UsageError where [expect] bounds an error norm that the problem does not have; `norms` are the names of all.
-void check_error_norm(const Parameters& parameters, const std::vector<std::string>& norms);
+/// Whether the exact solution of a problem, if one is known, belongs to a run. In time it follows from the problem's
+/// own initial state, so that a run which begins in the state of initial.file has none.
+bool solution_belongs_to_run(const Parameters& parameters, Regime regime);
+/// Throws UsageError where [expect] bounds an error norm that the run does not have; `norms` are the names of all those
+/// of the problem.
+void check_error_norm(const Parameters& parameters, const std::vector<std::string>& norms, Regime regime);
 
 /// Compares an outcome with [expect]. Unmet expectations give ExitCode::expectation; a failure that expect.exit_code,
 /// expect.stop_reason or expect.end expects gives ok; a preempted run is not judged.

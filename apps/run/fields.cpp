@@ -87,10 +87,17 @@ FieldValues less_mean(FieldValues field, const Grid& grid) {
     };
 }
 
+/// Whether a field is the difference from the exact solution.
+bool is_error(const std::string& field) {
+    return field == "error" || field.ends_with("_error");
+}
+
 /// The fields of a problem as its files have them. `state` may be null for their names and sizes alone.
-std::vector<NamedField> named_fields(const Problem& problem, const GivenState* state, double time) {
+std::vector<NamedField> named_fields(const Case& a_case, const GivenState* state, double time) {
+    const Problem& problem = *a_case.problem;
     std::vector<NamedField> all;
     for (Field& field : problem.fields()) {
+        if (is_error(field.name) && !a_case.solution_belongs()) continue;
         const Grid grid = problem.shape().grid;
         const int components = field.components;
         FieldValues values = [state, grid, components, time, at = std::move(field.at)](Index first, Index count,
@@ -132,7 +139,7 @@ Index FieldsOnDisk::of(Index files, Index bytes_each) {
 
 FieldsOnDisk fields_on_disk(const Case& a_case) {
     constexpr Index most_files = std::numeric_limits<Index>::max();
-    const std::vector<NamedField> fields = named_fields(*a_case.problem, nullptr, 0.0);
+    const std::vector<NamedField> fields = named_fields(a_case, nullptr, 0.0);
     const Grid& grid = a_case.shape().grid;
     const Index every = a_case.parameters.integer("output", "fields_every");
     FieldsOnDisk needs{.at_most = a_case.time.seeks_steady_state() || a_case.time.controlled(),
@@ -168,8 +175,7 @@ void write_fields(const Case& a_case, const Vector& u, double time, const std::s
     const GivenState state(a_case, u);
     SavedValues::read_on_first_rank({&state.parts()}, [&] {
         if (!is_first_rank(a_case.context)) return;
-        write_vtkhdf(path, a_case.shape().grid, named_fields(*a_case.problem, &state, time), u.context(),
-                     a_case.overwrite);
+        write_vtkhdf(path, a_case.shape().grid, named_fields(a_case, &state, time), u.context(), a_case.overwrite);
     });
 }
 
@@ -230,7 +236,7 @@ void FieldSeries::show() const {
     if (!is_first_rank(case_.context)) return;
     std::vector<TimedFile> files;
     for (const SnapshotRow& row : rows_) files.push_back({row.time, row.file});
-    write_vtkhdf_series(case_.series_path(), case_.shape().grid, named_fields(*case_.problem, nullptr, 0.0), files,
+    write_vtkhdf_series(case_.series_path(), case_.shape().grid, named_fields(case_, nullptr, 0.0), files,
                         case_.overwrite);
     record_.set_snapshots(rows_);
 }

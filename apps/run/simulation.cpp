@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <new>
 #include <utility>
 
@@ -180,12 +182,20 @@ void Simulation::allocate() {
 void Simulation::start() {
     if (!before_) {
         set_initial_state(case_, u_);
+        if (const auto bad = find_not_finite(case_.shape(), u_))
+            refuse_initial_state(case_.parameters, describe(*bad, case_.shape().grid));
         if (!case_.shape().linear)
-            if (const auto bad = find_bad_state(*case_.problem, u_))
+            if (const auto bad = case_.problem->bad_state(u_))
                 throw UsageError(
                     fmt::format("the initial state is not possible: {}", describe(*bad, case_.shape().grid)));
-        stepper_->begin(case_.time.pseudo() ? newton_->residual_norm(u_, stepper_->at_rest(u_)) : 0.0);
-        return add_diagnostics();
+        const double norm = case_.time.pseudo() ? newton_->residual_norm(u_, stepper_->at_rest(u_)) : 0.0;
+        if (!std::isfinite(norm)) refuse_initial_state(case_.parameters, fmt::format("its ||F|| is {:g}", norm));
+        stepper_->begin(norm);
+        add_diagnostics();
+        for (const DiagnosticSeries& series : outcome_.diagnostics.series)
+            if (const double value = series.values.back(); !std::isfinite(value))
+                refuse_initial_state(case_.parameters, fmt::format("its {} is {:g}", series.name, value));
+        return;
     }
     RunState before = *std::exchange(before_, std::nullopt);
     before.u.restore(u_, case_.shape().order());
@@ -345,6 +355,12 @@ void Simulation::add_diagnostics() {
     record_.add_diagnostics(stepper_->steps_done(), stepper_->time(), row);
 }
 
+bool Simulation::reached_largest_cfl() const {
+    const double largest = case_.problem->cfl_range().last;
+    return std::any_of(outcome_.steps.begin(), outcome_.steps.end(),
+                       [&](const StepRow& row) { return row.cfl >= largest * (1.0 - 1e-9); });
+}
+
 void Simulation::end(EndReason reason) {
     outcome_.end = to_string(reason);
     outcome_.code = exit_code(reason);
@@ -352,7 +368,10 @@ void Simulation::end(EndReason reason) {
     const bool no_step = reason == EndReason::time_not_finite;  // whatever became of the steps before
     const bool failed = outcome_.code == ExitCode::diverged && !no_step;
     if (failed) outcome_.code = failure_code_;
-    if (case_.shape().linear && !case_.time.controlled() && !no_step) {  // the last linear solve says how the run ended
+    if (reason == EndReason::steps_used_up && reached_largest_cfl())
+        outcome_.message += ", or raise time.cfl_max, which the steps have reached";
+    const bool steady = case_.shape().regime == Regime::steady;
+    if (case_.shape().linear && (steady || (failed && !case_.time.controlled()))) {  // the last solve says how it ended
         outcome_.message = fmt::format("{}: {}", to_string(linear_reason_), explain(linear_report_));
     } else if (failed) {
         outcome_.message = fmt::format("{} ({})", failure_, to_string(reason));

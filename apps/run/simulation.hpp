@@ -61,6 +61,8 @@ private:
     void end(EndReason reason);
     /// Keeps the state after the last step that succeeded, from which --restart goes on.
     void keep_state();
+    /// Whether a pseudo-transient step has had the largest Courant number allowed.
+    bool reached_largest_cfl() const;
 
     /// Everything that is needed to continue from here. `within`: in the middle of an attempt.
     RunState state(bool within, Index iterations, const SolverItems& krylov) const;

@@ -58,8 +58,11 @@ std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
     std::string text = fmt::format("{} accepted", accepted);
     if (const Index rejected = Index(outcome.steps.size()) - accepted) text += fmt::format(", {} rejected", rejected);
     if (!a_case.shape().linear) text += fmt::format(", {} Newton steps", newton);
-    if (!outcome.steps.empty()) {
-        const StepRow& last = outcome.steps.back();
+    const auto reached =
+        std::find_if(outcome.steps.rbegin(), outcome.steps.rend(), [](const StepRow& row) { return row.accepted; });
+    if (reached == outcome.steps.rend() && a_case.shape().regime == Regime::transient) text += "; t = 0";
+    if (reached != outcome.steps.rend()) {
+        const StepRow& last = *reached;
         if (a_case.time.pseudo())
             text += fmt::format("; CFL {:.4g}, ||F|| {:.3e} at the end", last.cfl, last.steady_residual);
         else if (a_case.shape().regime == Regime::transient)
@@ -155,6 +158,10 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
         text += line("residual", residual_text(outcome.solves.back().report));
     }
     text += line_of_steps(a_case, outcome);
+    if (!a_case.solution_belongs() && !a_case.problem->error_names().empty())
+        text += line("error",
+                     "not given: the exact solution is that of the problem's own initial state, and the run "
+                     "begins in that of initial.file");
     for (const ErrorNorm& norm : outcome.errors) text += line("error", fmt::format("{} {:.4e}", norm.name, norm.value));
     if (const std::string before = preparation_text(outcome.timers.rows()); !before.empty())
         text += line("before", before);

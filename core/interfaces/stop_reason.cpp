@@ -125,8 +125,7 @@ const char* explain(EndReason reason) {
         case EndReason::end_time_reached: return "time.end_time is reached";
         case EndReason::steady_state: return "||F|| is at most time.steady_rtol times that of the initial state";
         case EndReason::steps_used_up:
-            return "no steady state within the steps allowed; raise time.steps or time.cfl_max, or loosen "
-                   "time.steady_rtol";
+            return "no steady state within the steps allowed; raise time.steps, or loosen time.steady_rtol";
         case EndReason::step_not_solved: return "Newton's method does not solve the step";
         case EndReason::forbidden_state: return "the step ends in a state that physics forbids; take shorter steps";
         case EndReason::too_many_rejections:

@@ -156,6 +156,22 @@ class Initial(ProgramTest):
         self.expect(0, "run", "src.ini", "--fresh", "--set", "problem.seed=9")
         self.expect(2, "run", deck, "--restart", "--set", "time.steps=7", says="src.h5 has changed since")
 
+    def test_the_exact_solution_of_another_initial_state_is_not_compared_with(self):
+        """In time the solution is that of the problem's own initial state; a steady one is the same from any."""
+        tube = ("[problem]\nname = euler\ncase = sod\n[grid]\ncells = 40 1 1\n[time]\ntime_step = 5e-3\nsteps = 4\n"
+                "[solver]\nname = gmres\n[preconditioner]\nname = jacobi\n[output]\nfields = true\n")
+        self.assertTrue(self.run_json(0, "run", self.write("a.ini", tube))["errors"])
+        self.assertIn(b"density_error", (self.folder / "a.vtkhdf").read_bytes())
+        deck = self.write("b.ini", tube + "[initial]\nfile = a.h5\n")
+        shown = self.expect(0, "run", deck).stdout
+        self.assertRegex(shown, r"error +not given: the exact solution is that of the problem's own initial state")
+        self.assertNotRegex(shown, r"error +l1")
+        self.assertNotIn(b"density_error", (self.folder / "b.vtkhdf").read_bytes())
+        self.assertNotIn("error", self.expect(0, "info", "b.h5").stdout)
+        for verb in ("check", "run"):
+            self.expect(2, verb, deck, "--fresh", "--set", "expect.max_error=1",
+                        says=["expect.max_error", "initial.file", "no error to bound"])
+
     def test_another_grid_only_when_asked(self):
         self.expect(0, "run", self.write("coarse.ini", POISSON.format(cells=8)), "--set", "output.state=always")
         deck = self.write("fine.ini", POISSON.format(cells=16) + "[initial]\nfile = coarse.h5\n")

@@ -147,8 +147,40 @@ class March(ProgramTest):
         self.assertEqual(result["end"], "steady_state")
         residuals = [step["steady_residual"] for step in result["steps"]]
         self.assertLess(residuals[-1], residuals[0])
-        self.expect(3, "run", cavity, "--set", "time.steps=2", says=["steps_used_up", "time.cfl_max"])
+        few = ("run", cavity, "--fresh", "--set", "time.steps=2")
+        self.assertNotIn("time.cfl_max", self.expect(3, *few, says=["steps_used_up", "raise time.steps"]).stderr)
+        self.expect(3, *few, "--set", "time.cfl=5", "--set", "time.cfl_max=5", says=["steps_used_up", "raise time.cfl_max"])
         self.expect(0, "run", cavity, "--set", "time.steps=2", "--set", "time.steady_rtol=0")
+
+    def test_the_time_reached_is_that_of_the_state(self):
+        """Not the end of an attempt that was rejected."""
+        deck = self.write("a.ini", DISTURBED.format(time="time_step = 1e-3\nsteps = 6").replace("cells = 8", "cells = 24 24 1")
+                          .replace("rtol = 1e-4", "rtol = 1e-6\nmax_iterations = {}\n[newton]\nrtol = 1e-8\n"
+                                   "[preconditioner]\nname = struct_ilu").replace("[grid]", "fields = one\n[grid]"))
+        for cap in (33, 1):
+            with self.subTest(cap=cap):
+                text = (self.folder / deck).read_text()
+                capped = self.write(f"b{cap}.ini", text.format(cap))
+                times = [step["time"] for step in self.run_json(3, "run", capped)["steps"] if step["accepted"]]
+                self.assertEqual(bool(times), cap > 1)
+                reached = f"t = {times[-1]:.6g}" if times else "t = 0"
+                done = self.expect(3, "run", capped, "--fresh")
+                self.assertRegex(done.stdout, rf"steps .* 1 rejected.*; {reached}[,\n]")
+                if times:
+                    self.assertRegex(self.expect(0, "info", f"b{cap}.h5").stdout, rf"steps .* 1 rejected.*; {reached},")
+
+    def test_linear_and_nonlinear_runs_end_for_the_same_reasons(self):
+        linear = self.write("a.ini", TRANSPORT.format(cells=6, steps=2))
+        for words, end in (((), "steps_taken"), (("--set", "time.end_time=1e-3"), "end_time_reached")):
+            shown = self.expect(0, "run", linear, "--fresh", *words, "--set", f"expect.end={end}").stdout
+            self.assertRegex(shown, rf"ended +{end}: ")
+            self.assertTrue(self.record("a.h5")["message"].startswith(end + ": "))
+
+    def test_an_initial_state_that_is_not_finite_is_named(self):
+        deck = self.write("a.ini", DISTURBED.format(time="time_step = 1e-6\nsteps = 2"))
+        for key, value in (("mean_u", "1e300"), ("amplitude", "1e200")):
+            self.expect(2, "run", deck, "--fresh", "--set", f"problem.{key}={value}",
+                        says=["the initial state is not finite", f"problem.{key} = {value}"])
 
     def test_a_step_without_solution_keeps_the_last_good_state(self):
         deck = self.write("a.ini", PULSE.format(newton="max_iterations = 2\nrtol = 1e-3").replace("cfl = 3", "cfl = 1"))
