@@ -2,6 +2,7 @@
 #include "apps/run/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,13 @@ namespace {
 constexpr auto terminal_interval = std::chrono::milliseconds(100);
 constexpr std::chrono::steady_clock::duration line_interval = std::chrono::seconds(10);
 constexpr std::chrono::steady_clock::duration least_interval = std::chrono::seconds(1);
+
+/// The most characters of a line that a terminal shows in one row with the cursor behind it.
+std::size_t columns_of_stderr() {
+    winsize size{};
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? std::size_t(size.ws_col) - 1 : std::string::npos;
+}
 
 /// The interval between lines when many solves have taken this long.
 std::chrono::steady_clock::duration calm_interval(std::chrono::steady_clock::duration elapsed) {
@@ -36,6 +44,18 @@ std::string duration_text(double seconds) {
     const int whole = int(seconds);
     return whole < 3600 ? fmt::format("{}:{:02} min", whole / 60, whole % 60)
                         : fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
+}
+
+std::string line_of(std::vector<Figure> figures, std::size_t columns) {
+    const auto joined = [&] {
+        std::string text;
+        for (const Figure& figure : figures) text += (text.empty() ? "" : "  ") + figure.text;
+        return text;
+    };
+    const auto later = [](const Figure& a, const Figure& b) { return a.rank < b.rank; };
+    while (figures.size() > 1 && joined().size() > columns)
+        figures.erase(std::max_element(figures.begin(), figures.end(), later));
+    return joined().substr(0, columns);
 }
 
 Progress::Style Progress::style_for_stderr(bool quiet) {
@@ -91,13 +111,13 @@ void Progress::end_line() {
     line_began_ = Clock::now();
 }
 
-std::string Progress::line(const HistoryEntry& entry) const {
-    return among_many() ? march_line(entry) : solve_line(entry);
+std::vector<Figure> Progress::figures(const HistoryEntry& entry) const {
+    return among_many() ? march_figures(entry) : solve_figures(entry);
 }
 
 /// With rate = (r_k / r_0)^(1/k), the remaining time is that of the iterations needed at this rate, at most those
 /// allowed.
-std::string Progress::solve_line(const HistoryEntry& entry) const {
+std::vector<Figure> Progress::solve_figures(const HistoryEntry& entry) const {
     const double done = double(entry.iteration - first_.iteration);
     const double rate = done > 0 ? std::pow(entry.recurrence / first_.recurrence, 1.0 / done) : 1.0;
     const double allowed = double(criteria_.max_iterations - entry.iteration);
@@ -106,32 +126,38 @@ std::string Progress::solve_line(const HistoryEntry& entry) const {
                               : allowed;
     const double eta =
         done > 0 ? std::min(needed, allowed) * entry.seconds / done : std::numeric_limits<double>::infinity();
-    std::string text = fmt::format("iteration {:>5}  recurrence {:.3e}", entry.iteration, entry.recurrence);
-    text += std::isnan(truth_) ? "  true --       " : fmt::format("  true {:.3e}", truth_);
-    return text +
-           fmt::format("  rate {:.3f}  elapsed {}  ETA {}", rate, duration_text(entry.seconds), duration_text(eta));
+    return {{0, fmt::format("iteration {:>5}", entry.iteration)},
+            {1, fmt::format("recurrence {:.3e}", entry.recurrence)},
+            {3, std::isnan(truth_) ? "true --       " : fmt::format("true {:.3e}", truth_)},
+            {4, fmt::format("rate {:.3f}", rate)},
+            {5, "elapsed " + duration_text(entry.seconds)},
+            {2, "ETA " + duration_text(eta)}};
 }
 
-std::string Progress::march_line(const HistoryEntry& entry) const {
-    std::string text;
+std::vector<Figure> Progress::march_figures(const HistoryEntry& entry) const {
+    std::vector<Figure> all;
     if (march_.many_steps()) {
-        text = fmt::format("step {}", march_.step);
-        if (march_.steps) text += fmt::format(" of {}{}", march_.at_most ? "at most " : "", *march_.steps);
-        text +=
-            std::isnan(march_.cfl) ? fmt::format("  t {:.4g}", march_.time) : fmt::format("  CFL {:.4g}", march_.cfl);
-        text += fmt::format("  dt {:.3g}  ", march_.dt);
+        const std::string of =
+            march_.steps ? fmt::format(" of {}{}", march_.at_most ? "at most " : "", *march_.steps) : "";
+        all.push_back({0, fmt::format("step {}{}", march_.step, of)});
+        all.push_back(
+            {1, std::isnan(march_.cfl) ? fmt::format("t {:.4g}", march_.time) : fmt::format("CFL {:.4g}", march_.cfl)});
+        all.push_back({7, fmt::format("dt {:.3g}", march_.dt)});
     }
-    if (!std::isnan(march_.to_steady)) text += fmt::format("||F||/||F initial|| {:.1e}  ", march_.to_steady);
-    if (march_.judged)
-        text += fmt::format("Newton {}  ||F||/||F0|| {:.1e}  ", march_.newton,
-                            march_.first_norm > 0.0 ? march_.norm / march_.first_norm : 0.0);
+    if (!std::isnan(march_.to_steady)) all.push_back({3, fmt::format("||F||/||F initial|| {:.1e}", march_.to_steady)});
+    if (march_.judged) {
+        all.push_back({5, fmt::format("Newton {}", march_.newton)});
+        all.push_back(
+            {4, fmt::format("||F||/||F0|| {:.1e}", march_.first_norm > 0.0 ? march_.norm / march_.first_norm : 0.0)});
+    }
     const std::chrono::duration<double> elapsed = Clock::now() - began_;
-    text +=
-        fmt::format("iterations {:>3}  residual {:.1e}  elapsed {}", step_iterations_ + (ended_ ? 0 : entry.iteration),
-                    entry.recurrence, duration_text(elapsed.count()));
-    if (!march_.many_steps()) return text;
-    return text +
-           fmt::format("  ETA {}{}", march_.at_most ? "at most " : "", duration_text(march_eta(elapsed.count())));
+    all.push_back({6, fmt::format("iterations {:>3}", step_iterations_ + (ended_ ? 0 : entry.iteration))});
+    all.push_back({8, fmt::format("residual {:.1e}", entry.recurrence)});
+    all.push_back({9, "elapsed " + duration_text(elapsed.count())});
+    if (march_.many_steps())
+        all.push_back(
+            {2, fmt::format("ETA {}{}", march_.at_most ? "at most " : "", duration_text(march_eta(elapsed.count())))});
+    return all;
 }
 
 double Progress::march_eta(double elapsed) const {
@@ -143,11 +169,11 @@ double Progress::march_eta(double elapsed) const {
 
 void Progress::print(const HistoryEntry& entry) {
     if (style_ == Style::terminal) {
-        fmt::print(stderr, "\r{}\033[K", line(entry));
+        fmt::print(stderr, "\r{}\033[K", line_of(figures(entry), columns_of_stderr()));
         std::fflush(stderr);
         open_ = true;
     } else {
-        logging::info("{}", line(entry));
+        logging::info("{}", line_of(figures(entry)));
         while (next_ <= entry.iteration) next_ *= 2;
     }
     printed_at_ = Clock::now();

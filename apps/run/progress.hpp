@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Progress on stderr: one line that is overwritten on a terminal, plain lines elsewhere.
+// Progress on stderr: one line that is overwritten on a terminal, plain lines elsewhere. On a terminal the line is as
+// long as a row allows, with the most important figures, since one that wraps could not be overwritten.
 //
 // A single linear solve shows its iterations. A run of many solves shows where it is in time, how far Newton's method
 // has come, the iterations of the step so far, and how long the rest takes at the speed so far.
@@ -12,6 +13,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/interfaces/history.hpp"
 #include "core/interfaces/solver.hpp"
@@ -42,6 +44,14 @@ struct March {
 /// "1.5 s", "3:20 min", "2:05 h", or "--" for more than 100 hours.
 std::string duration_text(double seconds);
 
+/// A figure of a line of progress.
+struct Figure {
+    int rank;  ///< 0: the most important one
+    std::string text;
+};
+/// The figures in one line of at most so many characters: the least important ones are left out where it is too long.
+std::string line_of(std::vector<Figure> figures, std::size_t columns = std::string::npos);
+
 class Progress {
 public:
     enum class Style { none, terminal, lines };
@@ -61,9 +71,9 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     bool among_many() const { return march_.many(); }
-    std::string line(const HistoryEntry& entry) const;
-    std::string solve_line(const HistoryEntry& entry) const;
-    std::string march_line(const HistoryEntry& entry) const;
+    std::vector<Figure> figures(const HistoryEntry& entry) const;
+    std::vector<Figure> solve_figures(const HistoryEntry& entry) const;
+    std::vector<Figure> march_figures(const HistoryEntry& entry) const;
     /// Seconds until the end of the run at the speed so far; infinity if it is not known.
     double march_eta(double elapsed) const;
     void print(const HistoryEntry& entry);

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the program under test ($HYPERPLANE) in a scratch folder."""
 
+import fcntl
 import json
 import os
 import pathlib
 import pty
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import unittest
 
 from one_process import in_one_process
@@ -106,9 +109,11 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(process.stderr.close)
         return process
 
-    def shown_on_terminal(self, *words, stdout=None):
-        """The output of a successful run on a terminal: stderr, and stdout unless it is redirected."""
+    def shown_on_terminal(self, *words, stdout=None, columns=0):
+        """The output of a successful run on a terminal: stderr, and stdout unless it is redirected. With `columns` the
+        terminal says that it is as wide."""
         ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stderr=theirs,
                                    stdout=theirs if stdout is None else stdout)
         os.close(theirs)

@@ -34,6 +34,21 @@ class Progress(ProgramTest):
         norms = [float(re.search(r"F0\|\| (\S+)", line)[1]) for line in lines if "Newton 2" in line]
         self.assertTrue(norms and max(norms) < 1.0)
 
+    def test_a_line_is_no_wider_than_the_terminal(self):
+        """It could not be overwritten where it wraps. What matters most remains."""
+        pulse = self.write("a.ini", PULSE)
+        cavity = self.write("b.ini", CAVITY.format(cells="7 6 5"))
+        poisson = self.write("c.ini", POISSON.format(cells=24))
+        for deck, first, figures in ((pulse, "step", ("t", "ETA")), (cavity, "step", ("CFL", "ETA")), (poisson, "iteration", ())):
+            for columns in (80, 40):
+                with self.subTest(deck=deck, columns=columns):
+                    shown = self.shown_on_terminal("run", deck, "--fresh", stdout=subprocess.DEVNULL, columns=columns).decode()
+                    lines = [line for line in re.split(r"[\r\n]", shown.replace("\x1b[K", "")) if line.startswith(first + " ")]
+                    self.assertTrue(lines)
+                    self.assertLess(max(map(len, lines)), columns)
+                    for figure in figures:
+                        self.assertIn(f"  {figure} ", lines[-1])
+
     def test_a_run_to_a_steady_state(self):
         deck = self.write("a.ini", CAVITY.format(cells="17 16 15"))
         shown = self.shown_on_terminal("run", deck, stdout=subprocess.DEVNULL).decode()
