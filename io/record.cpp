@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/record.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -104,6 +105,24 @@ struct RecordWriter::Impl {
     std::string not_kept = {};  ///< why the state could not be kept; empty: it was
     std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
     std::string part() const { return data.path + ".part"; }
+    /// Sets how the run ended.
+    void end(const std::string& status, ExitCode exit_code, const std::string& message) {
+        close_part(status);
+        data.status = status;
+        data.exit_code = int(exit_code);
+        data.message = message;
+    }
+    /// Replaces FILE.part, which says that the run goes on, by what is known without the state, if there is room.
+    void tell_failure(const std::string& message) {
+        end("failed", ExitCode::file, message);
+        data.has_state = false;
+        data.state = {};
+        try {
+            write_record(data, part(), {FileKind::record}, overwrite);
+        } catch (const FileError&) {
+            // It stays as it was.
+        }
+    }
     /// Sets how long the newest part has taken, and how it ended.
     void close_part(const std::string& ended) {
         data.parts.back().seconds = seconds_since(begin);
@@ -271,13 +290,14 @@ void RecordWriter::publish() {
 void RecordWriter::finish(const std::string& status, ExitCode exit_code, const std::string& message,
                           const std::string& file) {
     if (!impl_->written) return;
-    if (!impl_->not_kept.empty()) throw FileError(impl_->not_kept);
-    RecordData& d = impl_->data;
-    impl_->close_part(status);
-    d.status = status;
-    d.exit_code = int(exit_code);
-    d.message = message;
-    write_record(d, file.empty() ? d.path : file, {FileKind::record}, impl_->overwrite);
+    impl_->end(status, exit_code, message);
+    try {
+        if (!impl_->not_kept.empty()) throw FileError(impl_->not_kept);
+        write_record(impl_->data, file.empty() ? impl_->data.path : file, {FileKind::record}, impl_->overwrite);
+    } catch (const FileError& error) {
+        impl_->tell_failure(fmt::format("{}; the record could not be written: {}", message, error.what()));
+        throw;
+    }
     unlink(impl_->part().c_str());
 }
 
@@ -290,6 +310,10 @@ RecordData read_record(const std::string& path) {
         const hdf5::Group root = hdf5::Group::root(file, hdf5::Mode::read, path);
         if (root.has_group("candidates"))
             throw FileError(path + ": holds a comparison, not the record of a run (hyperplane info shows it)");
+        if (root.has_group("VTKHDF"))
+            throw FileError(path +
+                            ": holds fields for ParaView, not the record of a run; hyperplane plot NAME.h5, the record "
+                            "beside it, draws them");
         if (root.has_attribute("study_schema_version"))
             throw FileError(path +
                             ": holds the collected cases of a study, not the record of a run (hyperplane info "

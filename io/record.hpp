@@ -3,7 +3,8 @@
 //
 // A record is built in memory and written to disk only as whole files (io/atomic_file.hpp): each `publish` replaces
 // FILE.part; `finish` writes FILE and removes FILE.part. So a run that is killed leaves a readable FILE.part with
-// status = running, never a FILE that looks finished.
+// status = running, never a FILE that looks finished; one whose FILE does not fit on the disk leaves FILE.part with
+// status = failed.
 #pragma once
 
 #include <limits>
@@ -147,7 +148,8 @@ public:
     /// Replaces FILE.part; the status stays "running". If it throws FileError, the earlier FILE.part is as before.
     void publish();
     /// Sets status (ok | failed | preempted), a message and the exit code, writes FILE and removes FILE.part. If it
-    /// throws FileError, both files are as before. If another `file` is named, that is written in place of FILE.
+    /// throws FileError, FILE is as before, and FILE.part says that the run failed, without the state, or is as before
+    /// where there is no room for that either. If another `file` is named, that is written in place of FILE.
     void finish(const std::string& status, ExitCode exit_code, const std::string& message,
                 const std::string& file = "");
 

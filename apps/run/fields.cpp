@@ -60,6 +60,8 @@ private:
     mutable Index first_ = 0;      ///< the block row at which it begins
 };
 
+constexpr Index bytes_of_record = 32 * 1024;  // of the shortest ones, without a state
+
 using FieldValues = std::function<void(Index first, Index count, double* values)>;
 
 /// The mean of a field of numbers over the points, summed in their order, so that it does not depend on layout, threads
@@ -159,16 +161,33 @@ Index room_for_fields(const Case& a_case) {
     return free + bytes_below(a_case.series_folder());
 }
 
-void check_room_for_fields(const Case& a_case, Index written) {
-    if (a_case.parameters.integer("output", "fields_every") == 0) return;
+Index bytes_at_end(const Case& a_case) {
+    const std::string& kept = a_case.parameters.text("output", "state");
+    const bool state = kept == "always" || (kept == "auto" && a_case.shape().regime != Regime::steady);
+    const Index vector = a_case.shape().grid.points() * a_case.shape().dof * Index(sizeof(double));
+    Index bytes = bytes_of_record;
+    if (state) bytes += (1 + a_case.time.vectors()) * vector;
+    if (a_case.parameters.boolean("output", "fields")) bytes += fields_on_disk(a_case).bytes_each;
+    return bytes;
+}
+
+void check_room_on_disk(const Case& a_case, Index written) {
+    const Index room = room_for_fields(a_case), at_end = bytes_at_end(a_case);
     const FieldsOnDisk needs = fields_on_disk(a_case);
+    const bool has_series = a_case.parameters.integer("output", "fields_every") > 0;
     const Index missing = needs.at_most || !needs.files ? 1 : std::max<Index>(0, *needs.files - written);
-    const Index room = room_for_fields(a_case), bytes = FieldsOnDisk::of(missing, needs.bytes_each);
-    if (bytes > room)
+    const Index series = has_series ? FieldsOnDisk::of(missing, needs.bytes_each) : 0;
+    if (series > room)
         throw FileError(
             fmt::format("output.fields_every: {} files of {} are {}, and the disk of {} has {} left; raise "
                         "the key, or set output.file to a name on another disk",
-                        missing, in_mib(needs.bytes_each), in_mib(bytes), a_case.record_path(), in_mib(room)));
+                        missing, in_mib(needs.bytes_each), in_mib(series), a_case.record_path(), in_mib(room)));
+    if (at_end > room - series)
+        throw FileError(
+            fmt::format("{}: record, state and final fields take at least {}{}, and that disk has {} left; set "
+                        "output.file to a name on another disk, or do without output.fields or output.state",
+                        a_case.record_path(), in_mib(at_end),
+                        has_series ? fmt::format(", and the series of fields {}", in_mib(series)) : "", in_mib(room)));
 }
 
 void write_fields(const Case& a_case, const Vector& u, double time, const std::string& path) {

@@ -34,8 +34,11 @@ FieldsOnDisk fields_on_disk(const Case& a_case);
 /// Bytes of the disk that a run of the case can fill: what is free there, and its own earlier series.
 Index room_for_fields(const Case& a_case);
 
-/// Throws FileError if the disk has no room for the files of the series that are still to be written.
-void check_room_for_fields(const Case& a_case, Index written);
+/// Bytes of the disk that the record of a run takes at the least, with its final state, and the final fields.
+Index bytes_at_end(const Case& a_case);
+
+/// Throws FileError if the disk has no room for those, and for the files of the series beyond the first `written`.
+void check_room_on_disk(const Case& a_case, Index written);
 
 /// Writes the fields of a state in the host's memory to the file `path`; every rank must call it.
 void write_fields(const Case& a_case, const Vector& u, double time, const std::string& path);

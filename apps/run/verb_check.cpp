@@ -231,6 +231,7 @@ int check_verb(const Invocation& invocation) {
     if (invocation.has("header")) return check_header(asked, invocation.has("json"));
     const Case a_case = case_of_largest_rank(asked, WithoutGpu::plan);
     refuse_initial_file_among_outputs(a_case);
+    if (a_case.parameters.integer("output", "fields_every") == 0) check_room_on_disk(a_case, 0);
     const Needs needs = needs_of(a_case);
     for (const std::string& warning : a_case.problem->warnings()) logging::warn("{}", warning);
     if (const std::string& warning = a_case.plan.warning; !warning.empty())

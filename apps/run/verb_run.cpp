@@ -177,10 +177,10 @@ struct Beginning {
             a_case.guard_outputs();
             if (!lock) lock = std::make_unique<RecordLock>(a_case.record_path(), invocation, a_case.record_key());
             before = find_beginning(a_case, restart);
-            if (before) check_initial_file_unchanged(a_case, *before);
+            if (before) check_initial_file_unchanged(a_case, before->record);
             if (!before && initial_file_is_missing(a_case)) check_initial_file(a_case);
             if (!before) refuse_initial_file_among_outputs(a_case);
-            check_room_for_fields(a_case, before ? Index(before->record.snapshots.size()) : 0);
+            check_room_on_disk(a_case, before ? Index(before->record.snapshots.size()) : 0);
         }
         if (of_first_rank(a_case.context, before.has_value()) == 0.0) return std::nullopt;
         return before ? before : find_beginning(a_case, restart);

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from program import MATRIX, POISSON, PROGRAM, ProgramTest, chain
+from program import MATRIX, POISSON, PROGRAM, TRANSPORT, ProgramTest, chain
 
 
 class Files(ProgramTest):
@@ -175,6 +175,42 @@ class Files(ProgramTest):
         self.expect(7, "run", deck, "--set", "output.fields=true", limit=no_room_for_fields, says="a.vtkhdf")
         self.assertFalse((self.folder / "a.vtkhdf").exists())
         self.assertEqual(self.record("a.h5")["exit_code"], 7)
+
+    def on_small_disk(self, bytes_there, command):
+        """Runs a command of the shell in the scratch folder, in which disk/ is a file system of so many bytes."""
+        (self.folder / "disk").mkdir(exist_ok=True)
+        mounted = f"mount -t tmpfs -o size={bytes_there} none disk"
+        if subprocess.run(["unshare", "-rm", "sh", "-c", mounted], cwd=self.folder, capture_output=True).returncode:
+            self.skipTest("no small file system can be mounted here")
+        return subprocess.run(["unshare", "-rm", "sh", "-c", f"{mounted} && {command}"], cwd=self.folder, text=True,
+                              capture_output=True, timeout=300)
+
+    def test_a_disk_without_room_for_state_and_final_fields(self):
+        """It is seen before the work."""
+        deck = self.write("a.ini", TRANSPORT.format(cells=24, steps=2))  # a state is 108 KiB
+        run = f"{PROGRAM} run {deck} --set output.file=disk/a.h5"
+        for bytes_there, more in ((102400, ""), (204800, " --set output.fields=true")):
+            for verb in (run, run.replace(" run ", " check ")):
+                done = self.on_small_disk(bytes_there, verb + more + "; code=$?; ls disk; exit $code")
+                self.assertEqual(done.returncode, 7, done.stdout + done.stderr)
+                self.assertIn("record, state and final fields take at least", done.stderr)
+                self.assertNotIn("iteration", done.stdout + done.stderr)
+                self.assertNotIn("a.h5", done.stdout)
+
+    def test_a_record_that_did_not_fit_does_not_say_that_it_runs(self):
+        deck = self.write("a.ini", TRANSPORT.format(cells=24, steps=2))
+        self.expect(0, "run", deck, "--set", "output.state=never")
+        small = (self.folder / "a.h5").stat().st_size
+        self.expect(0, "run", deck, "--fresh")
+
+        def no_room_for_the_state():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (small + 20000, small + 20000))
+
+        self.expect(7, "run", deck, "--set", "output.file=b.h5", limit=no_room_for_the_state, says="b.h5: cannot write")
+        self.assertFalse((self.folder / "b.h5").exists())
+        left = self.record("b.h5.part")
+        self.assertEqual((left["status"], left["exit_code"]), ("failed", 7))
+        self.assertIn("the record could not be written", left["message"])
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
     def test_standard_output_full(self):
