@@ -211,8 +211,11 @@ ParameterTable expect_parameters() {
          .key = "max_drift",
          .type = ParameterType::text,
          .default_value = "",
-         .description = "NAME BOUND, NAME BOUND, ...: at every step each of these diagnostics differs from its initial "
-                        "value by at most its bound times the largest of its absolute values"},
+         .description =
+             "NAME BOUND, NAME BOUND, ...: at every step each of these diagnostics differs from its initial "
+             "value by at most its bound times the largest of its absolute values. A diagnostic whose exact value is "
+             "zero, such as the mean of a state of mean 0, is rounding alone and meets no such bound: bound its "
+             "last value by diagnostic, min_diagnostic and max_diagnostic"},
         {.section = "expect",
          .key = "never_rising",
          .type = ParameterType::text,

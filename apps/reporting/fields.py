@@ -199,6 +199,20 @@ def strip(record):
                   "with the same colours for the same values.")
 
 
+def shown_state(record):
+    """What the fields of a record are of, in words."""
+    steps = record.steps
+    none = "accepted" in steps and len(steps) > 0 and np.isfinite(steps.dt[-1]) and not (steps.accepted == 1).any()
+    return (f"The initial state of {record.label}, of which no step was completed" if none else
+            f"The final state of {record.label}")
+
+
+def shown_part(state):
+    """Where the points of a slice lie, in words."""
+    long = [axis for axis in range(3) if state.extents[axis] > 1]
+    return "in the plane through the middle of the shortest axis" if len(long) > 1 else f"along {AXES[(long or [0])[0]]}"
+
+
 def section(records):
     """A slice of each field of the records that have them, and of their series; empty if none has."""
     parts = []
@@ -207,8 +221,8 @@ def section(records):
         if shown:
             words = "; ".join(f"{part.name} between {number(part.values.min())} and {number(part.values.max())}"
                               for part in shown)
-            parts.append(figure(picture(shown), f"Slices of the final state of {record.label}: {words}.",
-                                f"The final state of {record.label}, in the plane through the middle of the shortest axis."))
+            parts.append(figure(picture(shown), f"{shown_state(record)}: {words}.",
+                                f"{shown_state(record)}, {shown_part(record.fields)}."))
         parts.append(strip(record))
     parts = [part for part in parts if part]
     return "<h2>What came out</h2>" + "".join(parts) if parts else ""

@@ -42,6 +42,11 @@ class FieldsTest(ProgramTest):
         self.assertEqual(disk(0)["files"], 4)
         self.assertEqual(disk(7, f"time.steps={most}", "output.fields_every=1")["bytes"], most)
 
+    def test_info_of_a_file_of_fields_says_what_it_is(self):
+        self.expect(0, "run", self.write("a.ini", POISSON.format(cells=6)), "--set", "output.fields=true")
+        said = self.expect(7, "info", "a.vtkhdf", says=["holds fields for ParaView", "hyperplane plot"]).stderr
+        self.assertNotIn("schema_version", said)
+
     def series(self, name):
         """{file of the series: its bytes}"""
         return {path.name: path.read_bytes() for path in sorted((self.folder / f"{name}_series").iterdir())}

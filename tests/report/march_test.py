@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 try:
     import h5py
@@ -99,6 +100,15 @@ class MarchTest(unittest.TestCase):
         _, panels = self.panels({"iterations": (7, 5), "march": {"conserved": True}})
         self.assertIn("mass − (3)", panels)
         self.assertAlmostEqual(panels["mass − (3)"].curves[0][1][-1], 2e-12, delta=1e-15)
+
+    def test_captions_say_what_is_drawn(self):
+        """A state that no step has left is the initial one, and the fields of a tube are lines."""
+        begun, stopped = self.load({"iterations": (7,), "march": {}}, {"iterations": (7,), "march": {}})
+        stopped.steps.accepted[:] = 0
+        self.assertTrue(fields.shown_state(begun).startswith("The final state of "))
+        self.assertTrue(fields.shown_state(stopped).startswith("The initial state of "))
+        for extents, words in (((40, 1, 1), "along x"), ((1, 1, 9), "along z"), ((9, 8, 1), "shortest axis"), ((9, 8, 7), "shortest axis")):
+            self.assertIn(words, fields.shown_part(SimpleNamespace(extents=extents)))
 
     def test_the_run_ended_as_a_whole(self):
         """The table says why the run ended, not its last solve."""
