@@ -127,12 +127,12 @@ void announce(const Case& a_case) {
 }
 
 /// Tells the state of initial.file in which a run begins, or in which an earlier part of it began.
-void tell_initial_state(const Case& a_case, const std::optional<RecordData>& before, RecordHeader& header) {
+void tell_initial_state(const Case& a_case, const std::optional<Continued>& before, RecordHeader& header) {
     if (!a_case.parameters.is_set("initial", "file")) return;
     if (!before) {
         header.environment[initial_state_item] = mark_of_initial_file(a_case);
-    } else if (const auto told = before->environment.find(initial_state_item); told != before->environment.end()) {
-        header.environment.insert(*told);
+    } else if (const auto& earlier = before->record.environment; earlier.contains(initial_state_item)) {
+        header.environment.emplace(initial_state_item, earlier.at(initial_state_item));
     }
 }
 
