@@ -253,10 +253,11 @@ TEST(NavierStokes, WarnsOfStepsTooShortForThePressure) {
     for (const auto& [cells, reynolds, doubled] : {Measured{"5", "1", 8.3e-4}, Measured{"9", "1", 1.8e-4},
                                                    Measured{"5", "100", 8.5e-3}, Measured{"9", "100", 3.7e-3}}) {
         const auto warnings = [&](double step) {
+            const std::string text = fmt::format("{}", step);
             return make_problem("navier_stokes", {{"grid.cells", cells},
                                                   {"problem.case", "ethier_steinman"},
                                                   {"problem.reynolds", reynolds},
-                                                  {"time.time_step", fmt::format("{}", step)}})
+                                                  {"time.time_step", text.c_str()}})
                 ->warnings();
         };
         EXPECT_TRUE(warnings(1.4 * doubled).empty()) << cells << " " << reynolds;
