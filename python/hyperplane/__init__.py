@@ -23,10 +23,11 @@ docs/python.md shows all of it; docs/record.md, docs/compare.md and docs/study.m
 """
 
 from .collection import Comparison, Study
+from .errors import RunError, SolveError
 from .fields import State
-from .linear import LinearSolver, Solution, SolveError, preconditioner, solve
+from .linear import LinearSolver, Solution, preconditioner, solve
 from .load import load, load_all, with_labels
-from .program import RunError, compare, run, study
+from .program import compare, run, study
 from .record import Record, RecordError, Value
 from .table import Table
 

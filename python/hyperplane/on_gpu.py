@@ -3,7 +3,6 @@
 
 import sys
 
-USAGE = 2  # exit code of the program
 HOST, PINNED = 1, 3  # DLPack's device types of the host's memory
 DOUBLE, INT32, INT64 = "<f8", "<i4", "<i8"
 

@@ -10,18 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .errors import RunError
 from .load import load
 
 # Exit codes with which a run has ended and left a record: the record says how.
 WITH_RECORD = (0, 3, 4, 5, 8)
-
-
-class RunError(Exception):
-    """The program could not do what it was asked to. `exit_code` is its exit code, the message what it said."""
-
-    def __init__(self, exit_code, message):
-        super().__init__(message)
-        self.exit_code = exit_code
 
 
 def find_program():

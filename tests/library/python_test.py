@@ -27,7 +27,7 @@ sys.path[:0] = [os.environ["HYPERPLANE_MODULE"], str(ROOT / "tests/docs")]
 
 import hyperplane  # noqa: E402
 from document import blocks  # noqa: E402
-from hyperplane.linear import _arrays  # noqa: E402
+from hyperplane.arrays import arrays_of  # noqa: E402
 
 
 def laplacian(side=12):
@@ -189,7 +189,7 @@ class Arrays(unittest.TestCase):
         blocks_of_4 = laplacian().tobsr((4, 4))
         blocks_of_4.sort_indices()
         for a in (laplacian(), blocks_of_4):
-            row_begin, columns, values, block = _arrays(a)
+            row_begin, columns, values, block = arrays_of(a)
             for passed, held in ((row_begin, a.indptr), (columns, a.indices), (values, a.data)):
                 self.assertEqual(passed.__array_interface__["data"], held.__array_interface__["data"])
         a = sparse.random(80, 80, 0.5, random_state=1).tobsr((20, 20))
