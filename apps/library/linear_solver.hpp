@@ -26,7 +26,7 @@ struct SolverSettings {
     /// the matrix: struct_ilu of a StencilMatrix, sync_free_ilu of a SparseMatrix. The section may be left out where
     /// only one has the key: {"rtol", "1e-10"}. scaling.name scales the preconditioner of a SparseMatrix.
     std::map<std::string, std::string> keys{};
-    /// OpenMP threads of this process; 0 leaves the number to OpenMP. Results do not depend on it.
+    /// OpenMP threads of this process, at most 4096; 0 leaves the number to OpenMP. Results do not depend on it.
     int threads = 0;
     /// Number of the GPU to use, as `hyperplane list devices` has it; empty: the CPU.
     std::optional<int> gpu{};

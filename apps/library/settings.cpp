@@ -20,6 +20,8 @@
 namespace hyperplane {
 namespace {
 
+constexpr int most_threads = 4096;  // that device.threads of a deck allows
+
 const Provenance given_by_program{Provenance::Source::command_line, "SolverSettings::keys"};
 
 /// "solver.rtol" as section and key.
@@ -52,6 +54,9 @@ public:
         add_component("solver", solvers());
         add_component("preconditioner", preconditioners());
         add_component("scaling", scalings());
+        if (settings_.threads < 0 || settings_.threads > most_threads)
+            errors_.push_back(fmt::format("SolverSettings::threads: expected integer >= 0 and <= {}, got {}",
+                                          most_threads, settings_.threads));
         for (const auto& [name, value] : settings_.keys) set(name, value);
         if (errors_.empty()) check_conditions();
         if (!errors_.empty()) throw UsageError(fmt::format("{}", fmt::join(errors_, "\n")));

@@ -9,7 +9,7 @@
 namespace hyperplane {
 
 /// All keys that apply to a kind of matrix, with defaults where none is given; aliases of components are replaced by
-/// their names. Throws one UsageError that names every wrong key.
+/// their names. Throws one UsageError that names every wrong key, and a wrong number of threads.
 Parameters parameters_of(const SolverSettings& settings, MatrixKind kind);
 
 }  // namespace hyperplane

@@ -11,6 +11,8 @@ from . import arrays, on_gpu, show
 from .errors import NO_DEVICE, SolveError, refusal
 from .program import value_text
 
+MOST_THREADS = 4096  # that device.threads of a deck allows
+
 
 @dataclass(repr=False)
 class Solution:
@@ -42,7 +44,7 @@ class LinearSolver:
 
     A: a square sparse matrix of SciPy or CuPy, or an object whose method tocsr makes one of SciPy. Values of CSR and BSR in
     float64 are read where they are, and must not change before `update`. solver, preconditioner, scaling: names as in a
-    deck; **keys: their keys, as in a deck, such as rtol=1e-10 or fill_level=1. threads: 0 leaves their number
+    deck; **keys: their keys, as in a deck, such as rtol=1e-10 or fill_level=1. threads: at most 4096; 0 leaves their number
     to OpenMP. backend: "cpu", or "cuda" for the GPU `device`, to which SciPy's arrays are copied; None: where A lies. Where
     A lies in a GPU's memory, vectors do so, too. Raises SolveError.
     """
@@ -58,8 +60,8 @@ class LinearSolver:
         if device is not None and not self.on_gpu and backend != "cuda":
             raise refusal(f"device is {device}, the number of a GPU, and the solve is on the CPU; give "
                           'backend="cuda", too, or leave out device')
-        if not isinstance(threads, numbers.Integral) or threads < 0:
-            raise refusal(f"threads: expected an integer >= 0, got {threads!r}")
+        if not isinstance(threads, numbers.Integral) or not 0 <= threads <= MOST_THREADS:
+            raise refusal(f"threads: expected integer >= 0 and <= {MOST_THREADS}, got {threads!r}")
         keys = {"solver.name": solver, "preconditioner.name": preconditioner, "scaling.name": scaling, **keys}
         settings = {"keys": {key: value_text(value) for key, value in keys.items()}, "threads": threads}
         if self.on_gpu:

@@ -175,6 +175,9 @@ TEST(LinearSolver, NamesEveryWrongKey) {
         "unknown key 'fill_levle'; solver cg and preconditioner jacobi have", refusal([&] {
             LinearSolver(a, {.keys = {{"fill_levle", "1"}, {"solver.name", "cg"}, {"preconditioner.name", "jacobi"}}});
         }));
+    for (const int threads : {-1, 4097})
+        expect_in("SolverSettings::threads: expected integer >= 0 and <= 4096, got " + std::to_string(threads),
+                  refusal([&] { LinearSolver(a, {.threads = threads}); }));
     expect_in("no solver is called 'cgs'; there are cg,", refusal([&] {
                   LinearSolver(a, {.keys = {{"solver.name", "cgs"}}});
               }));

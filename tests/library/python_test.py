@@ -243,8 +243,9 @@ class Refusals(unittest.TestCase):
         self.assertIn("struct_ilu takes matrices on a grid alone", self.refusal(2, a, b, preconditioner="struct_ilu"))
         self.assertIn("cg needs a symmetric matrix", self.refusal(2, unsymmetric(), np.ones(300), solver="cg"))
         self.assertIn("expected cpu or cuda", self.refusal(2, a, b, backend="gpu"))
-        self.assertIn("threads: expected an integer >= 0, got 'all'", self.refusal(2, a, b, threads="all"))
-        self.assertIn("threads: expected an integer >= 0, got -1", self.refusal(2, a, b, threads=-1))
+        for threads in ("all", -1, 4097, 100000, 1.5):
+            self.assertIn(f"threads: expected integer >= 0 and <= 4096, got {threads!r}",
+                          self.refusal(2, a, b, threads=threads))
         self.assertIn("device is 1, the number of a GPU", self.refusal(2, a, b, device=1))
         self.assertTrue(hyperplane.solve(a, b, **{"solver.rtol": 1e-3}).converged)
 
