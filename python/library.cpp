@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Python module hyperplane._library: hyperplane/linear_solver.hpp for python/hyperplane/linear.py. What users
-// give is checked and converted in python/hyperplane/arrays.py. Arrays have the types named here and are read where they
-// are; others are refused. Arrays in a GPU's memory are given by address and length (python/hyperplane/on_gpu.py).
+// give is checked and converted in python/hyperplane/arrays.py. Arrays have the types named here and are read where
+// they are; others are refused. Arrays in a GPU's memory are given by address and length (python/hyperplane/on_gpu.py).
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

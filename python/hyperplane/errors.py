@@ -12,6 +12,9 @@ class SolveError(Exception):
         super().__init__(reason)
         self.code, self.reason = code, reason
 
+    def __reduce__(self):  # Exception would be made again from its message alone
+        return type(self), (self.code, self.reason), self.__dict__
+
 
 class RunError(Exception):
     """The program could not do what it was asked to. `exit_code` is its exit code, the message what it said."""
@@ -19,6 +22,9 @@ class RunError(Exception):
     def __init__(self, exit_code, message):
         super().__init__(message)
         self.exit_code = exit_code
+
+    def __reduce__(self):
+        return type(self), (self.exit_code, str(self)), self.__dict__
 
 
 def refusal(reason):

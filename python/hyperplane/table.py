@@ -31,7 +31,9 @@ class Table(Mapping):
         return self._columns[name]
 
     def __getattr__(self, name):
-        if not name.startswith("_") and name in self._columns:
+        if name.startswith("_"):  # also of an object without its own attributes yet, as copy and pickle make it
+            raise AttributeError(f"a Table has no attribute '{name}'")
+        if name in self._columns:
             return self._columns[name]
         raise AttributeError(f"no column is called '{name}'; there are {', '.join(self._columns)}")
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What hyperplane.solve makes of matrices and vectors that are not as it expects them."""
+"""What hyperplane.solve makes of matrices and vectors that are not as it expects them, and its errors in other processes."""
 
 import decimal
 import fractions
+import multiprocessing
 import os
+import pickle
 import sys
 import unittest
 
@@ -136,6 +138,26 @@ class Vectors(Inputs):
             self.assertIn("b is no vector of real numbers", self.refusal(hyperplane.solve, a, b))
         for one in (1, True, np.float32(1.0), np.longdouble(1.0), fractions.Fraction(1), decimal.Decimal(1)):
             self.assertEqual(hyperplane.solve(a, [one] * 12).right_hand_side, np.sqrt(12.0))
+
+
+def refused(rows):
+    return hyperplane.solve(line(), np.ones(rows))
+
+
+class Processes(unittest.TestCase):
+    def test_errors_go_through_pickle(self):
+        for error, numbers in ((hyperplane.SolveError(5, "why"), "code"), (hyperplane.RunError(7, "why"), "exit_code")):
+            error.cases = 3
+            same = pickle.loads(pickle.dumps(error))
+            self.assertIs(type(same), type(error))
+            self.assertEqual((str(same), getattr(same, numbers), same.cases), ("why", getattr(error, numbers), 3))
+        self.assertEqual(pickle.loads(pickle.dumps(hyperplane.SolveError(5, "why"))).reason, "why")
+
+    def test_a_pool_ends_with_the_error(self):
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            self.assertTrue(pool.apply_async(refused, [12]).get(timeout=60).converged)
+            with self.assertRaisesRegex(hyperplane.SolveError, "b has 11 elements"):
+                pool.apply_async(refused, [11]).get(timeout=60)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@
 Run by ctest with a Python that has h5py; leaves with code 77, skipped, without it.
 """
 
+import copy
 import math
 import os
+import pickle
 import signal
 import sys
 import tempfile
@@ -178,6 +180,23 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual((found.study, found.swept), ("sizes", ["grid.cells", "preconditioner.name"]))
         self.assertEqual(found.cases.status.tolist(), ["done", "waiting"])
         self.assertEqual(list(found.records), ["preconditioner=jacobi,cells=16"])
+
+    def test_copies_and_pickles(self):
+        compared, cases = self.folder / "c.h5", self.folder / "s.h5"
+        make_comparison(compared, {"cg+struct_ilu": 20, "cg+jacobi": 60})
+        make_study(cases, {("jacobi", 16): 20}, waiting=[("jacobi", 32)])
+        run = hyperplane.load(self.record())
+        run.extents = (4, 3, 1)
+        self.fields("run.vtkhdf")
+        run.hold_fields()
+        for copied in (copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))):
+            for value in (run, hyperplane.load(compared), hyperplane.load(cases), run.history):
+                same = copied(value)
+                self.assertEqual((type(same), repr(same)), (type(value), repr(value)))
+            self.assertEqual(copied(run.history).iteration.tolist(), run.history.iteration.tolist())
+            self.assertEqual(copied(run).fields["u"].sum(), 66.0)
+        with self.assertRaisesRegex(AttributeError, "'_repr_svg_'"):
+            run.history._repr_svg_  # as notebooks ask
 
     def test_labels(self):
         def labels(*paths):
