@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .errors import RunError
+from .errors import FILE_ERROR, USAGE, RunError
 from .load import load
 
 # Exit codes with which a run has ended and left a record: the record says how.
@@ -19,13 +19,26 @@ WITH_RECORD = (0, 3, 4, 5, 8)
 
 def find_program():
     """The program: $HYPERPLANE, that of the prefix in which this module lies, or the one on the search path."""
+    if named := os.environ.get("HYPERPLANE"):
+        fault = ("does not exist" if not os.path.exists(named) else "is no file" if not os.path.isfile(named) else
+                 "is not executable" if not os.access(named, os.X_OK) else "")
+        if fault:
+            raise RunError(FILE_ERROR, f"the environment variable HYPERPLANE names {named}, which {fault}; set it to the "
+                                       "program's file, or unset it")
+        return os.path.abspath(named)
     here = Path(__file__).resolve()
-    places = [os.environ.get("HYPERPLANE"), here.parents[3] / "bin/hyperplane",
-              here.parents[2] / "build/release/apps/hyperplane", shutil.which("hyperplane")]
+    places = [here.parents[3] / "bin/hyperplane", here.parents[2] / "build/release/apps/hyperplane",
+              shutil.which("hyperplane")]
     for place in places:
         if place and os.access(place, os.X_OK) and Path(place).is_file():
             return str(place)
-    raise RunError(7, "the program hyperplane was not found; name it in the environment variable HYPERPLANE")
+    raise RunError(FILE_ERROR, "the program hyperplane was not found; name it in the environment variable HYPERPLANE")
+
+
+def name_of(program):
+    """The program's name in messages, with where it comes from."""
+    named = os.environ.get("HYPERPLANE")
+    return f"the program {program}" + (", which the environment variable HYPERPLANE names," if named else "")
 
 
 def value_text(value):
@@ -42,7 +55,7 @@ def value_text(value):
 def on_one_line(text):
     """The text, which is a value's."""
     if len(text.splitlines()) > 1 or text.endswith(("\n", "\r")):
-        raise RunError(2, f"deck: {text!r} has a line break, and a value is on one line")
+        raise RunError(USAGE, f"deck: {text!r} has a line break, and a value is on one line")
     return text
 
 
@@ -66,11 +79,11 @@ def sections_of(deck):
     for name, value in deck.items():
         section, dot, key = str(name).partition(".")
         if not dot and not isinstance(value, dict):
-            raise RunError(2, f"deck: '{name}' is {value!r}; expected sections with keys, as in "
+            raise RunError(USAGE, f"deck: '{name}' is {value!r}; expected sections with keys, as in "
                               '{"problem": {"name": "poisson"}, "grid": {"cells": 64}}')
         keys = {key: value} if dot else value
         for twice in keys.keys() & sections.setdefault(section, {}).keys():
-            raise RunError(2, f"deck: {section}.{twice} is given twice")
+            raise RunError(USAGE, f"deck: {section}.{twice} is given twice")
         sections[section].update(keys)
     return sections
 
@@ -96,7 +109,7 @@ def deck_file(deck):
     """The path of a deck. A dictionary becomes a file in the current folder, to which the names in it refer."""
     if not isinstance(deck, dict):
         if not isinstance(deck, (str, os.PathLike)):
-            raise RunError(2, f"deck: expected the name of a file, or a dictionary such as "
+            raise RunError(USAGE, f"deck: expected the name of a file, or a dictionary such as "
                               f'{{"problem": {{"name": "poisson"}}}}; got a {type(deck).__name__}')
         yield os.fspath(deck)
         return
@@ -109,7 +122,7 @@ def deck_file(deck):
 def settings(changes):
     """--set words of {"solver.rtol": 1e-10}, of ["solver.rtol=1e-10"], or of "solver.rtol=1e-10"."""
     if not isinstance(changes, (dict, str, list, tuple, type(None))):
-        raise RunError(2, f"set: expected a dictionary, a text or a list of texts; got a {type(changes).__name__}")
+        raise RunError(USAGE, f"set: expected a dictionary, a text or a list of texts; got a {type(changes).__name__}")
     texts = [changes] if isinstance(changes, str) else changes or ()
     pairs = changes.items() if isinstance(changes, dict) else (text.split("=", 1) for text in texts)
     return [word for key, value in pairs for word in ("--set", f"{key}={value_text(value)}")]
@@ -148,7 +161,7 @@ def record_of(deck, changes, output):
     pairs = [word.partition("=") for word in settings(changes)[1::2]]
     set_to = [unquoted(value, comment=None) for name, _, value in pairs if name.strip() == "output.file"]
     if output and set_to and set_to[-1] not in ("", os.fspath(output)):
-        raise RunError(2, f"output={os.fspath(output)!r} and set output.file={set_to[-1]!r} both name the record's "
+        raise RunError(USAGE, f"output={os.fspath(output)!r} and set output.file={set_to[-1]!r} both name the record's "
                           "file, and only one is written; leave one of them out")
     if output:
         return os.fspath(output), False
@@ -158,9 +171,14 @@ def record_of(deck, changes, output):
 
 def start(words, progress, allowed=(0,)):
     """Runs the program; returns its exit code. What it says goes to stderr with `progress`; errors are raised."""
-    command = [find_program(), *words] + ([] if progress else ["--quiet"])
+    program = find_program()
+    command = [program, *words] + ([] if progress else ["--quiet"])
     said = []
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
+        raise RunError(FILE_ERROR, f"{name_of(program)} cannot be started: {error.strerror}") from error
+    with process:
         try:
             for line in process.stderr:
                 said.append(line)
@@ -171,8 +189,17 @@ def start(words, progress, allowed=(0,)):
             raise
     if process.returncode not in allowed:
         errors = [line for line in said if not line.startswith("info:")] or said
-        raise RunError(process.returncode, "".join(errors).strip() or f"exit code {process.returncode}")
+        raise RunError(process.returncode, "".join(errors).strip() or
+                       f"{name_of(program)} ended with exit code {process.returncode} and said nothing")
     return process.returncode
+
+
+def load_written(path, exit_code):
+    """The file that the program has written, unless it is another program."""
+    if not os.path.exists(path):
+        raise RunError(exit_code or FILE_ERROR, f"{name_of(find_program())} ended with exit code {exit_code} and wrote no "
+                                                "record; is it hyperplane?")
+    return load(path)
 
 
 def run(deck, *, set=None, progress=False, output=None, restart=False):
@@ -188,8 +215,9 @@ def run(deck, *, set=None, progress=False, output=None, restart=False):
         kept, named = record_of(deck, set, output)
         record = kept or os.path.join(scratch, "run.h5")
         naming = [] if named else ["--set", f"output.file={record}"]
-        start(["run", file, *settings(set), *naming] + ["--restart"] * restart, progress, WITH_RECORD)
-        return load(record) if kept else load(record).hold_fields()
+        code = start(["run", file, *settings(set), *naming] + ["--restart"] * restart, progress, WITH_RECORD)
+        written = load_written(record, code)
+        return written if kept else written.hold_fields()
 
 
 def compare(deck, *, preconditioners=(), solvers=(), auto=False, reps=None, set=None, progress=False, output=None):
@@ -200,8 +228,7 @@ def compare(deck, *, preconditioners=(), solvers=(), auto=False, reps=None, set=
         for option, names in (("--preconditioners", preconditioners), ("--solvers", solvers)):
             words += [option, names if isinstance(names, str) else ",".join(names)] if names else []
         words += ["--reps", str(reps)] if reps is not None else []
-        start(words, progress, WITH_RECORD)
-        return load(path)
+        return load_written(path, start(words, progress, WITH_RECORD))
 
 
 def study(deck, *, jobs=1, progress=False, output=None):
@@ -214,5 +241,4 @@ def study(deck, *, jobs=1, progress=False, output=None):
             Path(file).write_text(to_deck(deck), encoding="utf-8")
         path = os.fspath(output).removesuffix(".h5") if output else os.path.join(scratch, "study")
         start(["study", "run", file, "--jobs", str(jobs)], progress, (0, 8))
-        start(["study", "collect", file, "-o", path], progress)
-        return load(path + ".h5")
+        return load_written(path + ".h5", start(["study", "collect", file, "-o", path], progress))

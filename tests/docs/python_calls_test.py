@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls of hyperplane.run, compare, study and load that cannot work: which error they raise, and what it says."""
+
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[2]
+
+try:
+    import h5py  # noqa: F401
+except ImportError as missing:
+    print(f"skipped: {missing} ({sys.executable})")
+    sys.exit(77)
+
+sys.path[:0] = [str(ROOT / "python")]
+
+import hyperplane  # noqa: E402
+
+POISSON = {"problem": {"name": "poisson"}, "grid": {"cells": 6}, "solver": {"name": "cg"}}
+
+
+class Calls(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+
+    def refusal(self, code, call, *arguments, **options):
+        with self.assertRaises(hyperplane.RunError) as caught:
+            call(*arguments, **options)
+        self.assertEqual(caught.exception.exit_code, code)
+        return str(caught.exception)
+
+
+class Program(Calls):
+    def test_a_program_that_cannot_be_one(self):
+        Path("text").write_text("text")
+        Path("script").write_text("text")
+        os.chmod("script", 0o755)
+        for named, words in (("none", "names none, which does not exist"), (".", "names ., which is no file"),
+                             ("text", "names text, which is not executable"),
+                             ("script", "script, which the environment variable HYPERPLANE names, cannot be started: Exec")):
+            with mock.patch.dict(os.environ, HYPERPLANE=named):
+                self.assertRegex(self.refusal(7, hyperplane.run, POISSON), words)
+
+    def test_another_program(self):
+        calls = ((hyperplane.run, POISSON), (hyperplane.compare, POISSON),
+                 (hyperplane.study, {**POISSON, "sweep": {"grid.cells": [4, 5]}}))
+        for call, deck in calls:
+            with mock.patch.dict(os.environ, HYPERPLANE="/bin/true"):
+                self.assertIn("the program /bin/true, which the environment variable HYPERPLANE names, ended with exit "
+                              "code 0 and wrote no record", self.refusal(7, call, deck))
+            with mock.patch.dict(os.environ, HYPERPLANE="/bin/false"):
+                self.assertIn("HYPERPLANE names, ended with exit code 1 and said nothing", self.refusal(1, call, deck))
+
+    def test_a_relative_name(self):
+        os.symlink(os.environ["HYPERPLANE"], "mine")
+        with mock.patch.dict(os.environ, HYPERPLANE="mine"):
+            self.assertEqual(hyperplane.run(POISSON).status, "ok")
+
+
+if __name__ == "__main__":
+    unittest.main()
