@@ -3,6 +3,7 @@
 
 import os
 import re
+from collections.abc import Iterable
 
 import h5py
 
@@ -26,7 +27,9 @@ def read_any(path, file):
 
 def load(path):
     """Reads a Record, a Comparison or a Study; raises a RecordError that names the file and what is wrong with it."""
-    path = os.fspath(path)
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise RecordError(f"load: expected the name of a file; got {path!r}")
+    path = os.fsdecode(path)
     if os.path.isdir(path):
         raise RecordError(f"{path}: is a folder; name the records in it")
     if not os.path.isfile(path):
@@ -57,7 +60,12 @@ def _lack(error):
 
 
 def load_all(paths):
-    """The records of all these files, also those within comparisons and studies, each with a label of its own."""
+    """The records of all these files, or of one, also those within comparisons and studies, each with a label of its
+    own."""
+    if isinstance(paths, (str, bytes, os.PathLike)):
+        paths = [paths]
+    elif not isinstance(paths, Iterable):
+        raise RecordError(f"load_all: expected names of files; got {paths!r}")
     return with_labels([load(path) for path in paths])
 
 

@@ -2,6 +2,7 @@
 """Starts the program hyperplane from Python: runs, comparisons and studies of decks, which may be dictionaries."""
 
 import contextlib
+import numbers
 import os
 import re
 import shutil
@@ -124,6 +125,9 @@ def settings(changes):
     if not isinstance(changes, (dict, str, list, tuple, type(None))):
         raise RunError(USAGE, f"set: expected a dictionary, a text or a list of texts; got a {type(changes).__name__}")
     texts = [changes] if isinstance(changes, str) else changes or ()
+    for text in () if isinstance(changes, dict) else texts:
+        if not isinstance(text, str) or "=" not in text:
+            raise RunError(USAGE, f'set: expected texts such as "solver.rtol=1e-10"; got {text!r}')
     pairs = changes.items() if isinstance(changes, dict) else (text.split("=", 1) for text in texts)
     return [word for key, value in pairs for word in ("--set", f"{key}={value_text(value)}")]
 
@@ -159,12 +163,13 @@ def record_of(deck, changes, output):
     """The file that a run is asked to write, and whether words of --set or the deck name it already: `output`, or
     output.file. "" if nobody names one."""
     pairs = [word.partition("=") for word in settings(changes)[1::2]]
+    output = file_name("output", output) if output else ""
     set_to = [unquoted(value, comment=None) for name, _, value in pairs if name.strip() == "output.file"]
-    if output and set_to and set_to[-1] not in ("", os.fspath(output)):
-        raise RunError(USAGE, f"output={os.fspath(output)!r} and set output.file={set_to[-1]!r} both name the record's "
+    if output and set_to and set_to[-1] not in ("", output):
+        raise RunError(USAGE, f"output={output!r} and set output.file={set_to[-1]!r} both name the record's "
                           "file, and only one is written; leave one of them out")
     if output:
-        return os.fspath(output), False
+        return output, False
     named = set_to[-1] if set_to else output_file_of(deck)
     return named, bool(named)
 
@@ -215,19 +220,51 @@ def run(deck, *, set=None, progress=False, output=None, restart=False):
         kept, named = record_of(deck, set, output)
         record = kept or os.path.join(scratch, "run.h5")
         naming = [] if named else ["--set", f"output.file={record}"]
-        code = start(["run", file, *settings(set), *naming] + ["--restart"] * restart, progress, WITH_RECORD)
+        code = start(["run", file, *settings(set), *naming] + flag("restart", restart), progress, WITH_RECORD)
         written = load_written(record, code)
         return written if kept else written.hold_fields()
+
+
+def names_text(option, names):
+    """The names of solvers or preconditioners, of a text or of texts, as the command line has them."""
+    try:
+        listed = [names] if isinstance(names, str) else [] if names is None else list(names)
+    except TypeError:
+        listed = [names]
+    if not all(isinstance(name, str) for name in listed):
+        raise RunError(USAGE, f'{option}: expected names, such as ["jacobi", "none"] or "jacobi, none"; got {names!r}')
+    return ",".join(listed)
+
+
+def file_name(option, name):
+    if not isinstance(name, (str, os.PathLike)):
+        raise RunError(USAGE, f"{option}: expected the name of a file; got {name!r}")
+    return os.fspath(name)
+
+
+def flag(option, value):
+    """--OPTION, if the value is True."""
+    if value not in (True, False):
+        raise RunError(USAGE, f"{option}: expected True or False; got {value!r}")
+    return [f"--{option}"] if value else []
+
+
+def number(option, value):
+    """--OPTION with a number that begins with 1."""
+    if not isinstance(value, numbers.Integral) or value < 1:
+        raise RunError(USAGE, f"{option}: expected integer >= 1, got {value!r} (--{option})")
+    return [f"--{option}", str(value)]
 
 
 def compare(deck, *, preconditioners=(), solvers=(), auto=False, reps=None, set=None, progress=False, output=None):
     """Compares solvers and preconditioners on a deck's first linear system; returns the Comparison."""
     with deck_file(deck) as file, tempfile.TemporaryDirectory() as scratch:
-        path = os.fspath(output) if output else os.path.join(scratch, "compare.h5")
-        words = ["compare", file, "-o", path, *settings(set)] + ["--auto"] * auto
-        for option, names in (("--preconditioners", preconditioners), ("--solvers", solvers)):
-            words += [option, names if isinstance(names, str) else ",".join(names)] if names else []
-        words += ["--reps", str(reps)] if reps is not None else []
+        path = file_name("output", output) if output else os.path.join(scratch, "compare.h5")
+        words = ["compare", file, "-o", path, *settings(set), *flag("auto", auto)]
+        for option, names in (("preconditioners", preconditioners), ("solvers", solvers)):
+            text = names_text(option, names)
+            words += [f"--{option}", text] if text else []
+        words += number("reps", reps) if reps is not None else []
         return load_written(path, start(words, progress, WITH_RECORD))
 
 
@@ -239,6 +276,6 @@ def study(deck, *, jobs=1, progress=False, output=None):
             deck = sections_of(deck)
             deck["sweep"] = {**deck.get("sweep", {}), "folder": os.path.join(scratch, "cases")}
             Path(file).write_text(to_deck(deck), encoding="utf-8")
-        path = os.fspath(output).removesuffix(".h5") if output else os.path.join(scratch, "study")
-        start(["study", "run", file, "--jobs", str(jobs)], progress, (0, 8))
+        path = file_name("output", output).removesuffix(".h5") if output else os.path.join(scratch, "study")
+        start(["study", "run", file, *number("jobs", jobs)], progress, (0, 8))
         return load_written(path + ".h5", start(["study", "collect", file, "-o", path], progress))

@@ -64,5 +64,36 @@ class Program(Calls):
             self.assertEqual(hyperplane.run(POISSON).status, "ok")
 
 
+class Arguments(Calls):
+    def test_of_another_type(self):
+        jacobi = {"preconditioners": "jacobi"}
+        for call, options, words in (
+                (hyperplane.compare, {"preconditioners": 3}, 'preconditioners: expected names, such as .*; got 3'),
+                (hyperplane.compare, {"solvers": ["cg", None]}, r"solvers: expected names, .*; got \['cg', None\]"),
+                (hyperplane.compare, {"auto": "setup"}, "auto: expected True or False; got 'setup'"),
+                (hyperplane.compare, {"reps": 0}, r"reps: expected integer >= 1, got 0 \(--reps\)"),
+                (hyperplane.compare, {"reps": "many", **jacobi}, "reps: expected integer >= 1, got 'many'"),
+                (hyperplane.compare, {"output": 3, **jacobi}, "output: expected the name of a file; got 3"),
+                (hyperplane.study, {"jobs": 0}, "jobs: expected integer >= 1, got 0"),
+                (hyperplane.study, {"output": 3}, "output: expected the name of a file; got 3"),
+                (hyperplane.run, {"output": 3}, "output: expected the name of a file; got 3"),
+                (hyperplane.run, {"restart": "yes"}, "restart: expected True or False; got 'yes'"),
+                (hyperplane.run, {"set": "solver.rtol"}, 'set: expected texts such as "solver.rtol=1e-10"; got'),
+                (hyperplane.run, {"set": [3]}, 'set: expected texts such as "solver.rtol=1e-10"; got 3')):
+            with self.subTest(options):
+                self.assertRegex(self.refusal(2, call, POISSON, **options), words)
+        self.assertEqual(os.listdir(), [])
+
+    def test_of_load(self):
+        for path in (None, 3, ["x.h5"]):
+            with self.assertRaisesRegex(hyperplane.RecordError, "load: expected the name of a file"):
+                hyperplane.load(path)
+        with self.assertRaisesRegex(hyperplane.RecordError, "load_all: expected names of files; got None"):
+            hyperplane.load_all(None)
+        hyperplane.run(POISSON, output="x.h5")
+        for one in ("x.h5", b"x.h5", Path("x.h5")):
+            self.assertEqual([record.path for record in hyperplane.load_all(one)], ["x.h5"])
+
+
 if __name__ == "__main__":
     unittest.main()
