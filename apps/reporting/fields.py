@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from hyperplane.fields import states_of
+from hyperplane.fields import final_state, states_of
 
 from .markup import figure, number
 from .plots import drawn, legend_below, look
@@ -102,7 +102,7 @@ def profile_of(state, name, along, through=()):
 
 def slices(record):
     """The slices of all fields of a record's final state; none if its file is missing or of another grid."""
-    state = record.fields
+    state = final_state(record)
     if state is None:
         return []
     found = [slice_of(state, name) for name in state]

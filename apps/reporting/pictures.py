@@ -4,6 +4,8 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from hyperplane.fields import final_state
+
 from . import fields, march
 from .markup import number
 from .plots import NO_CURVE, count_iterations, draw_curves, drawn, has_curve, sentence
@@ -22,7 +24,7 @@ class PlotError(Exception):
 
 def field_names(record):
     """The names of fields, and of a vector's components."""
-    state = record.fields
+    state = final_state(record)
     names = []
     for name in state or ():
         names += [name] + ([f"{name}_{axis}" for axis in AXES] if state[name].ndim == 4 else [])
@@ -93,7 +95,7 @@ def check_time(states, time, option):
 def states_at(record, times):
     """The states that --time chooses, those of the series that are nearest to its times: the final one without it."""
     if times is None:
-        return [record.fields]
+        return [final_state(record)]
     states = record.states
     if not states:
         raise PlotError(f"--time {times}: the record has no series of fields; output.fields_every = N keeps one")
@@ -144,7 +146,7 @@ def draw(record, names, plane=None, line=None, times=None):
     """The figure of these names; without names of all fields, or of all histories where there are none."""
     known_fields, (known_histories, axis) = field_names(record), histories(record)
     if not names:
-        names = list(record.fields or ()) or list(known_histories)
+        names = list(final_state(record) or ()) or list(known_histories)
     if not names:
         raise PlotError(f"{record.path} holds nothing that can be drawn yet: no fields and no iterations")
     unknown = [name for name in names if name not in known_fields and name not in known_histories]

@@ -70,7 +70,7 @@ class Study:
 
 def read_labelled(path, group, name, member):
     record = read_run(path, group[member])
-    record.label = name
+    record.label, record.within = name, True
     return record
 
 

@@ -124,9 +124,21 @@ def _stem_of(path):
     return path[:-3] if name.endswith(".h5") and name != ".h5" and not name.endswith("..h5") else path + "."
 
 
+def path_of(record):
+    """The file of the final state."""
+    return _stem_of(record.path) + ".vtkhdf"
+
+
+def lack_of(record):
+    """Why there is no final state, where the run wrote one."""
+    path = path_of(record)
+    why = "is damaged, or of another grid than the record" if os.path.isfile(path) else "no such file; move it back there"
+    return f"{path}: {why} (the run with the record {record.path} wrote its fields there, since output.fields = true)"
+
+
 def final_state(record):
     """The state of the file NAME.vtkhdf beside a record NAME.h5, else the last one of its series; None without any."""
-    found = open_state(_stem_of(record.path) + ".vtkhdf", record.extents)
+    found = open_state(path_of(record), record.extents)
     if found:
         found.time = last_time(record)
         return found

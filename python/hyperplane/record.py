@@ -11,6 +11,7 @@ from . import fields, show
 from .table import Table
 
 SCHEMA_VERSIONS = (1, 2)
+WITH_FIELDS = (0, 3, 8)  # exit codes of runs that write the file of output.fields
 
 
 class RecordError(Exception):
@@ -62,6 +63,7 @@ class Record:
     peak_total: int = 0  # bytes
     predicted_total: int = 0
     limit: float = float("nan")  # bandwidth of the memory in GB/s, NaN if it was not measured
+    within: bool = False  # a comparison or study holds it, beside which there are no fields
     label: str = ""  # short; unique among records that were loaded together
     _held: tuple = None  # the final state and the series, where they were read ahead
 
@@ -78,8 +80,15 @@ class Record:
 
     @property
     def fields(self):
-        """The fields of the final state (output.fields), a State: name -> array (z, y, x); None if there are none."""
-        return self._held[0] if self._held else fields.final_state(self)
+        """The fields of the final state (output.fields), a State: name -> array (z, y, x); None if the run wrote none.
+        Raises a RecordError if the file that it wrote is not beside the record, or cannot be used."""
+        if self._held:
+            return self._held[0]
+        found = fields.final_state(self)
+        wrote = self.value("output.fields") in ("true", "yes", "on") and self.exit_code in WITH_FIELDS and not self.within
+        if found is None and wrote:
+            raise RecordError(fields.lack_of(self))
+        return found
 
     @property
     def states(self):
@@ -88,7 +97,7 @@ class Record:
 
     def hold_fields(self):
         """Reads all fields, so that the files beside the record are not needed any more; returns the record."""
-        final, states = self.fields, self.states
+        final, states = fields.final_state(self), self.states
         for state in filter(None, (final, *states)):
             state.read()
         self._held = (final, states)

@@ -28,6 +28,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "python"
 sys.path.insert(0, str(SOURCES))
 
 import hyperplane  # noqa: E402
+from hyperplane.record import Value  # noqa: E402
 from hyperplane.sealed import try_in_child  # noqa: E402
 
 try:
@@ -130,6 +131,27 @@ class ModuleTest(unittest.TestCase):
         (self.folder / "run.vtkhdf").unlink()
         self.assertEqual(run.fields["u"].sum(), 66.0)
         self.assertEqual(run.states[0]["u"].sum(), 66.0)
+
+    def test_fields_that_were_moved(self):
+        run = hyperplane.load(self.record())
+        run.extents, run.deck["output.fields"] = (4, 3, 1), Value("true")
+        for exit_code in (0, 3, 8):
+            run.exit_code = exit_code
+            with self.assertRaisesRegex(hyperplane.RecordError, r"run\.vtkhdf: no such file; .*run\.h5 wrote its fields there"):
+                run.fields["u"]
+        (self.folder / "run.vtkhdf").write_text("text")
+        with self.assertRaisesRegex(hyperplane.RecordError, r"run\.vtkhdf: is damaged, or of another grid"):
+            run.fields["u"]
+        (self.folder / "run.vtkhdf").unlink()
+        run.exit_code = 5  # it ended before there were fields
+        self.assertIsNone(run.fields)
+        run.exit_code = 0
+        self.assertIsNone(run.hold_fields().fields)
+        compared = self.folder / "c.h5"
+        make_comparison(compared, {"cg+jacobi": 60})
+        of_comparison = hyperplane.load(compared).records["cg+jacobi"]
+        of_comparison.deck["output.fields"] = Value("true")
+        self.assertIsNone(of_comparison.fields)
 
     def test_a_matrix_from_a_file_has_no_grid(self):
         run = hyperplane.load(self.record())
