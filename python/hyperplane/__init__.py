@@ -31,5 +31,7 @@ from .program import compare, run, study
 from .record import Record, RecordError, Value
 from .table import Table
 
+__version__ = "0.2.0"
+
 __all__ = ["Comparison", "LinearSolver", "Record", "RecordError", "RunError", "Solution", "SolveError", "State", "Study",
            "Table", "Value", "compare", "load", "load_all", "preconditioner", "run", "solve", "study", "with_labels"]

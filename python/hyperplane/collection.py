@@ -4,7 +4,7 @@
 from dataclasses import dataclass, field
 
 from . import show
-from .record import RecordError, read_run, read_table, text
+from .record import RecordError, read_run, read_table, text, without_temporary
 from .table import Table
 
 STUDY_SCHEMA_VERSIONS = (1, 2)
@@ -15,7 +15,7 @@ class Comparison:
     """The file of `hyperplane compare` (docs/compare.md): one linear system, solved by several candidates."""
 
     path: str
-    deck: str  # as the user named it
+    deck: str  # as the user named it; "deck" where it was a dictionary
     exit_code: int
     baseline: str  # the candidate that ratios refer to
     best: str  # the fastest that converged; empty if none did
@@ -76,6 +76,7 @@ def read_labelled(path, group, name, member):
 
 def read_comparison(path, file):
     attributes = {name: text(file.attrs[name]) for name in ("deck", "baseline", "best", "recommendation")}
+    attributes["deck"] = without_temporary(attributes["deck"])
     table = read_table(file["table"])
     return Comparison(
         path=path, exit_code=int(file.attrs["exit_code"]), **attributes,
@@ -90,6 +91,6 @@ def read_study(path, file):
         raise RecordError(f"{path}: study schema {version}; this module reads schemas 1 and 2")
     cases = read_table(file["cases"])
     return Study(
-        path=path, study=text(file.attrs["study"]), source=text(file["source"][()]), cases=cases,
+        path=path, study=without_temporary(text(file.attrs["study"])), source=text(file["source"][()]), cases=cases,
         records={name: read_labelled(path, file["records"], name, name)
                  for name in cases.name if name in file["records"]})

@@ -77,6 +77,11 @@ class LinearSolver:
             self._solver = _library().Solver(*arrays.arrays_of(A), **settings,
                                              gpu=(device or 0) if backend == "cuda" else None)
         self.shape, self.dtype = A.shape, np.dtype(np.float64)
+        self._method = f"{keys['solver.name']} + {keys['preconditioner.name']}"
+        self._place = "a GPU" if self.on_gpu or backend == "cuda" else "the CPU"
+
+    def __repr__(self):
+        return f"<LinearSolver of {self.shape[0]} rows: {self._method} on {self._place}>"
 
     def update(self, A):
         """Takes new values of a matrix of the same pattern; what follows from the pattern alone is kept."""

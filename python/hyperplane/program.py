@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .errors import FILE_ERROR, USAGE, RunError
 from .load import load
+from .record import DICTIONARY, without_temporary
 
 # Exit codes with which a run has ended and left a record: the record says how.
 WITH_RECORD = (0, 3, 4, 5, 8)
@@ -54,9 +55,9 @@ def value_text(value):
 
 
 def on_one_line(text):
-    """The text, which is a value's."""
+    """The text, which is a section's, a key's or a value's."""
     if len(text.splitlines()) > 1 or text.endswith(("\n", "\r")):
-        raise RunError(USAGE, f"deck: {text!r} has a line break, and a value is on one line")
+        raise RunError(USAGE, f"deck: {text!r} has a line break; a section, a key and a value are on one line each")
     return text
 
 
@@ -95,13 +96,13 @@ def to_deck(deck):
     "8, 16"."""
     lines = []
     for section, keys in sections_of(deck).items():
-        lines.append(f"[{section}]")
+        lines.append(f"[{on_one_line(section)}]")
         for key, value in keys.items():
             many = section == "sweep" and isinstance(value, (list, tuple))
             as_in_a_deck = section == "sweep" and isinstance(value, str) and "," in value and "." in key
             text = (", ".join(quoted(value_text(one), special=";#,") for one in value) if many
                     else listed(value) if as_in_a_deck else quoted(value_text(value)))
-            lines.append(f"{key} = {text}")
+            lines.append(f"{on_one_line(str(key))} = {text}")
     return "\n".join(lines) + "\n"
 
 
@@ -114,7 +115,7 @@ def deck_file(deck):
                               f'{{"problem": {{"name": "poisson"}}}}; got a {type(deck).__name__}')
         yield os.fspath(deck)
         return
-    with tempfile.NamedTemporaryFile("w", suffix=".ini", prefix="hyperplane-", dir=".", encoding="utf-8") as file:
+    with tempfile.NamedTemporaryFile("w", suffix=".ini", prefix=DICTIONARY, dir=".", encoding="utf-8") as file:
         file.write(to_deck(deck))
         file.flush()
         yield os.path.relpath(file.name)
@@ -174,6 +175,14 @@ def record_of(deck, changes, output):
     return named, bool(named)
 
 
+def in_words(said):
+    """What the program says, without the name of a dictionary's file and with Python's functions in place of verbs."""
+    file = DICTIONARY + r"\w+\.ini"
+    said = re.sub(f"hyperplane study plan {file} checks its cases, .* one of them", "hyperplane.study(deck) runs its cases", said)
+    said = re.sub(f"hyperplane (study|run|compare)( run)? {file}", r"hyperplane.\1(deck)", said)
+    return without_temporary(said)
+
+
 def start(words, progress, allowed=(0,)):
     """Runs the program; returns its exit code. What it says goes to stderr with `progress`; errors are raised."""
     program = find_program()
@@ -186,6 +195,7 @@ def start(words, progress, allowed=(0,)):
     with process:
         try:
             for line in process.stderr:
+                line = in_words(line)
                 said.append(line)
                 if progress:
                     print(line, end="", file=sys.stderr, flush=True)

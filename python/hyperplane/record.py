@@ -11,6 +11,7 @@ from . import fields, show
 from .table import Table
 
 SCHEMA_VERSIONS = (1, 2)
+DICTIONARY = "hyperplane-dictionary-"  # how the name of a file begins that a dictionary becomes for a while
 WITH_FIELDS = (0, 3, 8)  # exit codes of runs that write the file of output.fields
 
 
@@ -193,6 +194,11 @@ def text(value):
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
+def without_temporary(said):
+    """The text with "deck" in place of the file, and its lines, that a dictionary was for a while."""
+    return re.sub(DICTIONARY + r"[a-z0-9_]{8}(\.ini(:\d+)?)?", "deck", said)
+
+
 def parse_deck(ini):
     """{"section.key": Value} of a resolved deck, `key = value  ; provenance` a line."""
     section, found = "", {}
@@ -206,7 +212,7 @@ def parse_deck(ini):
             key, value, provenance = match.groups()
             if len(value) > 1 and value[0] == value[-1] == '"':
                 value = value[1:-1].replace('""', '"')
-            found[f"{section}.{key}"] = Value(value, provenance or "")
+            found[f"{section}.{key}"] = Value(value, without_temporary(provenance or ""))
     return found
 
 

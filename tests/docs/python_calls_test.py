@@ -95,5 +95,29 @@ class Arguments(Calls):
             self.assertEqual([record.path for record in hyperplane.load_all(one)], ["x.h5"])
 
 
+class Dictionaries(Calls):
+    """The file that a dictionary becomes for a while is named nowhere."""
+
+    def test_in_messages(self):
+        wrong = self.refusal(2, hyperplane.run, {**POISSON, "solver": {"rtol": "x"}})
+        self.assertIn("error: deck: solver.rtol: expected a finite number, got 'x'", wrong)
+        varied = self.refusal(2, hyperplane.run, {**POISSON, "sweep": {"grid.cells": [4, 5]}})
+        self.assertIn("deck: with a section [sweep] this is a study: hyperplane.study(deck) runs its cases", varied)
+        self.assertNotIn(".ini", wrong + varied)
+
+    def test_in_results(self):
+        compared = hyperplane.compare(POISSON, preconditioners="jacobi,none", reps=1, output="c.h5")
+        self.assertEqual(repr(compared), f"<Comparison of 2 candidates for deck, fastest: {compared.best}>")
+        cases = hyperplane.study({**POISSON, "sweep": {"grid.cells": [4, 5]}})
+        self.assertEqual(repr(cases), "<Study deck: 2 of 2 cases have a result>")
+        for record in (*compared.records.values(), *cases.records.values(), hyperplane.run(POISSON)):
+            self.assertEqual(record.deck["problem.name"].provenance, "deck")
+        self.assertEqual(hyperplane.load("c.h5").deck, "deck")
+
+    def test_line_breaks(self):
+        for deck in ({**POISSON, "solver": {"rtol = 1e-3\nname": "cg"}}, {**POISSON, "grid]\n[solver": {"name": "cg"}}):
+            self.assertIn("has a line break", self.refusal(2, hyperplane.run, deck))
+
+
 if __name__ == "__main__":
     unittest.main()

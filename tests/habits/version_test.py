@@ -44,6 +44,8 @@ def main():
         "CHANGELOG.md": entries[0][0] if entries else "none",
         "CITATION.cff": re.search(r"^version: (\S+)$", read("CITATION.cff"), re.M)[1],
         "python/pyproject.toml": re.search(r'^version = "(\S+)"$', read("python/pyproject.toml"), re.M)[1],
+        "python/hyperplane/__init__.py": re.search(r'^__version__ = "(\S+)"$', read("python/hyperplane/__init__.py"),
+                                                   re.M)[1],
         "hyperplane --version": subprocess.run([os.environ["HYPERPLANE"], "--version"], capture_output=True, text=True,
                                                check=True).stdout.split()[1],
     }

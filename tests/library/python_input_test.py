@@ -108,6 +108,11 @@ class Matrices(Inputs):
         other = type("Other", (), {"shape": a.shape, "tocsr": lambda self: a})()
         np.testing.assert_array_equal(hyperplane.solve(other, b).x, hyperplane.solve(a, b).x)
 
+    def test_a_solver_says_what_it_is(self):
+        self.assertEqual(repr(hyperplane.LinearSolver(line(), solver="cg", preconditioner="jacobi")),
+                         "<LinearSolver of 12 rows: cg + jacobi on the CPU>")
+        self.assertEqual(hyperplane.__version__, hyperplane.linear._library().version)
+
 
 class Vectors(Inputs):
     def test_shapes(self):
