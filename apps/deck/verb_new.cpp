@@ -150,11 +150,14 @@ private:
         return text.empty() ? "" : fmt::format("\n{}[{}]\n", comment(explain_section(section)), section) + text;
     }
 
-    /// How the problem takes a key. Those of devices depend on the machine, and no problem refuses them.
+    /// How the problem takes a key. Those of devices depend on the machine, and no problem refuses them; those of a
+    /// problem that reads a file, and the form of its matrix, cannot be tried with another problem.
     Use tried(const ParameterSpec& spec) const {
         const std::string value = value_to_try(spec);
         const bool of_file = reads_a_file(row_);
-        if (value.empty() || spec.section == "device" || (of_file && spec.section == "problem")) return {};
+        if (value.empty() || spec.section == "device" ||
+            (of_file && (spec.section == "problem" || spec.section == "matrix")))
+            return {};
         const std::string deck = deck_to_try(of_file), refusal = refusal_of(deck, spec, value);
         if (refusal.empty() || !is_of_steps(spec) || refusal.find("time.tolerance") != refusal.npos)
             return {false, refusal};
