@@ -192,7 +192,8 @@ struct RecordData {
     RunState state;
 };
 
-/// For each part that went on with other values of keys, when and which: "from step 4 on solver.rtol is 1e-6, was 1e-8".
+/// For each part that went on with other values of keys, when and which: "from step 4 on solver.rtol is 1e-6, was
+/// 1e-8".
 std::vector<std::string> changes_of_parts(const std::vector<PartRow>& parts);
 
 /// The newest part, from environment and status; nothing else is known of parts in records of programs before 0.2.0.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--restart after a failure: a run goes on from its last good state with other keys, and says with which."""
 
+import json
 import unittest
 
 from program import CAVITY, POISSON, TRANSPORT, ProgramTest
@@ -21,7 +22,7 @@ rtol = 1e-8
 [solver]
 name = gmres
 rtol = 1e-6
-max_iterations = 33
+max_iterations = 27
 [preconditioner]
 name = struct_ilu
 [output]
@@ -35,12 +36,11 @@ class FailedRun(ProgramTest):
         super().setUp()
         self.deck = self.write("a.ini", MIXTURE.format(scheme="bdf2"))
 
-    def fail(self, *words):
+    def fail_once(self, *words):
         """Fails after some steps, whose number it returns."""
-        self.assertIn("run --restart goes on from there", self.expect(3, "run", self.deck, *words).stdout)
-        failed = self.record("a.h5")
+        failed = self.run_json(3, "run", self.deck, *words)
         accepted = sum(row["accepted"] for row in failed["steps"])
-        self.assertGreater(accepted, 0)
+        self.assertGreater(accepted, 1)
         self.assertEqual(len(failed["steps"]), accepted + 1)
         return accepted
 
@@ -50,50 +50,52 @@ class FailedRun(ProgramTest):
     def test_other_keys_of_the_solver(self):
         """max_iterations changes no bit of a solve that ends before, so the run ends as one that did not fail."""
         whole = self.run_json(0, "run", self.deck, *MORE, "--set", "output.file=whole.h5")
-        steps = self.fail()
-        said = self.expect(0, "run", self.deck, "--restart", *MORE,
-                           says=[f"a.h5 failed after {steps} steps", "solver.max_iterations is 80, was 33"])
-        self.assertIn(f"from step {steps + 1} on solver.max_iterations is 80, was 33", said.stdout)
+        steps = self.fail_once()
+        self.assertIn("run --restart goes on from there", self.expect(3, "run", self.deck).stdout)
+        said = self.expect(0, "run", self.deck, "--restart", *MORE, "--json",
+                           says=[f"a.h5 failed after {steps} steps", "solver.max_iterations is 80, was 27"])
+        record = json.loads(said.stdout)
         self.assertEqual(self.states("a"), self.states("whole"))
-        record = self.record("a.h5")
-        self.assertEqual([(part["step"], part["ended"], part["changed"]) for part in record["parts"]],
-                         [(0, "failed", ""), (steps, "ok", "solver.max_iterations is 80, was 33")])
+        self.assertEqual([(part["step"], part["ended"], part["changed"]) for part in self.record("a.h5")["parts"]],
+                         [(0, "failed", ""), (steps, "ok", "solver.max_iterations is 80, was 27")])
         attempts = [(row["step"], row["attempt"], row["accepted"]) for row in record["steps"]]
         self.assertEqual(attempts, [(s, 1, True) for s in range(1, steps + 1)] + [(steps + 1, 1, False), (steps + 1, 2, True)] +
                          [(s, 1, True) for s in range(steps + 2, 9)])
         self.assertEqual([row["residual"] for row in record["steps"] if row["accepted"]], [row["residual"] for row in whole["steps"]])
-        self.assertIn("solver.max_iterations is 80, was 33", self.expect(0, "info", "a.h5").stdout)
+        changed = f"from step {steps + 1} on solver.max_iterations is 80, was 27"
+        self.assertIn(changed, self.expect(0, "info", "a.h5").stdout)
+        self.assertIn(changed, self.expect(0, "run", self.deck, "--restart", "--set", "solver.max_iterations=80",
+                                           "--set", "time.steps=9").stdout)
 
     def test_every_kind_of_key_that_may_change(self):
-        for more in (("solver.name=bicgstab", "solver.max_iterations=200"), ("preconditioner.fill_level=1",), ("time.time_step=2.5e-4",),
+        for more in (("solver.name=bicgstab", "solver.max_iterations=200"), ("preconditioner.fill_level=1", "solver.max_iterations=60"), ("time.time_step=2.5e-4",),
                      ("preconditioner.name=multicolor", "solver.max_iterations=400"), ("newton.rtol=1e-3", "solver.rtol=1e-3"),
                      ("newton.refresh=1", "time.steps=9", "solver.max_iterations=80")):
             with self.subTest(more):
-                steps = self.fail("--fresh")
+                steps = self.fail_once("--fresh")
                 record = self.run_json(0, "run", self.deck, "--restart", *[word for key in more for word in ("--set", key)])
                 for key in more:
                     self.assertIn(key.split("=")[0] + " is ", record["parts"][1]["changed"])
                 self.assertEqual(record["parts"][1]["step"], steps)
 
     def test_keys_of_the_discretisation_are_refused(self):
-        self.fail()
+        self.fail_once()
         before = (self.folder / "a.h5").read_bytes()
-        for key in ("problem.mobility=2", "time.scheme=implicit_euler", "grid.cells=24 24 2", "time.tolerance=1e-3"):
+        for key in ("time.scheme=implicit_euler", "grid.cells=24 24 2", "time.tolerance=1e-3"):
             self.expect(2, "run", self.deck, "--restart", *MORE, "--set", key,
                         says=[key.split("=")[0] + " is ", "after a failure a run goes on with other values of the keys of [solver]"])
         self.expect(2, "run", self.deck, "--restart", *MORE, "--set", "time.steps=2", says="asks for no more than 2 steps")
         self.assertEqual((self.folder / "a.h5").read_bytes(), before)
 
     def test_the_same_keys_fail_again_and_can_go_on(self):
-        steps = self.fail()
+        steps = self.fail_once()
         self.expect(3, "run", self.deck, "--restart", says="may fail again")
-        self.expect(0, "run", self.deck, "--restart", *MORE)
-        record = self.record("a.h5")
+        record = self.run_json(0, "run", self.deck, "--restart", *MORE)
         self.assertEqual([row["attempt"] for row in record["steps"] if row["step"] == steps + 1], [1, 2, 3])
-        self.assertEqual([part["ended"] for part in record["parts"]], ["failed", "failed", "ok"])
+        self.assertEqual([part["ended"] for part in self.record("a.h5")["parts"]], ["failed", "failed", "ok"])
 
     def test_checkpoints_do_not_stand_in_the_way(self):
-        steps = self.fail("--set", "output.checkpoint_every=1")
+        steps = self.fail_once("--set", "output.checkpoint_every=1")
         rest = self.run_json(0, "run", self.deck, "--restart", *MORE, "--set", "output.checkpoint_every=1")
         self.assertEqual(rest["parts"][1]["step"], steps)
         self.assertFalse(list(self.folder.glob("a.*.checkpoint")))
@@ -103,20 +105,6 @@ class FailedRun(ProgramTest):
         self.expect(7, "run", self.deck, "--restart", *MORE, says=["nothing to restart from", "holds no state"])
         self.expect(3, "run", self.write("p.ini", POISSON.format(cells=8)), "--set", "solver.max_iterations=2")
         self.expect(7, "run", "p.ini", "--restart", says="nothing to restart from")
-
-
-class LinearRun(ProgramTest):
-    def test_the_state_is_that_of_the_last_good_step(self):
-        """What a solve that failed has found is not taken for a state."""
-        deck = self.write("a.ini", TRANSPORT.format(cells=12, steps=6) + "[output]\nfields = true\n")
-        self.expect(0, "run", deck, "--set", "output.file=whole.h5")
-        most = max(row["iterations"] for row in self.record("whole.h5")["solves"])
-        cut = ("--set", f"solver.max_iterations={most - 1}")
-        self.expect(3, "run", deck, *cut)
-        if not any(row["accepted"] for row in self.record("a.h5")["steps"]):
-            self.skipTest("the first step is the hardest")
-        self.expect(0, "run", deck, "--restart")
-        self.assertEqual((self.folder / "a.vtkhdf").read_bytes(), (self.folder / "whole.vtkhdf").read_bytes())
 
 
 class Ends(ProgramTest):

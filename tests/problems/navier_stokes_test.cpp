@@ -250,19 +250,19 @@ TEST(NavierStokes, WarnsOfStepsTooShortForThePressure) {
         const char *cells, *reynolds;
         double doubled;
     };
-    for (const auto& [cells, reynolds, doubled] : {Measured{"5", "1", 8.3e-4}, Measured{"9", "1", 1.8e-4},
-                                                   Measured{"5", "100", 8.5e-3}, Measured{"9", "100", 3.7e-3}}) {
-        const auto warnings = [&](double step) {
-            const std::string text = fmt::format("{}", step);
-            return make_problem("navier_stokes", {{"grid.cells", cells},
+    for (const Measured& one : {Measured{"5", "1", 8.3e-4}, Measured{"9", "1", 1.8e-4}, Measured{"5", "100", 8.5e-3},
+                                Measured{"9", "100", 3.7e-3}}) {
+        const auto warnings = [&](double dt) {
+            const std::string step = fmt::format("{}", dt);
+            return make_problem("navier_stokes", {{"grid.cells", one.cells},
                                                   {"problem.case", "ethier_steinman"},
-                                                  {"problem.reynolds", reynolds},
-                                                  {"time.time_step", text.c_str()}})
+                                                  {"problem.reynolds", one.reynolds},
+                                                  {"time.time_step", step.c_str()}})
                 ->warnings();
         };
-        EXPECT_TRUE(warnings(1.4 * doubled).empty()) << cells << " " << reynolds;
-        ASSERT_EQ(warnings(0.7 * doubled).size(), 1u) << cells << " " << reynolds;
-        EXPECT_NE(warnings(0.7 * doubled)[0].find("time.time_step = "), std::string::npos);
+        EXPECT_TRUE(warnings(1.4 * one.doubled).empty()) << one.cells << " " << one.reynolds;
+        ASSERT_EQ(warnings(0.7 * one.doubled).size(), 1u) << one.cells << " " << one.reynolds;
+        EXPECT_NE(warnings(0.7 * one.doubled)[0].find("time.time_step = "), std::string::npos);
     }
     EXPECT_TRUE(make_problem("navier_stokes", {{"grid.cells", "5"}, {"time.cfl", "1e-9"}})->warnings().empty());
 }
