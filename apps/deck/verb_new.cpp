@@ -162,7 +162,7 @@ private:
         if (refusal.empty() || !is_of_steps(spec) || refusal.find("time.tolerance") != refusal.npos)
             return {false, refusal};
         for (const std::string& regime : of_file ? std::vector<std::string>{} : regimes())
-            if (refusal_of(deck + "[problem]\nregime = " + regime + "\n", spec, value).empty())
+            if (refusal_of(fmt::format("{}[problem]\nregime = {}\n", deck, regime), spec, value).empty())
                 return {false, "problem.regime = " + regime};
         return {true, ""};
     }

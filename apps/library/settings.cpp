@@ -127,7 +127,7 @@ private:
         const auto near = std::find(words.begin(), words.end(), nearest(name, words)) - words.begin();
         std::vector<std::string> chosen;
         for (const auto& [section, component] : components_)
-            if (section != "scaling") chosen.insert(chosen.begin(), section + " " + component);
+            if (section != "scaling") chosen.insert(chosen.begin(), fmt::format("{} {}", section, component));
         report("unknown key '{}'; {} have {}{}", name,
                chosen.empty() ? "all solvers and preconditioners" : fmt::format("{}", fmt::join(chosen, " and ")),
                fmt::join(full, ", "),

@@ -229,11 +229,10 @@ std::optional<Continued> most_advanced(const Case& a_case, Restart restart) {
     CheckpointsBeside checkpoints(a_case, required && record && is_failure(*record), required);
     if (checkpoints.are_newer_than(a_case.record_path())) return std::move(checkpoints.newest());
     auto& checkpoint = checkpoints.newest();
-    if (required && record && has_ended(*record)) {
-        if (auto found = ended_record(a_case, std::move(record), checkpoint.has_value())) return found;
-        record.reset();
-    }
-    auto found = preempted_record(a_case, std::move(record));
+    const bool ended = required && record && has_ended(*record);
+    auto found = ended ? ended_record(a_case, std::move(record), checkpoint.has_value())
+                       : preempted_record(a_case, std::move(record));
+    if (ended && found) return found;
     if (!found && !checkpoint && required) checkpoints.refuse(a_case.record_path());
     const auto reached = [](const Continued& from) {
         const RunState& state = from.record.state;

@@ -284,7 +284,7 @@ TEST(LinearSolver, RefusesShapesThatDoNotExist) {
 TEST(LinearSolver, RefusesMatricesThatNoMemoryHolds) {
     for (const int extent : {100000, 2147483647}) {
         try {
-            StencilMatrix({.extents = {extent, extent, extent}});
+            const StencilMatrix made({.extents = {extent, extent, extent}});
             ADD_FAILURE() << "a grid of " << extent << "^3 points was allocated";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ExitCode::out_of_memory);
