@@ -15,7 +15,7 @@
 namespace hyperplane {
 
 StencilMatrix::StencilMatrix(StencilShape shape) : shape_(std::move(shape)) {
-    const auto [nx, ny, nz] = shape_.extents;
+    const int nx = shape_.extents[0], ny = shape_.extents[1], nz = shape_.extents[2];
     if (nx < 1 || ny < 1 || nz < 1)
         throw UsageError(fmt::format("StencilShape::extents are {} x {} x {}; each must be 1 or more", nx, ny, nz));
     if (shape_.unknowns < 1 || shape_.unknowns > max_dof)
