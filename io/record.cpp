@@ -113,8 +113,8 @@ struct RecordWriter::Impl {
         data.message = message;
     }
     /// Replaces FILE.part, which says that the run goes on, by what is known without the state, if there is room.
-    void tell_failure(const std::string& message) {
-        end("failed", ExitCode::file, message);
+    void tell_failure(ExitCode exit_code, const std::string& message) {
+        end("failed", exit_code, message);
         data.has_state = false;
         data.state = {};
         try {
@@ -287,6 +287,14 @@ void RecordWriter::publish() {
     write_record(impl_->data, impl_->part(), {FileKind::record}, impl_->overwrite);
 }
 
+bool RecordWriter::has_state() const {
+    return impl_->data.has_state;
+}
+
+void RecordWriter::leave_in_part(ExitCode exit_code, const std::string& message) {
+    if (impl_->written) impl_->tell_failure(exit_code, message);
+}
+
 void RecordWriter::finish(const std::string& status, ExitCode exit_code, const std::string& message,
                           const std::string& file) {
     if (!impl_->written) return;
@@ -295,7 +303,8 @@ void RecordWriter::finish(const std::string& status, ExitCode exit_code, const s
         if (!impl_->not_kept.empty()) throw FileError(impl_->not_kept);
         write_record(impl_->data, file.empty() ? impl_->data.path : file, {FileKind::record}, impl_->overwrite);
     } catch (const FileError& error) {
-        impl_->tell_failure(fmt::format("{}; the record could not be written: {}", message, error.what()));
+        impl_->tell_failure(ExitCode::file,
+                            fmt::format("{}; the record could not be written: {}", message, error.what()));
         throw;
     }
     unlink(impl_->part().c_str());

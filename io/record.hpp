@@ -152,6 +152,10 @@ public:
     /// where there is no room for that either. If another `file` is named, that is written in place of FILE.
     void finish(const std::string& status, ExitCode exit_code, const std::string& message,
                 const std::string& file = "");
+    /// Whether a state has been kept, from which another run may go on.
+    bool has_state() const;
+    /// Tells in FILE.part that the run failed and how, without a state, and leaves FILE as it is.
+    void leave_in_part(ExitCode exit_code, const std::string& message);
 
 private:
     RecordWriter();

@@ -127,8 +127,7 @@ std::vector<std::string> NavierStokes::warnings() const {
     if (flow_.pseudo || !(step < least)) return {};
     return {fmt::format(
         "time steps of {:.3g} are too short for the pressure on this grid: its stabilisation shrinks with the step, "
-        "and "
-        "below about {:.2g} the pressure's error grows like 1 / dt, while velocities keep their accuracy. Take "
+        "and below about {:.2g} the pressure's error grows like 1 / dt, while velocities keep their accuracy. Take "
         "time.time_step = {:.2g} or more, or refine the grid, by which the limit falls",
         step, least, least)};
 }

@@ -237,7 +237,7 @@ void TimeStepper::resume(const StateStore& store) {
     run_steps_ = Index(s.at(11));
     if (s.size() > 12) held_length_ = s[12], held_left_ = Index(s.at(13));
     if (s.size() > 14) given_up_ = Index(s[14]);
-    if (options_.pseudo()) {  // time.cfl_max may have become smaller
+    if (options_.pseudo() && attempt_ == 0) {  // time.cfl_max may have become smaller; a step that began ends as it was
         const CflRange cfl = problem_.cfl_range();
         growth_ = std::min(growth_, cfl.last / cfl.first);
     }

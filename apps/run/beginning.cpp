@@ -148,6 +148,7 @@ std::optional<Continued> ended_record(const Case& a_case, std::optional<RecordDa
     if (!record || !has_ended(*record) || (record->steps.empty() && !record->has_state)) return std::nullopt;
     if (has_checkpoint && !record->has_state) return std::nullopt;
     const bool failed = is_failure(*record);
+    if (failed && !record->has_state && CheckpointSlots(a_case.record_path()).exist()) return std::nullopt;
     if (failed && !record->has_state)
         throw FileError(fmt::format(
             "there is nothing to restart from: {} failed and holds no state, and has no checkpoint beside it; "
@@ -186,7 +187,7 @@ public:
                 logging::warn("{}; taking the other slot, {}", damaged, slots_.valid.front().path);
         }
         for (RecordData& record : slots_.valid) {
-            Changes with = changes(a_case, record, failed && !is_newer(record.path, a_case.record_path()));
+            Changes with = changes(a_case, record, failed);
             if (!asked) with.refused.insert(with.refused.end(), with.allowed.begin(), with.allowed.end());
             if (with.refused.empty()) {
                 if (with.any()) check_that_more_is_asked(a_case, record);
@@ -286,7 +287,11 @@ std::optional<Continued> find_beginning(const Case& a_case, Restart restart) {
     if (restart == Restart::never) return std::nullopt;
     std::optional<Continued> found;
     if (restart == Restart::preempted) {
-        found = preempted_record(a_case, earlier_record(a_case));
+        std::optional<RecordData> earlier = earlier_record(a_case);
+        if (earlier && earlier->has_state && is_failure(*earlier))
+            logging::warn("starting over, though {} failed after {}: --restart goes on from there", earlier->path,
+                          counted(earlier->state.step, "step"));
+        found = preempted_record(a_case, std::move(earlier));
         if (!found && CheckpointSlots(a_case.record_path()).exist())
             logging::warn("starting over, though there are checkpoints beside {}: --restart goes on from them",
                           a_case.record_path());

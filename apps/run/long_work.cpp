@@ -60,9 +60,13 @@ void LongWork::tell() {
     std::unique_lock guard(mutex_);
     Clock::time_point next = began_ + pace_.first;
     while (!ended_.wait_until(guard, next, [this] { return over_; })) {
-        const std::string text = line();
-        guard.unlock();
-        say_(text);
+        try {
+            const std::string text = line();
+            guard.unlock();
+            say_(text);
+        } catch (...) {  // the work goes on in silence
+            return;
+        }
         guard.lock();
         const Clock::duration least = pace_.least, most = pace_.most;
         next = Clock::now() + std::clamp((Clock::now() - began_) / 4, least, most);

@@ -15,7 +15,8 @@ bool is_usable(const Outcome& outcome) {
 }  // namespace
 
 bool has_good_state(const Case& a_case, const Outcome& outcome) {
-    return is_usable(outcome) || !a_case.shape().linear || outcome.end == to_string(EndReason::time_not_finite);
+    return is_usable(outcome) || !a_case.shape().linear || a_case.shape().regime == Regime::transient ||
+           outcome.end == to_string(EndReason::time_not_finite);
 }
 
 void write_results(const Case& a_case, const Vector& u, double time, RecordWriter& record, Outcome& outcome) {

@@ -381,35 +381,4 @@ void Simulation::end(EndReason reason) {
     if ((outcome_.code != ExitCode::ok || keep) && stepper_->steps_done() > 0) keep_state();
 }
 
-void Simulation::keep_state() {
-    record_.set_state(state(false, 0, {}));
-    if (outcome_.code != ExitCode::ok) outcome_.kept_steps = stepper_->steps_done();
-}
-
-RunState Simulation::state(bool within, Index iterations, const SolverItems& krylov) const {
-    SolverState store;
-    stepper_->save(store);
-    newton_->save(store);
-    store.put("run/within", std::vector<double>{within ? 1.0 : 0.0});
-    if (const RowOrder* order = case_.shape().order()) store.put(order_item, order_mark(*order));
-    store.put("run/seconds", std::vector<double>{solves_.setup_so_far(), solves_.solve_so_far()});
-    RunState state{.step = stepper_->steps_done(),
-                   .time = stepper_->time(),
-                   .newton = within ? newton_->taken() : 0,
-                   .iterations = iterations,
-                   .u = SavedValues::of(u_, case_.shape().order()),
-                   .solver = store.items()};
-    state.solver.insert(krylov.begin(), krylov.end());
-    return state;
-}
-
-void Simulation::preempt(bool within) {
-    outcome_.code = ExitCode::checkpointed;
-    outcome_.end = to_string(EndReason::interrupted);
-    outcome_.message = fmt::format("stopped by {} in step {} after {}; run the same deck again to go on",
-                                   signal_name(stop_signal(case_.context)), stepper_->steps_done() + 1,
-                                   counted(solves_.iterations(), "iteration"));
-    record_.set_state(state(within, solves_.iterations(), solves_.state()));
-}
-
 }  // namespace hyperplane

@@ -75,14 +75,28 @@ std::string message_of(const Outcome& outcome, const Judgement& judgement) {
     return fmt::format("{}; [expect] not met: {}", outcome.message, fmt::join(judgement.unmet, "; "));
 }
 
+/// Whether a failure is one of files, memory or devices, and may not come again.
+bool is_of_the_machine(ExitCode code) {
+    return code == ExitCode::file || code == ExitCode::out_of_memory || code == ExitCode::no_device;
+}
+
 /// Finishes the record. Where it cannot be written the run has failed, but its verdict is still printed. If a file
-/// error has already ended the run, another one is not reported.
-void finish(RecordWriter& record, RecordLock& lock, const Outcome& outcome, Judgement& judgement) {
+/// error has already ended the run, another one is not reported. `went_on`: from the state of an earlier part.
+void finish(const Case& a_case, RecordWriter& record, RecordLock& lock, const Outcome& outcome, bool went_on,
+            Judgement& judgement) {
     const auto failed = [&](const Error& error) {
         judgement.recorded = false;
         judgement.code = error.code();
         if (outcome.code != ExitCode::file) logging::error("{}", error.what());
     };
+    // What the machine did not allow leaves the record from whose state this run went on, if it has none in its place.
+    if (went_on && is_of_the_machine(outcome.code) && !record.has_state()) {
+        judgement.recorded = false;
+        record.leave_in_part(judgement.code, message_of(outcome, judgement));
+        logging::error("{0} stays as it was, with the state from which this run went on; {0}.part tells how it ended",
+                       a_case.record_path());
+        return;
+    }
     try {
         const std::string file = lock.to_write();
         record.finish(status_of(judgement.code), judgement.code, message_of(outcome, judgement), file);
@@ -90,6 +104,7 @@ void finish(RecordWriter& record, RecordLock& lock, const Outcome& outcome, Judg
         failed(error);
     } catch (const LockedError& error) {
         failed(error);
+        record.leave_in_part(error.code(), error.what());
     }
 }
 
@@ -145,7 +160,7 @@ Outcome compute(const Case& a_case, RecordWriter& record, Progress::Style style,
 
 /// Judges and finishes a run, and prints the verdict; returns the exit status.
 int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, RecordLock& lock,
-             const Invocation& invocation) {
+             const Invocation& invocation, bool went_on) {
     Judgement judgement = judge(a_case.parameters, outcome);
     const bool profiled = a_case.parameters.boolean("output", "profile");
     if (profiled) write_profile(a_case);
@@ -155,7 +170,7 @@ int conclude(const Case& a_case, const Outcome& outcome, RecordWriter& record, R
         logging::write(judgement.code == ExitCode::ok ? logging::Level::info : logging::Level::error, "{}",
                        fmt::make_format_args(outcome.message));
     for (const std::string& unmet : judgement.unmet) logging::error("{}", unmet);
-    finish(record, lock, outcome, judgement);
+    finish(a_case, record, lock, outcome, went_on, judgement);
     if (judgement.code == ExitCode::ok) CheckpointSlots(a_case.record_path()).remove();
     if (invocation.has("json"))
         fmt::print("{}", to_text(verdict_json(a_case, outcome, judgement)));
@@ -200,11 +215,12 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
         return int(compute(a_case, none, Progress::Style::none, std::move(before)).code);
     }
     tell_initial_state(a_case, before, header);
+    const bool went_on = before.has_value();
     RecordWriter record(a_case.record_path(), header, a_case.overwrite);
     record.publish();
     const Outcome outcome =
         compute(a_case, record, Progress::style_for_stderr(invocation.has("quiet")), std::move(before));
-    return conclude(a_case, outcome, record, *beginning.lock, invocation);
+    return conclude(a_case, outcome, record, *beginning.lock, invocation, went_on);
 }
 
 /// A run computes one of these: a deck, or a case of a study.

@@ -261,7 +261,7 @@ def flag(option, value):
 
 def number(option, value):
     """--OPTION with a number that begins with 1."""
-    if not isinstance(value, numbers.Integral) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise RunError(USAGE, f"{option}: expected integer >= 1, got {value!r} (--{option})")
     return [f"--{option}", str(value)]
 

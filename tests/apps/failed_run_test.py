@@ -100,6 +100,24 @@ class FailedRun(ProgramTest):
         self.assertEqual(rest["parts"][1]["step"], steps)
         self.assertFalse(list(self.folder.glob("a.*.checkpoint")))
 
+    def test_a_file_that_cannot_be_written_later_leaves_the_state(self):
+        steps = self.fail_once("--set", "output.fields_every=1")
+        series = next(self.folder.glob("*/step_*.vtkhdf")).parent
+        obstacle = series / f"step_{steps + 2:08d}.vtkhdf"
+        obstacle.mkdir()
+        said = self.expect(7, "run", self.deck, "--restart", *MORE, "--set", "output.fields_every=1",
+                           says="a.h5 stays as it was, with the state from which this run went on")
+        self.assertIn("could not be written", said.stdout)
+        self.assertEqual(self.record("a.h5.part")["status"], "failed")
+        obstacle.rmdir()
+        record = self.run_json(0, "run", self.deck, "--restart", *MORE, "--set", "output.fields_every=1")
+        self.assertEqual(record["parts"][1]["step"], steps)
+        self.assertFalse((self.folder / "a.h5.part").exists())
+
+    def test_starting_over_is_told(self):
+        steps = self.fail_once()
+        self.expect(0, "run", self.deck, *MORE, says=f"starting over, though a.h5 failed after {steps} steps: --restart goes on from there")
+
     def test_a_first_step_that_fails_leaves_nothing(self):
         self.expect(3, "run", self.deck, "--set", "solver.max_iterations=5")
         self.expect(7, "run", self.deck, "--restart", *MORE, says=["nothing to restart from", "holds no state"])

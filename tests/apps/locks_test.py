@@ -183,7 +183,7 @@ class Runs(Locks):
                 else:
                     self.assertEqual(first.returncode, 10)
                     self.expect_named(said, second.pid, "out.h5 (a link to b.h5)")
-                    self.assertEqual(self.record("out.h5.part")["status"], "running")
+                    self.assertEqual(self.record("out.h5.part")["status"], "failed")
                 second.kill()
                 second.send_signal(signal.SIGCONT)
                 second.communicate()

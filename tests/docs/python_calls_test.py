@@ -72,6 +72,7 @@ class Arguments(Calls):
                 (hyperplane.compare, {"solvers": ["cg", None]}, r"solvers: expected names, .*; got \['cg', None\]"),
                 (hyperplane.compare, {"auto": "setup"}, "auto: expected True or False; got 'setup'"),
                 (hyperplane.compare, {"reps": 0}, r"reps: expected integer >= 1, got 0 \(--reps\)"),
+                (hyperplane.compare, {"reps": True}, r"reps: expected integer >= 1, got True \(--reps\)"),
                 (hyperplane.compare, {"reps": "many", **jacobi}, "reps: expected integer >= 1, got 'many'"),
                 (hyperplane.compare, {"output": 3, **jacobi}, "output: expected the name of a file; got 3"),
                 (hyperplane.study, {"jobs": 0}, "jobs: expected integer >= 1, got 0"),

@@ -166,12 +166,15 @@ def run_together(lanes, jobs, deadline, given, results):
                 time.sleep(0.2)
                 continue
             there = {**lane.variables, **(gpus_of(worker, chunk) if cards else {})}
-            outcomes, left = run_chunk(chunk, there, deadline, given.test_seconds)
-            with lock:
-                lane.running -= 1
-                results.add(chunk, outcomes)
-                if left:
-                    lane.queue.insert(0, left)
+            try:
+                outcomes, left = run_chunk(chunk, there, deadline, given.test_seconds)
+                with lock:
+                    results.add(chunk, outcomes)
+                    if left:
+                        lane.queue.insert(0, left)
+            finally:
+                with lock:
+                    lane.running -= 1
 
     threads = [threading.Thread(target=work, args=(worker,)) for worker in range(max(1, jobs))]
     for thread in threads:
