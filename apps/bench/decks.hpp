@@ -18,7 +18,7 @@ enum class RanksOfBench { taken, left_out };
 Deck read_bench_deck(const std::string& path, const Invocation& invocation,
                      RanksOfBench ranks = RanksOfBench::left_out);
 
-/// What a kind of bench holds of a deck's case, besides the matrix and the problem's data.
+/// The needs of a kind of bench: what it holds of a deck's case, besides the matrix and the problem's data.
 struct BenchNeeds {
     bool preconditioner, solver;
     int vectors;

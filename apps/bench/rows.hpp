@@ -19,12 +19,12 @@ void fill_random(Vector& x, std::uint64_t seed);
 
 /// max |y - A x| / number of entries of a row.
 double spmv_error(const StructMatrix& a, const Vector& x, const Vector& y);
-/// Of factors in the memory of the vectors: max |y - D^-1 (r - E y)| / max |y| or, if `unit`, max |y - r + W y| / max
-/// |y|.
+/// Returns max |y - D^-1 (r - E y)| / max |y| or, if `unit`, max |y - r + W y| / max |y|. The factors are in the memory
+/// in which the vectors are.
 double lower_error(const FactorView& factors, const Vector& r, const Vector& y);
 /// max |z - y + D^-1 F z| / max |z| or, if `unit`, max |z - D^-1 y + G z| / max |z|.
 double upper_error(const FactorView& factors, const Vector& y, const Vector& z);
-/// Of factors on the stencil of a, checks X_e = A_e - sum over l + u = e of E_l D^-1(p+l) F_u(p+l) with a random vector
+/// Checks factors on the stencil of a by X_e = A_e - sum over l + u = e of E_l D^-1(p+l) F_u(p+l) with a random vector
 /// v of dof values at each point: max |X_e v - E_e v| over lower e, the same for F_e, and |X_0 D^-1 v - v|. If `unit`,
 /// |X_e D^-1(p+e) v - W_e v| and |D^-1 X_e v - G_e v|. In large systems only a sample of the points is checked.
 double factor_error(const StructMatrix& a, const FactorView& factors);

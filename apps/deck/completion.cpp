@@ -118,7 +118,8 @@ _hyperplane() {
 complete -F _hyperplane hyperplane
 )bash";
 
-/// What completes a word of a line of usage, such as "DECK", "FILE.h5...", "[a|b|c]" or "KEY=VALUE": a list of words,
+/// Returns what completes a word of a line of usage, such as "DECK", "FILE.h5...", "[a|b|c]" or "KEY=VALUE": a list of
+/// words,
 /// @set, or @files:ENDING (ENDING = / for folders); empty if nothing is known.
 std::string awaited_for(std::string word) {
     std::erase_if(word, [](char c) { return c == '[' || c == ']'; });

@@ -132,15 +132,15 @@ SchemaJson keys_schema(const ParameterTable& table, const std::string& section) 
     return schema;
 }
 
-/// What a section may hold where it names this component.
+/// Returns the rule for what a section may hold where it names this component.
 SchemaJson component_rule(const DeckSchema::Component& component, const SchemaJson& then) {
     std::vector<std::string> names{component.name};
     names.insert(names.end(), component.aliases.begin(), component.aliases.end());
     return {{"if", {{"properties", {{"name", {{"enum", names}}}}}, {"required", {"name"}}}}, {"then", then}};
 }
 
-/// What a section may hold where it names no component: the keys of the default one. Of which kind the matrix is, on
-/// which the default depends, stands in other sections, so that the keys of any of the defaults may be there.
+/// Returns the rule for a section that names no component: it may hold the keys of the default one. The default depends
+/// on the kind of the matrix, of which other sections decide, so that the keys of any of the defaults may be there.
 std::optional<SchemaJson> default_rule(const DeckSchema& schema, const std::string& section, const SchemaJson& name) {
     std::vector<std::string> defaults{name.value("default", "")};
     for (const DeckSchema::OtherDefault& other : schema.other_defaults)

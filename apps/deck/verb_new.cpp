@@ -64,8 +64,8 @@ std::string without(std::string text, const std::string& part, const std::string
     return text;
 }
 
-/// What the program says of a deck whose only fault is this key: empty if nothing, else the reason and the key that
-/// would help, without the place.
+/// Returns the reason for which the program refuses a deck whose only fault is this key, and the key that would help,
+/// without the place; empty if it takes the deck.
 std::string refusal_of(const std::string& deck, const ParameterSpec& spec, const std::string& value) {
     try {
         build_case(parse_deck(deck, "new"), {fmt::format("{}={}", spec.name(), value)});

@@ -25,7 +25,7 @@ StencilMatrix::StencilMatrix(StencilShape shape) : shape_(std::move(shape)) {
     for (const auto& [x, y, z] : shape_.offsets) offsets.push_back({x, y, z});
     const Stencil checked("StencilShape::offsets", offsets);  // throws where one is missing or there twice
 
-    // As a real number, since 64 bits do not count what extents of 32 bits allow.
+    // The number of points is a real number here, since 64 bits do not count what extents of 32 bits allow.
     const double points = double(nx) * ny * nz;
     const double bytes = points * checked.size() * shape_.unknowns * shape_.unknowns * double(sizeof(double));
     const auto refuse = [&] {
