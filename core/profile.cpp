@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/profile.hpp"
 
+#include <map>
+#include <string>
 #include <utility>
 
 #include "core/device/marks.hpp"
@@ -15,6 +17,23 @@ constexpr int most_marks = 4096;
 constexpr int first_marks = 1024, marks_of_graph = 64, graphs_at_once = 2;
 
 }  // namespace
+
+void keep_within_outer(std::vector<ProfileRow>& rows) {
+    std::map<std::string, double> within;  // seconds of the kinds directly within one
+    const auto outer_of = [](const ProfileRow& row) {
+        const std::size_t cut = row.name.rfind('/');
+        return cut == std::string::npos ? std::string() : row.name.substr(0, cut);
+    };
+    for (const ProfileRow& row : rows) within[outer_of(row)] += row.seconds;
+
+    std::map<std::string, double> factors;  // of the kinds directly within one, which were shortened before it
+    for (ProfileRow& row : rows) {
+        if (const auto factor = factors.find(outer_of(row)); factor != factors.end()) row.seconds *= factor->second;
+        const auto sum = within.find(row.name);
+        if (row.calls > 0 && sum != within.end() && sum->second > row.seconds)
+            factors[row.name] = row.seconds / sum->second;
+    }
+}
 
 Profile::Profile(const device::Stream* stream) : stream_(stream), origin_(std::chrono::steady_clock::now()) {
     if (!stream_) return;
@@ -114,9 +133,12 @@ void Profile::settle() {
     if (open_.empty()) next_mark_ = 1;
 }
 
-const std::vector<ProfileRow>& Profile::rows() {
-    if (stream_) settle();
-    return rows_;
+std::vector<ProfileRow> Profile::rows() {
+    if (!stream_) return rows_;
+    settle();
+    std::vector<ProfileRow> rows = rows_;
+    keep_within_outer(rows);
+    return rows;
 }
 
 Profile::Graph::Graph(Profile& profile) : profile_(profile) {

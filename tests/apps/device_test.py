@@ -324,7 +324,7 @@ class Device(ProgramTest):
 
     def test_the_times_of_a_run_have_no_compiler_in_them(self):
         # A set-up of several milliseconds, beside which a run's own noise is small.
-        deck = self.write("a.ini", POISSON.format(cells=256) + "[preconditioner]\nname = struct_ilu\nfill_level = 1\n")
+        deck = self.write("a.ini", POISSON.format(cells=288) + "[preconditioner]\nname = struct_ilu\nfill_level = 1\n")
 
         def seconds(cache):
             done = subprocess.run([PROGRAM, "run", deck, "--backend", "cuda", "--fresh", "--json"], cwd=self.folder,
