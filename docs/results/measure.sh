@@ -168,6 +168,9 @@ shares.json|40|bench solve inputs/block_laplacian_bicgstab.ini --backend cuda --
 levels.json|15|bench kernels --device cuda --cases levels,star7:1:64:sym,star7:1:128:sym --json JSON
 middle.json|20|bench kernels --device cuda --cases middle --json JSON
 ablation.json|50|bench kernels --device cuda --cases ablation --ablate --json JSON
+ablation-star7.json|20|bench kernels --device cuda --cases star7:1:64,star7:1:128,star7:1:256,star7:1:384 --ablate --json JSON
+tunings-factorisation.json|120|bench kernels --device cuda --cases star13:2:336,diamond25:1:336,diamond25:2:208,box27:2:208,diamond25:6:96,box27:6:96,box27:8:80 --repeats 5 --tunings factor --json JSON
+tunings-two-unknowns.json|50|bench kernels --device cuda --cases diamond13:2:272,diamond25:2:208,box27:2:208 --repeats 5 --tunings stages,producer,blocks,tiles --json JSON
 tunings.json|75|bench kernels --device cuda --cases ablation --repeats 5 --tunings stages,lookahead,load,block,factor,tiles --json JSON
 first-runs.json|20|first_runs.py JSON inputs/paper/poisson_ic0.ini inputs/paper/navier_stokes.ini inputs/paper/euler.ini inputs/paper/fgbilu_8.ini
 vectors.json|30|bench vectors --device cuda --json JSON

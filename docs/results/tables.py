@@ -305,7 +305,7 @@ def tables(path):
     data = json.loads(path.read_text(encoding="utf-8"))
     if "candidates" in data:
         return comparison(data)
-    if data["kind"] == "kernels" and path.stem == "tunings":
+    if data["kind"] == "kernels" and path.stem.startswith("tunings"):
         return tunings(data)
     if data["kind"] == "kernels" and any("variants" in case for case in data["cases"]):
         return ablation(data)
