@@ -98,6 +98,7 @@ of_multigrid() {
         echo "multigrid-$n.json|15|$words --set grid.cells=$n --json JSON"
         echo "multigrid-$n-single.json|15|$words --set grid.cells=$n --set preconditioner.storage=single --set preconditioner.vectors=single --json JSON"
     done
+    echo "cycle-64.json|5|bench multigrid inputs/poisson_multigrid.ini --backend cuda --repeats 20 --set grid.cells=64 --set smoother.name=multicolor --json JSON"
 }
 # Anzt, Chow and Dongarra's lap: a sweep of each kind beside exact solves, and FGMRES over the number of sweeps.
 sweeps_of_lap() {

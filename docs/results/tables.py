@@ -300,6 +300,14 @@ def hpcg(data):
     return {"HPCG's problem": table(head, [row])}
 
 
+def cycles(data):
+    """One application of a preconditioner `multigrid`, and its parts on each grid."""
+    rows = [["all", ms(deck["apply"]), "", ms(deck["setup"])] for deck in data["decks"]]
+    rows += [[f"{grid['grid']}, {grid['stencil']}", three_digits(1e3 * part["seconds"]), part["name"], MISSING]
+             for deck in data["decks"] for grid in deck["grids"] for part in grid["cycle"]]
+    return {"a cycle": table(["grid", "a cycle, ms", "part", "a set-up, ms"], rows)}
+
+
 def tables(path):
     """{what: Markdown table} of one JSON file."""
     data = json.loads(path.read_text(encoding="utf-8"))
@@ -316,7 +324,7 @@ def tables(path):
     if data["kind"] == "products":
         return {"products": products([path])}
     makers = {"kernels": kernels, "solve": solves, "preconditioners": preconditioners, "vectors": vectors,
-              "assembly": assembly, "hpcg": hpcg, "first_runs": first_runs}
+              "assembly": assembly, "hpcg": hpcg, "first_runs": first_runs, "multigrid": cycles}
     if data["kind"] not in makers:
         raise SystemExit(f"{path}: there is no table of the kind '{data['kind']}'")
     return makers[data["kind"]](data)
