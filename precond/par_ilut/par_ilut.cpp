@@ -11,6 +11,7 @@
 #include "core/timer.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/checks/general_applications.hpp"
+#include "precond/general/factors/advice_if_indefinite.hpp"
 #include "precond/general/factors/check.hpp"
 #include "precond/general/factors/exported.hpp"
 #include "precond/general/solves/host_solve.hpp"

@@ -2,7 +2,6 @@
 // What a deck asks of the preconditioners of this family, and what follows from that alone.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -34,17 +33,6 @@ struct SyncFreeOptions {
 };
 
 PreconditionerTraits traits_of(const SyncFreeOptions& options, bool symmetric);
-/// Factors `a` by build(alpha, inverter) as the pivot policy says (factor_with_policy), with messages that fit the
-/// options.
-SetupReport factor_general(const BsrMatrix& a, const SyncFreeOptions& options,
-                           const std::function<void(double, PivotInverter&)>& build);
-/// Enters in the report what was met when the factors of `a` were rounded. Throws SetupError, with the row, if a value
-/// did not fit.
-void judge_rounding(const Rounding& met, const BsrMatrix& a, const SyncFreeOptions& options, SetupReport& report);
-
-/// What to do about a pivot of a symmetric matrix that is not positive enough, for the message of preconditioner
-/// `name`; empty if the matrix is not symmetric or its pivots may have either sign.
-std::string advice_if_indefinite(bool symmetric, const PivotRules& rules, const std::string& name);
 
 /// The memory of values of so many rows and blocks, without sweeps in place of solves: what is held, and what a set-up
 /// holds besides. On a GPU reduced ones are held by its solves.

@@ -10,6 +10,7 @@
 #include "core/ranks/rows_cuda.hpp"
 #include "core/timer.hpp"
 #include "precond/factors/rounding_events.hpp"
+#include "precond/sync_free_ilu/factor_with_options.hpp"
 
 namespace hyperplane {
 namespace {
@@ -66,7 +67,7 @@ SetupReport RankPartsCuda::setup(const SystemMatrix& matrix) {
     gather_rows(a);
     ilu_->allocate_values();
     SetupReport report =
-        factor_general(a, options_, [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); });
+        factor_with_options(a, options_, [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); });
     if (is_reduced(options_.storage)) judge_rounding(round(a), a, options_, report);
     ilu_->hand_on();
     context_.synchronize();

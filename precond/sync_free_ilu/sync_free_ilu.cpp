@@ -18,6 +18,7 @@
 #include "precond/general/sweeps/swept.hpp"
 #include "precond/sync_free_ilu/factor_rows.hpp"
 #include "precond/sync_free_ilu/factor_rows_cuda.hpp"
+#include "precond/sync_free_ilu/factor_with_options.hpp"
 #include "precond/sync_free_ilu/part_solve.hpp"
 #include "precond/sync_free_ilu/shapes.hpp"
 
@@ -53,7 +54,7 @@ SetupReport SyncFreeIlu::setup(const SystemMatrix& matrix) {
 SetupReport SyncFreeIlu::compute(const BsrMatrix& a) {
     allocate_values();
     SetupReport report =
-        factor_general(a, options_, [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); });
+        factor_with_options(a, options_, [&](double alpha, PivotInverter& inverter) { factorise(a, alpha, inverter); });
     if (is_reduced(options_.storage)) judge_rounding(round(a), a, options_, report);
     hand_on();
     return report;
