@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/grid/grid_point.hpp"
+#include "core/grid/slots.hpp"
 #include "precond/factors/rank_planes_cuda.hpp"
 #include "precond/factors/reduced.hpp"
 #include "precond/kernel_set.hpp"
@@ -133,7 +134,8 @@ void FgBiluCuda::launch_levels(const LevelKernel& of_level, bool upwards, bool o
     for (int at = 0; at < levels; ++at) {
         const int level = upwards ? at : levels - 1 - at;
         arguments.plane = within_planes(hyperplane_of(layout, level), system_.halo, grid.nz - system_.halo);
-        arguments.base = layout.kind() == LayoutKind::natural ? 0 : level % grid.nx * grid.ny * grid.nz;
+        arguments.base =
+            layout.kind() == LayoutKind::natural ? 0 : hyperplane_slot(level, 0, 0, grid.nx, grid.ny, grid.nz);
         const unsigned blocks = unsigned((arguments.plane.columns + of_level.points - 1) / of_level.points);
         if (blocks == 0) continue;
         // The first level's kernel must not overlap the kernels before it, whose results it reads.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/grid/slots.hpp"
 #include "precond/kernel_set.hpp"
 #include "precond/walks/level_columns.hpp"
 
@@ -91,7 +92,7 @@ void FactorSweepLevels::make(Arguments arguments, double* ring, int sweeps) cons
     const bool can_overlap = kernel_.stream().properties().major >= 9;
     for (int level = 0; level < shape_.layout.level_count(); ++level) {
         its.plane = hyperplane_of(shape_.layout, level);
-        its.base = level % grid.nx * grid.ny * grid.nz;
+        its.base = hyperplane_slot(level, 0, 0, grid.nx, grid.ny, grid.nz);
         const unsigned blocks = unsigned((its.plane.columns + level_points - 1) / level_points);
         if (blocks > 0)
             kernel_.launch({blocks}, unsigned(32 * level_points), shared, arguments, can_overlap && level > 0);
