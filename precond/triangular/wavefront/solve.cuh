@@ -14,9 +14,9 @@
 // The upper solve is the lower one on the grid seen from its far corner (precond/walks/tile_lines.cuh), where u is a
 // lower offset. All coordinates below are of that view.
 //
-// Task mapping (4.1). A block of threads owns a tile and walks its levels. On the skewed coordinate J every dependency
+// Task mapping (4.1). A thread block owns a tile and walks its levels. On the skewed coordinate J every dependency
 // goes to smaller or equal J and k: tiles depend on each other acyclically, and are taken by a ticket in the order of
-// their lowest level, so a block waits only for blocks that have started already.
+// their lowest level, so a thread block waits only for thread blocks that have started already.
 //
 // Within a tile values pass from level to level through a ring of the last RING levels in shared memory. Between tiles
 // they pass as edges: one 16-byte {value, epoch} record each, written and read in one piece. A record belongs to this
@@ -40,7 +40,7 @@
 // two), EDGES_WAIT, PRODUCER_GROUPS, PRODUCER_LINES, RUN, BLOCKS (resident on a multiprocessor), GROUPS, TERMS {numbers
 // of offsets, sorted by group}, GROUP_BEGIN {where each group begins in TERMS, and the end}, REAL (double or, with one
 // unknown, float: the type of r and z, which are widened when they are read), STORAGE
-// (precond/factors/reduced_values.cuh), ROWS (0, or warps do not meet at every level but go row by row,
+// (precond/factors/reduced_values.cuh), ROWS (0, or warps do not synchronise at every level but go row by row,
 // precond/triangular/wavefront/rows.cuh, and a lane loads so many edges at a time), SUMS and SUM_BEGIN (the groups in
 // which terms are added; GROUPS and GROUP_BEGIN unless one thread has all).
 
@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(threads, BLOCKS) struct_ilu_solve(c
         __threadfence();
         __syncthreads();
     }
-    // The last block to arrive here finishes the sums and resets the state.
+    // The last thread block to arrive here finishes the sums and resets the state.
     if (!__syncthreads_or(thread == 0 && atomicAdd(&a.state->done, 1u) == unsigned(a.tile_count) - 1)) return;
     if (sum_count > 0) {
         __threadfence();
