@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "core/interfaces/history.hpp"
-#include "core/interfaces/linear_operator.hpp"
 #include "core/interfaces/march_rows.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/interfaces/solver.hpp"
 #include "core/interfaces/solver_state.hpp"

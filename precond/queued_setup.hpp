@@ -3,7 +3,7 @@
 // once for many of them, such as those of multigrid's grids.
 #pragma once
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/parameters/registry.hpp"
 #include "core/ranks/cuts.hpp"

@@ -13,7 +13,7 @@
 
 #include "apps/command_line.hpp"
 #include "core/device/context.hpp"
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/timer.hpp"
 

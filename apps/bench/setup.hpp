@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/system_matrix.hpp"
 #include "core/timer.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/timer.hpp"
 
 namespace hyperplane {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/interfaces/null_space.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/interfaces/problem.hpp"
 
 namespace hyperplane {

@@ -6,6 +6,7 @@
 
 #include "core/interfaces/history.hpp"
 #include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/interfaces/solver_state.hpp"
 #include "core/interfaces/stop_reason.hpp"
 

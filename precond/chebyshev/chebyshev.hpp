@@ -27,7 +27,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "precond/registry_row.hpp"
 
 namespace hyperplane {

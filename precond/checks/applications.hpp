@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/factors/reduced.hpp"
 

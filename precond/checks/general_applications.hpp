@@ -3,7 +3,7 @@
 // them in loops over rows.
 #pragma once
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/sweep_options.hpp"

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/cusparse_ilu/compressed_rows.hpp"
 #include "precond/registry_row.hpp"

@@ -19,7 +19,7 @@
 #include <optional>
 #include <string>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "precond/factors/copy.hpp"
 #include "precond/factors/triangle_shape.hpp"
 

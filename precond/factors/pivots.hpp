@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/row_order.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/parameters/parameters.hpp"

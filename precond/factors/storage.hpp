@@ -8,7 +8,7 @@
 
 #include "core/device/context.hpp"
 #include "core/grid/layout.hpp"
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/parameters/parameters.hpp"
 #include "precond/factors/reduced_values.hpp"
 

@@ -39,7 +39,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/exported.hpp"
 #include "precond/factors/pivot_record.hpp"

@@ -19,7 +19,7 @@
 #include <memory>
 #include <string>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "precond/factors/unit_triangles.hpp"
 #include "precond/ilu/factorisation.hpp"
 #include "precond/ilu/hyperplane_copy.hpp"

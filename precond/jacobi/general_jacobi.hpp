@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "precond/registry_row.hpp"
 

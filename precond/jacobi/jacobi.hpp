@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/checks/applications.hpp"
 #include "precond/factors/reduced.hpp"

@@ -32,7 +32,7 @@
 
 #include <memory>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/vector/point_values.hpp"
 #include "core/vector/point_values_cuda.hpp"
 #include "precond/checks/applications.hpp"

@@ -18,7 +18,7 @@
 #include <optional>
 
 #include "core/device/side_work.hpp"
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/single_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "precond/multigrid/coarsening.hpp"

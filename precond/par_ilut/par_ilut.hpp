@@ -26,7 +26,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "precond/counted_plan.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/general/factors/cpu.hpp"

@@ -18,7 +18,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/struct_matrix.hpp"
 
 namespace hyperplane {

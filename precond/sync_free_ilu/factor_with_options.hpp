@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/rounding_events.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "precond/counted_plan.hpp"
 #include "precond/factors/pivots.hpp"
 #include "precond/factors/storage.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "precond/registry_row.hpp"
 #include "precond/sync_free_ilu/rank_parts.hpp"
 #include "precond/sync_free_ilu/sync_free_ilu.hpp"

@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interfaces/linear_operator.hpp"
+#include "core/interfaces/preconditioner.hpp"
 #include "precond/factors/ldu.hpp"
 #include "precond/general/factors/cpu.hpp"
 #include "precond/general/solves/general_solve.hpp"
