@@ -13,17 +13,27 @@ const ParameterTable& cusparse_parameters() {
     using enum ParameterType;
     const std::string section = "preconditioner";
     static const ParameterTable table{
-        {section, "fill_level", integer, "0", "ILU(k): the matrix is padded with zeros to the pattern of level k", "",
-         Bound{0}, Bound{3}},
+        {.section = section,
+         .key = "fill_level",
+         .type = integer,
+         .default_value = "0",
+         .description = "ILU(k): the matrix is padded with zeros to the pattern of level k",
+         .minimum = Bound{0},
+         .maximum = Bound{3}},
         choice_key("format", "csr", "how cuSPARSE stores the matrix: scalars (csr) or dof x dof blocks (bsr)",
                    {"csr", "bsr"}),
-        {section, "cholesky", boolean, "true",
-         "whether a symmetric matrix in CSR is factored by csric02, whose second solve is with a transpose; false: by "
-         "csrilu02, as any other matrix"},
-        {section, "level_information", boolean, "true",
-         "whether csrilu02, csric02, bsrilu02 and bsrsv2 use the levels that their analysis finds; SpSV, which solves "
-         "in "
-         "CSR, has no such choice"}};
+        {.section = section,
+         .key = "cholesky",
+         .type = boolean,
+         .default_value = "true",
+         .description = "whether a symmetric matrix in CSR is factored by csric02, whose second solve is with a "
+                        "transpose; false: by csrilu02, as any other matrix"},
+        {.section = section,
+         .key = "level_information",
+         .type = boolean,
+         .default_value = "true",
+         .description = "whether csrilu02, csric02, bsrilu02 and bsrsv2 use the levels that their analysis finds; "
+                        "SpSV, which solves in CSR, has no such choice"}};
     return table;
 }
 

@@ -300,37 +300,35 @@ const ParameterTable& pivot_parameters() {
     using enum ParameterType;
     const std::string section = "preconditioner";
     static const ParameterTable table{
-        {section,
-         "shift",
-         real,
-         "auto",
-         "alpha: A + alpha diag(A) is factored; A itself never changes. auto: what the problem suggests for its step, "
-         "which is 0 for most",
-         "",
-         Bound{0},
-         {},
-         {"auto"}},
+        {.section = section,
+         .key = "shift",
+         .type = real,
+         .default_value = "auto",
+         .description = "alpha: A + alpha diag(A) is factored; A itself never changes. auto: what the problem suggests "
+                        "for its step, which is 0 for most",
+         .minimum = Bound{0},
+         .choices = {"auto"}},
         choice_key("pivot_policy", "fail",
                    "what happens if a pivot cannot be used: an error with its cell (fail), a growing shift of the "
                    "whole diagonal "
                    "(shift), or a replaced pivot (boost); each modified pivot is counted and located",
                    {"fail", "shift", "boost"}),
-        {section, "pivot_tolerance", real, "1e-14",
-         "a pivot cannot be used if it is below this fraction of its block's largest entry", "", Bound{0},
-         Bound{1, true}},
-        {section,
-         "pivot_boost",
-         real,
-         "1e-3",
-         "size of a boosted pivot as a fraction of its block's largest entry, or of its row's where the block of a "
-         "general matrix is zero",
-         "",
-         Bound{0, true},
-         Bound{1},
-         {},
-         0,
-         false,
-         Condition{"pivot_policy", "boost"}},
+        {.section = section,
+         .key = "pivot_tolerance",
+         .type = real,
+         .default_value = "1e-14",
+         .description = "a pivot cannot be used if it is below this fraction of its block's largest entry",
+         .minimum = Bound{0},
+         .maximum = Bound{1, true}},
+        {.section = section,
+         .key = "pivot_boost",
+         .type = real,
+         .default_value = "1e-3",
+         .description = "size of a boosted pivot as a fraction of its block's largest entry, or of its row's where the "
+                        "block of a general matrix is zero",
+         .minimum = Bound{0, true},
+         .maximum = Bound{1},
+         .only_with = Condition{"pivot_policy", "boost"}},
     };
     return table;
 }

@@ -14,11 +14,14 @@ const ParameterTable& ilu_parameters() {
     using enum ParameterType;
     const std::string section = "preconditioner";
     static const ParameterTable table = [&] {
-        ParameterTable keys{
-            {section, "fill_level", integer, "0",
-             "ILU(k): fill made of entries of level p and q is kept while p + q + 1 <= k; incomplete Cholesky IC(k) "
-             "when the matrix is symmetric",
-             "", Bound{0}, Bound{3}}};
+        ParameterTable keys{{.section = section,
+                             .key = "fill_level",
+                             .type = integer,
+                             .default_value = "0",
+                             .description = "ILU(k): fill made of entries of level p and q is kept while p + q + 1 <= "
+                                            "k; incomplete Cholesky IC(k) when the matrix is symmetric",
+                             .minimum = Bound{0},
+                             .maximum = Bound{3}}};
         keys.insert(keys.end(), pivot_parameters().begin(), pivot_parameters().end());
         return keys;
     }();

@@ -12,114 +12,133 @@ namespace hyperplane::multigrid {
 ParameterTable parameters() {
     using enum ParameterType;
     return {
-        {section,
-         "cycle",
-         choice,
-         "v",
-         "how often a cycle visits the next grid: once (v), twice (w), or by an F-cycle and then a V-cycle (f). An "
-         "F-cycle is not symmetric, so cg does not take it",
-         "",
-         {},
-         {},
-         {"v", "w", "f"}},
-        {section, "pre_smoothing", integer, "1", "smoothing steps before the visit of the next grid", "", Bound{0},
-         Bound{20}},
-        {section, "post_smoothing", integer, "1",
-         "smoothing steps after it; cg needs as many as before, for a symmetric cycle", "", Bound{0}, Bound{20}},
-        {section, "strength", real, "0.5",
-         "an axis is coarsened if its couplings are at least this times those of the axis with the strongest ones; 0 "
-         "coarsens all axes, 1 the strongest alone",
-         "", Bound{0.0}, Bound{1.0}},
-        {section,
-         "coarsest_points",
-         integer,
-         "auto",
-         "a grid of at most so many points is the last one. auto: 512 with coarsest = dense for a symmetric matrix "
-         "with "
-         "one unknown a point and no periodic axes, whose inverse takes the time of its band, else 150. More points "
-         "make a cycle shorter on a GPU, where small grids take the time of their launches, and a set-up longer. The "
-         "inverse of n unknowns takes 8 n^2 bytes, and a set-up on a CPU up to as many besides",
-         "",
-         Bound{1},
-         Bound{double(most_dense_unknowns)},
-         {"auto"}},
-        {section,
-         "coarsest",
-         choice,
-         "dense",
-         "how the last grid is solved: dense multiplies by the inverse of its matrix; jacobi takes coarsest_sweeps "
-         "steps of l1 Jacobi from zero, which suits a grid of any size and keeps cycles symmetric",
-         "",
-         {},
-         {},
-         {"dense", "jacobi"}},
-        {section, "coarsest_sweeps", integer, "20", "steps on the last grid, for coarsest = jacobi", "", Bound{1},
-         Bound{10000}},
-        {section, "grids", integer, "32", "at most so many grids, the finest included", "", Bound{1}, Bound{32}},
-        {section,
-         "replicated_points",
-         integer,
-         "auto",
-         "on several ranks: a coarse grid of at most so many points is not cut, but computed as a whole by every rank. "
-         "auto: 4096 on CPUs, 300000 on GPUs. Results are the same for any number, unless smoother.scope = rank drops "
-         "couplings on the grids that are cut; times and memory are not",
-         "",
-         Bound{0},
-         Bound{1e9},
-         {"auto"}},
-        {section,
-         "damping",
-         real,
-         "auto",
-         "omega, the part of a smoother's correction that is used. auto: min(1, 1.7 / lambda) on each grid, with "
-         "lambda "
-         "the largest eigenvalue of M^-1 A that the power method finds; for incomplete factorisations of M-matrices 1, "
-         "or "
-         "0.95 where couplings to opposite neighbours differ by more than a factor of ten",
-         "",
-         Bound{0.0, true},
-         Bound{2.0, true},
-         {"auto"}},
-        {section,
-         "power_steps",
-         integer,
-         "12",
-         "steps of the power method on each grid",
-         "",
-         Bound{1},
-         Bound{1000},
-         {},
-         0,
-         false,
-         Condition{"damping", "auto"}},
+        {.section = section,
+         .key = "cycle",
+         .type = choice,
+         .default_value = "v",
+         .description = "how often a cycle visits the next grid: once (v), twice (w), or by an F-cycle and then a "
+                        "V-cycle (f). An F-cycle is not symmetric, so cg does not take it",
+         .choices = {"v", "w", "f"}},
+        {.section = section,
+         .key = "pre_smoothing",
+         .type = integer,
+         .default_value = "1",
+         .description = "smoothing steps before the visit of the next grid",
+         .minimum = Bound{0},
+         .maximum = Bound{20}},
+        {.section = section,
+         .key = "post_smoothing",
+         .type = integer,
+         .default_value = "1",
+         .description = "smoothing steps after it; cg needs as many as before, for a symmetric cycle",
+         .minimum = Bound{0},
+         .maximum = Bound{20}},
+        {.section = section,
+         .key = "strength",
+         .type = real,
+         .default_value = "0.5",
+         .description = "an axis is coarsened if its couplings are at least this times those of the axis with the "
+                        "strongest ones; 0 coarsens all axes, 1 the strongest alone",
+         .minimum = Bound{0.0},
+         .maximum = Bound{1.0}},
+        {.section = section,
+         .key = "coarsest_points",
+         .type = integer,
+         .default_value = "auto",
+         .description =
+             "a grid of at most so many points is the last one. auto: 512 with coarsest = dense for a symmetric matrix "
+             "with one unknown a point and no periodic axes, whose inverse takes the time of its band, else 150. More "
+             "points make a cycle shorter on a GPU, where small grids take the time of their launches, and a set-up "
+             "longer. The inverse of n unknowns takes 8 n^2 bytes, and a set-up on a CPU up to as many besides",
+         .minimum = Bound{1},
+         .maximum = Bound{double(most_dense_unknowns)},
+         .choices = {"auto"}},
+        {.section = section,
+         .key = "coarsest",
+         .type = choice,
+         .default_value = "dense",
+         .description =
+             "how the last grid is solved: dense multiplies by the inverse of its matrix; jacobi takes coarsest_sweeps "
+             "steps of l1 Jacobi from zero, which suits a grid of any size and keeps cycles symmetric",
+         .choices = {"dense", "jacobi"}},
+        {.section = section,
+         .key = "coarsest_sweeps",
+         .type = integer,
+         .default_value = "20",
+         .description = "steps on the last grid, for coarsest = jacobi",
+         .minimum = Bound{1},
+         .maximum = Bound{10000}},
+        {.section = section,
+         .key = "grids",
+         .type = integer,
+         .default_value = "32",
+         .description = "at most so many grids, the finest included",
+         .minimum = Bound{1},
+         .maximum = Bound{32}},
+        {.section = section,
+         .key = "replicated_points",
+         .type = integer,
+         .default_value = "auto",
+         .description =
+             "on several ranks: a coarse grid of at most so many points is not cut, but computed as a whole by every "
+             "rank. auto: 4096 on CPUs, 300000 on GPUs. Results are the same for any number, unless smoother.scope = "
+             "rank drops couplings on the grids that are cut; times and memory are not",
+         .minimum = Bound{0},
+         .maximum = Bound{1e9},
+         .choices = {"auto"}},
+        {.section = section,
+         .key = "damping",
+         .type = real,
+         .default_value = "auto",
+         .description =
+             "omega, the part of a smoother's correction that is used. auto: min(1, 1.7 / lambda) on each grid, with "
+             "lambda the largest eigenvalue of M^-1 A that the power method finds; for incomplete factorisations of "
+             "M-matrices 1, or 0.95 where couplings to opposite neighbours differ by more than a factor of ten",
+         .minimum = Bound{0.0, true},
+         .maximum = Bound{2.0, true},
+         .choices = {"auto"}},
+        {.section = section,
+         .key = "power_steps",
+         .type = integer,
+         .default_value = "12",
+         .description = "steps of the power method on each grid",
+         .minimum = Bound{1},
+         .maximum = Bound{1000},
+         .only_with = Condition{"damping", "auto"}},
         factor_storage_parameter({std::begin(all_factor_storages), std::end(all_factor_storages)},
                                  "of the smoothers' factors, unless smoother.storage says otherwise, and of "
                                  "interpolation weights, which are in single precision for half_scaled, too"),
-        {section, "storage_from", integer, "0",
-         "the first grid for which storage = single or half_scaled holds; finer ones are stored in double precision. A "
-         "number that is too large for any matrix on the grid is refused; a run warns where its own matrix leads to "
-         "fewer grids",
-         "", Bound{0}, Bound{32}},
-        {section,
-         "vectors",
-         choice,
-         "double",
-         "for storage = single or half_scaled, from the grid storage_from on: single keeps the vectors of a cycle, and "
-         "copies of the matrices, in single precision, and sums in double precision. It is faster where cycles wait "
-         "for "
-         "memory, and takes more of it. Input and output stay in double precision. One rank alone takes it. Take "
-         "fgmres, "
-         "not gmres, with it: the rounding of a sum is not that of its parts",
-         "",
-         {},
-         {},
-         {"double", "single"}},
-        {section, "coarse_smoother", text, "same",
-         "the smoother of all grids but the finest: same, which is that of [smoother] with its keys, or another "
-         "preconditioner that takes matrices on a grid, with its keys' defaults for smoothing"},
-        {smoother_section, "name", text, "struct_ilu",
-         "the smoother: any other preconditioner that takes matrices on a grid (hyperplane help smoother), with its "
-         "keys"},
+        {.section = section,
+         .key = "storage_from",
+         .type = integer,
+         .default_value = "0",
+         .description = "the first grid for which storage = single or half_scaled holds; finer ones are stored in "
+                        "double precision. A number that is too large for any matrix on the grid is refused; a run "
+                        "warns where its own matrix leads to fewer grids",
+         .minimum = Bound{0},
+         .maximum = Bound{32}},
+        {.section = section,
+         .key = "vectors",
+         .type = choice,
+         .default_value = "double",
+         .description =
+             "for storage = single or half_scaled, from the grid storage_from on: single keeps the vectors of a cycle, "
+             "and copies of the matrices, in single precision, and sums in double precision. It is faster where cycles "
+             "wait for memory, and takes more of it. Input and output stay in double precision. One rank alone takes "
+             "it. Take fgmres, not gmres, with it: the rounding of a sum is not that of its parts",
+         .choices = {"double", "single"}},
+        {.section = section,
+         .key = "coarse_smoother",
+         .type = text,
+         .default_value = "same",
+         .description = "the smoother of all grids but the finest: same, which is that of [smoother] with its keys, or "
+                        "another preconditioner that takes matrices on a grid, with its keys' defaults for smoothing"},
+        {.section = smoother_section,
+         .key = "name",
+         .type = text,
+         .default_value = "struct_ilu",
+         .description = "the smoother: any other preconditioner that takes matrices on a grid (hyperplane help "
+                        "smoother), with its keys"},
     };
 }
 

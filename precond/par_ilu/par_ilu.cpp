@@ -99,9 +99,13 @@ ParameterTable par_ilu_parameters() {
                 "block's largest entry, or of its row's where the block of a general matrix is zero";
             spec.only_with.reset();  // whatever the policy for the last sweep
         }
-    table.push_back({section, "sweeps", integer, "5",
-                     "number of fixed-point sweeps over all stored entries, which begin with those of A", "", Bound{1},
-                     Bound{10000}});
+    table.push_back({.section = section,
+                     .key = "sweeps",
+                     .type = integer,
+                     .default_value = "5",
+                     .description = "number of fixed-point sweeps over all stored entries, which begin with those of A",
+                     .minimum = Bound{1},
+                     .maximum = Bound{10000}});
     table.push_back(
         choice_key("mode", "sync",
                    "sync: a sweep reads only values of the sweep before, and every run gives the same bits; async: "

@@ -59,24 +59,45 @@ PreconditionerRow par_ilut_row() {
     row.on_general_ranks = true;
     row.only_on_ranks = {{"solve_mode", "sync"}};
     row.parameters = {
-        {section, "fill_limit", real, "2",
-         "the most entries of a triangle of the factors, as a multiple of those of the matrix's triangle; both with "
-         "the diagonal",
-         "", Bound{1}, Bound{1000}},
-        {section, "rounds", integer, "5", "how often entries are added and removed; 0: the pattern of the matrix", "",
-         Bound{0}, Bound{1000}},
-        {section, "sweeps", integer, "0",
-         "number of fixed-point sweeps on the last pattern, after the rounds; 0: the factors are found by an "
-         "elimination",
-         "", Bound{0}, Bound{10000}},
-        {section, "candidates", integer, "2",
-         "the most entries that a round adds to a row, as a multiple of those of the matrix's row; the largest are "
-         "taken. It bounds the memory of the set-up",
-         "", Bound{1}, Bound{1000000}},
-        {section, "tolerance", real, "0",
-         "no further round if the last one has reduced the Frobenius norm of A - L U by less than this part of it; 0: "
-         "all rounds",
-         "", Bound{0}, Bound{1}},
+        {.section = section,
+         .key = "fill_limit",
+         .type = real,
+         .default_value = "2",
+         .description = "the most entries of a triangle of the factors, as a multiple of those of the matrix's "
+                        "triangle; both with the diagonal",
+         .minimum = Bound{1},
+         .maximum = Bound{1000}},
+        {.section = section,
+         .key = "rounds",
+         .type = integer,
+         .default_value = "5",
+         .description = "how often entries are added and removed; 0: the pattern of the matrix",
+         .minimum = Bound{0},
+         .maximum = Bound{1000}},
+        {.section = section,
+         .key = "sweeps",
+         .type = integer,
+         .default_value = "0",
+         .description = "number of fixed-point sweeps on the last pattern, after the rounds; 0: the factors are found "
+                        "by an elimination",
+         .minimum = Bound{0},
+         .maximum = Bound{10000}},
+        {.section = section,
+         .key = "candidates",
+         .type = integer,
+         .default_value = "2",
+         .description = "the most entries that a round adds to a row, as a multiple of those of the matrix's row; the "
+                        "largest are taken. It bounds the memory of the set-up",
+         .minimum = Bound{1},
+         .maximum = Bound{1000000}},
+        {.section = section,
+         .key = "tolerance",
+         .type = real,
+         .default_value = "0",
+         .description = "no further round if the last one has reduced the Frobenius norm of A - L U by less than this "
+                        "part of it; 0: all rounds",
+         .minimum = Bound{0},
+         .maximum = Bound{1}},
     };
     for (ParameterSpec& spec : triangular_solve_parameters()) row.parameters.push_back(std::move(spec));
     row.parameters.push_back(solve_key());

@@ -93,11 +93,21 @@ ParameterTable jacobi_parameters(const std::string& mode) {
     using enum ParameterType;
     const std::string section = "preconditioner";
     return {
-        {section, "lower_sweeps", integer, "5",
-         "number of Jacobi sweeps for the lower triangle, from x = 0; the first one solves with its diagonal", "",
-         Bound{1}, Bound{10000}},
-        {section, "upper_sweeps", integer, "5", "the same for the upper triangle; cg needs as many as lower_sweeps", "",
-         Bound{1}, Bound{10000}},
+        {.section = section,
+         .key = "lower_sweeps",
+         .type = integer,
+         .default_value = "5",
+         .description =
+             "number of Jacobi sweeps for the lower triangle, from x = 0; the first one solves with its diagonal",
+         .minimum = Bound{1},
+         .maximum = Bound{10000}},
+        {.section = section,
+         .key = "upper_sweeps",
+         .type = integer,
+         .default_value = "5",
+         .description = "the same for the upper triangle; cg needs as many as lower_sweeps",
+         .minimum = Bound{1},
+         .maximum = Bound{10000}},
         choice_key(
             mode, "sync",
             "sync: a sweep reads only values of the sweep before, so M is a fixed operator; block_async: blocks of 128 "
