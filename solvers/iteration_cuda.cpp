@@ -54,7 +54,7 @@ public:
             queue_marked(replay, give);
         } else {
             if (!replay.recording) without_marks([&] { replay.recording = record(give); });
-            meet_ranks(context_, true);
+            synchronise_ranks(context_, true);
             replay.recording->queue();
             ++replay.count;
             if (replay.marks) replay.marks->skipped();
@@ -73,7 +73,7 @@ public:
     }
 
     /// A decision that depends on time.
-    bool of_first_rank(bool mine) const { return meet_ranks(context_, mine); }
+    bool of_first_rank(bool mine) const { return synchronise_ranks(context_, mine); }
 
     /// Waits for the scalars of a launched step. It must be the last one launched among those of even, or of odd,
     /// slots.
@@ -133,7 +133,7 @@ private:
             replay.marks = std::make_unique<Profile::Graph>(*context_.profile());
             replay.marks->recording([&] { replay.marked = record(give); });
         }
-        meet_ranks(context_, true);
+        synchronise_ranks(context_, true);
         device::open_range("iteration");
         replay.marked->queue();
         device::close_range();

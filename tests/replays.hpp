@@ -34,7 +34,7 @@ void run_and_replay(const Context& context, int replays, const Step& step) {
     step();
     const Replay again(context, step);
     for (int replay = 0; replay < replays; ++replay) {
-        meet_ranks(context, true);
+        synchronise_ranks(context, true);
         again.queue();
     }
     context.synchronize();

@@ -53,7 +53,7 @@ private:
     static void fill(SingleVector& x, int seed) {
         Vector wide(x.context(), x.layout(), x.dof(), "bench");
         fill_random(wide, seed);
-        narrow(wide, x);
+        round_to_single(wide, x);
     }
 };
 

@@ -89,7 +89,7 @@ SingleMatrix::SingleMatrix(const StructMatrix& a, const std::string& label, int 
       values_(a.context(), label, a.stored()) {}
 
 void SingleMatrix::assign(const StructMatrix& a) {
-    narrow(a.context(), a.values(0), values_.data(), values_.size());
+    round_to_single(a.context(), a.values(0), values_.data(), values_.size());
     lines_.reset();
     if (const EqualLines* lines = a.equal_lines()) lines_ = *lines;
 }

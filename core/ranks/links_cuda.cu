@@ -52,7 +52,7 @@ RankLinks::RankLinks(const Context& context, BetweenHosts between_hosts) : betwe
     put_addresses(context, *peers_, sums, all_sums);
     put_addresses(context, *peers_, flags, all_flags);
     context.synchronize();
-    meet_ranks(context, true);  // all flags are zero, and all memory is accessible
+    synchronise_ranks(context, true);  // all flags are zero, and all memory is accessible
     view_ = {context.ranks()->rank(), ranks, flags + cuda::flags_of_rank(ranks), all_sums, all_flags};
 }
 
@@ -71,7 +71,7 @@ const RankLinks& links_of(const Context& context) {
     return *links;
 }
 
-bool meet_ranks(const Context& context, bool decision) {
+bool synchronise_ranks(const Context& context, bool decision) {
     return of_first_rank(context, decision ? 1.0 : 0.0) > 0.0;
 }
 
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(block_threads) exchange_halos(const __grid_con
 }
 
 /// The flags are those that say whether ranks are ready for whole parts.
-__global__ void meet(const __grid_constant__ LinkView link) {
+__global__ void synchronise(const __grid_constant__ LinkView link) {
     const unsigned epoch = *const_cast<volatile unsigned*>(link.epochs + 2) + 1;
     __syncthreads();
     for (int rank = threadIdx.x; rank < link.ranks; rank += blockDim.x) {
@@ -207,10 +207,11 @@ void queue_exchange(const Context& context, const SlabEnd& low, const SlabEnd& h
 
 }  // namespace
 
-void meet_in_stream(const Context& context) {
-    if (by_messages(context)) throw Error(ExitCode::internal, "ranks of several hosts were to meet within a graph");
-    meet<<<1, 32, 0, stream(context)>>>(links_of(context).view());
-    launched(context, "meeting of ranks");
+void synchronise_in_stream(const Context& context) {
+    if (by_messages(context))
+        throw Error(ExitCode::internal, "ranks of several hosts were to synchronise within a graph");
+    synchronise<<<1, 32, 0, stream(context)>>>(links_of(context).view());
+    launched(context, "synchronisation of ranks");
 }
 
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays,

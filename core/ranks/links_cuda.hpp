@@ -5,9 +5,10 @@
 // (core/ranks/offers_cuda.hpp). So nothing waits for what is not queued yet, whatever the host allocates or frees in
 // between. What is recorded as a CUDA graph (device::Recording) consists of kernels that store values straight into
 // the other ranks' memory, then a number, the epoch, into a flag there, and wait for the flags in their own memory.
-// Before a graph is queued all ranks meet (meet_ranks), so its counterparts are queued, too. Ranks may share a GPU:
-// kernels of threads that wait occupy a few thread blocks only. Processes that share one take turns on it, so that a
-// kernel would wait for a whole turn; they record nothing. A kernel that waits for longer than 20 s ends with an error.
+// Before a graph is queued all ranks synchronise (synchronise_ranks), so its counterparts are queued, too. Ranks may
+// share a GPU: kernels of threads that wait occupy a few thread blocks only. Processes that share one take turns on it,
+// so that a kernel would wait for a whole turn; they record nothing. A kernel that waits for longer than 20 s ends with
+// an error.
 // How a rank reaches another one's memory is known to core/ranks/peers_cuda.hpp alone.
 #pragma once
 
@@ -48,8 +49,8 @@ inline constexpr int kinds_of_epochs = 3;
 /// context's GPU.
 void exchange_ends(const Context& context, const SlabEnd& low, const SlabEnd& high, const std::vector<double*>& arrays,
                    OuterEnds outer);
-/// Records that all ranks meet: what is recorded behind it begins when all ranks have done what comes before it.
-void meet_in_stream(const Context& context);
+/// Records that all ranks synchronise: what is recorded behind it begins when all ranks have done what comes before it.
+void synchronise_in_stream(const Context& context);
 /// Gathers slots as gather_slots (core/ranks/slab_ends.hpp) does, for arrays in the memory of the context's GPU.
 void gather_slots(const Context& context, const std::vector<Index>& begins, int arrays, double* first, Index distance);
 
@@ -98,7 +99,8 @@ private:
 /// The links of a context's rank, made at the first call outside a recording, which all ranks must make together.
 const RankLinks& links_of(const Context& context);
 
-/// Waits until all ranks have come here, and returns the first rank's `decision`. Without ranks it is the decision.
-bool meet_ranks(const Context& context, bool decision);
+/// Synchronises all ranks: waits until all have come here. Returns the first rank's `decision`. Without ranks that is
+/// the decision.
+bool synchronise_ranks(const Context& context, bool decision);
 
 }  // namespace hyperplane

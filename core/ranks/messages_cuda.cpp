@@ -40,8 +40,8 @@ void for_each_rank(const std::vector<RankPart>& parts, const Body& body) {
     }
 }
 
-/// Waits until the ranks with which parts are exchanged have come here, too.
-void meet(Communicator& ranks, const std::vector<RankPart>& sent, const std::vector<RankPart>& received) {
+/// Synchronises with the ranks with which parts are exchanged: they have come here, too, when it returns.
+void synchronise(Communicator& ranks, const std::vector<RankPart>& sent, const std::vector<RankPart>& received) {
     std::set<int> others;
     for (const auto* const parts : {&sent, &received})
         for (const RankPart& part : *parts) others.insert(part.rank);
@@ -138,7 +138,8 @@ RankMessages::RankMessages(const Context& context, bool by_nccl) {
 }
 
 /// NCCL connects ranks at their first exchange, with help of both processes. Nothing that may wait for a GPU, such as
-/// an allocation, must come between; so all ranks exchange something with all others, and meet when it has arrived.
+/// an allocation, must come between; so all ranks exchange something with all others, and synchronise when it has
+/// arrived.
 void RankMessages::connect(const Context& context) const {
     const device::Scratch& scratch = context.stream().scratch();
     Communicator& ranks = *context.ranks();
@@ -167,7 +168,7 @@ void RankMessages::begin(const Context& context, const std::vector<RankPart>& se
         return through_->begin(context);
     }
     const std::vector<RankPart> out = by_rank(sent), in = by_rank(received);
-    if (!context.stream().recording()) meet(*context.ranks(), out, in);
+    if (!context.stream().recording()) synchronise(*context.ranks(), out, in);
     beside_->begun.record(stream(context));
     beside_->begun.hold(beside_->stream);
     nccl_->exchange(out, in, beside_->stream);
@@ -187,7 +188,7 @@ void RankMessages::exchange(const Context& context, const std::vector<RankPart>&
     }
     const std::vector<RankPart> out = by_rank(sent), in = by_rank(received);
     if (out.empty() && in.empty()) return;
-    if (!context.stream().recording()) meet(*context.ranks(), out, in);
+    if (!context.stream().recording()) synchronise(*context.ranks(), out, in);
     context.stream().note("exchange by NCCL");
     nccl_->exchange(out, in, stream(context));
 }

@@ -21,19 +21,19 @@ void update(const Context& context, Index size, const Update& body) {
 
 }  // namespace
 
-void narrow(const Context& context, const double* x, float* y, Index size) {
+void round_to_single(const Context& context, const double* x, float* y, Index size) {
     update(context, size, Conversion<double, float>{x, y, nullptr, false});
 }
 
-void narrow(const Vector& x, SingleVector& y) {
-    narrow_scaled(x, nullptr, y);
+void round_to_single(const Vector& x, SingleVector& y) {
+    round_scaled(x, nullptr, y);
 }
 
 void widen(const SingleVector& x, Vector& y) {
     widen_scaled(x, nullptr, y);
 }
 
-void narrow_scaled(const Vector& x, const double* square, SingleVector& y) {
+void round_scaled(const Vector& x, const double* square, SingleVector& y) {
     update(x.context(), y.size(), Conversion<double, float>{x.data(), y.data(), square, false});
 }
 

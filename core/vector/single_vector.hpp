@@ -46,12 +46,12 @@ HYPERPLANE_HD inline double scale_of_square(double square) {
 }
 
 /// y = x
-void narrow(const Context& context, const double* x, float* y, Index size);
-void narrow(const Vector& x, SingleVector& y);
+void round_to_single(const Context& context, const double* x, float* y, Index size);
+void round_to_single(const Vector& x, SingleVector& y);
 void widen(const SingleVector& x, Vector& y);
 /// y = x / s and y = s x, where s is the scale of *square, which lies in the memory of the vectors' backend. The
 /// exponents of single precision reach from 2^-126 to 2^127, those of x further.
-void narrow_scaled(const Vector& x, const double* square, SingleVector& y);
+void round_scaled(const Vector& x, const double* square, SingleVector& y);
 void widen_scaled(const SingleVector& x, const double* square, Vector& y);
 
 /// y = s x and *product = r^T y, on a GPU in one pass; the bits are those of both one after the other.

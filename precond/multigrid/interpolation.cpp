@@ -258,7 +258,7 @@ void Interpolation::round() {
     singles_ = Buffer<float>(context_, "multigrid: interpolation", weights_.size());
     single_ones_ = Buffer<float>(context_, "multigrid: interpolation", ones_.size());
     if (on_host_) std::fill(single_ones_.begin(), single_ones_.end(), 1.0f);
-    narrow(context_, weights_.data(), singles_.data(), weights_.size());
+    round_to_single(context_, weights_.data(), singles_.data(), weights_.size());
     weights_ = {};
     ones_ = {};
 }

@@ -107,8 +107,8 @@ void Multigrid::cycle(int grid, const Vector& b, Vector& x, CycleKind kind, bool
     {
         const ProfileScope scope(b.context(), "to single precision", 2 * b.size() * Index(sizeof(double)));
         dot(b, b, square);
-        narrow_scaled(b, square, single.b);
-        if (!from_zero) narrow_scaled(x, square, single.x);
+        round_scaled(b, square, single.b);
+        if (!from_zero) round_scaled(x, square, single.x);
     }
     cycle_of(grid, single.b, single.x, kind, from_zero);
     const ProfileScope scope(b.context(), "from single precision", b.size() * Index(sizeof(double)));

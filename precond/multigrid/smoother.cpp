@@ -303,7 +303,7 @@ void Smoother::apply(const SingleVector& r, SingleVector& z, Vector& wide_r, Vec
     if (const SmootherPasses* const own = passes(); own && own->apply(r, z)) return;
     widen(r, wide_r);
     m_->apply(wide_r, wide_z);
-    narrow(wide_z, z);
+    round_to_single(wide_z, z);
 }
 
 void Smoother::from_zero(const SingleVector& b, SingleVector& x, Vector& r, Vector& t) const {

@@ -31,7 +31,7 @@ EdgesBetweenRanks::EdgesBetweenRanks(const Context& context, const IluPattern& s
             there_[upper] = static_cast<EpochRecord*>(cuda::reached(context, to, message)[0]);
         }
     context.synchronize();
-    meet_ranks(context, true);  // all memory is zero
+    synchronise_ranks(context, true);  // all memory is zero
 }
 
 int EdgesBetweenRanks::rank_beside(bool below) const {

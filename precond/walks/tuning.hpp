@@ -25,7 +25,7 @@ struct StructIluTuning {
     bool in_registers = true;        ///< points of up to 8 unknowns are factored in registers
     int pipelined = -1;              ///< 1: terms of earlier levels are summed in advance (section 4.2.1); 0: not
     int rows = -1;                   ///< edges that a lane loads at a time if levels end without a barrier; 0: with one
-    bool edges_meet = false;         ///< threads that load edges wait where arriving suffices, for racecheck
+    bool edges_wait = false;         ///< threads that load edges wait where arriving suffices, for racecheck
 };
 
 /// Of fgbilu's style blocks; the algorithm is the FGBILU paper's.

@@ -180,11 +180,11 @@ TEST_F(RanksOnDevice, EveryRankGetsThePartsOfAll) {
             const Replay recording(context, gather);
             for (int turn = 1; turn < turns; ++turn) {
                 set_own(turn);
-                meet_ranks(context, true);  // nobody overwrites what another rank is about to send
+                synchronise_ranks(context, true);  // nobody overwrites what another rank is about to send
                 recording.queue();
                 context.synchronize();
                 expect_all(turn);
-                meet_ranks(context, true);
+                synchronise_ranks(context, true);
             }
         });
 }

@@ -69,11 +69,11 @@ TEST_P(RowsOfGpuRanks, ExchangeTheValuesThatTheyRead) {
         for (std::uint64_t seed = 4; seed < 4 + replays; ++seed) {
             from_natural(reference::Random(seed).vector(GetParam().rows * dof), x);  // the halo is zero
             context.synchronize();
-            meet_ranks(context, true);
+            synchronise_ranks(context, true);
             recording.queue();
             context.synchronize();
             expect(x, seed);
-            meet_ranks(context, true);  // nobody is sent values before it has looked at these
+            synchronise_ranks(context, true);  // nobody is sent values before it has looked at these
         }
     });
 }

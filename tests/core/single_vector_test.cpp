@@ -40,9 +40,9 @@ protected:
         const Vector& readable = on_host(x, copy);
         return {readable.data(), readable.data() + readable.size()};
     }
-    SingleVector narrowed(const std::vector<double>& by_slot) const {
+    SingleVector rounded(const std::vector<double>& by_slot) const {
         SingleVector x(context, layout, 2, "x");
-        narrow(vector(by_slot), x);
+        round_to_single(vector(by_slot), x);
         return x;
     }
     std::vector<double> values(const SingleVector& x) const {
@@ -59,8 +59,8 @@ protected:
 
 TEST_P(SingleVectors, AreRoundedOnce) {
     const std::vector<double> x = random(1), y = random(2);
-    const SingleVector single = narrowed(x);
-    SingleVector sum = narrowed(y), scaled = narrowed(x), difference(context, layout, 2, "z");
+    const SingleVector single = rounded(x);
+    SingleVector sum = rounded(y), scaled = rounded(x), difference(context, layout, 2, "z");
     axpy(0.75, single, sum);
     scale(1.0 / 3.0, scaled);
     subtract(single, vector(y), difference);
@@ -74,7 +74,7 @@ TEST_P(SingleVectors, AreRoundedOnce) {
 }
 
 TEST_P(SingleVectors, AreWidenedWithTheBitsOfTheProductAfterwards) {
-    const SingleVector x = narrowed(random(1));
+    const SingleVector x = rounded(random(1));
     const Vector r = vector(random(2));
     Vector y(context, layout, 2, "y"), expected(context, layout, 2, "expected");
     for (const double square : {0.0, 1.0, 1e-40, 7e80}) {

@@ -160,7 +160,7 @@ std::vector<double> applied_on_gpu(const Context& context, const GpuRowCase& c, 
     if (!context.ranks() || links_of(context).records()) {
         const device::Recording recording(context.stream(), step);
         for (int replay = 0; replay < 20; ++replay) {
-            if (context.ranks()) meet_ranks(context, true);
+            if (context.ranks()) synchronise_ranks(context, true);
             recording.queue();
         }
         context.synchronize();

@@ -106,8 +106,8 @@ TEST_P(MulticolorLaunchesOnDevice, ScaleAndAddTheirResultAsUpdatesAfterThem) {
         expect_updates<Vector, double>(context, solve, factors, r, x, slots);
         if (!rounded) continue;
         SingleVector single_r(context, layout, dof, "r"), single_x(context, layout, dof, "x");
-        narrow(r, single_r);
-        narrow(x, single_x);
+        round_to_single(r, single_r);
+        round_to_single(x, single_x);
         expect_updates<SingleVector, float>(context, solve, factors, single_r, single_x, slots);
     }
 }

@@ -178,7 +178,7 @@ protected:
             if (context.ranks() && !links_of(context).records()) return;
             const device::Recording recording(context.stream(), [&] { m.apply(r, z); });
             for (int replay = 0; replay < 5; ++replay) {
-                if (context.ranks()) meet_ranks(context, true);
+                if (context.ranks()) synchronise_ranks(context, true);
                 recording.queue();
                 context.synchronize();
                 EXPECT_EQ(to_natural(z), expected) << "replay " << replay;

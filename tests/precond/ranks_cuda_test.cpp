@@ -279,7 +279,7 @@ protected:
         // The hyperplanes of these grids take more kernels than a GPU runs at the same time.
         const Replay recording(context, step, GetParam().preconditioner == "fgbilu");
         for (int replay = 0; replay < 20; ++replay) {
-            meet_ranks(context, true);
+            synchronise_ranks(context, true);
             recording.queue();
             context.synchronize();
             EXPECT_EQ(to_natural(z), once) << "replay " << replay << " on rank " << context.ranks()->rank();

@@ -75,7 +75,7 @@ inline std::vector<Case> cases() {
     for (const char* stencil : {"star7", "star13", "skewed7"})
         for (int lookahead : {1, 4}) add(stencil, 1, 0, lookahead / 2, {.lookahead = lookahead});
     for (const char* stencil : {"star7", "star13", "diamond13"})
-        for (int lookahead : {1, 2, 4}) add(stencil, 1, 0, 0, {.lookahead = lookahead, .edges_meet = true});
+        for (int lookahead : {1, 2, 4}) add(stencil, 1, 0, 0, {.lookahead = lookahead, .edges_wait = true});
     for (const char* stencil : {"star7", "star13"})
         for (int form : {0, 2})
             for (int run : {1, 2}) add(stencil, 1, 0, form, {.tile_j = 8, .tile_k = 4, .run = run});

@@ -259,7 +259,7 @@ INSTANTIATE_TEST_SUITE_P(All, StructIluOnDevice, testing::ValuesIn(cases()), [](
     const auto n = [](int value) { return std::to_string(value); };
     return n(info.index) + "_" + c.stencil + "_k" + n(c.fill_level) + "_dof" + n(c.dof) + "_" + to_string(c.kind) +
            (c.storage == MatrixStorage::full ? "_full" : "_lower") + (c.periodic ? "_periodic" : "") +
-           (c.tuning.lookahead ? "_sets" + n(c.tuning.lookahead) : "") + (c.tuning.edges_meet ? "_edges_meet" : "") +
+           (c.tuning.lookahead ? "_sets" + n(c.tuning.lookahead) : "") + (c.tuning.edges_wait ? "_edges_wait" : "") +
            (c.tuning.run ? "_run" + n(c.tuning.run) : "") + (c.tuning.rows > 0 ? "_rows" + n(c.tuning.rows) : "") +
            (c.tuning.pipelined == 0 ? "_by_one" : "") +
            (c.tuning.tile_j ? "_tile" + n(c.tuning.tile_j) + "x" + n(c.tuning.tile_k) : "") +

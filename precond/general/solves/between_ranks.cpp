@@ -68,7 +68,7 @@ RowsBetweenRanks::Sent RowsBetweenRanks::sent(Side side, const std::vector<int>&
 
 void RowsBetweenRanks::begin() const {
     if (cuda::by_messages(context_)) return;  // records are overwritten in the order of the stream
-    if (context_.stream().recording()) return cuda::meet_in_stream(context_);
+    if (context_.stream().recording()) return cuda::synchronise_in_stream(context_);
     for (const RowSlab::Neighbour& other : slab_->neighbours) cuda::acknowledge(context_, other.rank);
     for (const RowSlab::Neighbour& other : slab_->neighbours) cuda::await_acknowledgement(context_, other.rank);
 }

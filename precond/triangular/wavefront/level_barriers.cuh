@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The threads of a tile, and the barriers at which they meet at every level. Definitions:
+// The threads of a tile, and the barriers at which they synchronise at every level. Definitions:
 // precond/triangular/wavefront/solve.cuh.
 #pragma once
 

@@ -32,7 +32,7 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["RUN"] = std::to_string(shape.run);
     all["HALO_THREADS"] = std::to_string(shape.halo_threads);
     all["LOOKAHEAD"] = std::to_string(shape.lookahead);
-    all["EDGES_WAIT"] = std::to_string(tuning.edges_meet);
+    all["EDGES_WAIT"] = std::to_string(tuning.edges_wait);
     const Groups groups(system, g, tuning.pipelined);
     all["BLOCKS"] = std::to_string(shape.blocks);
     all["GROUPS"] = std::to_string(shape.groups);

@@ -49,7 +49,7 @@ bool one_may_sum(const IluPattern& system) {
 
 /// Whether one thread does, at the level itself. It is the default where levels have few points and a row has few older
 /// terms (diamond13), from about 310 points a side on: a tile of 32 x 8 lines alone on its multiprocessor takes less
-/// time then than with threads that sum ahead, or rows that do not meet (docs/log/struct_ilu_solve.md).
+/// time then than with threads that sum ahead, or rows that do not synchronise (docs/log/struct_ilu_solve.md).
 bool one_sums(const IluPattern& system, const StructIluTuning& tuning, int groups) {
     if (groups == 1 || !one_may_sum(system)) return false;
     if (tuning.pipelined >= 0) return tuning.pipelined == 0;
@@ -57,14 +57,14 @@ bool one_sums(const IluPattern& system, const StructIluTuning& tuning, int group
            points_a_level(system) > 120.0;
 }
 
-/// Records of edges that a lane loads at a time where warps of a tile do not meet at every level (rows.cuh); 0 where
-/// they meet. By default they do not with one unknown in double precision and the stencils whose levels have few points
-/// and older terms (diamond13, diamond25, box27): such levels are paced by the copies of their coefficients, which
-/// run beside other warps' sums here (docs/log/struct_ilu_solve.md).
+/// Records of edges that a lane loads at a time where warps of a tile do not synchronise at every level (rows.cuh);
+/// 0 where they do. By default they do not with one unknown in double precision and the stencils whose levels have few
+/// points and older terms (diamond13, diamond25, box27): such levels are paced by the copies of their coefficients,
+/// which run beside other warps' sums here (docs/log/struct_ilu_solve.md).
 int rows_of(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning, int vectors) {
     constexpr int at_once = 4;
     const bool possible = system.dof == 1 && !is_reduced(system.storage) && system.halo == 0 && vectors == 0 &&
-                          !tuning.edges_meet && g.halo_k <= 3 && g.halo_j * (g.halo_k + 1) <= 20;
+                          !tuning.edges_wait && g.halo_k <= 3 && g.halo_j * (g.halo_k + 1) <= 20;
     const bool other_tuning = tuning.pipelined >= 0 || tuning.lookahead > 0 || tuning.producer_groups >= 0 ||
                               tuning.producer_lines > 0 || (tuning.stages >= 0 && tuning.stages < 3);
     if (!possible || tuning.rows == 0) return 0;
@@ -97,8 +97,8 @@ TileShape tile_of_points(const IluPattern& system, int groups) {
     return {32, large && !is_alone(system, groups) ? 16 : 8};
 }
 
-/// Where warps do not meet, a tile with few rows has short levels, which counts on small grids and with many terms. The
-/// first-level cache, through which coefficients are copied, needs some memory beside the stages.
+/// Where warps do not synchronise, a tile with few rows has short levels, which counts on small grids and with many
+/// terms. The first-level cache, through which coefficients are copied, needs some memory beside the stages.
 TileShape tile_of_rows(const IluPattern& system, const Geometry& g) {
     const bool few_terms = Groups(system, g, 1).count() <= 3;
     return {32, few_terms && points_a_level(system) > 10.0 ? 8 : 4};

@@ -35,7 +35,7 @@ struct SolveShape {
     int consumer_threads;  ///< of one group
     int groups, producer_threads, blocks;
     int producer_lines = 1, run = 1;  ///< lines of a producer thread, and of one copy
-    int rows = 0;                     ///< where warps do not meet: edges that a lane loads at a time
+    int rows = 0;                     ///< where warps do not synchronise: edges that a lane loads at a time
     int ring = 0;                     ///< levels in shared memory
 
     /// With `vectors` vectors that a solve copies along with the coefficients, besides its right-hand side.
