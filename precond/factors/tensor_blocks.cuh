@@ -111,8 +111,10 @@ struct Lane {
     }
 
     /// Replaces x by its inverse, or by zero if a pivot cannot be used (Gauss-Jordan elimination, FGBILU paper,
-    /// Algorithm 5). `own` is A's block; `usable(p, pivot, own diagonal, scale)` returns the pivot to divide by, or 0
-    /// if it cannot be used, where `scale` is the largest coefficient of x and of A's block.
+    /// Algorithm 5). precond/struct_ilu/tensor.cuh has a second text of it, with the same steps (`eliminate`): there
+    /// other points of the tile wait for each inversion, so what a caller does here in `usable` is put off or cut
+    /// short. `own` is A's block; `usable(p, pivot, own diagonal, scale)` returns the pivot to divide by, or 0 if it
+    /// cannot be used, where `scale` is the largest coefficient of x and of A's block.
     template <class Usable>
     __device__ __forceinline__ void invert(Block& x, const Block& own, const Usable& usable) const {
         double scale = 0.0;

@@ -77,7 +77,11 @@ struct Consumer : Lane {
     }
 
     /// Replaces x by its inverse, or by zero if a pivot cannot be used (Gauss-Jordan elimination, FGBILU paper,
-    /// Algorithm 5). The ratios of pivots are computed later (keep_ratio), when no other thread waits for them.
+    /// Algorithm 5). Lane::invert (precond/factors/tensor_blocks.cuh) takes the same steps for factorisations in which
+    /// no other point waits for the result. Three things differ here, where others do: the largest coefficient is found
+    /// by reductions of integers; a pivot takes a short test, with a threshold that is computed once, and only those
+    /// that fail are judged in full; and the ratios of pivots are computed later (keep_ratio), when no other thread
+    /// waits for them, from values that are kept in shared memory.
     __device__ void invert(Block& x, const Block& own, int i, bool active) {
         u64 most = 0;
 #pragma unroll
