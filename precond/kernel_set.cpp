@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "core/matrix/matrix_shape.hpp"
+
 namespace hyperplane {
 
 std::string KernelSet::name() const {
@@ -14,6 +18,12 @@ std::string KernelSet::name() const {
     for (int axis = 0; axis < 3; ++axis)
         if (periodic[axis]) name += "xyz"[axis];
     return name;
+}
+
+std::vector<KernelSet> kernels_of_general(const std::string& name, const MatrixShape& a, FactorStorage storage,
+                                          std::function<rtc::Programs()> programs) {
+    return {{name, Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),
+             a.dof(), a.symmetric(), storage, std::move(programs)}};
 }
 
 }  // namespace hyperplane

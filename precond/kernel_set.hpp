@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/device/rtc.hpp"
 #include "core/grid/layout.hpp"
@@ -11,6 +12,8 @@
 #include "precond/factors/storage.hpp"
 
 namespace hyperplane {
+
+class MatrixShape;
 
 /// Sets with the same name and grid are the same kernels.
 struct KernelSet {
@@ -24,6 +27,10 @@ struct KernelSet {
 
     std::string name() const;
 };
+
+/// The kernels for a general matrix of this shape.
+std::vector<KernelSet> kernels_of_general(const std::string& name, const MatrixShape& a, FactorStorage storage,
+                                          std::function<rtc::Programs()> programs);
 
 /// The texts of this room's kernels, which CMake embeds (embed_kernels in cmake/cuda.cmake), and those of core.
 namespace rtc {

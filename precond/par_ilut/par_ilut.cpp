@@ -20,7 +20,6 @@
 #include "precond/par_ilut/candidates.hpp"
 #include "precond/par_ilut/factors_on_gpu.hpp"
 #include "precond/par_ilut/rounds_cuda.hpp"
-#include "precond/sync_free_ilu/sync_free_ilu.hpp"
 #include "precond/triangular/jacobi/solve.hpp"
 
 namespace hyperplane {
@@ -299,7 +298,7 @@ PreconditionerPlan ParIlut::plan(const ParIlutOptions& options, const Preconditi
 std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const ParIlutOptions& options,
                                         [[maybe_unused]] const PreconditionerSetting& setting) {
     if constexpr (cuda_built) {
-        return kernels_named(
+        return kernels_of_general(
             "par_ilut", setting.matrix, FactorStorage::double_precision, [options, a = setting.matrix] {
                 const bool on_ranks = a.pattern()->slab() != nullptr;
                 const BlockPattern& all = on_ranks ? *a.pattern()->whole() : *a.pattern();

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "core/profile.hpp"
+#include "precond/general/factors/search_factor.hpp"
+#include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/general/solves/solve_cuda.hpp"
 #include "precond/par_ilut/candidates.hpp"
 
@@ -38,13 +40,13 @@ GpuFactors begun(const BsrMatrix& a) {
 }
 
 /// What the kernels are specialised on: rows have the lanes that suit the fullest factors.
-SyncFreeShape shape_of(const FillLimits& limits, Index rows, int dof, bool symmetric) {
+SearchShape shape_of(const FillLimits& limits, Index rows, int dof, bool symmetric) {
     RowCounts counts;
     counts.rows = rows;
     counts.lower = limits.lower;
     for (int at = 0; at < RowCounts::lengths; ++at)
         counts.longer[at] = rows + limits.lower + limits.upper > (Index(4) << at) * rows ? rows : 0;
-    return SyncFreeShape::of(counts, dof, symmetric, FactorVariant::search);
+    return SearchShape::of(counts, dof, symmetric);
 }
 
 /// Bytes of what a plan counts, of a matrix of which so many blocks are stored.
@@ -102,7 +104,7 @@ std::unique_ptr<FactorsOnGpu> factors_on_gpu(const BsrMatrix& a, const ParIlutOp
     GpuFactors x = begun(a);
     const Index rows = x.pattern->pattern->rows(), lower = x.pattern->counts.lower;
     const FillLimits limits = limits_of(rows, lower, x.pattern->pattern->blocks() - rows - lower, options.fill_limit);
-    const SyncFreeShape shape = shape_of(limits, rows, a.dof(), a.symmetric());
+    const SearchShape shape = shape_of(limits, rows, a.dof(), a.symmetric());
     Buffer<double> inverse(gpu, rounds_label, rows * a.dof() * a.dof(), Initially::anything);
     const auto sweep = [&] {
         const ProfileScope scope(gpu, "sweep");
@@ -142,15 +144,16 @@ std::unique_ptr<FactorsOnGpu> factors_on_gpu(const BsrMatrix& a, const ParIlutOp
                                   {.dof = a.dof(), .slices = true, .way = options.way, .by_level = options.sweeps == 0},
                                   rounds_label);
     if (options.sweeps == 0)
-        SyncFreeCuda(gpu, *x.pattern, shape, orders).factor(a, alpha, rules, x.values.data(), inverter);
+        SearchFactor(gpu, *x.pattern, shape, std::move(orders.by_level))
+            .factor(a, alpha, rules, x.values.data(), inverter);
     x.pattern->a_diagonal = {};
     return std::make_unique<FactorsOnGpu>(gpu, std::move(x.pattern), std::move(x.values), std::move(orders), a.dof());
 }
 
 rtc::Programs programs_of_rounds(const FillLimits& limits, const MatrixShape& a) {
-    const SyncFreeShape shape = shape_of(limits, a.block_rows(), a.dof(), a.symmetric());
+    const SearchShape shape = shape_of(limits, a.block_rows(), a.dof(), a.symmetric());
     rtc::Programs programs = FixedPointCuda::programs(shape.swept());
-    std::ranges::move(SyncFreeCuda::programs(shape), std::back_inserter(programs));
+    std::ranges::move(SearchFactor::programs(shape), std::back_inserter(programs));
     return programs;
 }
 
@@ -159,7 +162,7 @@ void plan_on_gpu(const ParIlutOptions& options, const PreconditionerSetting& set
     const MatrixShape& a = setting.matrix;
     const Index rows = a.block_rows(), blocks = own.pattern->blocks(), kept = rows + limits.lower + limits.upper;
     const Sizes sizes{rows, a.pattern()->blocks(), a.dof()};
-    const SyncFreeShape shape = shape_of(limits, rows, a.dof(), a.symmetric());
+    const SearchShape shape = shape_of(limits, rows, a.dof(), a.symmetric());
     const Index positions = 2 * rows * Index(sizeof(int));
     RowCounts counts;
     counts.rows = rows;
@@ -167,7 +170,7 @@ void plan_on_gpu(const ParIlutOptions& options, const PreconditionerSetting& set
         // Fixed-point sweeps, an elimination, or the copies for solves.
         const Index values = of_blocks * sizes.block(), records = FixedPointCuda::bytes(counts, shape.swept());
         const Index slices = (orders.lower->slices + orders.upper->slices) * Index(sizeof(SolveSlice)) + positions;
-        const Index eliminating = slices + SyncFreeCuda::bytes(own, orders, shape);
+        const Index eliminating = slices + SearchFactor::bytes(own.pattern->rows(), shape);
         return std::max({x + sizes.inverse() + records, options.sweeps > 0 ? x + values + sizes.inverse() + records : 0,
                          options.sweeps > 0 ? 0 : x + eliminating,
                          x - sizes.a_diagonal() + SlicedSolve::bytes(rows, orders, a.dof()) + positions});

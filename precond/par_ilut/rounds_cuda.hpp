@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rounds of par_ilut and the last factors on a GPU, with the pattern and the bits that a CPU finds. Each round
-// makes a pattern, so entries that rows share are searched for (precond/sync_free_ilu/factor.cuh), not kept in tables.
+// makes a pattern, so entries that rows share are searched for (precond/general/factors/search_factor.cuh), not kept in
+// tables.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,6 @@
 #include "precond/par_ilut/factors_on_gpu.hpp"
 #include "precond/par_ilut/gpu_factors.hpp"
 #include "precond/par_ilut/par_ilut.hpp"
-#include "precond/sync_free_ilu/cuda.hpp"
 
 namespace hyperplane::par_ilut {
 

@@ -21,7 +21,7 @@ int adapted_lanes(const RowCounts& counts) {
 }  // namespace
 
 SyncFreeShape published_shape(const RowCounts& counts, bool symmetric, FactorVariant variant) {
-    SyncFreeShape shape{1, symmetric, variant == FactorVariant::adapt ? adapted_lanes(counts) : warp, 1};
+    SyncFreeShape shape{{1, symmetric, variant == FactorVariant::adapt ? adapted_lanes(counts) : warp, 1}};
     shape.published = variant;
     return shape;
 }

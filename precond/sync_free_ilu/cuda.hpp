@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorisation of a general matrix on a GPU in one of its variants: factor.cuh, table_factor.cuh and
-// block_factor.cuh are the kernels' texts; the published ones are in precond/reproductions/sync_free_rows.hpp.
+// The factorisation of a general matrix on a GPU in one of its variants: by a search for entries that rows share
+// (precond/general/factors/search_factor.hpp), by tables (table_factor.hpp) or by polled blocks (block_factor.hpp); the
+// published ones are in precond/reproductions/sync_free_rows.hpp.
 #pragma once
 
 #include <memory>
 #include <optional>
 
 #include "core/device/rtc.hpp"
-#include "precond/general/factors/arguments.hpp"
-#include "precond/general/factors/pivot_kernel.hpp"
-#include "precond/general/fixed_point/fixed_point_cuda.hpp"
+#include "precond/general/factors/search_factor.hpp"
 #include "precond/sync_free_ilu/block_factor.hpp"
 #include "precond/sync_free_ilu/table_factor.hpp"
 
 namespace hyperplane {
 
-/// What the kernel is specialised on.
-struct SyncFreeShape {
-    int dof;
-    bool symmetric;
-    int lanes;  ///< threads of a row
-    int batch;  ///< rows that a short row waits for together
-
+/// What the kernel is specialised on, in each variant.
+struct SyncFreeShape : SearchShape {
     std::optional<TableShape> table = std::nullopt;         ///< of the variant `table`
     std::optional<BlockShape> blocks = std::nullopt;        ///< of short rows of blocks, which are polled themselves
     std::optional<FactorVariant> published = std::nullopt;  ///< one of the published variants
@@ -32,9 +26,6 @@ struct SyncFreeShape {
     /// `sliced`: whether there will be slices of the lower triangle.
     static SyncFreeShape of(const RowCounts& counts, int dof, bool symmetric, FactorVariant variant,
                             bool sliced = false);
-    FixedPointShape swept() const { return {dof, symmetric, lanes}; }  ///< of fixed-point sweeps in its place
-    int warps() const { return dof > 16 ? 2 : 4; }                     ///< of a thread block
-    Index rows() const { return 32 * warps() / lanes; }                ///< of a thread block
 };
 
 /// The tables of one pattern, and the kernels.
@@ -56,24 +47,8 @@ public:
     static rtc::Programs programs(const SyncFreeShape& shape);
 
 private:
-    /// What the variant `search` and the published ones need.
-    struct Search {
-        Search(const Context& context, Buffer<int> by_level, Index rows, Index rows_of_pattern,
-               const SyncFreeShape& shape);
-
-        Buffer<int> order;  ///< empty: rows are taken in natural order
-        Buffer<unsigned long long> finished;
-        Buffer<TicketState> state;
-        PivotKernel<GeneralFactorArguments> kernel;
-        unsigned parts;  ///< of the rows
-        PivotRecord pivots;
-    };
-
     const GpuPattern& pattern_;
-    SyncFreeShape shape_;
-    Index rows_, before_;
-    unsigned long long launches_ = 0;
-    std::unique_ptr<Search> search_;
+    std::unique_ptr<SearchFactor> search_;  ///< of the variant `search` and the published ones
     std::unique_ptr<TableFactor> table_;
     std::unique_ptr<BlockFactor> blocks_;
 };

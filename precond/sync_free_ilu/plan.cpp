@@ -111,12 +111,6 @@ void plan_on_rank(const SyncFreeOptions& options, const PreconditionerSetting& s
 
 }  // namespace
 
-std::vector<KernelSet> kernels_named(const std::string& name, const MatrixShape& a, FactorStorage storage,
-                                     std::function<rtc::Programs()> programs) {
-    return {{name, Layout(LayoutKind::natural, Grid::of_rows(a.block_rows()), {}), Stencil("general", {{0, 0, 0}}),
-             a.dof(), a.symmetric(), storage, std::move(programs)}};
-}
-
 PreconditionerPlan SyncFreeIlu::plan(const SyncFreeOptions& options, const PreconditionerSetting& setting) {
     const MatrixShape& a = setting.matrix;
     const Backend backend = setting.context.backend();
@@ -159,7 +153,7 @@ std::vector<KernelSet> SyncFreeIlu::kernels([[maybe_unused]] const SyncFreeOptio
         const rtc::Programs of_sweeps = options.sweeps && !options.couples_ranks
                                             ? SweptFactors::programs(filled, a.dof(), *options.sweeps)
                                             : rtc::Programs{};
-        return kernels_named(name_of_kernels(options), a, options.storage, [shape, options, of_sweeps] {
+        return kernels_of_general(name_of_kernels(options), a, options.storage, [shape, options, of_sweeps] {
             rtc::Programs programs = options.fixed_point_sweeps > 0 ? FixedPointCuda::programs(shape.swept())
                                                                     : SyncFreeCuda::programs(shape);
             const auto add = [&](const rtc::Programs& more) { std::ranges::copy(more, std::back_inserter(programs)); };

@@ -135,10 +135,6 @@ SymbolicKey key_of(const SyncFreeOptions& options, const Matrix& a) {
     return key_of(options, a, options.couples_ranks ? AcrossRanks::by_row : AcrossRanks::none);
 }
 
-/// The kernels for a matrix of this shape.
-std::vector<KernelSet> kernels_named(const std::string& name, const MatrixShape& a, FactorStorage storage,
-                                     std::function<rtc::Programs()> programs);
-
 /// The options that a deck gives for a general matrix.
 using ReadOptions = SyncFreeOptions (*)(const Parameters&, const PreconditionerSetting&);
 /// `row`, which may be for matrices on a grid, with this family for general ones.

@@ -12,6 +12,7 @@
 #include "core/matrix/bsr_product_cuda.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "precond/general/factors/pivot_kernel.hpp"
+#include "precond/general/factors/search_factor.hpp"
 #include "precond/general/fixed_point/fixed_point_cuda.hpp"
 #include "precond/general/orders/levels_cuda.hpp"
 #include "precond/general/solves/solve_cuda.hpp"
@@ -126,11 +127,11 @@ TEST(GeneralProducts, OfWarpsHoldABlock) {
     }
 }
 
-/// `shapes`: dof, lanes and batch of a SyncFreeShape.
+/// `shapes`: dof, lanes and batch of a SearchShape.
 void expect_factors_almost_without_spills(std::initializer_list<std::array<int, 3>> shapes) {
     for (const bool symmetric : {false, true})
         for (const auto& [dof, lanes, batch] : shapes)
-            for (const auto& row : rtc::compile(SyncFreeCuda::programs({dof, symmetric, lanes, batch}), "sm_90")) {
+            for (const auto& row : rtc::compile(SearchFactor::programs({dof, symmetric, lanes, batch}), "sm_90")) {
                 EXPECT_GT(row.registers, 0) << row.name;
                 if (dof > 8) continue;
                 EXPECT_LE(row.spill_bytes, 64) << row.name << " of " << dof;
@@ -149,7 +150,7 @@ TEST(OtherGeneralFactors, CompileAlmostWithoutSpills) {
 TEST(GeneralFactors, ThatBoostByRowCompile) {
     for (const bool symmetric : {false, true})
         for (rtc::Program program :
-             {SyncFreeCuda::programs({1, symmetric, 8, 4}).back(), BlockFactor::programs({2, symmetric, 8}).back(),
+             {SearchFactor::programs({1, symmetric, 8, 4}).back(), BlockFactor::programs({2, symmetric, 8}).back(),
               TableFactor::programs({symmetric, 1}).back(), FixedPointCuda::programs({3, symmetric, 32}).back()})
             for (const auto& row : rtc::compile({with_scale_of_row(std::move(program))}, "sm_90"))
                 EXPECT_GT(row.registers, 0) << row.name;

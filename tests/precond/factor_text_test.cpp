@@ -33,7 +33,7 @@ namespace hyperplane {
 using namespace factor_names;
 }
 #define SYMMETRIC 0
-#include "precond/sync_free_ilu/factor.cuh"
+#include "precond/general/factors/search_factor.cuh"
 #undef HYPERPLANE_ELIMINATED_ROW
 #undef SYMMETRIC
 }  // namespace general_text
@@ -43,7 +43,7 @@ using namespace factor_names;
 }
 #define SYMMETRIC 1
 #define general_factor symmetric_factor  // its name has no namespace
-#include "precond/sync_free_ilu/factor.cuh"
+#include "precond/general/factors/search_factor.cuh"
 #undef general_factor
 #undef SYMMETRIC
 }  // namespace symmetric_text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The argument of the kernels that eliminate rows of a general matrix (precond/sync_free_ilu/factor.cuh), and what
-// their thread blocks share.
+// The argument of the kernels that eliminate rows of a general matrix (precond/general/factors/search_factor.cuh), and
+// what their thread blocks share.
 #pragma once
 
 #include "core/device/epochs.hpp"

@@ -20,9 +20,9 @@
 
 #define SHORT_ROWS (DOF <= 8)
 #if DOF == 1
-#include "precond/sync_free_ilu/factor_short.cuh"
+#include "precond/general/factors/factor_short.cuh"
 #elif SHORT_ROWS
-#include "precond/sync_free_ilu/factor_short_blocks.cuh"
+#include "precond/general/factors/factor_short_blocks.cuh"
 #endif
 
 namespace hyperplane {
