@@ -13,7 +13,7 @@
 #include "precond/fgbilu/arguments.hpp"
 #include "precond/fgbilu/levels.hpp"
 #include "precond/triangular/edges_between_ranks.hpp"
-#include "precond/walks/tuning.hpp"
+#include "precond/tuning.hpp"
 
 namespace hyperplane {
 

@@ -5,8 +5,8 @@
 
 #include "core/device/for_each_point.hpp"
 #include "core/grid/neighbour_slot.hpp"
+#include "core/matrix/coefficients.hpp"
 #include "precond/factors/pattern.hpp"
-#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane {
 namespace {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/device/for_each_point.hpp"
+#include "core/matrix/coefficients.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/multigrid/copied_lines.hpp"
 #include "precond/multigrid/setup_cuda.hpp"
-#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
+#include "core/matrix/coefficients.hpp"
 #include "precond/multigrid/galerkin_lines.hpp"
 #include "precond/multigrid/setup_cuda.hpp"
-#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
 namespace {

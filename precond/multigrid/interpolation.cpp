@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/device/for_each_point.hpp"
+#include "core/matrix/coefficients.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/multigrid/setup_cuda.hpp"
 #include "precond/multigrid/weight_formula.hpp"
-#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
+#include "core/matrix/coefficients.hpp"
 #include "core/matrix/views.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/blas1.hpp"
@@ -15,7 +16,6 @@
 #include "precond/multigrid/copied_lines.hpp"
 #include "precond/multigrid/examined_row.hpp"
 #include "precond/queued_setup.hpp"
-#include "precond/walks/coefficients.hpp"
 #include "precond/walks/random_vector.hpp"
 
 namespace hyperplane::multigrid {

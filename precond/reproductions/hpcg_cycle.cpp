@@ -5,9 +5,9 @@
 
 #include "core/device/for_each_point.hpp"
 #include "core/error.hpp"
+#include "core/matrix/coefficients.hpp"
 #include "core/matrix/views.hpp"
 #include "core/vector/blas1.hpp"
-#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane {
 namespace {

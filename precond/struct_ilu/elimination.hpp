@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "precond/ilu/factorisation.hpp"
-#include "precond/walks/tuning.hpp"
+#include "precond/tuning.hpp"
 
 namespace hyperplane {
 

@@ -9,8 +9,8 @@
 #include "precond/factors/rank_planes_cuda.hpp"
 #include "precond/struct_ilu/arguments.hpp"
 #include "precond/struct_ilu/intra_row.hpp"
+#include "precond/tuning.hpp"
 #include "precond/walks/tiles.hpp"
-#include "precond/walks/tuning.hpp"
 
 namespace hyperplane::wavefront_cuda {
 

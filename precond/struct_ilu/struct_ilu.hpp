@@ -8,7 +8,7 @@
 #pragma once
 
 #include "precond/ilu/ilu_preconditioner.hpp"
-#include "precond/walks/tuning.hpp"
+#include "precond/tuning.hpp"
 
 namespace hyperplane {
 

@@ -9,7 +9,7 @@
 #include "precond/subdomain/arguments.hpp"
 #include "precond/subdomain/factors.hpp"
 #include "precond/subdomain_variant.hpp"
-#include "precond/walks/tuning.hpp"
+#include "precond/tuning.hpp"
 
 namespace hyperplane {
 

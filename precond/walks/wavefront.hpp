@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "core/grid/layout.hpp"
-#include "precond/walks/side.hpp"
+#include "precond/factors/side.hpp"
 
 namespace hyperplane {
 

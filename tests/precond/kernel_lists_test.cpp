@@ -11,7 +11,7 @@
 #include "precond/registry_row.hpp"
 #include "precond/struct_ilu/factor_cuda.hpp"
 #include "precond/triangular/wavefront/solve_shape.hpp"
-#include "precond/walks/tuning.hpp"
+#include "precond/tuning.hpp"
 
 namespace hyperplane {
 namespace {

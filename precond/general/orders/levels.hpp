@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/matrix/block_pattern.hpp"
-#include "precond/walks/side.hpp"
+#include "precond/factors/side.hpp"
 
 namespace hyperplane {
 

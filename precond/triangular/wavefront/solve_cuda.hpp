@@ -12,8 +12,8 @@
 #include "precond/triangular/wavefront/arguments.hpp"
 #include "precond/triangular/wavefront/eisenstat.hpp"
 #include "precond/triangular/wavefront/solve_shape.hpp"
+#include "precond/tuning.hpp"
 #include "precond/walks/tiles.hpp"
-#include "precond/walks/tuning.hpp"
 
 namespace hyperplane::wavefront_cuda {
 

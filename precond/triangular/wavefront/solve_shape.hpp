@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "precond/factors/ilu_factors.hpp"
+#include "precond/tuning.hpp"
 #include "precond/walks/tiles.hpp"
-#include "precond/walks/tuning.hpp"
 
 namespace hyperplane::wavefront_cuda {
 

@@ -12,7 +12,7 @@
 
 #include "precond/triangular/triangular_solve.hpp"
 #include "precond/triangular/wavefront/eisenstat.hpp"
-#include "precond/walks/tuning.hpp"
+#include "precond/tuning.hpp"
 
 namespace hyperplane {
 
