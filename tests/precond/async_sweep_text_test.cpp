@@ -14,11 +14,11 @@ namespace emulated {
 inline bool any_of_all(bool own) {
     static int count;
     if (thread_place.x == 0) count = 0;
-    fibers::meet(block->all);
+    fibers::synchronise(block->all);
     count += own;
-    fibers::meet(block->all);
+    fibers::synchronise(block->all);
     const bool any = count > 0;
-    fibers::meet(block->all);
+    fibers::synchronise(block->all);
     return any;
 }
 inline unsigned counted(unsigned* at, unsigned last) {

@@ -22,7 +22,7 @@ namespace emulated_colours {
 constexpr int block_threads = 8;
 
 inline fibers::Place block_place;
-inline fibers::Meeting all;
+inline fibers::Barrier all;
 inline std::mutex gpu;
 
 /// Runs body() on the threads of the blocks of a grid, one block after the other, and of one grid after the other.
@@ -53,7 +53,7 @@ void launch(int blocks_x, int blocks_y, const Body& body) {
 #define __launch_bounds__(...)
 #define threadIdx fibers::thread_place
 #define blockIdx emulated_colours::block_place
-#define __syncthreads() fibers::meet(emulated_colours::all)
+#define __syncthreads() fibers::synchronise(emulated_colours::all)
 #define __ldg(at) (*(at))
 #define __ldcs(at) (*(at))
 #define JOINED_AS_IS(name, of) name##_##of

@@ -21,8 +21,8 @@ inline Place grid;  // thread blocks of a launch
 
 /// Lanes of a warp that exchange values.
 struct Lanes {
-    explicit Lanes(unsigned mask) : meeting{std::popcount(mask)} {}
-    fibers::Meeting meeting;
+    explicit Lanes(unsigned mask) : barrier{std::popcount(mask)} {}
+    fibers::Barrier barrier;
     long long values[32] = {};
 };
 class Warp {
@@ -34,7 +34,7 @@ private:
 };
 struct Block {
     explicit Block(int threads) : all{threads}, warps(std::size_t(threads / 32)) {}
-    fibers::Meeting all;
+    fibers::Barrier all;
     std::vector<Warp> warps;
 };
 inline Block* block = nullptr;
@@ -43,16 +43,16 @@ inline Lanes& lanes(unsigned mask) {
     return block->warps[thread_place.x / 32].of(mask);
 }
 inline void synchronise_lanes(unsigned mask = ~0U) {
-    fibers::meet(lanes(mask).meeting);
+    fibers::synchronise(lanes(mask).barrier);
 }
 /// The values of the lanes of a mask, by `look`.
 template <class Look>
 auto exchanged(long long own, const Look& look, unsigned mask = ~0U) {
     Lanes& mine = lanes(mask);
     mine.values[thread_place.x % 32] = own;
-    fibers::meet(mine.meeting);
+    fibers::synchronise(mine.barrier);
     const auto result = look(mine.values);
-    fibers::meet(mine.meeting);
+    fibers::synchronise(mine.barrier);
     return result;
 }
 inline unsigned ballot(bool own) {
@@ -109,7 +109,7 @@ void launch(const std::vector<int>& blocks, int threads, const Body& body) {
 #define threadIdx emulated::thread_place
 #define blockIdx emulated::block_place
 #define gridDim emulated::grid
-#define __syncthreads() fibers::meet(emulated::block->all)
+#define __syncthreads() fibers::synchronise(emulated::block->all)
 #define __syncwarp(...) emulated::synchronise_lanes(__VA_ARGS__)
 #define __ballot_sync(mask, value) emulated::ballot(value)
 #define __all_sync(mask, value) (emulated::ballot(value) == ~0u)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels whose warps work together, their text compiled for the host: each thread of a block is a fiber, which gives
-// way where the lanes of its warp or the threads of its block meet. A
-// source that includes this compiles with -iquote tests/precond/emulated, where what is written in PTX has a
-// replacement, and includes the host's headers before, the text after.
+// Kernels whose warps work together, their text compiled for the host: each thread of a thread block is a fiber, which
+// gives way where the lanes of its warp or the threads of its thread block synchronise. A source that includes this
+// compiles with -iquote tests/precond/emulated, where what is written in PTX has a replacement, and includes the host's
+// headers before, the text after.
 #pragma once
 
 #include <algorithm>
@@ -44,39 +44,39 @@ struct Lane {
 
 struct Block {
     std::vector<Lane> lanes;
-    std::vector<fibers::Meeting> warps;
-    fibers::Meeting all;
+    std::vector<fibers::Barrier> warps;
+    fibers::Barrier all;
 };
 inline Block block;
 
 inline Lane& now() {
     return block.lanes[thread_place.x];
 }
-inline void meet_warp() {
-    fibers::meet(block.warps[thread_place.x / 32]);
+inline void synchronise_warp() {
+    fibers::synchronise(block.warps[thread_place.x / 32]);
 }
-inline void meet_all() {
-    fibers::meet(block.all);
+inline void synchronise_block() {
+    fibers::synchronise(block.all);
 }
 inline Lane& of_lane(unsigned lane) {
     return block.lanes[thread_place.x / 32 * 32 + lane % 32];
 }
 inline double shuffled(double value, unsigned lane) {
     now().shown = value;
-    meet_warp();
+    synchronise_warp();
     const double found = of_lane(lane).shown;
-    meet_warp();
+    synchronise_warp();
     return found;
 }
 /// sum += left right as precond/factors/mma.cuh defines it.
 inline void multiply_add(double left, double right, double (&sum)[2]) {
     now().left = left, now().right = right;
-    meet_warp();
+    synchronise_warp();
     const unsigned lane = thread_place.x % 32;
     for (unsigned k = 0; k < 4; ++k)
         for (unsigned m = 0; m < 2; ++m)
             sum[m] += of_lane(lane / 4 * 4 + k).left * of_lane((2 * (lane % 4) + m) * 4 + k).right;
-    meet_warp();
+    synchronise_warp();
 }
 
 /// Runs body() on `threads` threads of each thread block, one thread block after the other. Returns false if all fibers
@@ -109,18 +109,18 @@ inline double __shfl_xor_sync(unsigned /*mask*/, double value, int step) {
     return emulated_warps::shuffled(value, emulated_warps::thread_place.x % 32 ^ unsigned(step));
 }
 inline void __syncwarp() {
-    emulated_warps::meet_warp();
+    emulated_warps::synchronise_warp();
 }
 inline void __syncthreads() {
-    emulated_warps::meet_all();
+    emulated_warps::synchronise_block();
 }
 inline unsigned __ballot_sync(unsigned /*mask*/, bool predicate) {
     emulated_warps::now().shown = predicate ? 1.0 : 0.0;
-    emulated_warps::meet_warp();
+    emulated_warps::synchronise_warp();
     unsigned bits = 0;
     for (unsigned lane = 0; lane < 32; ++lane)
         if (emulated_warps::of_lane(lane).shown > 0.0) bits |= 1u << lane;
-    emulated_warps::meet_warp();
+    emulated_warps::synchronise_warp();
     return bits;
 }
 inline void __threadfence_block() {}

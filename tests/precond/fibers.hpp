@@ -20,7 +20,7 @@ struct Place {
 inline Place thread_place;
 
 /// A barrier of `count` fibers.
-struct Meeting {
+struct Barrier {
     int count = 0, arrived = 0, times = 0;
 };
 
@@ -29,8 +29,8 @@ struct Fiber {
     ucontext_t state{};
     std::unique_ptr<char[]> stack{new char[stack_bytes]};
     bool done = false;
-    const Meeting* awaited = nullptr;  ///< where it waits, if it does
-    int time = 0;                      ///< of that meeting
+    const Barrier* awaited = nullptr;  ///< where it waits, if it does
+    int time = 0;                      ///< how often that barrier had been passed before
     bool waits() const { return awaited && awaited->times == time; }
 };
 
@@ -45,16 +45,16 @@ inline Team team;
 inline void give_way() {
     swapcontext(&team.fibers[thread_place.x].state, &team.scheduler);
 }
-/// Returns when all fibers of the meeting have come.
-inline void meet(Meeting& meeting) {
-    const int time = meeting.times;
-    if (++meeting.arrived == meeting.count) {
-        meeting.arrived = 0;
-        ++meeting.times;
+/// Returns when all fibers of the barrier have come.
+inline void synchronise(Barrier& barrier) {
+    const int time = barrier.times;
+    if (++barrier.arrived == barrier.count) {
+        barrier.arrived = 0;
+        ++barrier.times;
         return;
     }
     Fiber& now = team.fibers[thread_place.x];
-    now.awaited = &meeting, now.time = time;
+    now.awaited = &barrier, now.time = time;
     give_way();
     now.awaited = nullptr;
 }
@@ -64,7 +64,7 @@ inline void run_fiber() {
     team.fibers[thread_place.x].done = true;
 }
 
-/// Runs body() on `threads` fibers. Returns false if all that have not ended wait at meetings. One thread of the host
+/// Runs body() on `threads` fibers. Returns false if all that have not ended wait at barriers. One thread of the host
 /// at a time may call it.
 inline bool run(unsigned threads, std::function<void()> body) {
     team.body = std::move(body);

@@ -121,7 +121,7 @@ wavefront_cuda::SolveShape solve_shape(const char* name, int n, const StructIluT
     return {pattern, wavefront_cuda::Geometry(pattern), tuning};
 }
 
-/// The warps of a tile do not meet where levels are small and have older terms (docs/log/struct_ilu_solve.md).
+/// The warps of a tile do not synchronise where levels are small and have older terms (docs/log/struct_ilu_solve.md).
 TEST(SolveShape, HasRowsByTheStencilsLevels) {
     for (const int n : {33, 64, 128, 256}) {
         const auto few = solve_shape("diamond13", n), many = solve_shape("box27", n);

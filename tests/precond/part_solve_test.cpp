@@ -14,7 +14,7 @@ namespace emulated_parts {
 constexpr int block_threads = 64;
 
 inline fibers::Place block_place;
-inline fibers::Meeting all, warps[2];
+inline fibers::Barrier all, warps[2];
 
 /// Runs body() on the threads of `blocks` thread blocks, one block after the other.
 template <class Body>
@@ -37,8 +37,8 @@ void launch(int blocks, const Body& body) {
 #define __launch_bounds__(...)
 #define threadIdx fibers::thread_place
 #define blockIdx emulated_parts::block_place
-#define __syncthreads() fibers::meet(emulated_parts::all)
-#define __syncwarp() fibers::meet(emulated_parts::warps[fibers::thread_place.x / 32])
+#define __syncthreads() fibers::synchronise(emulated_parts::all)
+#define __syncwarp() fibers::synchronise(emulated_parts::warps[fibers::thread_place.x / 32])
 #define __ldg(at) (*(at))
 #define __ldcs(at) (*(at))
 #define __forceinline__ inline

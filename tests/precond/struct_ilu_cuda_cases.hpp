@@ -79,7 +79,7 @@ inline std::vector<Case> cases() {
     for (const char* stencil : {"star7", "star13"})
         for (int form : {0, 2})
             for (int run : {1, 2}) add(stencil, 1, 0, form, {.tile_j = 8, .tile_k = 4, .run = run});
-    // Warps that do not meet, in tiles of few and of many lines.
+    // Warps that do not synchronise, in tiles of few and of many lines.
     for (const char* stencil : {"star7", "star13", "diamond13", "diamond25", "box27", "skewed7", "scattered11"})
         for (int form : {0, 1, 2, 3})
             add(stencil, 1, 0, form, {.tile_j = 32, .tile_k = form == 3 ? 8 : form + 1, .rows = form < 2 ? 4 : 8});
