@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrices and vectors in PETSc's binary files.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <limits>
 
 #include "io/bad_luck.hpp"
+#include "io/file_error.hpp"
 #include "io/matrix_files.hpp"
 #include "io/petsc_binary.hpp"
 #include "io/scratch.hpp"
