@@ -20,11 +20,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/bench/kernels.hpp"
 #include "apps/compare/bytes.hpp"
 #include "apps/compare/candidates.hpp"
 #include "apps/compare/progress.hpp"
 #include "apps/run/build_case.hpp"
+#include "core/timer.hpp"
 #include "io/comparison.hpp"
 
 namespace hyperplane {
