@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/deck/stencil_text.hpp"
+#include "apps/help/stencil_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/deck/json_schema.hpp"
+#include "apps/help/json_schema.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 #include "apps/build_info.hpp"
 #include "apps/deck/schema.hpp"
-#include "apps/run/reference.hpp"
+#include "apps/help/reference.hpp"
 
 namespace hyperplane {
 namespace {

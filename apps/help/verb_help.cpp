@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "apps/deck/json_schema.hpp"
 #include "apps/deck/schema.hpp"
-#include "apps/deck/shell_texts.hpp"
-#include "apps/deck/stencil_text.hpp"
-#include "apps/exit_codes.hpp"
-#include "apps/run/reference.hpp"
+#include "apps/help/exit_codes.hpp"
+#include "apps/help/json_schema.hpp"
+#include "apps/help/reference.hpp"
+#include "apps/help/shell_texts.hpp"
+#include "apps/help/stencil_text.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "apps/deck/schema.hpp"
+#include "apps/help/reference.hpp"
 #include "apps/run/build_case.hpp"
-#include "apps/run/reference.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "precond/registry.hpp"

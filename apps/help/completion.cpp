@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "apps/deck/schema.hpp"
-#include "apps/deck/shell_texts.hpp"
+#include "apps/help/reference.hpp"
+#include "apps/help/shell_texts.hpp"
 #include "apps/quoting.hpp"
-#include "apps/run/reference.hpp"
 #include "apps/verbs.hpp"
 #include "core/grid/stencil.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/exit_codes.hpp"
+#include "apps/help/exit_codes.hpp"
 
 namespace hyperplane {
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "apps/deck/stencil_text.hpp"
 #include "apps/environment.hpp"
+#include "apps/help/stencil_text.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/verbs.hpp"
 #include "core/error.hpp"

@@ -3,9 +3,9 @@
 
 #include "apps/build_info.hpp"
 #include "apps/deck/schema.hpp"
-#include "apps/deck/shell_texts.hpp"
-#include "apps/exit_codes.hpp"
-#include "apps/run/reference.hpp"
+#include "apps/help/exit_codes.hpp"
+#include "apps/help/reference.hpp"
+#include "apps/help/shell_texts.hpp"
 #include "apps/verbs.hpp"
 
 namespace hyperplane {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/run/reference.hpp"
+#include "apps/help/reference.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
