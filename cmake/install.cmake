@@ -22,9 +22,9 @@ install(FILES ${made}/hyperplane.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMP
 install(FILES ${made}/hyperplane.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
   RENAME hyperplane COMPONENT program)
 install(DIRECTORY inputs DESTINATION ${share} COMPONENT program)
-install(PROGRAMS apps/plot.py apps/report.py DESTINATION ${share} COMPONENT program)
+install(PROGRAMS apps/reporting/plot.py apps/reporting/report.py DESTINATION ${share}/reporting COMPONENT program)
 install(DIRECTORY apps/reporting DESTINATION ${share} COMPONENT program
-  FILES_MATCHING PATTERN *.py PATTERN *.css PATTERN *.js PATTERN __pycache__ EXCLUDE)
+  FILES_MATCHING PATTERN *.py PATTERN *.css PATTERN *.js PATTERN plot.py EXCLUDE PATTERN report.py EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY python/hyperplane DESTINATION ${share} COMPONENT program
   FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
 if(TARGET hyperplane_python)

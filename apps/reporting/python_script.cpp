@@ -32,8 +32,8 @@ std::string find_python(const std::string& verb) {
 /// built.
 std::string find_script(const std::string& script) {
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    const std::vector<std::string> places = {here / script, here / "../share/hyperplane" / script,
-                                             HYPERPLANE_SCRIPTS "/" + script};
+    const std::vector<std::string> places = {
+        here / "reporting" / script, here / "../share/hyperplane/reporting" / script, HYPERPLANE_SCRIPTS "/" + script};
     for (const std::string& place : places)
         if (std::filesystem::exists(place)) return place;
     throw FileError(fmt::format("{} is missing; looked for {}", script, fmt::join(places, ", ")));

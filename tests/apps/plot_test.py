@@ -11,7 +11,7 @@ import unittest
 
 from program import POISSON, TRANSPORT, ProgramTest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "apps"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "apps" / "reporting"))
 import plot  # noqa: E402
 
 try:

@@ -44,7 +44,7 @@ class Prefix(unittest.TestCase):
     def test_what_is_installed(self):
         for name in ("bin/hyperplane", "share/man/man1/hyperplane.1", "share/bash-completion/completions/hyperplane",
                      "share/hyperplane/inputs/poisson.ini", "share/hyperplane/inputs/studies/storage.ini",
-                     "share/hyperplane/report.py", "share/hyperplane/reporting/page.css",
+                     "share/hyperplane/reporting/report.py", "share/hyperplane/reporting/page.css",
                      "share/hyperplane/hyperplane/__init__.py", "share/doc/hyperplane/copyright",
                      "share/doc/hyperplane/docs/deck.md", "lib*/**/hyperplaneConfig.cmake"):
             self.one(name)

@@ -26,7 +26,7 @@ except ImportError as missing:
 
 from make_record import make_record
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "apps"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "apps" / "reporting"))
 
 import report  # noqa: E402
 from reporting import live  # noqa: E402

@@ -21,7 +21,7 @@ except ImportError as missing:
     sys.exit(77)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "apps"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "apps" / "reporting"))
 
 from make_record import make_record  # noqa: E402
 

@@ -23,7 +23,7 @@ except ImportError as missing:
 
 from make_record import make_record
 
-SCRIPT = Path(__file__).resolve().parents[2] / "apps" / "report.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "apps" / "reporting" / "report.py"
 sys.path.insert(0, str(SCRIPT.parent))
 
 import report  # noqa: E402

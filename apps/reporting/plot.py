@@ -14,17 +14,8 @@ package is missing.
 import argparse
 import os
 import sys
-from pathlib import Path
 
-# The module `hyperplane` is beside this script if the program was installed, otherwise in the source tree.
-sys.path[:0] = [str(path) for path in (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1] / "python")]
-
-EXIT_INTERNAL, EXIT_USAGE, EXIT_FILE = 1, 2, 7
-
-
-def fail(code, message):
-    print(f"hyperplane plot: {message}", file=sys.stderr)
-    return code
+from script import EXIT_USAGE, fail, guarded
 
 
 def main(arguments=None):
@@ -41,18 +32,19 @@ def main(arguments=None):
     parser.add_argument("-o", "--output", default="plot.png", help="picture to write (default: plot.png)")
     parser.add_argument("--format", help="format of the picture: png, pdf or svg (default: by its name)")
     options = parser.parse_args(arguments)
+    return guarded("plot", options.output, lambda: draw(options))
+
+
+def draw(options):
+    import hyperplane
+    from reporting import output, pictures, plots, scaling
+    record = hyperplane.load(options.record)
+    single = isinstance(record, hyperplane.Record)
+    unfit = [name for name in (("over",) if single else ("slice", "profile", "time")) if getattr(options, name)]
+    if unfit:
+        return fail("plot", EXIT_USAGE, f"--{unfit[0]} needs a study or a comparison, and {options.record} holds one run"
+                    if single else f"--{unfit[0]} needs the record of one run, and {options.record} holds several")
     try:
-        import hyperplane
-        from reporting import output, pictures, plots, scaling
-    except ImportError as error:
-        return fail(EXIT_INTERNAL, f"{error}, with {sys.executable}; install python3-h5py and python3-matplotlib")
-    try:
-        record = hyperplane.load(options.record)
-        single = isinstance(record, hyperplane.Record)
-        unfit = [name for name in (("over",) if single else ("slice", "profile", "time")) if getattr(options, name)]
-        if unfit:
-            return fail(EXIT_USAGE, f"--{unfit[0]} needs a study or a comparison, and {options.record} holds one run"
-                        if single else f"--{unfit[0]} needs the record of one run, and {options.record} holds several")
         if options.list:
             print("\n".join((pictures if single else scaling).choices(record)))
             return 0
@@ -61,11 +53,7 @@ def main(arguments=None):
         with output.open_new(options.output, "plot") as file:
             plots.write_picture(drawing, file, output.kind_of(options.format or os.path.splitext(options.output)[1]))
     except pictures.PlotError as error:
-        return fail(EXIT_USAGE, error)
-    except hyperplane.RecordError as error:
-        return fail(EXIT_FILE, error)
-    except OSError as error:
-        return fail(EXIT_FILE, output.said(error, options.output))
+        return fail("plot", EXIT_USAGE, error)
     return 0
 
 

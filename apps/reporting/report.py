@@ -13,17 +13,8 @@ those of the program: 0, 2 usage, 7 a file; 1 if a package is missing.
 import argparse
 import os
 import sys
-from pathlib import Path
 
-# The module `hyperplane` is beside this script if the program was installed, otherwise in the source tree.
-sys.path[:0] = [str(path) for path in (Path(__file__).resolve().parent, Path(__file__).resolve().parents[1] / "python")]
-
-EXIT_INTERNAL, EXIT_FILE = 1, 7
-
-
-def fail(code, message):
-    print(f"hyperplane report: {message}", file=sys.stderr)
-    return code
+from script import guarded
 
 
 def main(arguments=None):
@@ -35,25 +26,21 @@ def main(arguments=None):
     parser.add_argument("--format", help="format of the picture: png, pdf or svg (default: by its name)")
     parser.add_argument("--silent", action="store_true", help="do not print the names of what was written")
     options = parser.parse_args(arguments)
-    try:
-        import hyperplane
-        from reporting import live, output, page, plots
-    except ImportError as error:
-        return fail(EXIT_INTERNAL, f"{error}, with {sys.executable}; install python3-h5py and python3-matplotlib")
-    try:
-        files = [hyperplane.load(path) for path in options.records]
-        drawn = page.render(files).encode("utf-8")
-        with output.open_new(options.output, "report") as file:
-            file.write(drawn)
-        if options.png:
-            drawing = plots.convergence(hyperplane.with_labels(files))
-            ending = os.path.splitext(options.png)[1] if options.format is None else options.format
-            with output.open_new(options.png, "report") as file:
-                plots.write_picture(drawing, file, output.kind_of(ending))
-    except hyperplane.RecordError as error:
-        return fail(EXIT_FILE, error)
-    except OSError as error:
-        return fail(EXIT_FILE, output.said(error, options.output))
+    return guarded("report", options.output, lambda: draw(options))
+
+
+def draw(options):
+    import hyperplane
+    from reporting import live, output, page, plots
+    files = [hyperplane.load(path) for path in options.records]
+    drawn = page.render(files).encode("utf-8")
+    with output.open_new(options.output, "report") as file:
+        file.write(drawn)
+    if options.png:
+        drawing = plots.convergence(hyperplane.with_labels(files))
+        ending = os.path.splitext(options.png)[1] if options.format is None else options.format
+        with output.open_new(options.png, "report") as file:
+            plots.write_picture(drawing, file, output.kind_of(ending))
     if not live.chart_js():
         print("hyperplane report: libjs-chart.js is not installed, so the plots are pictures, not interactive",
               file=sys.stderr)
