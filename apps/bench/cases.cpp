@@ -11,7 +11,7 @@
 #include <sstream>
 #include <utility>
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "core/error.hpp"
 #include "problems/domain.hpp"
 

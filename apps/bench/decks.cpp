@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/bench/heading.hpp"
 #include "apps/bench/kernels.hpp"
 #include "apps/deck/named_deck.hpp"

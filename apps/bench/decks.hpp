@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "apps/run/case.hpp"
 
 namespace hyperplane {

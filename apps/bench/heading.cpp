@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "apps/backend.hpp"
-#include "apps/build_info.hpp"
-#include "apps/environment.hpp"
+#include "apps/base/backend.hpp"
+#include "apps/base/build_info.hpp"
+#include "apps/base/environment.hpp"
+#include "apps/base/json_text.hpp"
 #include "apps/run/kernels.hpp"
-#include "apps/run/verdict.hpp"
 #include "core/counted.hpp"
 #include "core/error.hpp"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "core/device/context.hpp"
 
 namespace hyperplane {

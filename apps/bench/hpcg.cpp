@@ -8,7 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/bench/heading.hpp"
 #include "apps/bench/hpcg_reference.hpp"
 #include "apps/bench/kernels.hpp"

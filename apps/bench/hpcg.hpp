@@ -11,7 +11,7 @@
 #include <array>
 #include <memory>
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "core/device/context.hpp"
 #include "core/interfaces/preconditioner.hpp"
 #include "core/matrix/struct_matrix.hpp"

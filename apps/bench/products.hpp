@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "apps/run/case.hpp"
 #include "core/timer.hpp"
 

@@ -2,7 +2,7 @@
 // bench solve DECK...: the table of whole solves (apps/bench/solve.hpp), on one rank or on several.
 #pragma once
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "apps/run/launch.hpp"
 
 namespace hyperplane {

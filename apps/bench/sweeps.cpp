@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/bench/decks.hpp"
 #include "apps/bench/heading.hpp"
 #include "apps/deck/named_deck.hpp"

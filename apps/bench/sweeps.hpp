@@ -3,7 +3,7 @@
 // exact solve.
 #pragma once
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "apps/run/case.hpp"
 #include "precond/general/sweeps/convergence.hpp"
 

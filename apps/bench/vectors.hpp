@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "core/device/context.hpp"
 #include "core/timer.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/bench/heading.hpp"
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/vectors.hpp"

@@ -10,7 +10,9 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
+#include "apps/base/environment.hpp"
+#include "apps/base/json_text.hpp"
 #include "apps/bench/assembly.hpp"
 #include "apps/bench/decks.hpp"
 #include "apps/bench/heading.hpp"
@@ -23,13 +25,12 @@
 #include "apps/bench/solve_table.hpp"
 #include "apps/bench/sweeps.hpp"
 #include "apps/bench/vectors.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/deck/named_deck.hpp"
-#include "apps/environment.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/kernels.hpp"
 #include "apps/run/launch.hpp"
 #include "apps/run/verdict.hpp"
-#include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/registry.hpp"

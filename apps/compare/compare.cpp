@@ -8,11 +8,11 @@
 #include <chrono>
 #include <new>
 
+#include "apps/base/signals.hpp"
 #include "apps/run/fingerprint.hpp"
 #include "apps/run/linear_system.hpp"
 #include "apps/run/part_times.hpp"
 #include "apps/run/preparation.hpp"
-#include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/interfaces/given_order.hpp"
 #include "core/matrix/struct_matrix.hpp"

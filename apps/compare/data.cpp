@@ -7,11 +7,11 @@
 #include <numeric>
 #include <tuple>
 
-#include "apps/build_info.hpp"
+#include "apps/base/build_info.hpp"
+#include "apps/base/environment.hpp"
 #include "apps/compare/text.hpp"
 #include "apps/deck/identity.hpp"
 #include "apps/deck/named_deck.hpp"
-#include "apps/environment.hpp"
 #include "apps/run/fingerprint.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/run/verdict.hpp"

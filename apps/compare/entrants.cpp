@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "apps/base/log.hpp"
 #include "apps/compare/compare.hpp"
-#include "apps/log.hpp"
 #include "apps/run/kernels.hpp"
 #include "apps/run/shared_memory.hpp"
 #include "core/counted.hpp"

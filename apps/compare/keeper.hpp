@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "core/error.hpp"
 #include "core/timer.hpp"
 #include "io/comparison.hpp"

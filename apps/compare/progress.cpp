@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 
 namespace hyperplane {
 

@@ -12,9 +12,9 @@
 #include <sstream>
 #include <string_view>
 
+#include "apps/base/log.hpp"
+#include "apps/base/signals.hpp"
 #include "apps/deck/schema.hpp"
-#include "apps/log.hpp"
-#include "apps/signals.hpp"
 #include "core/error.hpp"
 #include "io/record.hpp"
 #include "io/rival_names.hpp"

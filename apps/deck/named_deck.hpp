@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "io/deck.hpp"
 
 namespace hyperplane {

@@ -7,11 +7,11 @@
 #include <sstream>
 #include <utility>
 
+#include "apps/base/quoting.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/help/reference.hpp"
 #include "apps/help/shell_texts.hpp"
-#include "apps/quoting.hpp"
-#include "apps/verbs.hpp"
 #include "core/grid/stencil.hpp"
 
 namespace hyperplane {

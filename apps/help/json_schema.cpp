@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/build_info.hpp"
+#include "apps/base/build_info.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/help/reference.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include "apps/build_info.hpp"
+#include "apps/base/build_info.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/help/exit_codes.hpp"
 #include "apps/help/reference.hpp"
 #include "apps/help/shell_texts.hpp"
-#include "apps/verbs.hpp"
 
 namespace hyperplane {
 namespace {

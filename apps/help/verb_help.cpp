@@ -3,13 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "apps/command/parse_invocation.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/help/exit_codes.hpp"
 #include "apps/help/json_schema.hpp"
 #include "apps/help/reference.hpp"
 #include "apps/help/shell_texts.hpp"
 #include "apps/help/stencil_text.hpp"
-#include "apps/verbs.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "apps/environment.hpp"
+#include "apps/base/environment.hpp"
+#include "apps/base/json_text.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/help/stencil_text.hpp"
-#include "apps/run/verdict.hpp"
-#include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "core/graph/orderings.hpp"
 #include "io/deck.hpp"

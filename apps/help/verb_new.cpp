@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "apps/command/verbs.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/help/reference.hpp"
 #include "apps/run/build_case.hpp"
-#include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "precond/registry.hpp"
 #include "problems/registry.hpp"

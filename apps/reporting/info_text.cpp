@@ -8,7 +8,7 @@
 #include <cmath>
 #include <map>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/run/part_times.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"

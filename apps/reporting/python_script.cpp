@@ -11,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "apps/process.hpp"
+#include "apps/base/process.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "apps/run/verdict.hpp"
-#include "apps/verbs.hpp"
+#include "apps/base/json_text.hpp"
+#include "apps/command/verbs.hpp"
 #include "io/costs.hpp"
 #include "io/deck.hpp"
 #include "io/record.hpp"

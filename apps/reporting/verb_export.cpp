@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <list>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/linear_system.hpp"
-#include "apps/verbs.hpp"
 #include "core/interfaces/given_order.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"

@@ -8,14 +8,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "apps/build_info.hpp"
+#include "apps/base/build_info.hpp"
+#include "apps/base/environment.hpp"
+#include "apps/base/json_text.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/compare/text.hpp"
-#include "apps/environment.hpp"
 #include "apps/reporting/info_text.hpp"
 #include "apps/run/case.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/run/verdict.hpp"
-#include "apps/verbs.hpp"
 #include "core/counted.hpp"
 #include "core/error.hpp"
 #include "io/comparison.hpp"

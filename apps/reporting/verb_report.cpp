@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
-#include "apps/quoting.hpp"
+#include "apps/base/quoting.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/reporting/python_script.hpp"
-#include "apps/verbs.hpp"
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/whole_file.hpp"

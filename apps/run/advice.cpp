@@ -9,7 +9,7 @@
 #include <limits>
 #include <optional>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/deck/schema.hpp"
 #include "apps/run/build_case.hpp"
 #include "core/counted.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "apps/run/case.hpp"
 #include "core/counted.hpp"
 #include "core/ranks/cuts.hpp"

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <tuple>
 
+#include "apps/base/log.hpp"
 #include "apps/deck/identity.hpp"
-#include "apps/log.hpp"
 #include "core/counted.hpp"
 #include "io/checkpoint.hpp"
 #include "solvers/time_stepping.hpp"

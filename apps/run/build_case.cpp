@@ -5,9 +5,9 @@
 
 #include <numeric>
 
+#include "apps/base/quoting.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/deck/schema.hpp"
-#include "apps/quoting.hpp"
 #include "apps/run/announcements.hpp"
 #include "apps/run/contradictions.hpp"
 #include "apps/run/expectations.hpp"

@@ -2,7 +2,7 @@
 // Builds cases: constructs the components that a deck names and checks them against each other.
 #pragma once
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/run/case.hpp"
 #include "core/interfaces/input_files.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/backend.hpp"
-#include "apps/command_line.hpp"
+#include "apps/base/backend.hpp"
+#include "apps/base/invocation.hpp"
 #include "core/interfaces/problem.hpp"
 #include "core/interfaces/solver.hpp"
 #include "io/deck.hpp"

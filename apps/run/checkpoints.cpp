@@ -3,7 +3,7 @@
 
 #include <ratio>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "core/ranks/cuts.hpp"
 
 namespace hyperplane {

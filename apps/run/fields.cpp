@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "core/counted.hpp"
 #include "core/interfaces/saved_values.hpp"
 #include "core/ranks/cuts.hpp"

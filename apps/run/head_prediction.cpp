@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/base/json_text.hpp"
 #include "apps/deck/named_deck.hpp"
-#include "apps/run/verdict.hpp"
 #include "core/counted.hpp"
 #include "core/graph/orderings.hpp"
 #include "core/with_place.hpp"

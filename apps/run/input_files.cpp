@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/run/announcements.hpp"
 #include "core/counted.hpp"

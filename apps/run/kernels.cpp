@@ -5,7 +5,7 @@
 #include <chrono>
 #include <iterator>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "core/counted.hpp"
 #include "core/device/loading.hpp"
 #include "core/matrix/bsr_product_cuda.hpp"

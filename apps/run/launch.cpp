@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "apps/base/launched.hpp"
 #include "apps/run/mpi_ranks.hpp"
-#include "apps/run/ranks.hpp"
 #include "core/error.hpp"
 #include "core/ranks/threads.hpp"
 

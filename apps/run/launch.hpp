@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "core/ranks/communicator.hpp"
 
 namespace hyperplane {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
+#include "apps/base/signals.hpp"
 #include "apps/run/linear_system.hpp"
 #include "apps/run/preparation.hpp"
-#include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "apps/run/progress.hpp"
 
 namespace hyperplane {

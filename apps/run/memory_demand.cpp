@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/run/shared_memory.hpp"
 #include "core/counted.hpp"
 #include "core/error.hpp"

@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "apps/guard.hpp"
-#include "apps/run/ranks.hpp"
+#include "apps/base/guard.hpp"
+#include "apps/base/launched.hpp"
 #include "core/ranks/nccl.hpp"
 
 namespace hyperplane {

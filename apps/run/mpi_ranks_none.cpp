@@ -2,8 +2,8 @@
 // Ranks under mpirun or srun in a program built without MPI, where there are none.
 #include <fmt/format.h>
 
+#include "apps/base/launched.hpp"
 #include "apps/run/mpi_ranks.hpp"
-#include "apps/run/ranks.hpp"
 
 namespace hyperplane {
 

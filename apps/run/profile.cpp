@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "apps/run/verdict.hpp"
+#include "apps/base/json_text.hpp"
 #include "core/counted.hpp"
 
 namespace hyperplane {

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 
 namespace hyperplane {
 namespace {

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -13,15 +12,6 @@
 #include "precond/registry.hpp"
 
 namespace hyperplane {
-namespace {
-
-int number_in(const char* variable) {
-    const char* const value = std::getenv(variable);
-    return value ? std::max(1, std::atoi(value)) : 1;
-}
-
-}  // namespace
-
 bool has_general_matrix(const Parameters& parameters) {
     return parameters.text("problem", "name") == "matrix" || parameters.text("matrix", "format") == "general";
 }
@@ -51,27 +41,6 @@ void check_ranks(const Parameters& parameters) {
                    fmt::format("{} does not work on several ranks; set preconditioner.{} = {}, or take one rank",
                                parameters.text("preconditioner", key), key, value));
     if (!text.empty()) throw UsageError(text);
-}
-
-int launched_processes() {
-    const int by_srun = std::getenv("PMIX_RANK") ? number_in("SLURM_STEP_NUM_TASKS") : 1;
-    return std::max({number_in("OMPI_COMM_WORLD_SIZE"), number_in("PMI_SIZE"), by_srun});
-}
-
-int launched_number() {
-    if (launched_processes() == 1) return 0;
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
-        if (const char* number = std::getenv(name)) return std::atoi(number);
-    return 0;
-}
-
-std::string about_srun_without_mpi() {
-    const int tasks = number_in("SLURM_STEP_NUM_TASKS");
-    if (tasks == 1 || launched_processes() > 1) return "";
-    return fmt::format(
-        "; srun has started {} processes that do not know of each other: with --mpi=pmix they are the "
-        "ranks of one run",
-        tasks);
 }
 
 }  // namespace hyperplane

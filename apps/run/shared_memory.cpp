@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/environment.hpp"
+#include "apps/base/environment.hpp"
 #include "core/ranks/cuts.hpp"
 
 namespace hyperplane {

@@ -10,7 +10,8 @@
 #include <new>
 #include <utility>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
+#include "apps/base/signals.hpp"
 #include "apps/run/advice.hpp"
 #include "apps/run/announcements.hpp"
 #include "apps/run/beginning.hpp"
@@ -22,7 +23,6 @@
 #include "apps/run/part_times.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/run/results.hpp"
-#include "apps/signals.hpp"
 #include "core/counted.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"

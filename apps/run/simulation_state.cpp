@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/base/signals.hpp"
 #include "apps/run/beginning.hpp"
 #include "apps/run/simulation.hpp"
-#include "apps/signals.hpp"
 #include "core/counted.hpp"
 
 namespace hyperplane {

@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "apps/log.hpp"
-#include "apps/output_lock.hpp"
+#include "apps/base/json_text.hpp"
+#include "apps/base/log.hpp"
+#include "apps/base/output_lock.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/run/advice.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/fields.hpp"
 #include "apps/run/head_prediction.hpp"
 #include "apps/run/initial_state.hpp"
 #include "apps/run/largest_rank.hpp"
-#include "apps/run/verdict.hpp"
-#include "apps/verbs.hpp"
 #include "core/counted.hpp"
 #include "core/device/planned_gpu.hpp"
 

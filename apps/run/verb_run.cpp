@@ -13,12 +13,15 @@
 #include <set>
 #include <vector>
 
-#include "apps/backend.hpp"
-#include "apps/build_info.hpp"
+#include "apps/base/backend.hpp"
+#include "apps/base/build_info.hpp"
+#include "apps/base/environment.hpp"
+#include "apps/base/json_text.hpp"
+#include "apps/base/log.hpp"
+#include "apps/base/output_lock.hpp"
+#include "apps/base/signals.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/deck/named_deck.hpp"
-#include "apps/environment.hpp"
-#include "apps/log.hpp"
-#include "apps/output_lock.hpp"
 #include "apps/run/advice.hpp"
 #include "apps/run/beginning.hpp"
 #include "apps/run/build_case.hpp"
@@ -31,9 +34,7 @@
 #include "apps/run/profile.hpp"
 #include "apps/run/simulation.hpp"
 #include "apps/run/verdict.hpp"
-#include "apps/signals.hpp"
 #include "apps/study/one_case.hpp"
-#include "apps/verbs.hpp"
 #include "core/counted.hpp"
 #include "core/ranks/cuts.hpp"
 

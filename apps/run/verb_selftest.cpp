@@ -11,12 +11,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/base/json_text.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/launch.hpp"
 #include "apps/run/linear_system.hpp"
-#include "apps/run/verdict.hpp"
-#include "apps/verbs.hpp"
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/random.hpp"

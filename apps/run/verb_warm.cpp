@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/command/verbs.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/kernels.hpp"
 #include "apps/study/study.hpp"
-#include "apps/verbs.hpp"
 #include "core/counted.hpp"
 #include "core/device/device.hpp"
 

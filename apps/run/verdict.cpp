@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "apps/command_line.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
 #include "core/counted.hpp"
-#include "io/atomic_file.hpp"
 
 namespace hyperplane {
 namespace {
@@ -257,17 +255,6 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     return json;
 }
 
-void write_json(const std::string& path, nlohmann::json json, Overwrite overwrite) {
-    if (path == "-") return fmt::print("{}", to_text(json));
-    json["_file"] = made_by_mark;  // for the guard, in the first line: keys are sorted, '_' before letters
-    write_atomically(path, to_text(json), FileKind::json, overwrite);
-}
-
-void guard_json(const Invocation& invocation) {
-    if (const std::string path = invocation.value("json"); invocation.has("json") && path != "-")
-        require_writable(path, FileKind::json, invocation.overwrite());
-}
-
 nlohmann::json to_json(const PatternStatistics& s) {
     return {{"rows", s.rows},
             {"blocks", s.blocks},
@@ -310,10 +297,6 @@ nlohmann::json to_json(const std::vector<PartRow>& parts) {
 
 nlohmann::json to_json(const Timing& timing) {
     return {{"median", timing.median}, {"least", timing.least}, {"most", timing.most}};
-}
-
-std::string to_text(const nlohmann::json& json) {
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace hyperplane

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "apps/output_lock.hpp"
+#include "apps/base/output_lock.hpp"
 #include "core/error.hpp"
 #include "io/checkpoint.hpp"
 

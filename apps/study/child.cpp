@@ -13,7 +13,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "apps/signals.hpp"
+#include "apps/base/signals.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

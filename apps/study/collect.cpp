@@ -11,8 +11,8 @@
 #include <map>
 #include <set>
 
-#include "apps/build_info.hpp"
-#include "apps/quoting.hpp"
+#include "apps/base/build_info.hpp"
+#include "apps/base/quoting.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/pay_off.hpp"
 #include "apps/run/preparation.hpp"

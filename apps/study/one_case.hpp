@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "apps/command_line.hpp"
-#include "apps/output_lock.hpp"
+#include "apps/base/invocation.hpp"
+#include "apps/base/output_lock.hpp"
 #include "apps/study/study.hpp"
 
 namespace hyperplane {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "core/error.hpp"
 #include "io/checkpoint.hpp"
 

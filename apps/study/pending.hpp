@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/output_lock.hpp"
+#include "apps/base/output_lock.hpp"
 #include "apps/study/case_state.hpp"
 
 namespace hyperplane {

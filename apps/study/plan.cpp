@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "apps/log.hpp"
+#include "apps/base/json_text.hpp"
+#include "apps/base/log.hpp"
 #include "apps/run/verdict.hpp"
 #include "apps/study/case_state.hpp"
 #include "apps/study/prediction.hpp"

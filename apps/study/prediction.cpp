@@ -8,7 +8,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "apps/run/largest_rank.hpp"
 #include "apps/study/expression.hpp"
 #include "core/counted.hpp"

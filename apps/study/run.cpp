@@ -15,11 +15,11 @@
 #include <optional>
 #include <thread>
 
-#include "apps/backend.hpp"
-#include "apps/log.hpp"
-#include "apps/quoting.hpp"
+#include "apps/base/backend.hpp"
+#include "apps/base/log.hpp"
+#include "apps/base/quoting.hpp"
+#include "apps/base/signals.hpp"
 #include "apps/run/progress.hpp"
-#include "apps/signals.hpp"
 #include "apps/study/child.hpp"
 #include "apps/study/pending.hpp"
 #include "apps/study/prediction.hpp"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "apps/quoting.hpp"
+#include "apps/base/quoting.hpp"
 #include "apps/study/study.hpp"
 #include "core/error.hpp"
 #include "io/output_guard.hpp"

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "apps/run/verdict.hpp"
-#include "apps/signals.hpp"
+#include "apps/base/json_text.hpp"
+#include "apps/base/signals.hpp"
 #include "apps/study/case_state.hpp"
 #include "apps/study/subverbs.hpp"
 #include "apps/study/watch.hpp"

@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "apps/base/quoting.hpp"
 #include "apps/deck/named_deck.hpp"
 #include "apps/deck/schema.hpp"
-#include "apps/quoting.hpp"
 #include "apps/study/slurm.hpp"
 #include "core/error.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "apps/log.hpp"
-#include "apps/process.hpp"
-#include "apps/quoting.hpp"
+#include "apps/base/log.hpp"
+#include "apps/base/process.hpp"
+#include "apps/base/quoting.hpp"
 #include "apps/study/pending.hpp"
 #include "apps/study/prediction.hpp"
 #include "apps/study/slurm.hpp"

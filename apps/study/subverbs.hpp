@@ -2,7 +2,7 @@
 // hyperplane study SUBVERB STUDY. Each subverb is in a file of its own.
 #pragma once
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "apps/study/study.hpp"
 
 namespace hyperplane {

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "apps/signals.hpp"
+#include "apps/base/signals.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/study/subverbs.hpp"
-#include "apps/verbs.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

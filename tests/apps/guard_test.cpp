@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/guard.hpp"
+#include "apps/base/guard.hpp"
 
 #include <gtest/gtest.h>
 
 #include <new>
 #include <utility>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

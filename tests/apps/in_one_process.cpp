@@ -16,8 +16,8 @@
 #include <system_error>
 #include <vector>
 
-#include "apps/dispatch.hpp"
-#include "apps/signals.hpp"
+#include "apps/base/signals.hpp"
+#include "apps/command/dispatch.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The lock of an output: who holds it, and when a holder on another machine is considered dead.
-#include "apps/output_lock.hpp"
+#include "apps/base/output_lock.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "apps/environment.hpp"
+#include "apps/base/environment.hpp"
 #include "core/error.hpp"
 #include "io/scratch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/quoting.hpp"
+#include "apps/base/quoting.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/build_info.hpp"
+#include "apps/base/build_info.hpp"
 
 #include <H5public.h>
 #include <fmt/format.h>

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/dispatch.hpp"
-#include "apps/signals.hpp"
+#include "apps/base/signals.hpp"
+#include "apps/command/dispatch.hpp"
 
 namespace hyperplane {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/signals.hpp"
+#include "apps/base/signals.hpp"
 
 #include <fmt/format.h>
 

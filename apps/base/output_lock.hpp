@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "apps/command_line.hpp"
+#include "apps/base/invocation.hpp"
 #include "io/output_guard.hpp"
 
 namespace hyperplane {

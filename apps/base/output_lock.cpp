@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/output_lock.hpp"
+#include "apps/base/output_lock.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,11 +16,11 @@
 #include <filesystem>
 #include <sstream>
 
-#include "apps/environment.hpp"
-#include "apps/log.hpp"
-#include "apps/quoting.hpp"
-#include "apps/run/ranks.hpp"
-#include "apps/signals.hpp"
+#include "apps/base/environment.hpp"
+#include "apps/base/launched.hpp"
+#include "apps/base/log.hpp"
+#include "apps/base/quoting.hpp"
+#include "apps/base/signals.hpp"
 #include "core/error.hpp"
 #include "io/companions.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line: verbs, their options, and what the user typed.
+// Verbs with their options, and what the user typed of them.
 #pragma once
 
 #include <limits>
@@ -37,7 +37,7 @@ struct Invocation {
     Overwrite overwrite() const { return has("force") ? Overwrite::any : Overwrite::own; }
 };
 
-/// One word of the program; the table in verbs.cpp drives dispatch and help.
+/// One word of the program; the table in apps/command/verbs.cpp drives dispatch and help.
 struct Verb {
     std::string name;
     std::string arguments;                ///< as the line of usage shows them: "DECK", "FILE.h5..."
@@ -45,12 +45,9 @@ struct Verb {
     std::string summary;
     std::vector<Option> options;
     int (*run)(const Invocation&);  ///< returns the exit status
-    bool stops_well = false;        ///< it handles signals itself (apps/signals.hpp)
+    bool stops_well = false;        ///< it handles signals itself (apps/base/signals.hpp)
     bool in_one_process = false;    ///< it refuses to be one of several that mpirun has started (apps/run/launch.hpp)
 };
-
-/// Parses what follows the verb; throws UsageError. Abbreviated options are refused.
-Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& words);
 
 /// `text` as an integer from `least` to `most`. Throws a UsageError that begins with `where`.
 int parse_integer(const std::string& where, const std::string& text, int least,
@@ -59,8 +56,5 @@ int parse_integer(const std::string& where, const std::string& text, int least,
 int parse_count(const std::string& option, const std::string& text, int least);
 /// `text` as a finite number >= 0. Throws a UsageError that names the option.
 double parse_tolerance(const std::string& option, const std::string& text);
-
-/// "usage: hyperplane run [OPTIONS] DECK" and one line for each option.
-std::string usage(const Verb& verb);
 
 }  // namespace hyperplane

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/verbs.hpp"
+#include "apps/command/verbs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/base/quoting.hpp"
 #include "apps/bench/cases.hpp"
-#include "apps/quoting.hpp"
 #include "core/error.hpp"
 #include "io/deck.hpp"
 

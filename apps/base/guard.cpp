@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/guard.hpp"
+#include "apps/base/guard.hpp"
 
 #include <fmt/format.h>
 
@@ -12,9 +12,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "apps/build_info.hpp"
-#include "apps/log.hpp"
-#include "apps/run/verdict.hpp"
+#include "apps/base/build_info.hpp"
+#include "apps/base/json_text.hpp"
+#include "apps/base/log.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/dispatch.hpp"
+#include "apps/command/dispatch.hpp"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,14 @@
 #include <csignal>
 #include <optional>
 
-#include "apps/build_info.hpp"
-#include "apps/guard.hpp"
-#include "apps/log.hpp"
+#include "apps/base/build_info.hpp"
+#include "apps/base/guard.hpp"
+#include "apps/base/launched.hpp"
+#include "apps/base/log.hpp"
+#include "apps/base/signals.hpp"
+#include "apps/command/parse_invocation.hpp"
+#include "apps/command/verbs.hpp"
 #include "apps/run/launch.hpp"
-#include "apps/run/ranks.hpp"
-#include "apps/signals.hpp"
-#include "apps/verbs.hpp"
 #include "core/error.hpp"
 
 namespace hyperplane {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <set>
 #include <span>
 
-#include "apps/log.hpp"
+#include "apps/base/log.hpp"
 #include "core/device/planned_gpu.hpp"
 #include "core/error.hpp"
 #include "core/ranks/links_cuda.hpp"

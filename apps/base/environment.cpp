@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/environment.hpp"
+#include "apps/base/environment.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +12,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "apps/backend.hpp"
-#include "apps/build_info.hpp"
+#include "apps/base/backend.hpp"
+#include "apps/base/build_info.hpp"
 
 namespace hyperplane {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/process.hpp"
+#include "apps/base/process.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>

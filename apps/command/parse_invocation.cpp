@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "apps/command_line.hpp"
+#include "apps/command/parse_invocation.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <charconv>
-#include <cmath>
 
 #include "apps/deck/named_deck.hpp"
 #include "core/error.hpp"
@@ -21,7 +19,7 @@ namespace {
 // An option's name that no user types, for positional words.
 constexpr const char* positional = "positional words";
 
-po::options_description describe(const Verb& verb) {
+po::options_description described_options(const Verb& verb) {
     po::options_description described;
     for (const Option& option : verb.options) {
         const std::string name = option.letter ? fmt::format("{},{}", option.name, option.letter) : option.name;
@@ -74,16 +72,6 @@ void check_argument_count(const Verb& verb, const Invocation& invocation) {
 
 }  // namespace
 
-std::string Invocation::value(const std::string& option, const std::string& fallback) const {
-    const auto at = options.find(option);
-    return at == options.end() ? fallback : at->second.back();
-}
-
-std::vector<std::string> Invocation::values(const std::string& option) const {
-    const auto at = options.find(option);
-    return at == options.end() ? std::vector<std::string>{} : at->second;
-}
-
 Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& words) {
     Invocation invocation;
     invocation.verb = verb.name;
@@ -91,7 +79,7 @@ Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& wo
         po::variables_map map;
         po::positional_options_description positions;
         positions.add(positional, -1);
-        const po::options_description described = describe(verb);
+        const po::options_description described = described_options(verb);
         po::store(po::command_line_parser(words)
                       .options(described)
                       .positional(positions)
@@ -118,31 +106,6 @@ Invocation parse_invocation(const Verb& verb, const std::vector<std::string>& wo
     for (const std::string& text : invocation.values("set")) check_section(text);
     check_argument_count(verb, invocation);
     return invocation;
-}
-
-int parse_integer(const std::string& where, const std::string& text, int least, int most) {
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool digits = error != std::errc::invalid_argument && end == text.data() + text.size();
-    const bool beyond = error == std::errc::result_out_of_range && text[0] != '-';
-    if (digits && (beyond || value > most))
-        throw UsageError(
-            fmt::format("{}: {} is out of range; expected an integer >= {} and <= {}", where, text, least, most));
-    if (!digits || error != std::errc{} || value < least)
-        throw UsageError(fmt::format("{}: expected an integer >= {}, got '{}'", where, least, text));
-    return value;
-}
-
-int parse_count(const std::string& option, const std::string& text, int least) {
-    return parse_integer("--" + option, text, least);
-}
-
-double parse_tolerance(const std::string& option, const std::string& text) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < 0.0)
-        throw UsageError(fmt::format("--{}: expected a number >= 0, got '{}'", option, text));
-    return value;
 }
 
 std::string usage(const Verb& verb) {
