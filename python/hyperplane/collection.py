@@ -27,7 +27,7 @@ class Comparison:
     records: dict = field(default_factory=dict)  # name -> Record
 
     def __repr__(self):
-        return f"<Comparison of {len(self.records)} candidates for {self.deck}, fastest: {self.best or 'none'}>"
+        return f"<Comparison of {show.counted(len(self.records), 'candidate')} for {self.deck}, fastest: {self.best or 'none'}>"
 
     def _repr_html_(self):
         columns = ("name", "outcome", "iterations", "total_seconds", "ratio")

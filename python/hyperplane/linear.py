@@ -34,7 +34,7 @@ class Solution:
         return self.residual / self.right_hand_side if self.right_hand_side else self.residual
 
     def __repr__(self):
-        return (f"<Solution: {self.reason} after {self.iterations} iterations, "
+        return (f"<Solution: {self.reason} after {show.counted(self.iterations, 'iteration')}, "
                 f"||b - A x|| = {show.shown(self.relative_residual)} ||b||, "
                 f"{show.shown(self.setup_seconds)} s set-up, {show.shown(self.seconds)} s>")
 
@@ -81,7 +81,7 @@ class LinearSolver:
         self._place = "a GPU" if self.on_gpu or backend == "cuda" else "the CPU"
 
     def __repr__(self):
-        return f"<LinearSolver of {self.shape[0]} rows: {self._method} on {self._place}>"
+        return f"<LinearSolver of {show.counted(self.shape[0], 'row')}: {self._method} on {self._place}>"
 
     def update(self, A):
         """Takes new values of a matrix of the same pattern; what follows from the pattern alone is kept."""

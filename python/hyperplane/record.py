@@ -69,8 +69,8 @@ class Record:
     _held: tuple = None  # the final state and the series, where they were read ahead
 
     def __repr__(self):
-        return (f"<Record of {self.problem}, {self.method}: {self.iterations} iterations in {len(self.solves)} solves, "
-                f"{self.status}>")
+        return (f"<Record of {self.problem}, {self.method}: {show.counted(self.iterations, 'iteration')} in "
+                f"{show.counted(len(self.solves), 'solve')}, {self.status}>")
 
     def _repr_html_(self):
         return show.html_table(show.record_rows(self))

@@ -12,6 +12,11 @@ def html_table(rows, head=()):
     return f"<table>{f'<tr>{heads}</tr>' if head else ''}{body}</table>"
 
 
+def counted(count, noun):
+    """"1 iteration", "2 iterations"; for nouns that take an s."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def shown(value):
     return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
 
@@ -20,7 +25,7 @@ def record_rows(record):
     """What was run and what came out, as (what, value)."""
     rows = [("problem", record.problem), ("grid", f"{record.grid}, {record.stencil}, {record.dof} a {'row' if record.stencil == 'general' else 'point'}"),
             ("method", record.method), ("ended", record.message or record.status),
-            ("iterations", f"{record.iterations} in {len(record.solves)} solves"),
+            ("iterations", f"{record.iterations} in {counted(len(record.solves), 'solve')}"),
             ("true residual", f"{record.relative_residual:.3g}")]
     rows += [(f"error, {name}", f"{value:.4g}") for name, value in record.verification.items()]
     return [*rows, ("time", f"set-up {record.seconds('setup'):.3g} s, solve {record.seconds('solve'):.3g} s"),

@@ -76,7 +76,7 @@ class Table(Mapping):
     def _repr_html_(self):
         places = range(len(self)) if len(self) <= 20 else [*range(10), *range(len(self) - 10, len(self))]
         rows = [[show.shown(values[at]) for values in self._columns.values()] for at in places]
-        return show.html_table(rows, self._columns) + f"<p>{len(self)} rows</p>"
+        return show.html_table(rows, self._columns) + f"<p>{show.counted(len(self), 'row')}</p>"
 
     def __repr__(self):
         places = list(range(len(self))) if len(self) <= 10 else [*range(5), None, *range(len(self) - 3, len(self))]
@@ -84,7 +84,7 @@ class Table(Mapping):
                    for name, values in self._columns.items()]
         widths = [max(map(len, column)) for column in columns]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*columns)]
-        return "\n".join([*lines, f"[{len(self)} rows x {len(columns)} columns]"])
+        return "\n".join([*lines, f"[{show.counted(len(self), 'row')} x {show.counted(len(columns), 'column')}]"])
 
 
 def _shown(value):

@@ -91,6 +91,16 @@ class ModuleTest(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, "there are solve, iteration"):
             run.history.iterations
 
+    def test_one_of_a_kind_is_singular(self):
+        for iterations, words in (((24,), "24 iterations in 1 solve"), ((1,), "1 iteration in 1 solve"),
+                                  ((20, 4), "24 iterations in 2 solves"), ((), "0 iterations in 0 solves")):
+            run = hyperplane.load(self.record(iterations=iterations))
+            self.assertIn(f": {words}, ", repr(run))
+            self.assertIn(f"<td>{words.replace(' iterations', '').replace(' iteration', '')}</td>", run._repr_html_())
+            rows = f"{len(iterations)} row{'s' if len(iterations) != 1 else ''}"
+            self.assertIn(f"[{rows} x ", repr(run.solves))
+            self.assertIn(f"<p>{rows}</p>", run.solves._repr_html_())
+
     @unittest.skipUnless(pandas, "pandas is not installed")
     def test_pandas(self):
         frame = hyperplane.load(self.record(iterations=(20,))).history.to_pandas()
