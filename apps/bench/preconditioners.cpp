@@ -36,6 +36,12 @@ public:
         const PreconditionerSetting setting{context(), {grid_, setting_.stencil, setting_.dof, setting_.symmetric}};
         const PreconditionerRow& row = find_preconditioner(candidate.preconditioner.name);
         check_storage(row, parameters);
+        if (row.needs_symmetry && !setting_.symmetric) {
+            BenchCase symmetric = setting_;
+            symmetric.symmetric = true;
+            throw UsageError(
+                fmt::format("{} needs a symmetric matrix, which the case {} has", row.name, symmetric.name()));
+        }
         check_matrix(row, setting);
         const PreconditionerPlan plan = row.plan(parameters, setting);
         again_ = [&row, parameters, setting] { return row.create(parameters, setting); };

@@ -373,6 +373,12 @@ class Bench(ProgramTest):
                             ((deck, "--cases", "star7:1:5"), "not both"), ((deck, "--device", "cpu"), "--backend")):
             self.expect(2, "bench", "preconditioners", *words, says=says)
 
+    def test_a_case_that_lacks_symmetry_is_told_how_it_gets_it(self):
+        row, = self.bench("preconditioners", "--cases", "star7:1:6", "--preconditioners", "chebyshev")["systems"][0]["preconditioners"]
+        self.assertEqual(row["refused"], "chebyshev needs a symmetric matrix, which the case star7:1:6:sym has")
+        row, = self.bench("preconditioners", "--cases", "star7:1:6:sym", "--preconditioners", "chebyshev")["systems"][0]["preconditioners"]
+        self.assertNotIn("refused", row)
+
     def test_solve(self):
         deck = self.write("a.ini", POISSON.format(cells=20))
         found = self.bench("solve", deck, "--set", "solver.name=gmres", "--set", "solver.restart=4")
