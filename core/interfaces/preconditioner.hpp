@@ -106,6 +106,8 @@ public:
     virtual NumericSetup numeric_setup(const SystemMatrix& a);
     /// apply without conversions of vectors, if it has any; z may then keep other values.
     virtual void apply_unconverted(const Vector& r, Vector& z) const { apply(r, z); }
+    /// The conversions of vectors alone that apply makes, if any; z has no meaning then.
+    virtual void convert_vectors(const Vector& /*r*/, Vector& /*z*/) const {}
     /// Where an application is two triangular solves that are apart, does the first one, y = (I + W)^-1 r; elsewhere
     /// returns false and does nothing. Where apply converts vectors, y is not written, and r is what the last apply
     /// converted.

@@ -80,6 +80,10 @@ public:
         lower_solve();
         upper_solve();
     }
+    void convert_vectors(const Vector& r, Vector& z) const override {
+        load(r);
+        store(z);
+    }
     /// Of a matrix on a grid.
     bool solve_lower(const Vector& r, Vector& y) const override;
 
