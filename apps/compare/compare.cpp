@@ -78,7 +78,7 @@ void Comparison::stop_if_told() const {
 
 void Comparison::run(const std::function<void()>& progress) {
     progressed_ = progress;
-    if (entrants_.empty()) build_all();
+    if (built_.empty()) build_all();
     try {
         warm_ups();
         turns();
@@ -156,7 +156,7 @@ void Comparison::fail(std::size_t at, ExitCode code, const std::string& reason) 
     trials_[at].code = code;
     trials_[at].reason = reason;
     trials_[at].outcome = outcome_of(code);
-    entrants_[at] = {};
+    built_[at] = {};
 }
 
 void Comparison::attempt(std::size_t at, const std::function<void()>& work) {
@@ -217,7 +217,7 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
 }
 
 Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* timers) {
-    const Case& a_case = *entrants_[at].a_case;
+    const Case& a_case = *built_[at].a_case;
     Prepared& prepared = system_for(a_case);
     const SolverOperators operators = operators_of(a_case, *prepared.system.a);
     std::optional<TimedOperator> a, m;
@@ -235,14 +235,14 @@ Comparison::Pass Comparison::pass(std::size_t at, History& history, TimerTree* t
                                            prepared.du, history);
     });
     if (done.report.reason == StopReason::interrupted) stop_if_told();
-    entrants_[at].warm = true;
+    built_[at].warm = true;
     return done;
 }
 
 Comparison::Pass Comparison::recorded_pass(std::size_t at, History& history) {
     history.set_observer([this](const HistoryEntry& entry) { progress_.show(entry); });
     TimerTree timers, of_earlier_passes;
-    Preconditioner& preconditioner = *entrants_[at].a_case->preconditioner;
+    Preconditioner& preconditioner = *built_[at].a_case->preconditioner;
     add_part_times(of_earlier_passes, preconditioner);
     const Pass done = pass(at, history, &timers);
     timers.add("setup", done.setup_seconds);
@@ -254,11 +254,11 @@ Comparison::Pass Comparison::recorded_pass(std::size_t at, History& history) {
 }
 
 void Comparison::warm_up(std::size_t at) {
-    if (!entrants_[at].a_case) return;
+    if (!built_[at].a_case) return;
     attempt(at, [&] {
         Trial& trial = trials_[at];
         MemoryLedger& ledger = foundation_.context.ledger();
-        const Prepared& prepared = system_for(*entrants_[at].a_case);
+        const Prepared& prepared = system_for(*built_[at].a_case);
         const Bytes before = ledger.by_label();
         ledger.forget_peak();
         const double patience = std::max(least_patience, rules_.patience * best_total_);
@@ -302,7 +302,7 @@ void Comparison::warm_up(std::size_t at) {
 
 void Comparison::keep(std::size_t at, const Pass& pass, const History& history) {
     Trial& trial = trials_[at];
-    const SystemMatrix& a = *system_for(*entrants_[at].a_case).system.a;
+    const SystemMatrix& a = *system_for(*built_[at].a_case).system.a;
     trial.solved = true;
     trial.history = history.entries();
     trial.row.step = 1;
@@ -318,7 +318,7 @@ void Comparison::keep(std::size_t at, const Pass& pass, const History& history) 
 void Comparison::take_turn(std::size_t at) {
     attempt(at, [&] {
         Trial& trial = trials_[at];
-        if (!entrants_[at].warm) {
+        if (!built_[at].warm) {
             History unused;
             unused.set_interrupt([this] { return stop_signal(context()) != 0; });
             check_repeated(at, pass(at, unused, nullptr).report);
@@ -337,7 +337,7 @@ void Comparison::take_turn(std::size_t at) {
 void Comparison::record(std::size_t at) {
     attempt(at, [&] {
         Trial& trial = trials_[at];
-        if (!entrants_[at].warm) {
+        if (!built_[at].warm) {
             History unused;
             unused.set_interrupt([this] { return stop_signal(context()) != 0; });
             pass(at, unused, nullptr);
@@ -381,12 +381,12 @@ bool Comparison::in_the_field(std::size_t at) const {
 
 /// Releases the candidate's memory if it cannot be kept or is not needed again.
 void Comparison::release(std::size_t at) {
-    Entrant& entrant = entrants_[at];
-    if (!entrant.a_case) return;
+    BuiltCandidate& one = built_[at];
+    if (!one.a_case) return;
     if (!trials_[at].converged())
-        entrant = {};
+        one = {};
     else if (one_at_a_time_)
-        entrant = {build(at), false};
+        one = {build(at), false};
 }
 
 }  // namespace hyperplane

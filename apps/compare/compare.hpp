@@ -107,8 +107,8 @@ public:
     bool one_at_a_time() const { return one_at_a_time_; }
 
 private:
-    /// A candidate that takes part.
-    struct Entrant {
+    /// A candidate for which memory may be allocated.
+    struct BuiltCandidate {
         std::optional<Case> a_case;  ///< none if it was refused
         bool warm = false;           ///< it has been set up before, and its memory is allocated
     };
@@ -137,6 +137,10 @@ private:
 
     Case build(std::size_t at) const;
     void build_all();
+    /// Writes what is known of a candidate before its set-up to its trial.
+    void describe_built(std::size_t at, const Case& a_case);
+    /// Says in the log what a user should know before the set-up, such as that it takes long.
+    void warn_of(const Trial& trial, const Case& a_case);
     /// The bytes that ranks hold together in one memory if this rank holds `mine`: in that of the host, or of the GPU,
     /// whose ranks hold the most.
     Index in_one_memory(Index mine) const;
@@ -175,7 +179,7 @@ private:
     std::optional<SystemPrint> print_;
     std::vector<std::unique_ptr<Prepared>> systems_;  ///< one for each form, order and layout
     std::vector<double> b_;                           ///< b in the given order, if A is singular
-    std::vector<Entrant> entrants_;
+    std::vector<BuiltCandidate> built_;
     std::vector<Trial> trials_;
     bool one_at_a_time_ = false, complete_ = false;
     Index turns_done_ = 0;

@@ -18,15 +18,15 @@ void Comparison::resume(const ComparisonData& earlier) {
             if (earlier.rows[row].name == trials_[at].name && earlier.rows[row].outcome != "not_tried") {
                 take_over(earlier.rows[row], earlier.records.at(row), earlier.turns, trials_[at]);
                 if (!trials_[at].converged())
-                    entrants_[at] = {};
+                    built_[at] = {};
                 else if (candidates_[at].preconditioner.after_failure)
                     compile_kernels({at});
             }
     turns_done_ = std::min<Index>(earlier.turns_done, rules_.turns);
     compiled_earlier_ = earlier.compile_seconds;
-    for (Entrant& entrant : entrants_)
-        if (entrant.a_case) {
-            system_for(*entrant.a_case);
+    for (BuiltCandidate& one : built_)
+        if (one.a_case) {
+            system_for(*one.a_case);
             break;
         }
     if (has_system(earlier) && print_ && earlier.system.at("fingerprint") != in_hex(print_->all()))

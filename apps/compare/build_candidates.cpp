@@ -15,6 +15,35 @@
 
 namespace hyperplane {
 
+namespace {
+
+/// What the candidates of a comparison hold together, if all stay set up: each system once.
+class HeldTogether {
+public:
+    explicit HeldTogether(Index before) : bytes_(before) {}
+
+    void add(const Case& a_case, const MemoryPlan& plan, bool after_failure) {
+        const std::pair system(a_case.problem.get(), a_case.space);
+        const bool shared = std::find(systems_.begin(), systems_.end(), system) != systems_.end();
+        if (!shared) systems_.push_back(system);
+        // A candidate that is for failures takes the place of the one that has failed, and holds as much.
+        if (!after_failure) most_of_setups_ = std::max(most_of_setups_, a_case.plan.setup_bytes);
+        for (const auto& [label, bytes] : plan.by_label) {
+            if (label.starts_with("set-up of ")) continue;
+            const bool own = label == "preconditioner " + a_case.name("preconditioner") || label == "Krylov vectors";
+            if (own ? !after_failure : !shared && label != "problem data") bytes_ += bytes;
+        }
+    }
+    /// With those of the largest set-up, since one candidate is set up at a time.
+    Index bytes() const { return bytes_ + most_of_setups_; }
+
+private:
+    std::vector<std::pair<const Problem*, IndexSpace>> systems_;
+    Index bytes_, most_of_setups_ = 0;
+};
+
+}  // namespace
+
 Case Comparison::build(std::size_t at) const {
     const Candidate& candidate = candidates_[at];
     return build_case(deck_, candidate.overrides, candidate.parameters, foundation_);
@@ -22,14 +51,14 @@ Case Comparison::build(std::size_t at) const {
 
 /// Builds all candidates. Before any memory is allocated, it is known what each needs, and whether all fit together.
 void Comparison::build_all() {
-    entrants_.resize(candidates_.size());
+    built_.resize(candidates_.size());
     trials_.resize(candidates_.size());
     // All ranks must leave out the same candidates, though each of them asks at another moment.
     const Index available = -Index(largest_of_ranks(context(), -double(available_memory(context()))));
     const Index limit = memory_limit(candidates_.front().parameters);
-    std::vector<std::pair<const Problem*, IndexSpace>> systems;
-    std::set<std::string> warned_of;
-    Index together = foundation_.context.ledger().held(), most_of_setups = 0;
+    const MemoryLedger& ledger = foundation_.context.ledger();
+    HeldTogether together(ledger.held());
+    std::set<std::string> warned_of;  // preconditioners, which several candidates may have
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
         const Candidate& candidate = candidates_[at];
         Trial& trial = trials_[at];
@@ -37,24 +66,14 @@ void Comparison::build_all() {
         trial.solver = candidate.solver.text;
         trial.preconditioner = candidate.preconditioner.text;
         attempt(at, [&] {
-            const MemoryLedger& ledger = foundation_.context.ledger();
             const Bytes before = ledger.by_label();
             Case a_case = build(at);
             a_case.plan.kept.reset();  // all candidates are planned before the first is set up
             const Bytes& form =
                 form_memory_.try_emplace(a_case.problem.get(), beyond(ledger.by_label(), before)).first->second;
             const Index other_forms = ledger.held() - total(problem_memory_) - total(form);
-            trial.layout = a_case.space.name();
-            trial.varies = a_case.plan.traits.varies;
-            if (const std::string& warning = a_case.plan.warning; !warning.empty() && is_first_rank(context()))
-                if (warned_of.insert(trial.preconditioner).second) {
-                    progress_.clear();
-                    logging::warn("{}: {}", trial.preconditioner, warning);
-                }
-            trial.preparation = a_case.problem->preparation();
-            trial.pattern = a_case.shape().statistics();
-            trial.given_pattern = a_case.shape().given_statistics();
-            trial.symmetric = a_case.shape().symmetric;
+            describe_built(at, a_case);
+            if (!a_case.plan.warning.empty() && warned_of.insert(trial.preconditioner).second) warn_of(trial, a_case);
             const MemoryPlan plan = a_case.memory_plan(Moments::after_first_solve);
             trial.predicted = a_case.memory_plan(Moments::after_construction).total() - other_forms;
             const Index needed = in_one_memory(plan.total()), of_rank = most_of_a_rank(plan.total());
@@ -62,27 +81,32 @@ void Comparison::build_all() {
                 return fail(at, ExitCode::out_of_memory,
                             fmt::format("it needs {}, {} are left", in_mib(of_rank > limit ? of_rank : needed),
                                         in_mib(of_rank > limit ? limit : available)));
-            const std::pair system(a_case.problem.get(), a_case.space);
-            const bool shared = std::find(systems.begin(), systems.end(), system) != systems.end();
-            if (!shared) systems.push_back(system);
-            // One that is for failures takes the place of the one that has failed, and holds as much.
-            const bool in_place = candidate.preconditioner.after_failure;
-            if (!in_place) most_of_setups = std::max(most_of_setups, a_case.plan.setup_bytes);  // one at a time
-            for (const auto& [label, bytes] : plan.by_label) {
-                if (label.starts_with("set-up of ")) continue;
-                const bool own =
-                    label == "preconditioner " + a_case.name("preconditioner") || label == "Krylov vectors";
-                if (own ? !in_place : !shared && label != "problem data") together += bytes;
-            }
-            entrants_[at].a_case.emplace(std::move(a_case));
+            together.add(a_case, plan, candidate.preconditioner.after_failure);
+            built_[at].a_case.emplace(std::move(a_case));
         });
     }
-    const Index all = together + most_of_setups;
+    const Index all = together.bytes();
     one_at_a_time_ = in_one_memory(all) > available || most_of_a_rank(all) > limit;
     std::vector<std::size_t> needed;
     for (std::size_t at = 0; at < candidates_.size(); ++at)
         if (!candidates_[at].preconditioner.after_failure) needed.push_back(at);
     compile_kernels(needed);
+}
+
+void Comparison::describe_built(std::size_t at, const Case& a_case) {
+    Trial& trial = trials_[at];
+    trial.layout = a_case.space.name();
+    trial.varies = a_case.plan.traits.varies;
+    trial.preparation = a_case.problem->preparation();
+    trial.pattern = a_case.shape().statistics();
+    trial.given_pattern = a_case.shape().given_statistics();
+    trial.symmetric = a_case.shape().symmetric;
+}
+
+void Comparison::warn_of(const Trial& trial, const Case& a_case) {
+    if (!is_first_rank(context())) return;
+    progress_.clear();
+    logging::warn("{}: {}", trial.preconditioner, a_case.plan.warning);
 }
 
 Index Comparison::most_of_a_rank(Index mine) const {
@@ -96,7 +120,7 @@ Index Comparison::in_one_memory(Index mine) const {
 void Comparison::compile_kernels(const std::vector<std::size_t>& of) {
     std::vector<const Case*> cases;
     for (const std::size_t at : of)
-        if (entrants_[at].a_case) cases.push_back(&*entrants_[at].a_case);
+        if (built_[at].a_case) cases.push_back(&*built_[at].a_case);
     if (cases.empty()) return;
     progress_.show("compiling kernels");
     if (const rtc::Compilation done = KernelPreparation(cases).wait(); done.compiled > 0)
