@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hyperplane study SUBVERB STUDY. Each subverb is in a file of its own.
+// hyperplane study SUBVERB STUDY. Each subverb is in a file of its own, subverb_NAME.cpp.
 #pragma once
 
 #include "apps/base/invocation.hpp"
