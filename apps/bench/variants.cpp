@@ -120,10 +120,22 @@ std::vector<Variant> built_up(const BenchCase& setting) {
     return list;
 }
 
-std::vector<Variant> tunings(const std::string& words) {
+namespace {
+
+/// All ways of running the kernels that --tunings knows, in the order of the table.
+class AllTunings {
+public:
+    AllTunings() {
+        add_copies_of_solves();
+        add_factorisations();
+        add_reduced_storages();
+        add_tiles_of_solves();
+    }
     std::vector<Variant> list;
-    const auto add = [&](std::string name, std::string what, StructIluTuning tuning,
-                         FactorStorage factors = FactorStorage::double_precision) {
+
+private:
+    void add(std::string name, std::string what, StructIluTuning tuning,
+             FactorStorage factors = FactorStorage::double_precision) {
         const bool factorises =
             tuning.factor_blocks > 0 || tuning.factor_j > 0 || tuning.factor_groups > 0 || !tuning.factor_ring;
         list.push_back({std::move(name),
@@ -132,60 +144,75 @@ std::vector<Variant> tunings(const std::string& words) {
                         Variant::Storage::own,
                         factorises ? std::vector<std::string>{"factorise"} : std::vector<std::string>{"lower", "upper"},
                         factors});
-    };
-    add("no stages", "coefficients are read when they are needed", {.stages = 0});
-    add("2 stages", "levels of coefficients in shared memory", {.stages = 2});
-    add("4 stages", "levels of coefficients in shared memory", {.stages = 4});
-    add("6 stages", "levels of coefficients in shared memory", {.stages = 6});
-    add("8 stages", "levels of coefficients in shared memory", {.stages = 8});
-    for (const int ahead : {1, 2, 4})
-        add(fmt::format("lookahead {}", ahead), "levels whose edges are polled at the same time", {.lookahead = ahead});
-    add("no producers", "no producer warps", {.producer_groups = 0});
-    add("1 producer group", "groups of producer warps", {.producer_groups = 1});
-    add("2 lines a producer", "lines for which a thread of a producer warp copies", {.producer_lines = 2});
-    add("4 lines a producer", "lines for which a thread of a producer warp copies", {.producer_lines = 4});
-    add("8-byte copies", "of single values", {.run = 1});
-    add("16-byte copies", "of the values of two neighbouring lines", {.run = 2});
-    add("1 block", "of threads, resident on a multiprocessor in the solves", {.blocks = 1});
-    add("2 blocks", "of threads, resident on a multiprocessor in the solves", {.blocks = 2});
-    add("1 factor block", "of threads, resident on a multiprocessor in the factorisation", {.factor_blocks = 1});
-    add("2 factor blocks", "of threads, resident on a multiprocessor in the factorisation", {.factor_blocks = 2});
-    add("no factor ring", "neighbours' factors are read from global memory", {.factor_ring = false});
-    add("factor tiles 7 x 1", "lines of a tile of the factorisation", {.factor_j = 7, .factor_k = 1});
-    add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
-    add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
-    add("factor tiles 32 x 16", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 16});
-    add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
-    for (const int groups : {2, 3, 4})
-        for (const int waiting : {0, 4, 8})
-            add(fmt::format("factor groups {}, waiting {}", groups, waiting),
-                "groups of threads that share a row, and the operations that a wait for each other costs (4.2.2)",
-                {.factor_groups = groups, .factor_waiting = waiting});
-    for (const int groups : {2, 3, 4})
-        add(fmt::format("factor pipeline of {} groups", groups),
-            "groups of threads that overlap the rows of two levels in two substages (4.2.2)",
-            {.factor_groups = groups, .factor_pipeline = true});
-    const auto add_reduced = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
-        for (const FactorStorage storage : reduced_factor_storages)
-            add("storage " + to_string(storage) + name, "factors in reduced precision" + what, tuning, storage);
-    };
-    add_reduced("", "", {});
-    add_reduced(", one resident", ", one block on a multiprocessor", {.blocks = 1});
-    add_reduced(", 8 x 4", ", tiles of that many lines", {.tile_j = 8, .tile_k = 4});
-    add_reduced(", 8 x 8", ", tiles of that many lines", {.tile_j = 8, .tile_k = 8});
-    add_reduced(", 32 x 8", ", tiles of that many lines", {.tile_j = 32, .tile_k = 8});
-    add_reduced(", 32 x 16", ", tiles of that many lines", {.tile_j = 32, .tile_k = 16});
-    add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
-    add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
-    add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
-    add("tiles 32 x 8", "lines of a tile", {.tile_j = 32, .tile_k = 8});
-    add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
-    add("rows meet", "warps of a tile meet at a barrier at every level", {.rows = 0});
-    for (const auto& [lines, stages, loads] :
-         std::vector<std::array<int, 3>>{{4, 8, 4}, {4, 8, 8}, {8, 4, 4}, {8, 6, 4}, {8, 8, 8}})
-        add(fmt::format("rows 32 x {} x {}, {} loads", lines, stages, loads),
-            "warps of a tile of so many lines, copied so many levels ahead, do not meet; edges loaded at a time",
-            {.tile_j = 32, .tile_k = lines, .stages = stages, .rows = loads});
+    }
+    void add_copies_of_solves() {
+        add("no stages", "coefficients are read when they are needed", {.stages = 0});
+        add("2 stages", "levels of coefficients in shared memory", {.stages = 2});
+        add("4 stages", "levels of coefficients in shared memory", {.stages = 4});
+        add("6 stages", "levels of coefficients in shared memory", {.stages = 6});
+        add("8 stages", "levels of coefficients in shared memory", {.stages = 8});
+        for (const int ahead : {1, 2, 4})
+            add(fmt::format("lookahead {}", ahead), "levels whose edges are polled at the same time",
+                {.lookahead = ahead});
+        add("no producers", "no producer warps", {.producer_groups = 0});
+        add("1 producer group", "groups of producer warps", {.producer_groups = 1});
+        add("2 lines a producer", "lines for which a thread of a producer warp copies", {.producer_lines = 2});
+        add("4 lines a producer", "lines for which a thread of a producer warp copies", {.producer_lines = 4});
+        add("8-byte copies", "of single values", {.run = 1});
+        add("16-byte copies", "of the values of two neighbouring lines", {.run = 2});
+        add("1 block", "of threads, resident on a multiprocessor in the solves", {.blocks = 1});
+        add("2 blocks", "of threads, resident on a multiprocessor in the solves", {.blocks = 2});
+    }
+    void add_factorisations() {
+        add("1 factor block", "of threads, resident on a multiprocessor in the factorisation", {.factor_blocks = 1});
+        add("2 factor blocks", "of threads, resident on a multiprocessor in the factorisation", {.factor_blocks = 2});
+        add("no factor ring", "neighbours' factors are read from global memory", {.factor_ring = false});
+        add("factor tiles 7 x 1", "lines of a tile of the factorisation", {.factor_j = 7, .factor_k = 1});
+        add("factor tiles 14 x 1", "lines of a tile of the factorisation", {.factor_j = 14, .factor_k = 1});
+        add("factor tiles 16 x 1", "lines of a tile of the factorisation", {.factor_j = 16, .factor_k = 1});
+        add("factor tiles 32 x 16", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 16});
+        add("factor tiles 32 x 8", "lines of a tile of the factorisation", {.factor_j = 32, .factor_k = 8});
+        for (const int groups : {2, 3, 4})
+            for (const int waiting : {0, 4, 8})
+                add(fmt::format("factor groups {}, waiting {}", groups, waiting),
+                    "groups of threads that share a row, and the operations that a wait for each other costs (4.2.2)",
+                    {.factor_groups = groups, .factor_waiting = waiting});
+        for (const int groups : {2, 3, 4})
+            add(fmt::format("factor pipeline of {} groups", groups),
+                "groups of threads that overlap the rows of two levels in two substages (4.2.2)",
+                {.factor_groups = groups, .factor_pipeline = true});
+    }
+    void add_reduced_storages() {
+        const auto add_all = [&](const std::string& name, const std::string& what, StructIluTuning tuning) {
+            for (const FactorStorage storage : reduced_factor_storages)
+                add("storage " + to_string(storage) + name, "factors in reduced precision" + what, tuning, storage);
+        };
+        add_all("", "", {});
+        add_all(", one resident", ", one block on a multiprocessor", {.blocks = 1});
+        add_all(", 8 x 4", ", tiles of that many lines", {.tile_j = 8, .tile_k = 4});
+        add_all(", 8 x 8", ", tiles of that many lines", {.tile_j = 8, .tile_k = 8});
+        add_all(", 32 x 8", ", tiles of that many lines", {.tile_j = 32, .tile_k = 8});
+        add_all(", 32 x 16", ", tiles of that many lines", {.tile_j = 32, .tile_k = 16});
+    }
+    void add_tiles_of_solves() {
+        add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
+        add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
+        add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
+        add("tiles 32 x 8", "lines of a tile", {.tile_j = 32, .tile_k = 8});
+        add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
+        add("rows meet", "warps of a tile meet at a barrier at every level", {.rows = 0});
+        for (const auto& [lines, stages, loads] :
+             std::vector<std::array<int, 3>>{{4, 8, 4}, {4, 8, 8}, {8, 4, 4}, {8, 6, 4}, {8, 8, 8}})
+            add(fmt::format("rows 32 x {} x {}, {} loads", lines, stages, loads),
+                "warps of a tile of so many lines, copied so many levels ahead, do not meet; edges loaded at a time",
+                {.tile_j = 32, .tile_k = lines, .stages = stages, .rows = loads});
+    }
+};
+
+}  // namespace
+
+std::vector<Variant> tunings(const std::string& words) {
+    std::vector<Variant> list = AllTunings().list;
     if (words == "all") return list;
     std::vector<Variant> chosen;
     for (Variant& one : list) {

@@ -193,46 +193,31 @@ AskedFor candidates_of_deck(const Invocation& invocation, const Deck& deck) {
     return {invocation, deck, deck_overrides(invocation)};
 }
 
-int bench_all_preconditioners(const Invocation& invocation, int repeats, const RankOrNone& launched) {
-    const std::vector<std::string> decks(invocation.arguments.begin() + 1, invocation.arguments.end());
-    if (!decks.empty() && invocation.has("cases"))
-        throw UsageError("bench preconditioners: name decks or --cases, not both");
-    if (decks.empty() && (launched || invocation.has("ranks")))
-        throw UsageError("bench preconditioners: cases run on one rank; name decks to use several");
-    nlohmann::json json;
-    std::optional<PreconditionerTable> table;  // of the first rank
-    const bool print = invocation.value("json") != "-";
-    const auto time = [&](PreconditionedSystem& system, const AskedFor& candidates) {
-        const std::string tunings = invocation.value("tunings");
-        if (invocation.has("tunings"))
-            check_tunings(system.context(), tunings,
-                          std::ranges::any_of(preconditioners(), [&](const PreconditionerRow& row) {
+/// Times the preconditioners of one system after the other, and makes one table of them, which the first rank has.
+class BenchOfPreconditioners {
+public:
+    BenchOfPreconditioners(const Invocation& invocation, int repeats)
+        : invocation_(invocation), repeats_(repeats), print_(invocation.value("json") != "-") {}
+
+    /// All ranks of the system call this.
+    void time(PreconditionedSystem& system, const AskedFor& candidates) {
+        const Context& context = system.context();
+        const std::string tunings = invocation_.value("tunings");
+        if (invocation_.has("tunings"))
+            check_tunings(context, tunings, std::ranges::any_of(preconditioners(), [&](const PreconditionerRow& row) {
                               return !chosen_tunings(row, tunings).empty();
                           }));
-        const Context& context = system.context();
         const bool first = is_first_rank(context);
-        if (of_first_rank(context, !table.has_value()) != 0.0) {
-            double rate = 0.0;
-            for (const double of_rank : gathered(context, {copy_rate(context, repeats)})) rate += of_rank;
-            if (first) {
-                json = heading("preconditioners", context);
-                json["copy_rate"] = rate;
-                json["repeats"] = repeats;
-                if (print)
-                    fmt::print("{}; a copy moves {:.1f} GB/s, read plus write: the limit\n", describe(context),
-                               rate * 1e-9);
-                table.emplace(rate, print).head();
-            }
-        }
-        bench_preconditioners(system, candidates.of(system.dof()), tunings, repeats,
+        if (of_first_rank(context, !table_.has_value()) != 0.0) begin(context);
+        bench_preconditioners(system, candidates.of(system.dof()), tunings, repeats_,
                               [&](const PreconditionersResult& so_far) {
-                                  if (first) table->add(so_far);
+                                  if (first) table_->add(so_far);
                               });
-        if (first) add_clocks(json, context);
-    };
-    for (const std::string& path : decks) {
-        const Deck deck = read_bench_deck(path, invocation, RanksOfBench::taken);
-        const AskedFor candidates = candidates_of_deck(invocation, deck);
+        if (first) add_clocks(json_, context);
+    }
+    void time_deck(const std::string& path, const RankOrNone& launched) {
+        const Deck deck = read_bench_deck(path, invocation_, RanksOfBench::taken);
+        const AskedFor candidates = candidates_of_deck(invocation_, deck);
         std::mutex building;  // problems may read files through HDF5
         on_ranks(launched, ranks_of(candidates.deck()), [&](const RankOrNone& rank) {
             std::unique_ptr<PreconditionedSystem> system;
@@ -245,17 +230,51 @@ int bench_all_preconditioners(const Invocation& invocation, int repeats, const R
             return int(ExitCode::ok);
         });
     }
-    if (!is_first_process(launched)) return int(ExitCode::ok);
-    if (decks.empty()) {
-        const AskedFor candidates = candidates_of_cases(invocation);
-        const auto cases = parse_bench_cases(invocation.value("cases", default_cases));
-        const Context context = read_device(invocation);
+    void time_cases() {
+        const AskedFor candidates = candidates_of_cases(invocation_);
+        const auto cases = parse_bench_cases(invocation_.value("cases", default_cases));
+        const Context context = read_device(invocation_);
         require_room_for_cases(context, cases);
         prepare_kernels(context, cases, [&](int dof) { return candidates.of(dof); });
         for (const BenchCase& setting : cases) time(*random_system(context, setting), candidates);
     }
-    table->finish(json);
-    write_bench_json(invocation, json);
+    void finish() {
+        table_->finish(json_);
+        write_bench_json(invocation_, json_);
+    }
+
+private:
+    /// Measures the rate of a copy, on all ranks together, and begins the table.
+    void begin(const Context& context) {
+        double rate = 0.0;
+        for (const double of_rank : gathered(context, {copy_rate(context, repeats_)})) rate += of_rank;
+        if (!is_first_rank(context)) return;
+        json_ = heading("preconditioners", context);
+        json_["copy_rate"] = rate;
+        json_["repeats"] = repeats_;
+        if (print_)
+            fmt::print("{}; a copy moves {:.1f} GB/s, read plus write: the limit\n", describe(context), rate * 1e-9);
+        table_.emplace(rate, print_).head();
+    }
+
+    const Invocation& invocation_;
+    int repeats_;
+    bool print_;
+    nlohmann::json json_;
+    std::optional<PreconditionerTable> table_;  // of the first rank
+};
+
+int bench_all_preconditioners(const Invocation& invocation, int repeats, const RankOrNone& launched) {
+    const std::vector<std::string> decks(invocation.arguments.begin() + 1, invocation.arguments.end());
+    if (!decks.empty() && invocation.has("cases"))
+        throw UsageError("bench preconditioners: name decks or --cases, not both");
+    if (decks.empty() && (launched || invocation.has("ranks")))
+        throw UsageError("bench preconditioners: cases run on one rank; name decks to use several");
+    BenchOfPreconditioners all(invocation, repeats);
+    for (const std::string& path : decks) all.time_deck(path, launched);
+    if (!is_first_process(launched)) return int(ExitCode::ok);
+    if (decks.empty()) all.time_cases();
+    all.finish();
     return int(ExitCode::ok);
 }
 
