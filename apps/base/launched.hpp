@@ -8,11 +8,11 @@ namespace hyperplane {
 
 /// How many processes mpirun or srun has started together with this one, by the variables that they set; 1 otherwise.
 int launched_processes();
-/// The number of this process among them, from 0; 0 otherwise.
+/// The number of this process among those started together, from 0; 0 otherwise.
 int launched_number();
 
-/// Where srun has started this process beside others without telling MPI: the end of a message that says so; else
-/// empty.
+/// The end of a message, which says that srun has started this process beside others without telling MPI; empty where
+/// it has not.
 std::string about_srun_without_mpi();
 
 }  // namespace hyperplane

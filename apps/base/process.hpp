@@ -13,9 +13,9 @@ struct Finished {
     std::string printed;  ///< what it printed on both outputs, without line breaks at the end
 };
 
-/// Runs a program with the outputs of this one and waits for it; returns the status as above.
+/// Runs a program with the outputs of this one and waits for it; returns Finished::status.
 int run_program(const std::vector<std::string>& words);
-/// The same, but returns what it prints.
+/// Runs a program and waits for it, as run_program does, but keeps what it prints from the outputs of this one.
 Finished capture(const std::vector<std::string>& words);
 
 }  // namespace hyperplane

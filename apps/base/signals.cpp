@@ -22,7 +22,7 @@ constexpr int handled[] = {SIGUSR1, SIGHUP, SIGINT};
 std::atomic<int> noted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch only lock-free atomics");
 
-/// After so many more calls stop_signal sends `at_look` itself; 0: never.
+/// How many more calls of stop_signal there are until one sends `at_look` itself; 0: none does.
 long looks_left = 0;
 int at_look = SIGTERM;
 

@@ -22,8 +22,8 @@ Deck read_bench_deck(const std::string& path, const Invocation& invocation,
 struct BenchNeeds {
     bool preconditioner, solver;
     int vectors;
-    bool copy = false;      ///< two vectors between which as many bytes are copied as a product moves
-    bool at_least = false;  ///< whether it holds more, which is not predicted
+    bool copy = false;      ///< whether it copies, between two more vectors, as many bytes as a product moves
+    bool at_least = false;  ///< whether the bench holds more than these, which is not predicted
 };
 
 /// The memory that this rank will hold.

@@ -19,8 +19,8 @@ void write_bench_json(const Invocation& invocation, nlohmann::json json);
 void add_clocks(nlohmann::json& json, const Context& context);
 /// The context that --device and --threads choose. Throws UsageError, DeviceError.
 Context read_device(const Invocation& invocation);
-/// Throws OutOfMemory if `what`, such as "bench hpcg: 104 x 104 x 104 points", which take at least so many bytes, do
-/// not fit into the context's memory; `advice` says what to do. The bytes of large cases are beyond all integers.
+/// Throws OutOfMemory if `bytes`, the fewest that `what` takes, such as "bench hpcg: 104 x 104 x 104 points", do not
+/// fit into the context's memory; `advice` says what to do. The bytes of large cases are beyond all integers.
 void require_memory(const Context& context, const std::string& what, double bytes, const std::string& advice);
 
 }  // namespace hyperplane

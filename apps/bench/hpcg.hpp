@@ -5,7 +5,7 @@
 // A x = b with 27 points, 26 and -1, and the solution 1; conjugate gradients with four grids of multigrid and symmetric
 // Gauss-Seidel (precond/reproductions/hpcg_cycle.hpp). The sweeps take the points by colour, not in natural order, so
 // they converge differently. As in HPCG, the reference's residual after 50 iterations is the goal, and the figure
-// counts the operations of 50 iterations in the time of as many as reach the goal.
+// counts the operations of 50 iterations over the time of those iterations that reach the goal.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct HpcgBench {
     static constexpr int reference_iterations = 50;
 
     double goal = 0.0;     ///< ||r|| / ||b|| of the reference after its iterations
-    int iterations = 0;    ///< that reach the goal
+    int iterations = 0;    ///< how many reach the goal
     double reached = 0.0;  ///< ||r|| / ||b|| after them
     /// HPCG's TestSymmetry: |x^T O y - y^T O x| over the rounding that it allows; at most 1.
     double asymmetry_of_a = 0.0, asymmetry_of_m = 0.0;

@@ -17,8 +17,8 @@ namespace hyperplane {
 struct KernelResult {
     std::string kernel;  ///< spmv, lower, upper, factorise
     Timing seconds;
-    double bytes = 0.0;      ///< fewest bytes that it must move
-    double own_bytes = 0.0;  ///< the same with this implementation's factors; D-ILU writes D^-1 alone
+    double bytes = 0.0;      ///< fewest bytes that the kernel must move
+    double own_bytes = 0.0;  ///< fewest bytes with this implementation's factors; D-ILU writes D^-1 alone
     double flops = 0.0;
     double largest_error = 0.0;  ///< relative difference from rows computed by the definition
 };
@@ -80,7 +80,7 @@ BenchResult bench_kernels(const Context& context, const BenchCase& setting, cons
 /// together, and the slowest one's time counts.
 double time_call(const Context& context, const std::function<void()>& call);
 
-/// Makes two calls; on a GPU as many as take 0.1 s, because an idle GPU takes about 40 ms to reach its full clock.
+/// Makes two calls, or on a GPU calls for 0.1 s, because an idle GPU takes about 40 ms to reach its full clock.
 void warm_up(const Context& context, const std::function<void()>& call);
 /// Calls `warm_up`, then times `repeats` calls. `before` is called before each, and is not timed.
 Timing time_calls(

@@ -25,7 +25,8 @@ struct ProductTime {
 struct ProductsBench {
     Index rows = 0;     ///< block rows
     Index entries = 0;  ///< coefficients of the pattern
-    /// product, residual; of cuSPARSE on a GPU: CSR by both of its algorithms and, of several unknowns, BSR.
+    /// This program's product and residual; on a GPU also cuSPARSE's products, in CSR by both of its algorithms and,
+    /// with several unknowns, in BSR.
     std::vector<ProductTime> ways;
     Timing copy;  ///< seconds of a copy that moves as many bytes as the product, with its start and end
 };

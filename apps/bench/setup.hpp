@@ -30,7 +30,7 @@ SetupTimes time_setup(const Context& context, int repeats, Preconditioner& m, co
 /// longer.
 Timing time_in_iterations(const Context& context, int repeats, const std::function<void()>& call);
 
-/// The same for z = M^-1 r, without conversions of vectors.
+/// Seconds of an application z = M^-1 r as it takes place in iterations, without conversions of vectors.
 Timing time_apply(const Context& context, int repeats, const Preconditioner& m, const Vector& r, Vector& z);
 
 }  // namespace hyperplane

@@ -39,7 +39,7 @@ struct SolveBench {
     double solve_seconds() const { return solve.median - conversions; }
     double total() const { return factorise.again.median + solve_seconds(); }
     double per_iteration() const { return report.iterations > 0 ? solve_seconds() / double(report.iterations) : 0.0; }
-    /// Reading, ordering and a whole set-up, and a solve.
+    /// The seconds of reading, ordering and a whole set-up, and those of a solve.
     SetupAndSolve costs() const;
 };
 

@@ -34,7 +34,7 @@ public:
             if (own ? !after_failure : !shared && label != "problem data") bytes_ += bytes;
         }
     }
-    /// With those of the largest set-up, since one candidate is set up at a time.
+    /// What all hold, and the largest set-up in addition, since one candidate is set up at a time.
     Index bytes() const { return bytes_ + most_of_setups_; }
 
 private:

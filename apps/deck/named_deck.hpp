@@ -24,8 +24,8 @@ std::vector<std::string> deck_overrides(const Invocation& invocation);
 /// FIFO that has nothing to give yet.
 Deck read_deck_or_stop(const std::string& path);
 
-/// The same, or from a record. A record gives the resolved deck of that run, and the new run's record
-/// will be NAME_again.h5 unless --set says otherwise. Throws FileError.
+/// Reads a deck from its file, as read_deck_or_stop does, or from a record. A record gives the resolved deck of that
+/// run, and the new run's record will be NAME_again.h5 unless --set says otherwise. Throws FileError.
 Deck read_deck_or_record(const std::string& path);
 
 /// For verbs that compute without a record of a run: refuses keys of [output] and [expect] among the overrides, and

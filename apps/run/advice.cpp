@@ -18,7 +18,7 @@
 namespace hyperplane {
 namespace {
 
-constexpr double patience = 10.0;  // a solve that needs more than so many times the iterations allowed stagnates
+constexpr double patience = 10.0;  // a solve that needs more than this multiple of the iterations allowed stagnates
 
 std::string name_of(const std::string& override) {
     return override.substr(0, override.find('='));

@@ -21,10 +21,11 @@ namespace hyperplane {
 /// The peak memory of a run in bytes, by purpose.
 struct MemoryPlan {
     std::map<std::string, Index> by_label;
-    Index more = 0;  ///< that it may hold besides, if the values of the matrix decide how much a preconditioner holds
-    std::string more_when;  ///< the condition under which it does
+    /// Bytes that the run may hold besides, where the values of the matrix decide how much a preconditioner holds.
+    Index more = 0;
+    std::string more_when;  ///< the condition under which the run holds `more`
     Index host = 0;         ///< bytes that a run on a GPU holds in the host's memory during a set-up
-    std::string host_use;   ///< what they are for
+    std::string host_use;   ///< what the bytes of `host` are for
     Index total() const;
     /// Lines "  matrix   12.0 MiB", the largest first, and the total.
     std::string table() const;
@@ -55,7 +56,7 @@ struct Case {
     /// Number of time steps: 1 for a steady problem, the largest allowed number for a pseudo-transient one; nothing if
     /// it follows only from the run.
     std::optional<Index> steps() const;
-    /// As solution_belongs_to_run has it (apps/run/expectations.hpp).
+    /// Whether the exact solution is that of this run, as solution_belongs_to_run says (apps/run/expectations.hpp).
     bool solution_belongs() const;
     Vector make_vector(const std::string& label) const { return {context, space, shape().dof, label}; }
     /// The memory that the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds

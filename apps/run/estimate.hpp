@@ -21,20 +21,20 @@ struct TimeRange {
 };
 
 struct Estimate {
-    double iteration_bytes = 0.0;    ///< fewest an iteration moves
+    double iteration_bytes = 0.0;    ///< the fewest that an iteration moves
     double rate = 0.0;               ///< the best memory_rate of what the run holds
-    double disturbance = 1.0;        ///< that over the usual one
+    double disturbance = 1.0;        ///< the rate of the best copies over that of the usual ones
     double iteration_seconds = 0.0;  ///< iteration_bytes / rate
-    double most_seconds = 0.0;       ///< of solver.max_iterations in every time step; set-up and assembly come on top
-    TimeRange iteration;             ///< range_of_iteration(iteration_seconds)
-    TimeRange all;                   ///< of all solves: from few_iterations each to solver.max_iterations
+    double most_seconds = 0.0;  ///< that solver.max_iterations in every time step take; set-up and assembly come on top
+    TimeRange iteration;        ///< range_of_iteration(iteration_seconds)
+    TimeRange all;              ///< of all solves: from few_iterations each to solver.max_iterations
 };
 
 /// Iterations of an easy solve, for the lower end of a range.
 constexpr double few_iterations = 5.0;
 
-/// Where an iteration lies whose bytes take `seconds` at the rate of a copy. Its geometric mean is within a factor of 3
-/// of what the decks in inputs/ take (tests/apps/estimate_rates.json).
+/// The range of the time of an iteration whose bytes take `seconds` at the rate of a copy. Its geometric mean is within
+/// a factor of 3 of what the decks in inputs/ take (tests/apps/estimate_rates.json).
 TimeRange range_of_iteration(double seconds);
 
 /// Measures; throws OutOfMemory.

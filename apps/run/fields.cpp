@@ -80,7 +80,7 @@ double mean_of(const FieldValues& field, Index points, Index at_once) {
     return begin + sum / double(points);
 }
 
-/// The same field less its mean.
+/// A field from which its mean is subtracted.
 FieldValues less_mean(FieldValues field, const Grid& grid) {
     const double mean = mean_of(field, grid.points(), vtkhdf_points_at_once(grid));
     return [field = std::move(field), mean](Index first, Index count, double* values) {

@@ -26,7 +26,7 @@ struct FieldsOnDisk {
     Index bytes_each = 0;  ///< on the disk
     Index memory = 0;      ///< bytes while one of them is written
     Index bytes() const { return of(files.value_or(1), bytes_each); }
-    /// The size of as many files; the largest number where it is larger than that.
+    /// The bytes of `files` files of `bytes_each`; the largest Index where they are more than that.
     static Index of(Index files, Index bytes_each);
 };
 FieldsOnDisk fields_on_disk(const Case& a_case);

@@ -199,7 +199,7 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
         const Index rows = made.head.rows / dof, size = Index(dof) * dof;
         const bool filled = dof == 1 || parameters.text("problem", "block") == "auto";
         const BlockCounts fewest{rows, (made.head.entries + size - 1) / size, dof};
-        // With gaps, each entry may have a block of its own, as far as there are so many.
+        // Where blocks have gaps, each entry may have a block of its own, up to the number of all blocks.
         const Index apart = rows <= made.head.most_entries / rows ? rows * rows : made.head.most_entries;
         const BlockCounts largest{rows, filled ? made.head.most_entries / size : apart, dof};
         const CountedPlan low = plan_by_counts(parameters, context, fewest);

@@ -14,7 +14,7 @@ namespace hyperplane {
 struct HeadPrediction {
     std::string file;  ///< of the matrix
     MatrixHead head;
-    std::vector<int> block_sizes;  ///< that the numbers of rows and entries allow
+    std::vector<int> block_sizes;  ///< those that the numbers of rows and entries allow
     MemoryPlan memory;             ///< the least; `more` as for a run
     bool by_level = false;         ///< CountedPlan::by_level
     std::string pattern_decides;   ///< a condition that follows from the pattern alone; empty: there is none

@@ -15,7 +15,7 @@
 namespace hyperplane {
 namespace {
 
-/// Throws OutOfMemory if the memory left cannot hold a file of so many numbers and what is made of them.
+/// Throws OutOfMemory if the memory left cannot hold a file of `count` numbers and what is made of them.
 void check_room_for(const std::string& path, Index count) {
     const Index needed = 2 * count * Index(sizeof(double)), left = available_memory();
     if (needed <= left) return;

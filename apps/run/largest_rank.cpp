@@ -9,7 +9,8 @@
 
 namespace hyperplane {
 
-/// It is the last rank, unless the matrix is general, or the preconditioner restricts the cuts or has parts of its own.
+/// The rank that needs most memory is the last one, unless the matrix is general, or the preconditioner restricts the
+/// cuts or has parts of its own.
 Case case_of_largest_rank(const AskedDeck& asked, WithoutGpu without) {
     const Parameters parameters = resolved(asked);
     const int ranks = ranks_of(parameters);

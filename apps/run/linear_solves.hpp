@@ -61,9 +61,9 @@ private:
     std::vector<HistoryEntry> history_;
     Index iterations_ = 0;
     double setup_before_ = 0.0, solve_before_ = 0.0;  ///< seconds that earlier runs spent on the current solve
-    double setup_so_far_ = 0.0, solve_so_far_ = 0.0;  ///< the same with this run's
+    double setup_so_far_ = 0.0, solve_so_far_ = 0.0;  ///< seconds spent on it, with those of this run
     std::string warned_;                              ///< the last warning of a set-up
-    double setup_seen_ = 0.0;                         ///< of the timer at the end of the last solve
+    double setup_seen_ = 0.0;                         ///< of the timer of set-ups at the end of the last solve
 };
 
 }  // namespace hyperplane

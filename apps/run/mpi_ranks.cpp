@@ -163,7 +163,7 @@ private:
         require(MPI_Allgather(&mine, int(sizeof mine), MPI_BYTE, all.data(), int(sizeof mine), MPI_BYTE, host),
                 "MPI_Allgather");
         MPI_Comm_free(&host);
-        // For tests on one host: as if so many of its ranks were on each of several hosts.
+        // Tests on one host pretend that each of several hosts has this number of the ranks.
         if (const char* const pretended = std::getenv("HYPERPLANE_RANKS_A_HOST"))
             ranks_on_host_ = std::clamp(std::atoi(pretended), 1, ranks_on_host_);
         sharing_cores_ = int(std::count_if(all.begin(), all.end(), [&](const cpu_set_t& other) {

@@ -20,7 +20,7 @@
 
 namespace hyperplane {
 
-/// Where a run of many linear solves is.
+/// The place in a run of many linear solves: time step, Newton step, and how far both have come.
 struct March {
     Index step = 1, attempt = 1;
     std::optional<Index> steps;  ///< number of steps; none if it follows only from the run
@@ -31,7 +31,7 @@ struct March {
     /// Before a pseudo-transient step, ||F|| over that of the initial state; else NaN.
     double to_steady = std::numeric_limits<double>::quiet_NaN();
     Index newton = 0;                     ///< Newton step within the time step, from 1
-    double norm = 0.0, first_norm = 0.0;  ///< ||F|| before this solve, and of the first
+    double norm = 0.0, first_norm = 0.0;  ///< ||F|| before this solve, and before the first one
     bool linear = true;                   ///< each step takes one solve
     bool judged = false;                  ///< whether ||F|| decides
     bool many_steps() const { return !steps || *steps > 1; }
@@ -49,7 +49,7 @@ struct Figure {
     int rank;  ///< 0: the most important one
     std::string text;
 };
-/// The figures in one line of at most so many characters: the least important ones are left out where it is too long.
+/// The figures in one line of at most `columns` characters: the least important ones are left out where it is longer.
 std::string line_of(std::vector<Figure> figures, std::size_t columns = std::string::npos);
 
 class Progress {

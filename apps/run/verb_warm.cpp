@@ -36,7 +36,7 @@ std::vector<std::string> architectures_of(const std::string& list) {
     return all;
 }
 
-/// Those of --arch, else that of the GPU that is here.
+/// The architectures that --arch names, else that of the GPU that is here.
 std::vector<std::string> chosen_architectures(const Invocation& invocation) {
     if (invocation.has("arch")) return architectures_of(invocation.value("arch"));
     try {

@@ -14,7 +14,7 @@ namespace hyperplane {
 
 enum class CaseStatus {
     done,       ///< there is a whole record of the same deck with status ok
-    failed,     ///< the same with status failed
+    failed,     ///< there is a whole record of the same deck with status failed
     running,    ///< a process holds the case's lock
     preempted,  ///< stopped by a signal, and its state is kept
     killed,     ///< begun, but its process does not exist any more
