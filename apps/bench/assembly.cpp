@@ -10,15 +10,21 @@
 namespace hyperplane {
 namespace {
 
-double stored_bytes(const StructMatrix& a) {
-    return double(a.stored_entries()) * a.dof() * double(a.unknowns()) * sizeof(double);
+/// The matrix of a file is a copy of that which the problem holds, and the assembly of any other computes its values.
+double stored_bytes(const Case& a_case, const SystemMatrix& a) {
+    if (a_case.shape().grid.plain_rows) return 2.0 * double(a.stored()) * sizeof(double);
+    if (a_case.shape().pattern) return double(a.stored()) * sizeof(double);
+    const StructMatrix& on_grid = structured(a);  // whose lines are padded
+    return double(on_grid.stored_entries()) * a.dof() * double(a.unknowns()) * sizeof(double);
 }
 
-/// The residual reads u and, with a time derivative, the earlier states.
-double residual_bytes(const TimeLevel& level, Index unknowns) {
+/// The residual reads u and, with a time derivative, the earlier states; that of a matrix of a file reads matrix and b.
+double residual_bytes(const Case& a_case, const SystemMatrix& a, const TimeLevel& level) {
+    const double vector = double(a.unknowns()) * sizeof(double);
+    if (a_case.shape().grid.plain_rows) return double(a.bytes_per_apply()) + vector;
     int vectors = 2;
     for (int state : {1, 2}) vectors += level.rate[state] != 0.0;
-    return double(vectors) * double(unknowns) * sizeof(double);
+    return vectors * vector;
 }
 
 }  // namespace
@@ -36,10 +42,10 @@ AssemblyBench bench_assembly(const Case& a_case, int repeats) {
     const auto add = [&](const char* name, double bytes, const auto& call) {
         bench.parts.push_back({name, time_calls(a_case.context, repeats, call), bytes});
     };
-    add("residual", residual_bytes(level, u.size()), [&] { problem.residual(u, level, f); });
-    add("matrix", stored_bytes(structured(*system.a)), [&] { problem.jacobian(u, level, *system.a); });
+    add("residual", residual_bytes(a_case, *system.a, level), [&] { problem.residual(u, level, f); });
+    add("matrix", stored_bytes(a_case, *system.a), [&] { problem.jacobian(u, level, *system.a); });
     if (system.p)
-        add("preconditioner matrix", stored_bytes(structured(*system.p)),
+        add("preconditioner matrix", stored_bytes(a_case, *system.p),
             [&] { problem.preconditioner_jacobian(u, level, *system.p); });
 
     constexpr double e = 1e-6;

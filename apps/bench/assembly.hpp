@@ -13,7 +13,9 @@ namespace hyperplane {
 struct AssemblyPart {
     std::string name;  ///< residual, matrix, preconditioner matrix
     Timing seconds;
-    double bytes = 0.0;  ///< fewest bytes that must move: those of the matrix, or of F and the states that it reads
+    /// Fewest bytes that must move: those of the matrix, twice for one of a file, which is copied; or those of F and of
+    /// what it reads.
+    double bytes = 0.0;
 };
 
 struct AssemblyBench {

@@ -116,6 +116,7 @@ nlohmann::json add_assembly(const std::string& deck, const Case& a_case, const A
     const SystemShape& shape = a_case.shape();
     nlohmann::json json{{"deck", deck},
                         {"problem", a_case.name("problem")},
+                        {"format", shape.pattern ? "general" : "structured"},
                         {"stencil", shape.stencil.name()},
                         {"dof", shape.dof},
                         {"points", shape.grid.points()},

@@ -3,7 +3,7 @@
 
 import unittest
 
-from program import POISSON, ProgramTest
+from program import POISSON, ProgramTest, chain
 
 
 class BenchVectors(ProgramTest):
@@ -35,6 +35,29 @@ class BenchVectors(ProgramTest):
         another = self.bench("assembly", gas, "--set", "problem.jacobian=first")["decks"][0]
         self.assertGreater(another["against_differences"], 1e-4)
         self.expect(2, "bench", "assembly", says="name one or more decks")
+
+    def test_assembly_of_general_matrices(self):
+        poisson = self.write("a.ini", POISSON.format(cells=5))
+        gas = self.write("b.ini", "[problem]\nname = euler\ncase = pulse\n[grid]\ncells = 9 8 7\n[solver]\nname = gmres\n")
+        general = ("--set", "matrix.format=general", "--set", "preconditioner.name=none")
+        for deck in self.bench("assembly", poisson, gas, *general)["decks"]:
+            self.assertEqual(deck["format"], "general")
+            self.assertLess(deck["against_differences"], 1e-6)
+        # The coefficients of the 5^3 rows of star7 whose neighbours exist, of both triangles.
+        poisson_parts = {part["name"]: part for part in self.bench("assembly", poisson, *general)["decks"][0]["parts"]}
+        self.assertEqual(poisson_parts["matrix"]["bytes"], 8 * (7 * 5**3 - 6 * 5**2))
+        self.assertEqual(poisson_parts["residual"]["bytes"], 8 * 2 * 5**3)
+
+    def test_assembly_of_a_matrix_from_a_file(self):
+        """Its matrix is a copy of the file's, and its F = A x - b takes a product with it."""
+        self.write("chain.mtx", chain([4.0] * 5))
+        deck = self.write("c.ini", "[problem]\nname = matrix\nfile = chain.mtx\n[solver]\nname = gmres\n")
+        found, = self.bench("assembly", deck)["decks"]
+        self.assertEqual((found["format"], found["points"]), ("general", 5))
+        self.assertLess(found["against_differences"], 1e-6)
+        residual, matrix = found["parts"]
+        self.assertEqual(residual["bytes"], 13 * (8 + 4) + 6 * 8 + 3 * 5 * 8)
+        self.assertEqual(matrix["bytes"], 2 * 13 * 8)
 
     def test_products(self):
         deck = self.write("a.ini", "[problem]\nname = block_laplacian\n[grid]\ncells = 9 8 7\n[solver]\nname = gmres\n")
