@@ -12,6 +12,7 @@
 #include "io/coordinates.hpp"
 #include "io/empty_rows.hpp"
 #include "io/matrix_lines.hpp"
+#include "io/matrix_sizes.hpp"
 
 namespace hyperplane {
 
@@ -68,8 +69,9 @@ Sizes read_sizes(Lines& lines) {
     sizes.rows = lines.count((*size)[0]);
     const Index columns = lines.count((*size)[1]);
     sizes.announced = lines.count((*size)[2]);
-    if (sizes.rows != columns || sizes.rows == 0)
-        lines.fail(fmt::format("the matrix is {} x {}; a square one is needed", sizes.rows, columns));
+    const bool mirrored = !sizes.banner.given || sizes.banner.entries.symmetry != Symmetry::general;
+    const Index most_entries = sizes.announced * (mirrored && sizes.announced < sizes.rows ? 2 : 1);
+    if (const std::string wrong = wrong_sizes(sizes.rows, columns, most_entries); !wrong.empty()) lines.fail(wrong);
     return sizes;
 }
 

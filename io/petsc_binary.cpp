@@ -14,6 +14,7 @@
 
 #include "core/error.hpp"
 #include "io/empty_rows.hpp"
+#include "io/matrix_sizes.hpp"
 #include "io/sort_row.hpp"
 
 namespace hyperplane {
@@ -136,14 +137,15 @@ Head matrix_head(Reader& reader) {
     if (head.nonzeros == -1) reader.fail("the matrix is dense; a sparse one is needed (MATAIJ)");
     if (head.rows < 0 || head.columns < 0 || head.nonzeros < 0)
         reader.fail(fmt::format("{} x {} with {} nonzeros is no matrix", head.rows, head.columns, head.nonzeros));
-    reader.check_room(head.rows, head.integers, "rows");
     return head;
 }
 
+/// The head of a matrix that can be solved with, as far as its sizes tell.
 Head square_matrix_head(Reader& reader) {
     const Head head = matrix_head(reader);
-    if (head.rows != head.columns || head.rows == 0)
-        reader.fail(fmt::format("the matrix is {} x {}; a square one is needed", head.rows, head.columns));
+    if (const std::string wrong = wrong_sizes(head.rows, head.columns, head.nonzeros); !wrong.empty())
+        reader.fail(wrong);
+    reader.check_room(head.rows, head.integers, "rows");
     return head;
 }
 
@@ -252,6 +254,7 @@ std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string
     Reader reader(bytes, file);
     while (integer_bytes(reader.rest(), matrix_class) > 0) {  // a matrix may precede its right-hand side
         const Head head = matrix_head(reader);
+        reader.check_room(head.rows, head.integers, "rows");
         reader.skip(head.rows, head.integers);
         reader.check_values(head.nonzeros, head.integers, "nonzeros");
         reader.skip(head.nonzeros, head.integers + 8);

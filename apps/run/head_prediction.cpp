@@ -137,6 +137,17 @@ std::vector<int> block_sizes(const Parameters& parameters, const MatrixHead& hea
     return sizes;
 }
 
+/// Leaves those of `sizes` whose blocks make no more block rows than a matrix may have. Throws UsageError if they all
+/// do.
+void check_block_rows(const Parameters& parameters, const MatrixHead& head, std::vector<int>& sizes) {
+    std::erase_if(sizes, [&](int dof) { return head.rows / dof > most_block_rows; });
+    if (sizes.empty())
+        throw UsageError(
+            fmt::format("{}: {} rows make more than {} block rows, the most of a matrix; problem.block = N makes fewer "
+                        "of them, of N rows each, where N divides the rows",
+                        parameters.where("problem", "file"), head.rows, most_block_rows));
+}
+
 /// The conditions under which a run needs more than the least.
 std::string conditions(const Parameters& parameters, const HeadPrediction& made) {
     std::vector<std::string> all;
@@ -186,10 +197,7 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
                            [&] { return read_matrix_head(made.file, file_symmetry(parameters)); });
     check_repeated_entries(parameters, made.head.each_once);
     made.block_sizes = block_sizes(parameters, made.head);
-    std::erase_if(made.block_sizes, [&](int dof) { return made.head.rows / dof > most_block_rows; });
-    if (made.block_sizes.empty())
-        throw UsageError(fmt::format("{}: {} rows make more than {} block rows", parameters.where("problem", "file"),
-                                     made.head.rows, most_block_rows));
+    check_block_rows(parameters, made.head, made.block_sizes);
     check_block_sizes(parameters, context, *solver, !made.head.unsymmetric, made.block_sizes);
 
     const std::string& name = parameters.text("preconditioner", "name");
@@ -226,6 +234,10 @@ void refuse_larger_than_memory(const Deck& deck, const Parameters& parameters, i
         head = read_matrix_head(file, file_symmetry(parameters));
     } catch (const FileError&) {
         return;
+    }
+    if (head.rows > most_block_rows) {
+        std::vector<int> sizes = block_sizes(parameters, head);
+        check_block_rows(parameters, head, sizes);
     }
     const Index left = available_memory();
     if (readers * head.reading_bytes <= left) return;

@@ -252,6 +252,35 @@ class Header(ProgramTest):
             self.assertGreater(memory["predicted"], 12 * rows, name)
             self.assertGreater(memory["most"], memory["predicted"], name)
 
+    def test_more_rows_than_a_matrix_may_have(self):
+        """They are refused before memory is taken for them, in text and in PETSc's files with integers of 64 bits."""
+        rows = 2147483659  # a prime above 2^31
+        (self.folder / "a.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n{rows} {rows} {rows}\n" + 200000 * "1 1 1\n")
+        os.truncate(self.folder / "a.mtx", 6 * rows + 100)  # a file without data on the disk
+        (self.folder / "a.petsc").write_bytes(struct.pack(">4q", 1211216, rows, rows, rows))
+        os.truncate(self.folder / "a.petsc", 32 + 24 * rows)
+        for file in ("a.mtx", "a.petsc"):
+            deck = self.write("a.ini", DECK.format(file=file, name="none", threads=1))
+            for words in (("check",), ("check", "--header"), ("run",), ("compare", "--preconditioners", "none")):
+                said = self.expect(2, words[0], deck, *words[1:], says=f"{rows} rows make more than 2147483647 block rows").stderr
+                self.assertIn("a.ini:3: problem.file: ", said)
+        for name, data in (("few.mtx", f"{rows} {rows} 1\n1 1 1\n".encode()),
+                           ("few.petsc", struct.pack(">6qd", 1211216, rows, rows, 1, 1, 0, 1.0))):
+            (self.folder / name).write_bytes(data)
+            deck = self.write("a.ini", DECK.format(file=name, name="none", threads=1))
+            for words in ((), ("--header",)):
+                self.expect(BAD_FILE, "check", deck, *words, says=f"{rows} rows are more than 2147483647, the most block rows")
+        text = f"{2 * rows} {2 * rows} {2 * rows}\n"
+        (self.folder / "a.mtx").write_text("%%MatrixMarket matrix coordinate real general\n" + text + 200000 * "1 1 1\n")
+        os.truncate(self.folder / "a.mtx", 12 * rows + 100)
+        deck = self.write("a.ini", DECK.format(file="a.mtx", name="none", threads=1))
+        self.expect(2, "check", deck, "--set", "problem.block=2", says="problem.block = N makes fewer")
+        self.expect(2, "check", deck, "--set", "problem.block=3", says="no multiple of 3")
+        text = f"{6 * 10**9} {6 * 10**9} {6 * 10**9}\n"
+        (self.folder / "a.mtx").write_text("%%MatrixMarket matrix coordinate real general\n" + text + 200000 * "1 1 1\n")
+        os.truncate(self.folder / "a.mtx", 36 * 10**9 + 100)
+        self.expect(OUT_OF_MEMORY, "check", deck, "--set", "problem.block=3", says="its head announces 6000000000 rows")
+
     def test_what_needs_the_pattern_says_so(self):
         self.write("a.mtx", coordinate(31, band(31)))
         deck = self.write("a.ini", DECK.format(file="a.mtx", name="sync_free_ilu", threads=1))

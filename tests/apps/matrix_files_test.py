@@ -86,7 +86,7 @@ class MatrixFiles(MatrixTest):
         first, again = (at for at, line in enumerate(triangle, 1) if line.startswith("4 3 "))
         self.refused(7, "\n".join(triangle), f"a.mtx:{again}: row 4, column 3 is given already in line {first}")
         self.refused(7, coordinate(5, tridiagonal(4), columns=4), "the matrix is 5 x 4; a square one is needed")
-        self.refused(7, coordinate(0, []), "the matrix is 0 x 0; a square one is needed")
+        self.refused(7, coordinate(0, []), "the matrix has no rows, so there is nothing to solve")
         self.refused(7, coordinate(3, [(1, 1, 1.0), (2, 5, 1.0), (3, 3, 1.0)]), "a.mtx:4: column 5 is outside 1..3")
         self.refused(2, coordinate(5, tridiagonal(5)), "5 rows are no multiple of 2", "problem.block=2")
         no_diagonal = [e for e in tridiagonal(5) if e[:2] != (1, 1)]

@@ -304,7 +304,8 @@ TEST(MatrixMarket, WrongSizes) {
     EXPECT_EQ(matrix_error(general + "% only comments\n"), "a.mtx:2: the line 'rows columns entries' is missing");
     EXPECT_EQ(matrix_error(general + "2 2\n"), "a.mtx:2: expected 'rows columns entries', got 2 words");
     EXPECT_EQ(matrix_error(general + "2 3 1\n1 1 1\n"), "a.mtx:2: the matrix is 2 x 3; a square one is needed");
-    EXPECT_EQ(matrix_error(general + "0 0 0\n"), "a.mtx:2: the matrix is 0 x 0; a square one is needed");
+    EXPECT_EQ(matrix_error(general + "0 0 0\n"), "a.mtx:2: the matrix has no rows, so there is nothing to solve");
+    EXPECT_EQ(matrix_error(general + "0 3 0\n"), "a.mtx:2: the matrix is 0 x 3; a square one is needed");
     EXPECT_EQ(matrix_error(general + "-2 -2 1\n1 1 1\n"), "a.mtx:2: -2 is no count");
     EXPECT_EQ(matrix_error(general + "2 2 1.5\n1 1 1\n"), "a.mtx:2: expected an integer, got '1.5'");
     EXPECT_EQ(matrix_error(general + "99999999999999999999 1 1\n1 1 1\n"),
@@ -320,10 +321,14 @@ TEST(MatrixMarket, WrongSizes) {
 TEST(MatrixMarket, CountsThatOnlyClaim) {
     EXPECT_EQ(matrix_error("1000000000000 1000000000000 9000000000000000000\n1 1 1\n"),
               "a.mtx:1: 9000000000000000000 entries are announced, but the file has only 54 bytes; is it truncated?");
-    EXPECT_EQ(
-        matrix_error("9223372036854775807 9223372036854775807 1\n1 1 1\n"),
-        "a.mtx: row 2 (one of 9223372036854775806 such rows) of 9223372036854775807 has no entry, so the matrix is "
-        "singular and no preconditioner can be built from it");
+    for (const std::string rows : {"3000000000", "9223372036854775807"})
+        EXPECT_EQ(matrix_error(rows + " " + rows + " 1\n1 1 1\n"),
+                  "a.mtx:1: " + rows +
+                      " rows are more than 2147483647, the most block rows of a matrix, and the file has too few "
+                      "entries for blocks of several unknowns");
+    EXPECT_EQ(matrix_error("2147483647 2147483647 1\n1 1 1\n"),
+              "a.mtx: row 2 (one of 2147483646 such rows) of 2147483647 has no entry, so the matrix is singular and no "
+              "preconditioner can be built from it");
     EXPECT_EQ(vector_error("9223372036854775807 1\n1\n"),
               "b.mtx:1: 9223372036854775807 entries are announced, but the file has only 24 bytes; is it truncated?");
 }

@@ -126,11 +126,18 @@ TEST(PetscFiles, WrongMatrices) {
     const std::string a = "a: PETSc binary file: ";
     EXPECT_EQ(error({1211214, 1}, {1}), a + "it begins with a vector, not with a matrix");
     EXPECT_EQ(error({1211216, 2, 3, 0, 0, 0}, {}), a + "the matrix is 2 x 3; a square one is needed");
-    EXPECT_EQ(error({1211216, 0, 0, 0}, {}), a + "the matrix is 0 x 0; a square one is needed");
+    EXPECT_EQ(error({1211216, 0, 0, 0}, {}), a + "the matrix has no rows, so there is nothing to solve");
     EXPECT_EQ(error({1211216, 1, 1, -1}, {1}), a + "the matrix is dense; a sparse one is needed (MATAIJ)");
     EXPECT_EQ(error({1211216, -1, 1, 0}, {1}), a + "-1 x 1 with 0 nonzeros is no matrix");
     EXPECT_EQ(error({1211216, 1000000, 1000000, 1, 1, 0}, {1}),
               a + "1000000 rows are announced, but the file has only 32 bytes; is it truncated?");
+    const std::string too_many = PetscBytes(8).integers({1211216, 3000000000, 3000000000, 1, 1, 0}).reals({1}).bytes;
+    const std::string many_rows =
+        a +
+        "3000000000 rows are more than 2147483647, the most block rows of a matrix, and the file has too few entries "
+        "for blocks of several unknowns";
+    EXPECT_EQ(error_of([&] { parse_petsc_matrix(too_many, "a"); }), many_rows);
+    EXPECT_EQ(error_of([&] { parse_petsc_head(too_many, too_many.size(), "a"); }), many_rows);
     EXPECT_EQ(error({1211216, 1, 1, 2000000000, 2000000000, 0}, {1}),
               a + "row 1 has 2000000000 nonzeros, of 1 columns");
     EXPECT_EQ(error({1211216, 2, 2, 3, 1, 1, 0, 1, 0}, {1, 1, 1}), a + "its rows have 2 nonzeros, but 3 are announced");
