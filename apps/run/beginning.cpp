@@ -104,6 +104,10 @@ std::optional<RecordData> earlier_record(const Case& a_case) {
     }
 }
 
+bool takes_time_steps(const Case& a_case) {
+    return a_case.shape().regime != Regime::steady;
+}
+
 /// Refuses a deck by which the run would have ended before.
 void check_that_more_is_asked(const Case& a_case, const RecordData& record) {
     const Index steps = a_case.time.steps;
@@ -151,10 +155,12 @@ std::optional<Continued> ended_record(const Case& a_case, std::optional<RecordDa
     if (failed && !record->has_state && CheckpointSlots(a_case.record_path()).exist()) return std::nullopt;
     if (failed && !record->has_state)
         throw FileError(fmt::format(
-            "there is nothing to restart from: {} failed and holds no state, and has no checkpoint beside it; "
-            "a state is kept where a time step had succeeded before, and output.checkpoint_every makes "
-            "checkpoints",
-            record->path));
+            "there is nothing to restart from: {} failed and holds no state, and has no checkpoint beside it; {}",
+            record->path,
+            takes_time_steps(a_case)
+                ? "a state is kept where a time step had succeeded before, and output.checkpoint_every makes "
+                  "checkpoints"
+                : "a solve that failed leaves no state, and output.checkpoint_minutes makes checkpoints within it"));
     const Changes with = changes(a_case, *record, failed);
     if (!with.refused.empty())
         throw UsageError(fmt::format("{} is of a different deck ({}); {}", record->path, fmt::join(with.refused, "; "),
@@ -179,7 +185,8 @@ public:
     /// `failed`: the record is of a run that failed, so that its checkpoints may be of a deck with other keys.
     /// `asked`: other keys are possible at all.
     CheckpointsBeside(const Case& a_case, bool failed, bool asked)
-        : slots_(CheckpointSlots(a_case.record_path()).read()) {
+        : slots_(CheckpointSlots(a_case.record_path()).read()),
+          key_(takes_time_steps(a_case) ? "checkpoint_every" : "checkpoint_minutes") {
         for (const std::string& damaged : slots_.damaged) {
             if (slots_.valid.empty())
                 logging::warn("{}", damaged);
@@ -212,12 +219,13 @@ public:
                                         fmt::join(slots_.damaged, "\n")));
         throw FileError(
             fmt::format("there is nothing to restart from: {} has neither a checkpoint beside it nor a "
-                        "preempted state; output.checkpoint_every makes checkpoints",
-                        record));
+                        "preempted state; output.{} makes checkpoints",
+                        record, key_));
     }
 
 private:
     CheckpointSlots::Found slots_;
+    const char* key_;
     std::optional<Continued> newest_;
     std::string other_deck_;
 };

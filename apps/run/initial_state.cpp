@@ -83,10 +83,14 @@ std::string of_deck(const RecordData& record, const std::string& name) {
 void refuse_without_state(const RecordData& record, const std::string& where) {
     if (record.has_state) return;
     const bool kept = of_deck(record, "output.state") == "always", ended = record.exit_code >= 0;
-    const std::string way = !kept   ? "run its deck again with output.state = always"
-                            : ended ? "its run failed before a step was completed; take the record of a run that "
-                                      "completed one"
-                                    : "its run has not ended; take its checkpoint, or wait for it";
+    // The one row of a steady problem has no length.
+    const bool steps = std::ranges::any_of(record.steps, [](const StepRow& row) { return std::isfinite(row.dt); });
+    const std::string way = !kept    ? "run its deck again with output.state = always"
+                            : !ended ? "its run has not ended; take its checkpoint, or wait for it"
+                            : steps
+                                ? "its run failed before a step was completed; take the record of a run that "
+                                  "completed one"
+                                : "its run failed before it had a solution; take the record of a run that ended well";
     throw FileError(fmt::format("{}: {} holds no state; {}", where, record.path, way));
 }
 

@@ -120,9 +120,24 @@ class FailedRun(ProgramTest):
 
     def test_a_first_step_that_fails_leaves_nothing(self):
         self.expect(3, "run", self.deck, "--set", "solver.max_iterations=5")
-        self.expect(7, "run", self.deck, "--restart", *MORE, says=["nothing to restart from", "holds no state"])
+        self.expect(7, "run", self.deck, "--restart", *MORE, says=["nothing to restart from", "holds no state", "a time step had succeeded",
+                                                                   "output.checkpoint_every makes checkpoints"])
         self.expect(3, "run", self.write("p.ini", POISSON.format(cells=8)), "--set", "solver.max_iterations=2")
         self.expect(7, "run", "p.ini", "--restart", says="nothing to restart from")
+
+    def test_a_steady_run_is_told_of_no_time_step(self):
+        deck = self.write("p.ini", POISSON.format(cells=8) + "[output]\nstate = always\n")
+        nothing = self.expect(7, "run", deck, "--restart", says="output.checkpoint_minutes makes checkpoints").stderr
+        self.expect(3, "run", deck, "--set", "solver.max_iterations=2")
+        failed = self.expect(7, "run", deck, "--restart", says=["a solve that failed leaves no state", "output.checkpoint_minutes makes "
+                                                                "checkpoints within it"]).stderr
+        begun = self.expect(7, "check", self.write("q.ini", POISSON.format(cells=8) + "[initial]\nfile = p.h5\n"),
+                            says="p.h5 holds no state; its run failed before it had a solution").stderr
+        for said in (nothing, failed, begun):
+            self.assertNotIn("step", said)
+        often = ("--set", "output.checkpoint_minutes=1e-9")
+        self.expect(3, "run", deck, "--fresh", "--set", "solver.max_iterations=2", *often)
+        self.expect(0, "run", deck, "--restart", *often, says="is a checkpoint: going on")
 
 
 class Ends(ProgramTest):
