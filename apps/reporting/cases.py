@@ -129,13 +129,24 @@ def devices_of(records):
     return found
 
 
-def of_records(records):
-    """Runs that were recorded one by one; keys in which their decks differ count as varied."""
+def pay_offs(files):
+    """For each record of the files: from how many solves on it pays off beside the baseline of its own comparison or
+    study; 0: never, or it has no baseline."""
+    counts = []
+    for file in files:
+        rows = getattr(file, "table", None) or getattr(file, "cases", None) or {}
+        told = dict(zip(rows.name, rows["pays_off_from_solves"])) if "pays_off_from_solves" in rows else {}
+        counts += [max(0, int(told.get(name, 0))) for name in getattr(file, "records", [""])]
+    return counts
+
+
+def of_records(records, pays_off=()):
+    """Runs of any files; keys in which their decks differ count as varied. `pays_off` as from pay_offs, if some do."""
     columns = [Column("run", [record.label for record in records])]
     for key, title in titles(swept_keys(records)).items():
         values = [as_number(record.value(key)) if key in record.deck else None for record in records]
         columns.append(Column(title, values, True, key.startswith("grid.")))
-    return Sheet(relate(columns + results(records)), [record.exit_code == 0 for record in records],
+    return Sheet(relate(columns + with_pay_off(results(records), pays_off)), [record.exit_code == 0 for record in records],
                  list(range(len(records))), [record.label for record in records])
 
 
@@ -151,6 +162,12 @@ def pay_off_column(counts):
     return Column("pays off from solves", [int(count) or None for count in counts])
 
 
+def with_pay_off(columns, counts):
+    """The results with that column behind the time of the solves, if there are such numbers."""
+    after = next(at for at, column in enumerate(columns) if column.title == "solve [s]") + 1
+    return columns[:after] + ([pay_off_column(counts)] if len(counts) else []) + columns[after:]
+
+
 def of_study(study):
     """The cases of a study, including those without a record."""
     places = {name: run for run, name in enumerate(study.records)}
@@ -164,8 +181,7 @@ def of_study(study):
     next(column for column in came if column.title == "ended").values = [status if record is None else record.stop_reason or record.status
                       for status, record in zip(study.cases.status, found)]
     if "pays_off_from_solves" in study.cases:  # else an earlier program has written the file
-        after = next(at for at, column in enumerate(came) if column.title == "solve [s]") + 1
-        came.insert(after, pay_off_column([max(0, count) for count in study.cases["pays_off_from_solves"]]))
+        came = with_pay_off(came, [max(0, count) for count in study.cases["pays_off_from_solves"]])
     return Sheet(relate([*columns, *came, Column("name", list(study.cases.name))]),
                  [record is not None and record.exit_code == 0 for record in found], runs,
                  [short_name(name) for name in study.cases.name], caption=f"The cases of {study.study}")

@@ -13,6 +13,9 @@ from .markup import figure, mebibytes, number, table, table_head, table_row
 MOST_COLUMNS = 4  # runs side by side; more runs have a row each
 MOST_BARS = 16  # runs; with more the bars are too small to read
 
+PAYS_OFF = ('<p class="hint">Pays off: from how many solves with one set-up on a run takes less time in all, beside the '
+            "baseline of its own comparison or study.</p>")
+
 EXIT_CODES = {
     0: "valid and converged",
     1: "an internal error",
@@ -65,8 +68,8 @@ def warnings(records):
                    for record in records for warning in dict.fromkeys(getattr(record.solves, "warning", ())) if warning)
 
 
-def summary(records):
-    """What was run, and the results; residuals are those of the last solve."""
+def summary(records, pays_off=()):
+    """What was run, and the results; residuals are those of the last solve. `pays_off` as from cases.pay_offs, if some do."""
 
     def milliseconds(record):
         return number(1e3 * record.seconds_per_iteration) if record.iterations else "none"
@@ -79,6 +82,7 @@ def summary(records):
     def residual(column):
         return lambda record: number(record.solves[column][-1]) if record.solves else "none"
 
+    counts = dict(zip((record.label for record in records), pays_off))
     lines = (
         ("problem", lambda record: record.problem),
         ("grid", lambda record: f"{record.grid}, {record.stencil}" + (f", {record.dof} DoF" * (record.dof > 1))),
@@ -96,6 +100,7 @@ def summary(records):
         ("assembly [s]", lambda record: number(record.seconds("assemble"))),
         ("set-up [s]", lambda record: number(record.seconds("setup"))),
         ("solve [s]", lambda record: number(record.seconds("solve"))),
+        *([("pays off from solves", lambda record: counts[record.label] or "none")] if pays_off else []),
         ("an iteration [ms]", milliseconds),
         ("memory", lambda record: mebibytes(record.peak_total)),
         ("device", place),
@@ -344,10 +349,14 @@ def beginning(files, records):
             record.label = cases.short_name(record.label)
         return (f"{files[0].study}: a study of {problems or 'nothing yet'}, {len(sheet.good)} cases",
                 comparison.study_head(files[0], sheet) + long_preparations(records) + cases_table(sheet) + march.section(records), sheet)
-    sheet = cases.of_records(records)
+    pays_off = cases.pay_offs(files)
+    if not any(pays_off):
+        pays_off = []
+    sheet = cases.of_records(records, pays_off)
     runs = "1 run" if len(records) == 1 else f"{len(records)} runs"
     rows = cases_table(sheet) if len(records) > MOST_COLUMNS else ""
-    return f"{problems}: {runs}", (verdicts(records) + warnings(records) + long_preparations(records) + march.section(records) + summary(records) + different_systems(records) + rows
+    return f"{problems}: {runs}", (verdicts(records) + warnings(records) + long_preparations(records) + march.section(records) + summary(records, pays_off) + different_systems(records) + rows
+                                      + (PAYS_OFF if pays_off else "")
                                       + (fields.section(records) if len(records) <= MOST_COLUMNS else "")), sheet
 
 

@@ -140,6 +140,25 @@ class Pages(ReportTest):
         make_comparison(self.path("c.h5"), names)  # of a program that did not write the numbers
         self.assertEqual(self.cells(self.page(self.path("c.h5")), "pays off from solves"), [""] * 3)
 
+    def test_solves_after_which_runs_of_several_files_pay_off(self):
+        """Each beside the baseline of its own file; a single run has none."""
+        title = "pays off from solves"
+        make_comparison(self.path("c.h5"), {"cg+jacobi": 60, "cg+struct_ilu": 20, "cg+none": 90}, pays_off=[0, 17, 1])
+        cases = {("jacobi", 16): 60, ("struct_ilu", 16): 20, ("none", 16): 90}
+        make_study(self.path("s.h5"), cases, waiting=[("none", 64)], pays_off=[-1, 23, 1, -1])
+        single = self.record("a.h5")
+        page = self.page(self.path("c.h5"), single, self.path("s.h5"))
+        self.assertEqual(self.cells(page, title), ["", "17", "1", "", "", "23", "1"])
+        told = "beside the baseline of its own comparison or study"
+        self.assertIn(told, " ".join(Outline(page).texts))
+        make_comparison(self.path("c.h5"), {"cg+jacobi": 60, "cg+struct_ilu": 20}, pays_off=[0, 17])
+        beside = " ".join(Outline(self.page(self.path("c.h5"), single)).texts)  # side by side, as few runs are
+        self.assertIn(f"{title} none 17 none", beside)
+        self.assertIn(told, beside)
+        make_comparison(self.path("c.h5"), {"cg+jacobi": 60, "cg+struct_ilu": 20})  # of a program that did not write the numbers
+        for files in ((self.path("c.h5"), single), (single, self.record("b.h5"))):
+            self.assertNotIn("pays off", " ".join(Outline(self.page(*files)).texts))
+
     def test_comparison_and_run_together(self):
         make_comparison(self.path("c.h5"), {"cg+struct_ilu": 20, "cg+jacobi": 60})
         text = " ".join(Outline(self.page(self.path("c.h5"), self.record("a.h5"))).texts)
