@@ -231,7 +231,7 @@ Index memory_limit(const Parameters& parameters, int ranks) {
 }
 
 Index available_memory() {
-    Index available = std::numeric_limits<Index>::max();
+    Index available = Index(1) << 60;  // where nothing tells; a sum with it is an integer
     if (const Index free = read_number("/proc/meminfo", "MemAvailable:"); free >= 0) available = free * 1024;
     const Index limit = read_number("/sys/fs/cgroup/memory.max", "");
     const Index used = read_number("/sys/fs/cgroup/memory.stat", "anon");  // cached files can be evicted
@@ -245,10 +245,10 @@ Index available_memory(const Context& context) {
     return device::free_memory(context.stream().properties().ordinal);
 }
 
-Index available_memory(const Parameters& parameters, int ranks) {
+Index available_memory(const Parameters& parameters, int ranks, Index held) {
     const bool on_gpu = choose_backend(parameters) == Backend::cuda;
-    return std::min(on_gpu ? device::free_memory(int(parameters.integer("device", "gpu"))) : available_memory(),
-                    memory_limit(parameters, ranks));
+    const Index left = on_gpu ? device::free_memory(int(parameters.integer("device", "gpu"))) : available_memory();
+    return std::min(left + held, memory_limit(parameters, ranks));
 }
 
 }  // namespace hyperplane

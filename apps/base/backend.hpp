@@ -42,8 +42,8 @@ Index available_memory(const Context& context);
 /// Bytes that device.memory_limit allows `ranks` ranks to hold together; the largest number where it is not set, or
 /// allows more than that.
 Index memory_limit(const Parameters& parameters, int ranks = 1);
-/// Bytes that `ranks` ranks together can still allocate on the backend that [device] chooses, at most
-/// device.memory_limit each.
-Index available_memory(const Parameters& parameters, int ranks = 1);
+/// Bytes that `ranks` ranks together can still allocate on the backend that [device] chooses, with the bytes that are
+/// `held` for them already, at most device.memory_limit each.
+Index available_memory(const Parameters& parameters, int ranks = 1, Index held = 0);
 
 }  // namespace hyperplane

@@ -9,6 +9,7 @@
 #include "apps/base/log.hpp"
 #include "apps/compare/compare.hpp"
 #include "apps/run/kernels.hpp"
+#include "apps/run/memory_demand.hpp"
 #include "apps/run/shared_memory.hpp"
 #include "core/counted.hpp"
 #include "core/ranks/cuts.hpp"
@@ -54,7 +55,7 @@ void Comparison::build_all() {
     built_.resize(candidates_.size());
     trials_.resize(candidates_.size());
     // All ranks must leave out the same candidates, though each of them asks at another moment.
-    const Index available = -Index(largest_of_ranks(context(), -double(available_memory(context()))));
+    const Index available = -Index(largest_of_ranks(context(), -double(memory_of_case(context()).bytes)));
     const Index limit = memory_limit(candidates_.front().parameters);
     const MemoryLedger& ledger = foundation_.context.ledger();
     HeldTogether together(ledger.held());

@@ -19,19 +19,18 @@ std::string name_of_memory(const Context& context) {
 
 }  // namespace
 
-MemoryRoom memory_left(const Context& context) {
-    const Index left = available_memory(context);
-    return {left, fmt::format("{} has {} left", name_of_memory(context), in_mib(left))};
+MemoryRoom memory_of_case(const Context& context) {
+    const Index there = available_memory(context) + together_in_one_memory(context, context.ledger().held());
+    return {there, fmt::format("{} has {} for it", name_of_memory(context), in_mib(there))};
 }
 
 MemoryRoom memory_of_case(const Context& context, const Parameters& parameters) {
-    const Index there = available_memory(context) + together_in_one_memory(context, context.ledger().held());
-    if (parameters.is_set("device", "memory_limit")) {
-        const Index most = Index(1) << 60;  // so that a sum over ranks is an integer
-        const Index allowed = together_in_one_memory(context, std::min(memory_limit(parameters), most));
-        if (allowed < there) return {allowed, fmt::format("device.memory_limit allows {}", in_mib(allowed))};
-    }
-    return {there, fmt::format("{} has {} for it", name_of_memory(context), in_mib(there))};
+    MemoryRoom room = memory_of_case(context);
+    if (!parameters.is_set("device", "memory_limit")) return room;
+    const Index most = Index(1) << 60;  // so that a sum over ranks is an integer
+    const Index allowed = together_in_one_memory(context, std::min(memory_limit(parameters), most));
+    if (allowed >= room.bytes) return room;
+    return {allowed, fmt::format("device.memory_limit allows {}", in_mib(allowed))};
 }
 
 void require_memory(const Context& context, const MemoryDemand& demand, const MemoryRoom& room) {

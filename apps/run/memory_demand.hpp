@@ -19,13 +19,13 @@ struct MemoryDemand {
 /// The bytes that there are for a MemoryDemand in one memory, which ranks may share.
 struct MemoryRoom {
     Index bytes;
-    std::string text;  ///< "this machine has 12.0 MiB left"
+    std::string text;  ///< "this machine has 12.0 MiB for it"
 };
 
-/// The memory that is left.
-MemoryRoom memory_left(const Context& context);
-/// The memory that a case may take: what is left and what the context holds already, which is a part of what is
-/// planned, but at most what device.memory_limit allows. All ranks must call it.
+/// The memory that is left, and what the context holds already as a part of what is planned, such as the data of a
+/// problem. All ranks must call it.
+MemoryRoom memory_of_case(const Context& context);
+/// The same, at most what device.memory_limit allows. All ranks must call it.
 MemoryRoom memory_of_case(const Context& context, const Parameters& parameters);
 
 /// Throws OutOfMemory, with a table of what will be held, if there is no room for it, or if a set-up on a GPU needs

@@ -60,8 +60,8 @@ struct Needs {
     int ranks;
     int sharing;        ///< ranks that share a memory: those on one GPU, or all of them
     MemoryPlan memory;  ///< of each rank
-    /// The bytes that the sharing ranks together can still hold; nothing if the GPU is not here and device.memory_limit
-    /// is not given.
+    /// The bytes that the sharing ranks together can hold, with those that the case holds already; nothing if the GPU
+    /// is not here and device.memory_limit is not given.
     std::optional<Index> memory_left;
     std::optional<Index> host_left;    ///< bytes of the host's memory, for a run on a GPU that is here
     std::optional<FieldsOnDisk> disk;  ///< if output.fields_every asks for files
@@ -80,7 +80,8 @@ struct Needs {
 
 std::optional<Index> memory_left_for(const Case& a_case) {
     const int sharing = ranks_sharing_memory(a_case);
-    if (!is_of_planned_gpu(a_case.context)) return available_memory(a_case.parameters, sharing);
+    if (!is_of_planned_gpu(a_case.context))
+        return available_memory(a_case.parameters, sharing, a_case.context.ledger().held());
     if (!a_case.parameters.is_set("device", "memory_limit")) return std::nullopt;
     return memory_limit(a_case.parameters, sharing);
 }

@@ -207,7 +207,7 @@ struct Beginning {
 int run_case(const Case& a_case, const std::map<std::string, std::string>& labels, const Invocation& invocation,
              Beginning& beginning) {
     require_memory(a_case.context, {a_case.deck.file, "the run needs", a_case.memory_plan(), advise_on_memory(a_case)},
-                   memory_left(a_case.context));
+                   memory_of_case(a_case.context));
     std::optional<Continued> before = beginning.find(a_case, invocation);
     RecordHeader header = header_of(a_case);
     header.environment.insert(labels.begin(), labels.end());
