@@ -103,13 +103,18 @@ void for_each_value(const StructMatrix& a, const Body& body) {
     }
 }
 
+/// The largest sums of rows, over the sums of their magnitudes, with which A lacks a constant, and may lack one.
+constexpr double certain_sum = 1e-10, doubtful_sum = 1e-3;
+
 /// What the values of a matrix decide, whichever form it is stored in.
 struct Examined {
-    std::vector<int> lacking;  ///< unknowns for which A times their constants is zero, to the rounding of its rows
-    Index band = 0;            ///< half of it, without values that are zero
+    std::vector<int> lacking;   ///< unknowns for which A times their constants is zero, to the rounding of its rows
+    std::vector<int> doubtful;  ///< other unknowns for which it is small
+    Index band = 0;             ///< half of it, without values that are zero
 };
 
-Examined examined(const StructMatrix& a) {
+/// The unknowns of `known` lack their constants whatever the sums are.
+Examined examined(const StructMatrix& a, const std::vector<int>& known) {
     const Index rows = a.unknowns();
     const int dof = a.dof();
     const std::size_t size = std::size_t(rows * dof);
@@ -123,10 +128,16 @@ Examined examined(const StructMatrix& a) {
         if (value != 0.0) found.band = std::max(found.band, row - column);
     });
     for (int c = 0; c < dof; ++c) {
-        bool lacks = most > 0.0;
-        for (Index row = 0; row < rows; ++row)
-            lacks = lacks && std::abs(sums[row * dof + c]) <= 1e-10 * magnitudes[row * dof + c];
-        if (lacks) found.lacking.push_back(c);
+        const auto all_below = [&](double bound) {
+            bool below = most > 0.0;
+            for (Index row = 0; row < rows; ++row)
+                below = below && std::abs(sums[row * dof + c]) <= bound * magnitudes[row * dof + c];
+            return below;
+        };
+        if (std::find(known.begin(), known.end(), c) != known.end() || all_below(certain_sum))
+            found.lacking.push_back(c);
+        else if (all_below(doubtful_sum))
+            found.doubtful.push_back(c);
     }
     return found;
 }
@@ -218,11 +229,16 @@ bool goes_to_gpu(const DenseSolve::Factors& factors, Backend backend) {
 
 }  // namespace
 
-std::optional<DenseSolve::Factors> DenseSolve::factor(const StructMatrix& a, Backend backend) {
+std::vector<int> DenseSolve::doubtful(const StructMatrix& a) {
+    return examined(a, {}).doubtful;
+}
+
+std::optional<DenseSolve::Factors> DenseSolve::factor(const StructMatrix& a, Backend backend,
+                                                      const std::vector<int>& known) {
     if (!a.symmetric()) return {};
     // For a GPU this runs in a thread of its own, for which OpenMP would have to start others.
     const Context host = backend == Backend::cuda ? Context::cpu(1) : a.context();
-    Examined of = examined(a);
+    Examined of = examined(a, known);
     Factors all{within_band(host, a, of), std::move(of.lacking)};
     if (!all.inverse.factor(goes_to_gpu(all, backend) ? Backend::cuda : Backend::cpu)) return {};
     return all;
@@ -278,12 +294,12 @@ void DenseSolve::invert_scaled(const StructMatrix& a, const std::vector<int>& la
     undo(scales, made.data(), n);
 }
 
-void DenseSolve::invert_any(const Context& context, const StructMatrix& a) {
+void DenseSolve::invert_any(const Context& context, const StructMatrix& a, const std::vector<int>& known) {
     const int dof = a.dof();
     Buffer<double> made(a.context(), label, a.unknowns() * a.unknowns(), Initially::anything);
     const Square square(made.data(), a.unknowns());
     set_values(a, square);
-    const std::vector<int> lacking = examined(a).lacking;
+    const std::vector<int> lacking = examined(a, known).lacking;
     const double size = square.largest();
     for (const int c : lacking) square.add_constant(c, dof, size / double(a.grid().points()));
     const bool scaled = invert(a.context(), made.data(), a.unknowns()) >= 0;
@@ -294,8 +310,9 @@ void DenseSolve::invert_any(const Context& context, const StructMatrix& a) {
     inverse_ = moved_to(context, label, std::move(made));
 }
 
-DenseSolve::DenseSolve(const Context& context, const StructMatrix& a, const std::optional<Factors>& factors) {
-    factors ? invert_positive(context, a, *factors) : invert_any(context, a);
+DenseSolve::DenseSolve(const Context& context, const StructMatrix& a, const std::optional<Factors>& factors,
+                       const std::vector<int>& known) {
+    factors ? invert_positive(context, a, *factors) : invert_any(context, a, known);
     places_ = copied_to(context, label, places(a.layout(), a.dof()));
 }
 

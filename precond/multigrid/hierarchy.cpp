@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
+#include "precond/multigrid/constants.hpp"
 #include "precond/multigrid/galerkin.hpp"
 
 namespace hyperplane::multigrid {
@@ -303,7 +304,13 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
 void Hierarchy::invert_coarsest(const StructMatrix& coarsest,
                                 std::future<std::optional<DenseSolve::Factors>>& factors) {
     try {
-        coarsest_.emplace(a_->context(), coarsest, factors.get());
+        const std::vector<int> known = without_constants(*a_, DenseSolve::doubtful(coarsest));
+        if (known.empty()) {
+            coarsest_.emplace(a_->context(), coarsest, factors.get());
+        } else {
+            factors = {};
+            coarsest_.emplace(a_->context(), coarsest, DenseSolve::factor(coarsest, a_->backend(), known), known);
+        }
     } catch (const OutOfMemory& error) {
         const Grid& grid = coarsest.grid();
         throw OutOfMemory(fmt::format(

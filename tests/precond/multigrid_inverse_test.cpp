@@ -10,6 +10,7 @@
 
 #include "core/random.hpp"
 #include "on_device.hpp"
+#include "precond/multigrid/constants.hpp"
 #include "precond/multigrid/dense_inverse.hpp"
 #include "precond/multigrid/dense_solve.hpp"
 #include "precond/multigrid/positive_inverse.hpp"
@@ -276,6 +277,78 @@ TEST(MultigridInverse, SolvesSystemsInOtherUnits) {
                 EXPECT_NEAR(sum * unit(i), x[i] * unit(i), 1e-12) << i;
             }
         }
+}
+
+/// Star7 on 5 x 4 x 3 points without boundary values, whose conductivities jump by 2^40 from a point to the next, with
+/// `part` of a row's diagonal added to it.
+StructMatrix walls_of_jumps(const Context& context, double part) {
+    reference::StencilMatrix data{{5, 4, 3}, reference::stencil_named("star7").offsets, 1, {}};
+    data.blocks.resize(std::size_t(data.box.points()));
+    const auto weight = [](const reference::Offset& p) { return (p.x + p.y + p.z) % 2 == 0 ? 1.0 : 0x1p40; };
+    for (int row = 0; row < data.box.points(); ++row) {
+        const reference::Offset p = data.box.point(row);
+        const auto set = [&](const reference::Offset& o, double value) {
+            reference::Dense block(1, 1);
+            block(0, 0) = value;
+            data.blocks[std::size_t(row)][o] = block;
+        };
+        double sum = 0.0;
+        for (const reference::Offset& o : data.offsets) {
+            if (o == reference::Offset{} || !data.box.contains(p + o)) continue;
+            const double value = (o.x == 0 ? 1.0 : weight(p) + weight(p + o)) / 3.0;
+            set(o, -value);
+            sum += value;
+        }
+        set({}, sum * (1.0 + part));
+    }
+    const Layout layout = testing_support::layout_for(LayoutKind::natural, data, "star7", 0);
+    return in_context(context,
+                      reference::to_struct_matrix(context.host(), layout, data, MatrixStorage::lower, "star7"));
+}
+
+TEST(MultigridInverse, OfAMatrixThatIsKnownToLackAConstantLeavesItOut) {
+    const Context one = Context::cpu(1);
+    EXPECT_TRUE(multigrid::DenseSolve::doubtful(walls_of_jumps(one, 0.0)).empty());  // certain
+    EXPECT_TRUE(multigrid::DenseSolve::doubtful(walls_of_jumps(one, 0.1)).empty());
+    const StructMatrix a = walls_of_jumps(one, 1e-8);
+    const std::vector<int> first{0};
+    EXPECT_EQ(multigrid::DenseSolve::doubtful(a), first);
+    const auto n = std::size_t(a.unknowns());
+    for (const bool known : {false, true}) {
+        const std::vector<int> lacking = known ? first : std::vector<int>{};
+        const std::vector<double> inverse =
+            multigrid::DenseSolve(one, a, multigrid::DenseSolve::factor(a, Backend::cpu, lacking), lacking)
+                .natural_inverse();
+        for (std::size_t i = 0; i < n; ++i) {
+            double sum = 0.0, magnitude = 0.0;
+            for (std::size_t j = 0; j < n; ++j) {
+                sum += inverse[i * n + j];
+                magnitude += std::abs(inverse[i * n + j]);
+            }
+            if (known)
+                EXPECT_LT(std::abs(sum), 1e-12 * magnitude);
+            else
+                EXPECT_GT(std::abs(sum), 0.5 * magnitude);
+        }
+    }
+}
+
+void expect_constants(const Context& context) {
+    const std::vector<int> none, first{0};
+    EXPECT_EQ(multigrid::without_constants(walls_of_jumps(context, 0.0), first), first);
+    EXPECT_EQ(multigrid::without_constants(walls_of_jumps(context, 0.0), none), none);
+    EXPECT_EQ(multigrid::without_constants(walls_of_jumps(context, 1e-12), first), none);
+}
+
+TEST(MultigridInverse, FindsConstantsToTheRoundingOfRows) {
+    expect_constants(Context::cpu(1));
+    const Context several = Context::cpu(3);
+    several.set_least_parallel_work(0);
+    expect_constants(several);
+}
+
+TEST_F(MultigridInverseOnDevice, FindsConstantsToTheRoundingOfRows) {
+    expect_constants(Context::cuda());
 }
 
 TEST_F(MultigridInverseOnDevice, HasTheHostsBitsInOtherUnits) {
