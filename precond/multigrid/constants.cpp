@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "core/device/for_each_point.hpp"
+#include "core/matrix/coefficients.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/scalars.hpp"
-#include "precond/walks/coefficients.hpp"
 
 namespace hyperplane::multigrid {
 namespace {

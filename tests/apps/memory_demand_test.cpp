@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "apps/backend.hpp"
+#include "apps/base/backend.hpp"
 #include "apps/deck/schema.hpp"
 #include "core/error.hpp"
 #include "io/deck.hpp"
