@@ -192,6 +192,9 @@ std::string deck_reference() {
         "does not apply; the defaults in the resolved deck of a record have this form. A line that gives "
         "`grid.lengths` "
         "another default than it has is refused, since this default follows other keys. "
+        "In [preconditioner], `name ?= struct_ilu` and `name ?= sync_free_ilu` both stand for the default, whichever "
+        "of them the line names: the first on a grid, the second for general matrices. Another name is taken; to have "
+        "one of these two, write `name = ...`. "
         "A key that does not apply is an error. `hyperplane run DECK --set section.key=value` overrides a key; "
         "the last one wins. File names are relative to the deck's folder, those in [output] to the current "
         "directory.\n\n";

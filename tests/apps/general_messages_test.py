@@ -44,6 +44,10 @@ class DefaultPreconditioner(MatrixTest):
         formed = self.write("f.ini", POISSON.format(cells=5) + "[matrix]\nformat = general\n")
         self.assertEqual(self.settings(formed), general)
         self.assertEqual(self.settings(formed, "--set", "matrix.format="), grid)
+        for name, on_grid, in_general in (("struct_ilu", grid, general), ("sync_free_ilu", grid, general),
+                                          ("jacobi", "name ?= jacobi  ; default", "name ?= jacobi  ; default")):  # as docs/deck.md says
+            deck = self.write("d.ini", POISSON.format(cells=5) + f"[preconditioner]\nname ?= {name}\n")
+            self.assertEqual((self.settings(deck), self.settings(deck, "--set", "matrix.format=general")), (on_grid, in_general), name)
         self.assertEqual(self.settings(formed, "--set", "matrix.format=structured"), grid)
         keyed = self.write("k.ini", MINIMAL + "[preconditioner]\nindefinite = true\n")  # a key of sync_free_ilu
         self.assertEqual(self.settings(keyed), general)
