@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "core/counted.hpp"
 #include "core/error.hpp"
 #include "precond/multigrid/dense_solve.hpp"
@@ -163,6 +166,23 @@ void refuse_grids_that_cannot_be(const Parameters& parameters, const Grid& grid,
     if (!what.empty()) throw RefusedKey(parameters, section, "storage_from", fmt::format(" {}", what));
 }
 
+/// The given keys that say how grids are smoothed and how a cycle visits the next one.
+std::vector<std::string> given_keys_of_cycles(const Parameters& parameters) {
+    std::vector<std::string> given;
+    for (const Parameters::Value& value : parameters.all()) {
+        const ParameterSpec& spec = value.spec;
+        const auto is_one_of = [&](std::initializer_list<const char*> keys) {
+            return std::find(keys.begin(), keys.end(), spec.key) != keys.end();
+        };
+        if (!parameters.is_given(spec.section, spec.key)) continue;
+        if (spec.section == smoother_section ||
+            (spec.section == section && is_one_of({"cycle", "pre_smoothing", "post_smoothing", "strength", "damping",
+                                                   "power_steps", "coarse_smoother"})))
+            given.push_back(spec.section + "." + spec.key);
+    }
+    return given;
+}
+
 }  // namespace
 
 MultigridOptions options_of(const Parameters& parameters, const PreconditionerSetting& setting) {
@@ -209,6 +229,7 @@ MultigridOptions options_of(const Parameters& parameters, const PreconditionerSe
                                                                                         : 4096;
     refuse_grids_that_cannot_be(parameters, a.grid(), options.coarsening);
     if (parameters.text(section, "damping") != "auto") options.smoothing.damping = parameters.real(section, "damping");
+    options.keys_of_cycles = given_keys_of_cycles(parameters);
     options.smoothing.power_steps = int(parameters.integer(section, "power_steps"));
     if (options.pre_smoothing + options.post_smoothing == 0)
         throw UsageError(parameters.where(section, "post_smoothing") +

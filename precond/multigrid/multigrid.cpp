@@ -30,6 +30,23 @@ std::string unused_storage(const multigrid::CoarseningOptions& options, int grid
     return fmt::format("preconditioner.storage_from = {} {}", *options.rounded_from, what);
 }
 
+/// The warning about keys of cycles where there is one grid; empty if there are more, or no such key is given.
+std::string unused_keys(const MultigridOptions& options, int grids) {
+    const std::vector<std::string>& keys = options.keys_of_cycles;
+    if (grids > 1 || keys.empty()) return "";
+    return fmt::format("{} {} no effect: the matrix leads to 1 grid, {}; {}", fmt::join(keys, ", "),
+                       keys.size() == 1 ? "has" : "have",
+                       options.coarsest_sweeps == 0 ? "whose matrix is inverted" : "which l1 Jacobi solves",
+                       options.coarsening.grids == 1 ? "raise preconditioner.grids for more"
+                                                     : fmt::format("set preconditioner.coarsest_points below {} for "
+                                                                   "more",
+                                                                   options.coarsening.coarsest_points));
+}
+
+std::string both(const std::string& one, const std::string& other) {
+    return one.empty() || other.empty() ? one + other : one + ". " + other;
+}
+
 }  // namespace
 
 /// Adds the time between its construction and its destruction to that of a grid. On a GPU it adds nothing, since the
@@ -76,7 +93,8 @@ SetupReport Multigrid::setup(const SystemMatrix& matrix) {
     close_times();
     try {
         SetupReport report = hierarchy_.setup(a, options_.coarsening, smoothers_, options_.smoothing);
-        report.warning = unused_storage(options_.coarsening, hierarchy_.size());
+        report.warning =
+            both(unused_storage(options_.coarsening, hierarchy_.size()), unused_keys(options_, hierarchy_.size()));
         times_.clear();
         for (int grid = 0; grid < hierarchy_.size(); ++grid)
             times_.push_back({multigrid::name_of(grid, hierarchy_.matrix(grid).grid()), visit_bytes(grid)});

@@ -47,6 +47,7 @@ struct MultigridOptions {
     int coarsest_sweeps = 0;  ///< of l1 Jacobi on the last grid; 0: its matrix is inverted
     multigrid::CoarseningOptions coarsening;
     multigrid::SmootherOptions smoothing;
+    std::vector<std::string> keys_of_cycles;  ///< given keys that mean nothing where the finest grid is the last one
 };
 
 class Multigrid : public Preconditioner {

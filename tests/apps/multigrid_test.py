@@ -275,6 +275,32 @@ class Storage(ProgramTest):
         self.assertNotIn("no effect", done.stderr + done.stdout)
 
 
+class OneGrid(ProgramTest):
+    """Keys of cycles mean nothing where the finest grid is the last one, and a run says so."""
+
+    def test_a_grid_of_few_points(self):
+        deck = self.write("a.ini", "[problem]\nname = poisson\n[grid]\ncells = 7 8 9\n[solver]\nname = cg\n[preconditioner]\n"
+                                   "name = multigrid\ncycle = w\npre_smoothing = 2\npost_smoothing = 2\ndamping = 0.8\n"
+                                   "[smoother]\nname = multicolor\n[device]\nbackend = cpu\n")
+        told = ("preconditioner.cycle, preconditioner.pre_smoothing, preconditioner.post_smoothing, preconditioner.damping, "
+                "smoother.name have no effect: the matrix leads to 1 grid, whose matrix is inverted; "
+                "set preconditioner.coarsest_points below 512 for more")
+        done = self.expect(0, "run", deck, says=told)
+        self.assertIn(f"warning       {told}\n", done.stdout)
+        self.assertEqual(self.run_json(0, "run", deck, "--fresh")["solves"][0]["warning"], told)
+        for words, said in ((("preconditioner.coarsest_points=100",), None),
+                            (("preconditioner.coarsest=jacobi", "preconditioner.coarsest_points=512"), "which l1 Jacobi solves; "),
+                            (("preconditioner.grids=1",), "; raise preconditioner.grids for more")):
+            with self.subTest(words):
+                done = self.expect(0, "run", deck, "--fresh", *(word for one in words for word in ("--set", one)))
+                text = done.stdout + done.stderr
+                self.assertIn(said, text) if said else self.assertNotIn("no effect", text)
+        plain = self.write("b.ini", "[problem]\nname = poisson\n[grid]\ncells = 7 8 9\n[solver]\nname = cg\n[preconditioner]\n"
+                                    "name = multigrid\n[device]\nbackend = cpu\n")
+        done = self.expect(0, "run", plain)
+        self.assertNotIn("no effect", done.stdout + done.stderr)
+
+
 class Memory(ProgramTest):
     """`check` predicts the memory of each grid."""
 
