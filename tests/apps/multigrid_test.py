@@ -46,6 +46,8 @@ ON_64 = {"nodes": 6, "cells": 6, "box27": 6, "neumann": 5, "stiff z": 4, "stiff 
 # The prototype's iterations on 128 points a side, of the systems for which its table has them.
 ON_128 = {"nodes": 6, "cells": 6, "box27": 6, "neumann": 5, "stiff z": 5, "soft x": 6, "checker": 12, "lognormal": 7, "inclusions": 9,
           "slow wind": 7, "fast wind": 13}
+# The prototype's iterations on a grid of 1.1 million cells.
+ON_LARGE = {"reservoir": {"60 220 85": 18}}
 # By how many iterations counts may grow from 32 points a side to 64 and 128.
 MOST_GROWTH = {**dict.fromkeys(("nodes", "cells", "box27", "neumann", "stiff z", "stiff x", "soft x", "blocks", "three temperatures"), 2),
                **dict.fromkeys(("checker", "lognormal", "white", "inclusions", "holes"), 4)}
@@ -75,6 +77,7 @@ class Iterations(ProgramTest):
     def test_every_system_of_the_prototype(self):
         for name, (_, grids) in SYSTEMS.items():
             finest = {f"{n} {n} {n}": table[name] for n, table in ((64, ON_64), (128, ON_128)) if name in table} if LONG else {}
+            finest |= ON_LARGE.get(name, {}) if LONG else {}
             for cells, expected in {**grids, **finest}.items():
                 with self.subTest(name, cells=cells):
                     self.assertLessEqual(self.count(name, cells), math.ceil(1.2 * expected))
