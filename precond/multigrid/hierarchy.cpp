@@ -308,6 +308,9 @@ void Hierarchy::invert_coarsest(const StructMatrix& coarsest,
         if (known.empty()) {
             coarsest_.emplace(a_->context(), coarsest, factors.get());
         } else {
+            // Large coefficients hide the sums of rows in single precision even more: residuals take the matrices
+            // themselves.
+            for (GridParts& parts : parts_) parts.single.matrix.reset();
             factors = {};
             coarsest_.emplace(a_->context(), coarsest, DenseSolve::factor(coarsest, a_->backend(), known), known);
         }

@@ -128,7 +128,8 @@ ParameterTable parameters() {
              "for storage = single or half_scaled, from the grid storage_from on: single keeps the vectors of a cycle, "
              "and copies of the matrices, in single precision, and sums in double precision. It is faster where cycles "
              "wait for memory, and takes more of it. Input and output stay in double precision. One rank alone takes "
-             "it. Take fgmres, not gmres, with it: the rounding of a sum is not that of its parts",
+             "it. Take fgmres, not gmres, with it: the rounding of a sum is not that of its parts. Where "
+             "coefficients jump by more than 1e7 leave it out: single precision does not resolve them",
          .choices = {"double", "single"}},
         {.section = section,
          .key = "coarse_smoother",

@@ -112,7 +112,9 @@ class Iterations(ProgramTest):
         for coefficient, contrast, solver, rtol, in_double, in_single in (
                 ("checker", "1e6", "cg", "1e-6", 7, 9), ("inclusions", "1e6", "cg", "1e-6", 6, 8),
                 ("checker", "1e6", "fgmres", "1e-5", 6, 8), ("inclusions", "1e6", "gmres", "1e-5", 6, 9),
-                ("checker", "1e7", "cg", "1e-5", 6, 8), ("inclusions", "1e7", "cg", "1e-5", 6, 9)):
+                ("checker", "1e7", "cg", "1e-5", 6, 8), ("inclusions", "1e7", "cg", "1e-5", 6, 9),
+                ("checker", "1e8", "cg", "1e-4", 5, 8), ("inclusions", "1e8", "cg", "1e-4", 5, 7),
+                ("checker", "1e8", "fgmres", "1e-4", 5, 11), ("inclusions", "1e8", "gmres", "1e-4", 5, 12)):
             for more, sets in ((neumann, ()), ("", periodic)):
                 with self.subTest(coefficient, contrast=contrast, solver=solver, sets=sets):
                     problem = ("name = poisson\ndiscretisation = cell\nright_hand_side = random\n" + more +
