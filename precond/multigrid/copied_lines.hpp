@@ -57,6 +57,19 @@ private:
     std::vector<Int3> from_;
 };
 
+/// Appends the numbers of the lines at most so far from a line, across periodic boundaries, too. Where one is crossed
+/// the list says so, since what is computed there may differ.
+inline void append_around(const EqualLines& lines, const Grid& grid, Int3 at, int reach_y, int reach_z,
+                          std::vector<int>& numbers) {
+    constexpr int crosses = -3;
+    for (int z = at.z - reach_z; z <= at.z + reach_z; ++z)
+        for (int y = at.y - reach_y; y <= at.y + reach_y; ++y) {
+            const Int3 there = grid.wrapped({0, y, z});
+            if (there != Int3{0, y, z}) numbers.push_back(crosses);
+            numbers.push_back(lines.number(there.y, there.z));
+        }
+}
+
 /// Calls compute(run) for the runs of a layout, but copy(from, run) for a line that has the same coefficients as line
 /// `from`, which has been computed, in itself and in the lines around it that hold coefficients of its rows.
 template <class Compute, class Copy>

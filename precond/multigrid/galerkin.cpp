@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/matrix/coefficients.hpp"
 #include "precond/multigrid/galerkin_lines.hpp"
+#include "precond/multigrid/galerkin_periodic.hpp"
 #include "precond/multigrid/setup_cuda.hpp"
 
 namespace hyperplane::multigrid {
@@ -197,6 +198,8 @@ void compute_rows(const Source& source, const Interpolation& p, StructMatrix& co
     if (!a.grid().any_periodic()) return sum_terms(a, source.planes, p, coarse);
     if (coarse.stencil().radius() > reach)
         throw Error(ExitCode::internal, "multigrid: a coarse stencil of radius 3 or more");
+    if (follows_periodic_lines(a.layout(), coarse.layout(), a.backend() == Backend::cpu))
+        return galerkin_by_periodic_lines(source, p, coarse);
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     Products products{Coefficients(a, offsets.data()), p.view(), view(coarse), coarse.layout(), {}};
     for (short& entry : products.entry_of) entry = -1;

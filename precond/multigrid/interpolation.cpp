@@ -238,7 +238,7 @@ void Interpolation::compute(const Sources& sources, bool rounds) {
     std::vector<double*> of_children;
     for (int place = 0; place < places_.count; ++place) of_children.push_back(first(weights_) + place * stride_);
     exchange_halos(context_, order_, order_.halo(), of_children);
-    if (by_lines() && !lines_) find_equal_lines();
+    if ((by_lines() || by_periodic_lines()) && !lines_) find_equal_lines();
 }
 
 void Interpolation::compute_weights(const Source& source) {
@@ -246,7 +246,8 @@ void Interpolation::compute_weights(const Source& source) {
         if (setup_)
             return setup_->interpolate(*source.a, source.planes, view_of(first(weights_)),
                                        rounds_at_once_ ? first(singles_) : nullptr);
-    by_lines() ? compute_by_lines(source) : compute_by_points(*source.a, source.planes);
+    if (by_lines()) return compute_by_lines(source);
+    by_periodic_lines() ? compute_by_periodic_lines(source) : compute_by_points(*source.a, source.planes);
 }
 
 void Interpolation::round() {
@@ -338,6 +339,8 @@ template <class T, class AnyVector>
 void Interpolation::restrict_in(const AnyVector& fine, AnyVector& coarse) const {
     using Real = RealOf<AnyVector>;
     if (by_lines()) return restrict_by_lines<T>(fine, coarse);
+    if constexpr (std::is_same_v<Real, double>)
+        if (by_periodic_lines()) return restrict_by_periodic_lines<T>(fine, coarse);
     const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}) + order_.halo_slots());
     if constexpr (cuda_built)
         if (has_kernels_) return transfer(fine.dof(), std::is_same_v<Real, float>).restrict_to(weights, fine, coarse);
@@ -351,6 +354,8 @@ template <class T, class AnyVector>
 void Interpolation::add_in(AnyVector& fine, const AnyVector& coarse) const {
     using Real = RealOf<AnyVector>;
     if (by_lines()) return add_by_lines<T>(fine, coarse);
+    if constexpr (std::is_same_v<Real, double>)
+        if (by_periodic_lines()) return add_by_periodic_lines<T>(fine, coarse);
     const WeightsView<const T> weights = view_of(of(weights_, singles_, T{}) + order_.halo_slots());
     if constexpr (cuda_built)
         if (has_kernels_) return transfer(fine.dof(), std::is_same_v<Real, float>).add_to(weights, fine, coarse);

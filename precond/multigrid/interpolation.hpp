@@ -66,6 +66,12 @@ inline bool can_follow_lines(const Layout& layout) {
     return layout.kind() == LayoutKind::natural && !layout.grid().any_periodic();
 }
 
+/// Whether they follow lines of grids with periodic axes (periodic_lines.hpp).
+inline bool follows_periodic_lines(const Layout& fine, const Layout& coarse, bool on_host) {
+    return on_host && fine.grid().any_periodic() && fine.kind() == LayoutKind::natural &&
+           coarse.kind() == LayoutKind::natural;
+}
+
 class Interpolation {
 public:
     /// Computes the weights for a matrix on the fine grid; `coarse` is the layout of the coarse one. If it is that of a
@@ -93,7 +99,7 @@ public:
                          : of(weights_, singles_, T{}) + order_.halo_slots() + place * stride_ +
                                order_.slot({0, j, k}) + lines_->shift(j, k);
     }
-    /// Lines of the weights, if products follow lines on a CPU; else null.
+    /// Lines of the weights, if products follow lines on a CPU, periodic ones included; else null.
     const EqualLines* equal_lines() const { return lines_ ? &*lines_ : nullptr; }
     /// Keeps the weights in single precision alone, until they are computed anew.
     void round();
@@ -126,12 +132,17 @@ private:
     void compute_weights(const Source& source);
     void compute_by_points(const StructMatrix& a, const Layout& planes);
     void compute_by_lines(const Source& source);
+    void compute_by_periodic_lines(const Source& source);
     void find_equal_lines();
     void compute_line(const StructMatrix& a, const std::vector<LineChildren>& all, const Run& run);
     template <class T, class AnyVector>
     void restrict_by_lines(const AnyVector& fine, AnyVector& coarse) const;
     template <class T, class AnyVector>
     void add_by_lines(AnyVector& fine, const AnyVector& coarse) const;
+    template <class T>
+    void restrict_by_periodic_lines(const Vector& fine, Vector& coarse) const;
+    template <class T>
+    void add_by_periodic_lines(Vector& fine, const Vector& coarse) const;
     /// The weight of the first child at slot 0.
     template <class T>
     T* first(Buffer<T>& weights) const {
@@ -156,6 +167,7 @@ private:
     static const double* of(const Buffer<double>& doubles, const Buffer<float>&, double) { return doubles.data(); }
     static const float* of(const Buffer<double>&, const Buffer<float>& singles, float) { return singles.data(); }
     bool by_lines() const { return can_follow_lines(fine_) && coarse_.kind() == LayoutKind::natural && on_host_; }
+    bool by_periodic_lines() const { return follows_periodic_lines(fine_, coarse_, on_host_); }
 
     Coarsening grids_;
     Layout fine_, coarse_, order_;
@@ -181,5 +193,9 @@ extern template void Interpolation::add_by_lines<double>(Vector&, const Vector&)
 extern template void Interpolation::add_by_lines<double>(SingleVector&, const SingleVector&) const;
 extern template void Interpolation::add_by_lines<float>(Vector&, const Vector&) const;
 extern template void Interpolation::add_by_lines<float>(SingleVector&, const SingleVector&) const;
+extern template void Interpolation::restrict_by_periodic_lines<double>(const Vector&, Vector&) const;
+extern template void Interpolation::restrict_by_periodic_lines<float>(const Vector&, Vector&) const;
+extern template void Interpolation::add_by_periodic_lines<double>(Vector&, const Vector&) const;
+extern template void Interpolation::add_by_periodic_lines<float>(Vector&, const Vector&) const;
 
 }  // namespace hyperplane::multigrid

@@ -89,7 +89,7 @@ private:
 void Source::append_lines(const Coarsening& grids, int j, int k, std::vector<int>& numbers) const {
     const Int3 first = grids.first_child({0, j, k});
     const int reach = a->stencil().radius();  // of the children, whose coefficients may be stored in their neighbours
-    a->equal_lines()->append_around(first.y, first.z, reach + grids.axes[1], reach + grids.axes[2], numbers);
+    append_around(*a->equal_lines(), grids.fine, first, reach + grids.axes[1], reach + grids.axes[2], numbers);
 }
 
 Sources::Sources(const StructMatrix& a, const Coarsening& grids, const Layout& coarse) : a_(a) {
