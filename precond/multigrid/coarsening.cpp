@@ -14,6 +14,7 @@
 #include "core/matrix/coefficients.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/multigrid/copied_lines.hpp"
+#include "precond/multigrid/line_values.hpp"
 #include "precond/multigrid/setup_cuda.hpp"
 
 namespace hyperplane::multigrid {
@@ -150,6 +151,23 @@ void gather_lines(const StructMatrix& a, Vector& sums) {
     for_lines(0, parts.ny, [&](double& value, Index at) { value = all[at]; });
 }
 
+/// What CouplingRatios computes, to the same bits, on a CPU for the natural layout.
+void add_by_lines(const StructMatrix& a, Axes candidates, Vector& sums) {
+    a.find_equal_lines();
+    const int parts = sums.layout().grid().nz;
+    for_each_run(a.context(), sums.layout(), 64 * a.dof() * a.dof(), [&](const Run& run) {
+        const int k = run.first.y, part = run.first.z;
+        std::array<double*, 3> to;
+        for (int d = 0; d < 3; ++d) {
+            to[d] = sums.component(d) + run.slot;
+            std::fill_n(to[d], run.count, 0.0);
+        }
+        if (k < a.layout().begin_plane() || k >= a.layout().end_plane()) return;  // another rank's
+        const auto begin_of = [&](int at) { return int(Index(a.grid().ny) * at / parts); };
+        add_coupling_ratios(a, candidates, k, begin_of(part), begin_of(part + 1), to);
+    });
+}
+
 /// Sums of c_id / max_e c_ie over all points.
 std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates, [[maybe_unused]] Survey& survey) {
     std::array<double, 3> total{0.0, 0.0, 0.0};
@@ -175,8 +193,12 @@ std::array<double, 3> summed_ratios(const StructMatrix& a, Axes candidates, [[ma
             return CouplingSums(a, candidates, survey.copy).read(survey);
     const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
     Vector sums(a.context(), parts_of_lines(a.layout()), 3, "multigrid: tables");
-    for_each_point(a.context(), sums.layout(), "couplings",
-                   CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates, lie_along_y(a.layout())});
+    if (a.backend() == Backend::cpu && a.layout().kind() == LayoutKind::natural)
+        add_by_lines(a, candidates, sums);
+    else
+        for_each_point(
+            a.context(), sums.layout(), "couplings",
+            CouplingRatios{Coefficients(a, offsets.data()), view(sums), candidates, lie_along_y(a.layout())});
     if (a.layout().is_part()) {
         Vector copy;
         const Vector& here = on_host(sums, copy);

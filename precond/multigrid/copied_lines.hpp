@@ -79,7 +79,7 @@ void for_each_different_run(const StructMatrix& a, const Compute& compute, const
     if (!lines) return for_each_run(a.context(), a.layout(), 1, compute);
     const int reach = a.stencil().radius();
     const CopiedLines copied(a.layout(), [&](int j, int k, std::vector<int>& numbers) {
-        lines->append_around(j, k, reach, reach, numbers);
+        append_around(*lines, a.grid(), {0, j, k}, reach, reach, numbers);
     });
     copied.for_each_line(a.context(), a.layout(), 1, compute, copy);
 }

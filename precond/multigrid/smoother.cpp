@@ -15,6 +15,7 @@
 #include "core/vector/scalars.hpp"
 #include "precond/multigrid/copied_lines.hpp"
 #include "precond/multigrid/examined_row.hpp"
+#include "precond/multigrid/line_values.hpp"
 #include "precond/queued_setup.hpp"
 #include "precond/walks/random_vector.hpp"
 
@@ -128,6 +129,29 @@ RowTraits traits_of(const StructMatrix& a, const Run& run) {
     return traits;
 }
 
+/// The same on grids with periodic axes, in the natural layout.
+RowTraits wrapped_traits_of(const StructMatrix& a, const Run& run) {
+    RowTraits traits;
+    thread_local std::vector<double> sums, one, other;
+    const auto count = std::size_t(run.count);
+    sums.assign(count, 0.0);
+    one.resize(count);
+    other.resize(count);
+    int above = 0, jumps = 0, negative = 0;
+    for (int e = 0; e < a.stencil().size(); ++e) {
+        line_values(a, run, e, 0, 0, one.data());
+        for (std::size_t t = 0; t < count; ++t) sums[t] += one[t];
+        if (e == a.stencil().diagonal()) continue;
+        for (std::size_t t = 0; t < count; ++t) above |= one[t] > 0.0;
+        if (e > a.stencil().diagonal()) continue;
+        line_values(a, run, a.stencil().mirror(e), 0, 0, other.data());
+        for (std::size_t t = 0; t < count; ++t) jumps |= is_jump(one[t], other[t]);
+    }
+    const double* own = a.values(a.stencil().diagonal()) + run.slot;
+    for (std::size_t t = 0; t < count; ++t) negative |= !(sums[t] >= -1e-12 * own[t]);
+    return {.positive = above != 0, .jump = jumps != 0, .negative_sum = negative != 0};
+}
+
 RowTraits traits_of(const StructMatrix& a) {
     bool positive = false, jump = false, negative_sum = false;
     const auto note = [](bool found, bool& noted) {
@@ -138,7 +162,7 @@ RowTraits traits_of(const StructMatrix& a) {
     for_each_different_run(
         a,
         [&](const Run& run) {
-            const RowTraits traits = traits_of(a, run);
+            const RowTraits traits = a.grid().any_periodic() ? wrapped_traits_of(a, run) : traits_of(a, run);
             note(traits.positive, positive);
             note(traits.jump, jump);
             note(traits.negative_sum, negative_sum);
@@ -150,7 +174,7 @@ RowTraits traits_of(const StructMatrix& a) {
 /// Overwrites a vector.
 MatrixKind kind_of(const StructMatrix& a, Vector& sums) {
     if (a.dof() > 1 || !a.symmetric()) return {};
-    if (a.backend() == Backend::cuda || a.grid().any_periodic()) {
+    if (a.backend() == Backend::cuda || (a.grid().any_periodic() && a.layout().kind() != LayoutKind::natural)) {
         const Buffer<Int3> offsets = offsets_of(a, "multigrid: tables");
         for_each_point(a.context(), a.layout(), "row flags",
                        RowFlags{Coefficients(a, offsets.data()), view(sums), 0.5 / double(a.grid().points())});
