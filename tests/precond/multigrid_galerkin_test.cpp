@@ -171,6 +171,24 @@ TEST(MultigridGrids, AreAsDefinedOnPlanesLinesAndPeriodicAxes) {
                 }
 }
 
+/// Lines so long that loops take eight of their points at a time; the ends wrap around, are cut off, or both.
+TEST(MultigridGrids, AreAsDefinedOnLongLinesOfPeriodicAxes) {
+    const Box boxes[] = {{24, 5, 4, {true, false, false}},
+                         {25, 4, 5, {true, true, false}},
+                         {30, 6, 3, {false, true, false}},
+                         {37, 3, 5, {true, false, true}},
+                         {5, 13, 10, {true, true, true}}};
+    for (const Box& box : boxes)
+        for (const char* stencil : {"star7", "box27"})
+            for (const MatrixStorage storage : storages)
+                for (const multigrid::Axes axes : {all_axes, multigrid::Axes{true, false, true}}) {
+                    const auto offsets = reference::stencil_named(stencil).offsets;
+                    expect_as_defined(storage == MatrixStorage::lower ? reference::random_spd_matrix(box, offsets, 1, 9)
+                                                                      : reference::random_matrix(box, offsets, 1, 9),
+                                      stencil, storage, LayoutKind::natural, axes);
+                }
+}
+
 /// star7 with constant couplings; the diagonal balances them at all points, so no value is prescribed anywhere.
 StencilMatrix balanced(const Box& box, std::array<double, 3> coupling) {
     StencilMatrix a{box, reference::stencil_named("star7").offsets, 1,
@@ -202,6 +220,21 @@ TEST(MultigridGrids, AreAsDefinedWhereAllLinesButOneAreEqual) {
                             expect_as_defined(data, stencil, symmetric ? MatrixStorage::lower : MatrixStorage::full,
                                               LayoutKind::natural, axes);
                     }
+}
+
+/// Where all lines are equal, those beside a periodic boundary may still lead to other lines on the next grid.
+TEST(MultigridGrids, AreAsDefinedWhereAllLinesButOneAreEqualAndAxesArePeriodic) {
+    for (const char* stencil : {"star7", "box27"})
+        for (const bool symmetric : {false, true})
+            for (const Box& box : {Box{3, 13, 6, {false, true, true}}, Box{4, 6, 13, {false, true, true}},
+                                   Box{5, 12, 9, {true, false, true}}})
+                for (int at = 0; at < box.ny + box.nz; ++at) {
+                    const reference::Offset other{1, at < box.ny ? at : 3, at < box.ny ? 3 : at - box.ny};
+                    const StencilMatrix data =
+                        reference::equal_lines(box, reference::stencil_named(stencil).offsets, 1, symmetric, other);
+                    expect_as_defined(data, stencil, symmetric ? MatrixStorage::lower : MatrixStorage::full,
+                                      LayoutKind::natural, all_axes);
+                }
 }
 
 TEST(MultigridGrids, InterpolateConstantsAndLinearFunctionsExactly) {

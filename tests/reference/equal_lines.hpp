@@ -16,7 +16,7 @@ inline StencilMatrix equal_lines(const Box& box, const std::vector<Offset>& offs
     StencilMatrix a{box, offsets, dof, std::vector<std::map<Offset, Dense>>(box.points())};
     for (int row = 0; row < box.points(); ++row)
         for (const Offset o : offsets) {
-            const Offset p = box.point(row), q = p + o;
+            const Offset p = box.point(row), q = box.wrapped(p + o);
             if (!box.contains(q)) continue;
             const bool mirrored = symmetric && o < -o;
             const Offset from = mirrored ? q : p, to = mirrored ? -o : o;
