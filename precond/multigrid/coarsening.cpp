@@ -154,18 +154,10 @@ void gather_lines(const StructMatrix& a, Vector& sums) {
 /// What CouplingRatios computes, to the same bits, on a CPU for the natural layout.
 void add_by_lines(const StructMatrix& a, Axes candidates, Vector& sums) {
     a.find_equal_lines();
-    const int parts = sums.layout().grid().nz;
-    for_each_run(a.context(), sums.layout(), 64 * a.dof() * a.dof(), [&](const Run& run) {
-        const int k = run.first.y, part = run.first.z;
-        std::array<double*, 3> to;
-        for (int d = 0; d < 3; ++d) {
-            to[d] = sums.component(d) + run.slot;
-            std::fill_n(to[d], run.count, 0.0);
-        }
-        if (k < a.layout().begin_plane() || k >= a.layout().end_plane()) return;  // another rank's
-        const auto begin_of = [&](int at) { return int(Index(a.grid().ny) * at / parts); };
-        add_coupling_ratios(a, candidates, k, begin_of(part), begin_of(part + 1), to);
-    });
+    Grid lines = sums.layout().grid();
+    lines.nz = 1;
+    for_each_run(a.context(), Layout(LayoutKind::natural, lines, {}), 64 * a.dof() * a.dof() * a.grid().ny,
+                 [&](const Run& run) { add_coupling_ratios(a, candidates, run.first.y, sums); });
 }
 
 /// Sums of c_id / max_e c_ie over all points.

@@ -84,17 +84,25 @@ private:
 
 }  // namespace
 
-void add_coupling_ratios(const StructMatrix& a, Axes candidates, int k, int begin, int end,
-                         const std::array<double*, 3>& sums) {
-    const int reach = a.stencil().radius();
+void add_coupling_ratios(const StructMatrix& a, Axes candidates, int k, Vector& sums) {
+    const bool mine = k >= a.layout().begin_plane() && k < a.layout().end_plane();
+    const int reach = a.stencil().radius(), count = a.grid().nx, ny = a.grid().ny, parts = sums.layout().grid().nz;
+    const auto begin_of = [&](int part) { return int(Index(ny) * part / parts); };
     Shares shares(a, candidates);
     std::vector<int> before, around;
-    for (int y = begin; y < end; ++y, before.swap(around)) {
-        around.clear();
-        append_around(*a.equal_lines(), a.grid(), {0, y, k}, reach, reach, around);
-        if (y == begin || around != before) shares.compute(a.layout().line(y, k));
-        for (int d = 0; d < 3; ++d)
-            for (int x = 0; x < a.grid().nx; ++x) sums[d][x] += shares.square[d][std::size_t(x)];
+    for (int part = 0; part < parts; ++part) {
+        double* to[3];
+        for (int d = 0; d < 3; ++d) {
+            to[d] = sums.component(d) + sums.layout().slot({0, k, part});
+            std::fill_n(to[d], count, 0.0);
+        }
+        for (int y = begin_of(part); mine && y < begin_of(part + 1); ++y, before.swap(around)) {
+            around.clear();
+            append_around(*a.equal_lines(), a.grid(), {0, y, k}, reach, reach, around);
+            if (around != before) shares.compute(a.layout().line(y, k));
+            for (int d = 0; d < 3; ++d)
+                for (int x = 0; x < count; ++x) to[d][x] += shares.square[d][std::size_t(x)];
+        }
     }
 }
 

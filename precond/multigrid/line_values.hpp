@@ -2,6 +2,7 @@
 // Coefficients along lines of the natural layout on a CPU, across periodic boundaries, too.
 #pragma once
 
+#include "core/vector/vector.hpp"
 #include "precond/multigrid/coarsening.hpp"
 
 namespace hyperplane::multigrid {
@@ -10,8 +11,8 @@ namespace hyperplane::multigrid {
 /// not exist.
 void line_values(const StructMatrix& a, const Run& run, int entry, int row, int col, double* values);
 
-/// Adds c_id / max_e c_ie of the points (x, y, k), y in [begin, end), to sums[d][x] for the candidates d, y by y.
-void add_coupling_ratios(const StructMatrix& a, Axes candidates, int k, int begin, int end,
-                         const std::array<double*, 3>& sums);
+/// Sums of c_id / max_e c_ie over the points (x, y, k) of parts of [0, ny), y by y, for the candidates d, and zeros for
+/// the other axes: sums({x, k, part}, d). Zeros if plane k is another rank's.
+void add_coupling_ratios(const StructMatrix& a, Axes candidates, int k, Vector& sums);
 
 }  // namespace hyperplane::multigrid
