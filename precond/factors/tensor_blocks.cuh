@@ -142,11 +142,12 @@ struct Lane {
             if (gave_up || !inside(m)) x.v[m] = 0.0;
     }
 
-    /// The place of this lane's value of a right operand in a block or in its transpose. Lanes whose row or column is
-    /// in the padding read the block's last one: the values are multiplied by zeros of the left operand, or contribute
-    /// to elements in the padding of the result.
+    /// The place of this lane's value of a right operand in a block or in its transpose. Lanes in the padding read what
+    /// other lanes read in the same instruction, which costs no further sector of memory: of a row in the padding the
+    /// values are multiplied by zeros of the left operand, and of a column there they contribute to elements in the
+    /// padding of the result.
     __device__ int place_of(bool transposed, int h) const {
-        const int row = min(col(h), DOF - 1), column = min(n, DOF - 1);
+        const int row = col(h) < DOF ? col(h) : col(h) % (size / steps), column = min(n, DOF - 1);
         return transposed ? column * DOF + row : row * DOF + column;
     }
 };

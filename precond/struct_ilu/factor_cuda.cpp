@@ -60,7 +60,9 @@ rtc::Definitions definitions(const IluPattern& system, const Geometry& g, const 
     all["SHARES"] = system.shares ? "1" : "0";
     all["BLOCKS"] = std::to_string(shape.blocks);
     all["KEEP"] = shape.keep ? "1" : "0";
-    all["OPERANDS_AS_RESULTS"] = "0";
+    // It saves exchanges among lanes, which pay for the sectors that it loads besides unless a row of a block is a
+    // whole number of sectors (docs/log/struct_ilu_factor.md).
+    all["OPERANDS_AS_RESULTS"] = system.dof > 4 && system.dof < 8 ? "1" : "0";
     return all;
 }
 
@@ -74,12 +76,14 @@ bool fits(Index shared, int consumers) {
 }
 
 /// Large tiles, so that fewer values of halos are copied; they are halved until they fit. With one unknown they have
-/// half as many lines where there would be fewer tiles than multiprocessors (docs/log/struct_ilu_factor.md).
+/// half as many lines where there would be fewer tiles than multiprocessors. Without a ring two unknowns have the tiles
+/// of one (docs/log/struct_ilu_factor.md).
 TileShape tile_of_points(const IluPattern& system, int lower, bool with_ring) {
     const int dof = system.dof;
     const bool small = dof == 1 && points_a_level(system) < 60.0;
     if (lower < 6) return {32 / dof, dof == 4 ? 6 : small ? 8 : 16};
     if (dof == 2 && lower > 8) return {8, 2};
+    if (dof == 2 && !with_ring) return {32, 8};
     return {32 / dof, with_ring ? 8 : 2};
 }
 
@@ -162,8 +166,9 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
         return fits(shared, groups * consumer_threads);
     };
     // With few eliminations, loading a neighbour's values again costs less than keeping them in shared memory. With two
-    // for each lower entry, as star13 has, and two unknowns it does so where levels are large, of 30,000 points.
-    const bool large = points_a_level(system) > 230.0,
+    // for each lower entry, as star13 has, and two unknowns it does so where levels have points for every
+    // multiprocessor's warps.
+    const bool large = points_a_level(system) > 40.0,
                two_each = Eliminations(system.stencil, false, false).count() <= 2 * g.lower;
     const bool few = !system.shares && (g.lower < 6 ? dof <= 2 : dof == 2 && !system.symmetric && two_each && large);
     if (tuning.factor_ring && !few && try_tiles(true))
@@ -181,7 +186,9 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     matrix_warps = wanted <= warps ? std::max(wanted, 1) : (wanted + warps - 1) / warps * warps;
     const int kept = entries * dof / groups, registers = kept > 26 ? 128 : kept > 14 ? 96 : 64;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 4 * 1024), 65536 / (registers * threads()));
-    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : int(std::clamp<Index>(fit, 1, 8));
+    // Of diamond25 two are resident with fewer registers a thread than that: while one waits the other computes.
+    const bool two = dof == 1 && g.lower == 12 && !system.shares && !system.symmetric && points_a_level(system) > 60.0;
+    blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : two ? 2 : int(std::clamp<Index>(fit, 1, 8));
 }
 
 void FactorShape::shape_others(const IluPattern& system, const Geometry& g, const StructIluTuning& tuning,

@@ -157,6 +157,17 @@ int stages_of_points(int groups, bool flat, TileShape tile, int vectors) {
     return flat && (vectors == 0 || tile.cells() <= 256) ? 6 : 4;
 }
 
+/// Levels of blocks in shared memory: in double precision as many as six, as long as two thread blocks stay resident,
+/// where an average level has some points for each multiprocessor. Solves take 1 to 9 % less than with three, on grids
+/// of 96 points a side a fifth; where there are few points they take 8 % more (docs/log/struct_ilu_solve.md).
+template <class SharedOf>
+int stages_of_blocks(const IluPattern& system, const SharedOf& shared_of) {
+    constexpr Index room_of_two = 226 * 1024;
+    int stages = !is_reduced(system.storage) && points_a_level(system) > 8.0 ? 6 : 3;
+    while (stages > 3 && 2 * (shared_of(stages) + 1024) > room_of_two) --stages;
+    return stages;
+}
+
 }  // namespace
 
 Groups::Groups(const IluPattern& system, const Geometry& g, int pipelined) {
@@ -210,21 +221,21 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
                             dof, system.stencil.name()));
         tile.halve();
     }
+    const auto shared_of = [&](int levels) { return solve_shared(system, g, groups, tile, levels, vectors, ring); };
     stages = tuning.stages >= 0 ? tuning.stages
-             : dof > 1          ? 3
+             : dof > 1          ? stages_of_blocks(system, shared_of)
              : rows > 0         ? stages_of_rows(tile)
                                 : stages_of_points(groups, flat || small, tile, vectors);
     // Older terms are summed a level ahead, or values are loaded a level ahead, and a third level is being copied.
     const int fewest = dof > 1 || rows > 0 ? fewest_of_rows : 1;
-    while (stages > 0 &&
-           (stages < fewest || solve_shared(system, g, groups, tile, stages, vectors, ring) > shared_limit))
+    while (stages > 0 && (stages < fewest || shared_of(stages) > shared_limit))
         stages = stages > fewest ? stages - 1 : 0;
     const int records = (g.halo_j * tile.k + g.halo_k * (tile.j + g.halo_j)) * dof;
     halo_threads = std::min(256, (records + 31) / 32 * 32);
     if (rows > 0) halo_threads = 32 * g.halo_k + ((tile.k + g.halo_k) * g.halo_j + 31) / 32 * 32;
     const bool alone = dof == 1 && rows == 0 && (vectors > 0 ? tile.cells() <= 256 : small || is_alone(system, groups));
     lookahead = rows > 0 ? 1 : tuning.lookahead > 0 ? tuning.lookahead : lookahead_of(system, groups, alone);
-    shared = solve_shared(system, g, groups, tile, stages, vectors, ring);
+    shared = shared_of(stages);
     consumer_threads = wavefront_cuda::consumer_threads(tile.cells(), dof);
     while (lookahead > 1 && groups * consumer_threads + lookahead * halo_threads + 32 > 1024) lookahead /= 2;
     // One producer warp copies blocks in bulk; single values are copied by whole groups of producer warps or by the
