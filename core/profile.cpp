@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/profile.hpp"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,7 +19,7 @@ constexpr int first_marks = 1024, marks_of_graph = 64, graphs_at_once = 2;
 
 }  // namespace
 
-void keep_within_outer(std::vector<ProfileRow>& rows) {
+void keep_within_outer(std::vector<ProfileRow>& rows, const std::vector<Index>& open) {
     std::map<std::string, double> within;  // seconds of the kinds directly within one
     const auto outer_of = [](const ProfileRow& row) {
         const std::size_t cut = row.name.rfind('/');
@@ -27,11 +28,12 @@ void keep_within_outer(std::vector<ProfileRow>& rows) {
     for (const ProfileRow& row : rows) within[outer_of(row)] += row.seconds;
 
     std::map<std::string, double> factors;  // of the kinds directly within one, which were shortened before it
-    for (ProfileRow& row : rows) {
+    for (Index at = 0; at < Index(rows.size()); ++at) {
+        ProfileRow& row = rows[at];
         if (const auto factor = factors.find(outer_of(row)); factor != factors.end()) row.seconds *= factor->second;
         const auto sum = within.find(row.name);
-        if (row.calls > 0 && sum != within.end() && sum->second > row.seconds)
-            factors[row.name] = row.seconds / sum->second;
+        const bool is_open = std::find(open.begin(), open.end(), at) != open.end();
+        if (!is_open && sum != within.end() && sum->second > row.seconds) factors[row.name] = row.seconds / sum->second;
     }
 }
 
@@ -137,7 +139,9 @@ std::vector<ProfileRow> Profile::rows() {
     if (!stream_) return rows_;
     settle();
     std::vector<ProfileRow> rows = rows_;
-    keep_within_outer(rows);
+    std::vector<Index> open;
+    for (const Open& scope : open_) open.push_back(scope.row);
+    keep_within_outer(rows, open);
     return rows;
 }
 

@@ -41,8 +41,8 @@ struct ProfileRow {
 };
 
 /// Shortens the kinds directly within a kind, all by one factor, where their sum is longer than the kind itself. A kind
-/// stands before those within it; one that has no call yet, since its scope is open, shortens none.
-void keep_within_outer(std::vector<ProfileRow>& rows);
+/// stands before those within it. Rows whose scopes are `open` lack the time of their last call, and shorten none.
+void keep_within_outer(std::vector<ProfileRow>& rows, const std::vector<Index>& open);
 
 /// One call of a scope, for a timeline.
 struct ProfileSpan {

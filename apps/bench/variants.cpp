@@ -200,11 +200,12 @@ private:
         add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
         add("tiles 32 x 8", "lines of a tile", {.tile_j = 32, .tile_k = 8});
         add("tiles 32 x 16", "lines of a tile", {.tile_j = 32, .tile_k = 16});
-        add("rows meet", "warps of a tile meet at a barrier at every level", {.rows = 0});
+        add("rows synchronise", "warps of a tile synchronise at a barrier at every level", {.rows = 0});
         for (const auto& [lines, stages, loads] :
              std::vector<std::array<int, 3>>{{4, 8, 4}, {4, 8, 8}, {8, 4, 4}, {8, 6, 4}, {8, 8, 8}})
             add(fmt::format("rows 32 x {} x {}, {} loads", lines, stages, loads),
-                "warps of a tile of so many lines, copied so many levels ahead, do not meet; edges loaded at a time",
+                "warps of a tile of so many lines, copied so many levels ahead, do not synchronise; edges loaded at a "
+                "time",
                 {.tile_j = 32, .tile_k = lines, .stages = stages, .rows = loads});
     }
 };

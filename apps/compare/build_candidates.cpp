@@ -79,9 +79,10 @@ void Comparison::build_all() {
             trial.predicted = a_case.memory_plan(Moments::after_construction).total() - other_forms;
             const Index needed = in_one_memory(plan.total()), of_rank = most_of_a_rank(plan.total());
             if (needed > available || of_rank > limit)
-                return fail(at, ExitCode::out_of_memory,
-                            fmt::format("it needs {}, {} are left", in_mib(of_rank > limit ? of_rank : needed),
-                                        in_mib(of_rank > limit ? limit : available)));
+                return fail(
+                    at, ExitCode::out_of_memory,
+                    fmt::format("it needs {}, and there are {} for it", in_mib(of_rank > limit ? of_rank : needed),
+                                in_mib(of_rank > limit ? limit : available)));
             together.add(a_case, plan, candidate.preconditioner.after_failure);
             built_[at].a_case.emplace(std::move(a_case));
         });

@@ -147,7 +147,8 @@ struct Lane {
     /// values are multiplied by zeros of the left operand, and of a column there they contribute to elements in the
     /// padding of the result.
     __device__ int place_of(bool transposed, int h) const {
-        const int row = col(h) < DOF ? col(h) : col(h) % (size / steps), column = min(n, DOF - 1);
+        const int row = col(h) < DOF ? col(h) : min(col(h) % (size / steps), DOF - 1);
+        const int column = min(n, DOF - 1);
         return transposed ? column * DOF + row : row * DOF + column;
     }
 };

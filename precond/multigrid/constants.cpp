@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/device/for_each_point.hpp"
+#include "core/grid/neighbour_slot.hpp"
 #include "core/matrix/coefficients.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/vector/scalars.hpp"
@@ -13,7 +14,8 @@ namespace {
 
 constexpr double rounding_of_rows = 1e-14;
 
-/// *found = 1 where the coefficients of unknown `col` in a row of a point do not add up to zero.
+/// *found = 1 where the coefficients of unknown `col` in a row of a point do not add up to zero. Whichever points
+/// write, they write the same value.
 struct SumsOfRows {
     Coefficients a;
     int col;
@@ -25,12 +27,11 @@ struct SumsOfRows {
             for (int e = 0; e < a.entries; ++e) {
                 Int3 q;
                 if (!a.neighbour(p, e, q)) continue;
-                const double value = a(e, row, col, slot, a.layout.slot(q));
+                const double value = a(e, row, col, slot, slot_of_neighbour(a.layout, q));
                 sum += value;
                 magnitude += std::abs(value);
             }
             if (std::abs(sum) <= rounding_of_rows * magnitude) continue;
-                // Whichever points write, they write the same value.
 #ifndef __CUDA_ARCH__
 #pragma omp atomic write
 #endif

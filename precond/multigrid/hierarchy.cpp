@@ -230,8 +230,9 @@ void Hierarchy::prolong_to(int grid, SingleVector& x) const {
 
 Index Hierarchy::product_bytes(int grid) const {
     const StructMatrix& a = matrix(grid);
-    return single(grid) ? SingleMatrix::bytes(a.bytes()) + 2 * a.unknowns() * Index(sizeof(float))
-                        : a.bytes_per_apply();
+    if (!single(grid)) return a.bytes_per_apply();
+    const Index matrix = parts_[grid].single.matrix ? SingleMatrix::bytes(a.bytes()) : a.bytes();
+    return matrix + 2 * a.unknowns() * Index(sizeof(float));
 }
 
 void Hierarchy::provide_singles(int grid, bool smoothed) {

@@ -122,6 +122,15 @@ class Iterations(ProgramTest):
                     for words, most in (((), in_double), (single, in_single)):
                         self.assertLessEqual(self.iterations(problem, "45 37 51", *words, *sets, solver=solver, rtol=rtol), most)
 
+    def test_jumps_have_the_bits_of_one_rank(self):
+        """Where a wrapped neighbour of a rank's rows lies on another rank, too."""
+        deck = self.write("a.ini", "[problem]\nname = poisson\ndiscretisation = cell\nright_hand_side = random\ncoefficient = checker\n"
+                                   "contrast = 1e8\n[grid]\ncells = 23 19 26\nperiodic = xyz\n[solver]\nname = cg\nrtol = 1e-4\n"
+                                   "[preconditioner]\nname = multigrid\ncoarsest_points = 100\n[device]\nbackend = cpu\n")
+        for ranks in (1, 2, 3):
+            self.expect(0, "run", deck, "--ranks", str(ranks), "--set", f"output.file={ranks}.h5")
+            self.expect(0, "diff", "--tolerance", "0", "1.h5", f"{ranks}.h5")
+
     def test_cycles_and_smoothers(self):
         problem = SYSTEMS["cells"][0]
         # Counts as measured with this program; the prototype's table has the default alone.

@@ -158,8 +158,9 @@ int stages_of_points(int groups, bool flat, TileShape tile, int vectors) {
 }
 
 /// Levels of blocks in shared memory: in double precision as many as six, as long as two thread blocks stay resident,
-/// where an average level has some points for each multiprocessor. Solves take 1 to 9 % less than with three, on grids
-/// of 96 points a side a fifth; where there are few points they take 8 % more (docs/log/struct_ilu_solve.md).
+/// where an average level has some points for each multiprocessor. Solves take up to 9 % less than with three, those of
+/// star13 with two unknowns on 96^3 points a fifth; where there are few points they take 8 % more
+/// (docs/log/struct_ilu_solve.md).
 template <class SharedOf>
 int stages_of_blocks(const IluPattern& system, const SharedOf& shared_of) {
     constexpr Index room_of_two = 226 * 1024;
