@@ -186,10 +186,9 @@ void FactorShape::shape_points(const IluPattern& system, const Geometry& g, cons
     matrix_warps = wanted <= warps ? std::max(wanted, 1) : (wanted + warps - 1) / warps * warps;
     const int kept = entries * dof / groups, registers = kept > 26 ? 128 : kept > 14 ? 96 : 64;
     const Index fit = std::min<Index>(226 * 1024 / (shared + 4 * 1024), 65536 / (registers * threads()));
-    // With twelve lower entries, as diamond25 has, two are resident with fewer registers a thread than that: while one
-    // waits the other computes.
-    const bool two = dof == 1 && g.lower == 12 && !system.shares && !system.symmetric &&
-                     points_a_level(system) > 60.0 && 2 * (shared + 4 * 1024) <= 226 * 1024;
+    // Twelve lower entries, as diamond25 has, gain from the registers of two resident thread blocks, although shared
+    // memory holds one. Why was not examined.
+    const bool two = dof == 1 && g.lower == 12 && !system.shares && !system.symmetric && points_a_level(system) > 60.0;
     blocks = tuning.factor_blocks > 0 ? tuning.factor_blocks : two ? 2 : int(std::clamp<Index>(fit, 1, 8));
 }
 

@@ -185,10 +185,46 @@ TEST(FactorShape, HasNoRingWhereLevelsOfStar13AreLarge) {
         return FactorShape(pattern, Geometry(pattern), {}).ring;
     };
     EXPECT_EQ(ring("star13", 2, 336), 0);
-    EXPECT_GT(ring("star13", 2, 272), 0);
+    EXPECT_EQ(ring("star13", 2, 128), 0);
+    EXPECT_GT(ring("star13", 2, 96), 0);
     EXPECT_GT(ring("star13", 1, 432), 0);
     EXPECT_GT(ring("diamond13", 2, 336), 0);
     EXPECT_GT(ring("box27", 2, 336), 0);
+}
+
+/// The registers of two thread blocks for diamond25 alone (docs/log/struct_ilu_factor.md).
+TEST(FactorShape, HasRegistersForTwoBlocksOfDiamond25WhereLevelsAreLarge) {
+    using namespace wavefront_cuda;
+    const auto blocks = [](const char* name, int dof, int n) {
+        const Stencil stencil = Stencil::by_name(name);
+        const Layout layout(LayoutKind::hyperplane, {n, n, n}, stencil.level_map());
+        const IluPattern pattern = ilu_pattern(layout, stencil, 0, dof, false, Backend::cuda);
+        return FactorShape(pattern, Geometry(pattern), {}).blocks;
+    };
+    EXPECT_EQ(blocks("diamond25", 1, 256), 2);
+    EXPECT_EQ(blocks("diamond25", 1, 192), 1);
+    EXPECT_EQ(blocks("diamond25", 2, 256), 1);
+    EXPECT_EQ(blocks("box27", 1, 336), 1);
+}
+
+/// Levels of blocks that are copied ahead (docs/log/struct_ilu_solve.md).
+TEST(SolveShape, CopiesSixLevelsOfBlocksWhereTheyFit) {
+    using namespace wavefront_cuda;
+    const auto shape = [](const char* name, int dof, int n) {
+        const Stencil stencil = Stencil::by_name(name);
+        const Layout layout(LayoutKind::hyperplane, {n, n, n}, stencil.level_map());
+        const IluPattern pattern = ilu_pattern(layout, stencil, 0, dof, false, Backend::cuda);
+        return SolveShape(pattern, Geometry(pattern), {});
+    };
+    for (const auto& [name, dof, n] :
+         {std::tuple{"star13", 2, 272}, {"box27", 2, 208}, {"star7", 6, 160}, {"box27", 3, 128}})
+        EXPECT_EQ(shape(name, dof, n).stages, 6) << name;
+    const SolveShape large = shape("diamond13", 3, 160);
+    EXPECT_EQ(large.stages, 4) << "with five there would be one resident thread block";
+    EXPECT_EQ(large.blocks, 2);
+    EXPECT_EQ(shape("star7", 3, 256).stages, 4);
+    EXPECT_EQ(shape("star7", 4, 208).stages, 3);
+    EXPECT_EQ(shape("box27", 2, 64).stages, 3) << "a level has few points";
 }
 
 }  // namespace

@@ -157,15 +157,18 @@ int stages_of_points(int groups, bool flat, TileShape tile, int vectors) {
     return flat && (vectors == 0 || tile.cells() <= 256) ? 6 : 4;
 }
 
-/// Levels of blocks in shared memory: in double precision as many as six, as long as two thread blocks stay resident,
-/// where an average level has some points for each multiprocessor. Solves take up to 9 % less than with three, those of
-/// star13 with two unknowns on 96^3 points a fifth; where there are few points they take 8 % more
-/// (docs/log/struct_ilu_solve.md).
+/// Levels of blocks in shared memory: in double precision as many as six where an average level has some points for
+/// each multiprocessor. Solves take up to 9 % less than with three, those of star13 with two unknowns on 96^3 points a
+/// fifth; where there are few points they take 8 % more. With up to three unknowns two thread blocks must stay resident
+/// and star7 has four levels; four unknowns gain nothing (docs/log/struct_ilu_solve.md).
 template <class SharedOf>
-int stages_of_blocks(const IluPattern& system, const SharedOf& shared_of) {
+int stages_of_blocks(const IluPattern& system, const Geometry& g, const SharedOf& shared_of) {
+    constexpr int few = 3;
     constexpr Index room_of_two = 226 * 1024;
-    int stages = !is_reduced(system.storage) && points_a_level(system) > 8.0 ? 6 : 3;
-    while (stages > 3 && 2 * (shared_of(stages) + 1024) > room_of_two) --stages;
+    const int dof = system.dof;
+    if (is_reduced(system.storage) || dof == 4 || points_a_level(system) <= 8.0) return few;
+    int stages = dof == 3 && g.lower <= 3 ? 4 : 6;
+    while (stages > few && dof <= 3 && 2 * (shared_of(stages) + 1024) > room_of_two) --stages;
     return stages;
 }
 
@@ -224,7 +227,7 @@ SolveShape::SolveShape(const IluPattern& system, const Geometry& g, const Struct
     }
     const auto shared_of = [&](int levels) { return solve_shared(system, g, groups, tile, levels, vectors, ring); };
     stages = tuning.stages >= 0 ? tuning.stages
-             : dof > 1          ? stages_of_blocks(system, shared_of)
+             : dof > 1          ? stages_of_blocks(system, g, shared_of)
              : rows > 0         ? stages_of_rows(tile)
                                 : stages_of_points(groups, flat || small, tile, vectors);
     // Older terms are summed a level ahead, or values are loaded a level ahead, and a third level is being copied.
