@@ -131,7 +131,6 @@ RowTraits traits_of(const StructMatrix& a, const Run& run) {
 
 /// The same on grids with periodic axes, in the natural layout.
 RowTraits wrapped_traits_of(const StructMatrix& a, const Run& run) {
-    RowTraits traits;
     thread_local std::vector<double> sums, one, other;
     const auto count = std::size_t(run.count);
     sums.assign(count, 0.0);
