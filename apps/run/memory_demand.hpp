@@ -25,7 +25,7 @@ struct MemoryRoom {
 /// The memory that is left, and what the context holds already as a part of what is planned, such as the data of a
 /// problem. All ranks must call it.
 MemoryRoom memory_of_case(const Context& context);
-/// The same, at most what device.memory_limit allows. All ranks must call it.
+/// At most what device.memory_limit allows of memory_of_case(context). All ranks must call it.
 MemoryRoom memory_of_case(const Context& context, const Parameters& parameters);
 
 /// Throws OutOfMemory, with a table of what will be held, if there is no room for it, or if a set-up on a GPU needs

@@ -124,25 +124,28 @@ private:
 
 }  // namespace
 
-void galerkin_by_lines(const Source& source, const Interpolation& p, StructMatrix& coarse) {
+void galerkin_of_different_lines(const Source& source, const Interpolation& p, StructMatrix& coarse,
+                                 FunctionRef<void(const Run&)> compute) {
     const StructMatrix& a = *source.a;
-    const LineProduct product(a, p, coarse);
-    const EqualLines& weights = *p.equal_lines();
     const int reach = coarse.stencil().radius();
     a.find_equal_lines();
     const CopiedLines lines(source.planes, [&](int j, int k, std::vector<int>& numbers) {
         source.append_lines(p.grids(), j, k, numbers);
-        weights.append_around(j, k, reach, reach, numbers);
+        append_around(*p.equal_lines(), p.grids().coarse, {0, j, k}, reach, reach, numbers);
     });
     const std::vector<double*> coefficients = coarse.coefficients();
     lines.for_each_line(
-        coarse.context(), source.planes, 64 * a.dof() * a.dof(), [&](const Run& run) { product.line(run); },
-        [&](Int3 from, const Run& run) {
+        coarse.context(), source.planes, 64 * a.dof() * a.dof(), compute, [&](Int3 from, const Run& run) {
             for (double* const values : coefficients)
                 std::copy_n(values + coarse.layout().slot(from), run.count, values + coarse.layout().slot(run.first));
         });
     if (source.planes == coarse.layout() && coarse.layout().halo() == 0)
         coarse.set_equal_lines(lines.equal_lines(coarse.layout()));
+}
+
+void galerkin_by_lines(const Source& source, const Interpolation& p, StructMatrix& coarse) {
+    const LineProduct product(*source.a, p, coarse);
+    galerkin_of_different_lines(source, p, coarse, [&](const Run& run) { product.line(run); });
 }
 
 }  // namespace hyperplane::multigrid

@@ -26,6 +26,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/function_ref.hpp"
 #include "core/vector/single_vector.hpp"
 #include "precond/multigrid/sources.hpp"
 
@@ -131,6 +132,8 @@ private:
     /// Computes the weights of the coarse points in the planes of a source.
     void compute_weights(const Source& source);
     void compute_by_points(const StructMatrix& a, const Layout& planes);
+    /// Calls compute(run) for coarse lines, and copies the weights of those that follow from equal lines.
+    void compute_different_lines(const Source& source, FunctionRef<void(const Run&)> compute);
     void compute_by_lines(const Source& source);
     void compute_by_periodic_lines(const Source& source);
     void find_equal_lines();

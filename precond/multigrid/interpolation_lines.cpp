@@ -135,21 +135,23 @@ void collapse(const StructMatrix& a, const LineChildren& children, int j, int k,
 
 }  // namespace
 
-void Interpolation::compute_by_lines(const Source& source) {
+void Interpolation::compute_different_lines(const Source& source, FunctionRef<void(const Run&)> compute) {
     const StructMatrix& a = *source.a;
-    const std::vector<LineChildren> all = all_children(a, grids_);
     a.find_equal_lines();
     const CopiedLines lines(
         source.planes, [&](int j, int k, std::vector<int>& numbers) { source.append_lines(grids_, j, k, numbers); });
-    lines.for_each_line(
-        a.context(), source.planes, 16 * a.dof(), [&](const Run& run) { compute_line(a, all, run); },
-        [&](Int3 from, const Run& run) {
-            for (int place = 0; place < places_.count; ++place) {
-                double* const weights = first(weights_) + place * stride_;
-                std::copy_n(weights + order_.slot(from), run.count, weights + order_.slot(run.first));
-            }
-        });
+    lines.for_each_line(a.context(), source.planes, 16 * a.dof(), compute, [&](Int3 from, const Run& run) {
+        for (int place = 0; place < places_.count; ++place) {
+            double* const weights = first(weights_) + place * stride_;
+            std::copy_n(weights + order_.slot(from), run.count, weights + order_.slot(run.first));
+        }
+    });
     if (source.planes == coarse_ && coarse_.halo() == 0) lines_ = lines.equal_lines(order_);
+}
+
+void Interpolation::compute_by_lines(const Source& source) {
+    const std::vector<LineChildren> all = all_children(*source.a, grids_);
+    compute_different_lines(source, [&](const Run& run) { compute_line(*source.a, all, run); });
 }
 
 void Interpolation::compute_line(const StructMatrix& a, const std::vector<LineChildren>& all, const Run& run) {

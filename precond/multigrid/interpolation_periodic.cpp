@@ -166,20 +166,8 @@ constexpr int most_lines_around = 9;
 }  // namespace
 
 void Interpolation::compute_by_periodic_lines(const Source& source) {
-    const StructMatrix& a = *source.a;
-    const PeriodicWeights weights(a, view_of(first(weights_)));
-    a.find_equal_lines();
-    const CopiedLines lines(
-        source.planes, [&](int j, int k, std::vector<int>& numbers) { source.append_lines(grids_, j, k, numbers); });
-    lines.for_each_line(
-        a.context(), source.planes, 16 * a.dof(), [&](const Run& run) { weights.line(run); },
-        [&](Int3 from, const Run& run) {
-            for (int place = 0; place < places_.count; ++place) {
-                double* const to = first(weights_) + place * stride_;
-                std::copy_n(to + order_.slot(from), run.count, to + order_.slot(run.first));
-            }
-        });
-    if (source.planes == coarse_ && coarse_.halo() == 0) lines_ = lines.equal_lines(order_);
+    const PeriodicWeights weights(*source.a, view_of(first(weights_)));
+    compute_different_lines(source, [&](const Run& run) { weights.line(run); });
 }
 
 namespace {

@@ -66,11 +66,7 @@ def check_itself():
 def main():
     check_itself()
     folders = declared((repository.ROOT / ROOM / "CMakeLists.txt").read_text(encoding="utf-8"))
-    sources = [(name.partition("/")[2], (repository.ROOT / name).read_text(encoding="utf-8"))
-               for name in repository.files() if name.startswith(ROOM + "/") and name.endswith(repository.CODE)]
-    faults = faults_of(sources, folders)
-    print(*(f"{ROOM}/{name}:{number}: {wrong}" for name, number, wrong in faults), sep="\n")
-    return 1 if faults else 0
+    return repository.report(ROOM, faults_of(repository.sources_of(ROOM), folders))
 
 
 sys.exit(main())

@@ -30,6 +30,18 @@ def files():
     return sorted(name for name in set(listed.split("\0")) if name and (ROOT / name).is_file())
 
 
+def sources_of(room):
+    """[(path in the room, text)] of the code in a folder of ROOT."""
+    return [(name.partition("/")[2], (ROOT / name).read_text(encoding="utf-8"))
+            for name in files() if name.startswith(room + "/") and name.endswith(CODE)]
+
+
+def report(room, faults):
+    """Prints [(file in the room, line number, what is wrong)]; the process's exit code."""
+    print(*(f"{room}/{name}:{number}: {wrong}" for name, number, wrong in faults), sep="\n")
+    return 1 if faults else 0
+
+
 def tool(name, version):
     """The command of an LLVM tool of this major version; other versions give other results."""
     for command in (f"{name}-{version}", name):

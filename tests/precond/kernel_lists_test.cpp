@@ -114,11 +114,21 @@ TEST(KernelLists, FgbiluFactorsInEveryStorage) {
     }
 }
 
-wavefront_cuda::SolveShape solve_shape(const char* name, int n, const StructIluTuning& tuning = {}) {
+/// ILU(0) of an unsymmetric system on n^3 points.
+IluPattern ilu0(const char* name, int dof, int n) {
     const Stencil stencil = Stencil::by_name(name);
     const Layout layout(LayoutKind::hyperplane, {n, n, n}, stencil.level_map());
-    const IluPattern pattern = ilu_pattern(layout, stencil, 0, 1, false, Backend::cuda);
+    return ilu_pattern(layout, stencil, 0, dof, false, Backend::cuda);
+}
+
+wavefront_cuda::SolveShape solve_shape(const char* name, int n, const StructIluTuning& tuning = {}, int dof = 1) {
+    const IluPattern pattern = ilu0(name, dof, n);
     return {pattern, wavefront_cuda::Geometry(pattern), tuning};
+}
+
+wavefront_cuda::FactorShape factor_shape(const char* name, int dof, int n) {
+    const IluPattern pattern = ilu0(name, dof, n);
+    return {pattern, wavefront_cuda::Geometry(pattern), {}};
 }
 
 /// The warps of a tile do not synchronise where levels are small and have older terms (docs/log/struct_ilu_solve.md).
@@ -166,11 +176,7 @@ TEST(SolveShape, LeavesAMultiprocessorToOneTileOfStar7) {
 
 TEST(FactorShape, HasSmallerTilesOfStar7WhereLevelsAreSmall) {
     using namespace wavefront_cuda;
-    const auto lines = [](int n) {
-        const Layout layout(LayoutKind::hyperplane, {n, n, n}, Stencil::star7().level_map());
-        const IluPattern pattern = ilu_pattern(layout, Stencil::star7(), 0, 1, false, Backend::cuda);
-        return FactorShape(pattern, Geometry(pattern), {}).tile.k;
-    };
+    const auto lines = [](int n) { return factor_shape("star7", 1, n).tile.k; };
     EXPECT_EQ(lines(128), 8);
     EXPECT_EQ(lines(192), 16);
 }
@@ -178,12 +184,7 @@ TEST(FactorShape, HasSmallerTilesOfStar7WhereLevelsAreSmall) {
 /// Where neighbours' factors in shared memory cost a factorisation more than they save (docs/log/struct_ilu_factor.md).
 TEST(FactorShape, HasNoRingWhereLevelsOfStar13AreLarge) {
     using namespace wavefront_cuda;
-    const auto ring = [](const char* name, int dof, int n) {
-        const Stencil stencil = Stencil::by_name(name);
-        const Layout layout(LayoutKind::hyperplane, {n, n, n}, stencil.level_map());
-        const IluPattern pattern = ilu_pattern(layout, stencil, 0, dof, false, Backend::cuda);
-        return FactorShape(pattern, Geometry(pattern), {}).ring;
-    };
+    const auto ring = [](const char* name, int dof, int n) { return factor_shape(name, dof, n).ring; };
     EXPECT_EQ(ring("star13", 2, 336), 0);
     EXPECT_EQ(ring("star13", 2, 128), 0);
     EXPECT_GT(ring("star13", 2, 96), 0);
@@ -195,12 +196,7 @@ TEST(FactorShape, HasNoRingWhereLevelsOfStar13AreLarge) {
 /// The registers of two thread blocks for diamond25 alone (docs/log/struct_ilu_factor.md).
 TEST(FactorShape, HasRegistersForTwoBlocksOfDiamond25WhereLevelsAreLarge) {
     using namespace wavefront_cuda;
-    const auto blocks = [](const char* name, int dof, int n) {
-        const Stencil stencil = Stencil::by_name(name);
-        const Layout layout(LayoutKind::hyperplane, {n, n, n}, stencil.level_map());
-        const IluPattern pattern = ilu_pattern(layout, stencil, 0, dof, false, Backend::cuda);
-        return FactorShape(pattern, Geometry(pattern), {}).blocks;
-    };
+    const auto blocks = [](const char* name, int dof, int n) { return factor_shape(name, dof, n).blocks; };
     EXPECT_EQ(blocks("diamond25", 1, 256), 2);
     EXPECT_EQ(blocks("diamond25", 1, 192), 1);
     EXPECT_EQ(blocks("diamond25", 2, 256), 1);
@@ -210,12 +206,7 @@ TEST(FactorShape, HasRegistersForTwoBlocksOfDiamond25WhereLevelsAreLarge) {
 /// Levels of blocks that are copied ahead (docs/log/struct_ilu_solve.md).
 TEST(SolveShape, CopiesSixLevelsOfBlocksWhereTheyFit) {
     using namespace wavefront_cuda;
-    const auto shape = [](const char* name, int dof, int n) {
-        const Stencil stencil = Stencil::by_name(name);
-        const Layout layout(LayoutKind::hyperplane, {n, n, n}, stencil.level_map());
-        const IluPattern pattern = ilu_pattern(layout, stencil, 0, dof, false, Backend::cuda);
-        return SolveShape(pattern, Geometry(pattern), {});
-    };
+    const auto shape = [](const char* name, int dof, int n) { return solve_shape(name, n, {}, dof); };
     for (const auto& [name, dof, n] :
          {std::tuple{"star13", 2, 272}, {"box27", 2, 208}, {"star7", 6, 160}, {"box27", 3, 128}})
         EXPECT_EQ(shape(name, dof, n).stages, 6) << name;
