@@ -70,16 +70,18 @@ std::vector<KernelResources> compile(const Programs& programs, const std::string
 /// What the compiler was asked for, and how long that took.
 struct Compilation {
     int compiled = 0;      ///< programs
-    int kept = 0;          ///< programs whose machine code was there already, in this process or on the disk
+    int kept = 0;          ///< programs that were kept already, or that another process compiled meanwhile
     double seconds = 0.0;  ///< from the first to the last; not a sum over threads
 };
 
 /// Compiles, on as many threads, the programs whose machine code is not kept yet for an architecture, and keeps it in
-/// this process and on the disk. Needs no device. Throws Error (internal) with the compiler's log.
+/// this process and on the disk. Processes of a host that want the same programs divide them among themselves. Needs no
+/// device. Throws Error (internal) with the compiler's log.
 Compilation prepare(const Programs& programs, const std::string& architecture, int threads);
-/// The programs that this process compiled because a kernel was needed that had not been prepared.
+/// The programs that this process compiled, or waited for, because a kernel was needed that had not been prepared.
 Compilation unprepared();
-/// Seconds in which at least one thread of this process was compiling, so far. Programs that were kept take none.
+/// Seconds in which at least one thread of this process was compiling, or waited for another process that was, so far.
+/// Programs that were kept take none.
 double compiler_seconds();
 /// The architecture of a GPU, "sm_90".
 std::string architecture_of(const device::Properties& device);

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
 
+#include "core/device/kept_code.hpp"
 #include "core/device/machine_code.hpp"
 #include "core/device/nvrtc.hpp"
 #include "core/device/ptxas_log.hpp"
@@ -106,57 +104,15 @@ std::vector<char> compile(const CompilerInput& source, const std::string& archit
     return code;
 }
 
-std::filesystem::path cache_folder() {
-    if (const char* off = std::getenv("HYPERPLANE_KERNEL_CACHE")) return off;
-    if (const char* cache = std::getenv("XDG_CACHE_HOME")) return std::filesystem::path(cache) / "hyperplane";
-    if (const char* home = std::getenv("HOME")) return std::filesystem::path(home) / ".cache" / "hyperplane";
-    return {};
+/// Machine code on disk, under all that it depends on.
+KeptCode kept_code(const CompilerInput& program, const std::string& architecture) {
+    int major = 0, minor = 0;
+    Nvrtc::get().version(&major, &minor);
+    return KeptCode(fmt::format("{} {}.{} {}", fmt::join(options_for(architecture), " "), major, minor, program.key));
 }
 
-/// Machine code kept on disk under a name that holds everything it depends on. The cache only saves time:
-/// where it cannot be read or written, the kernel is compiled.
-class CachedCode {
-public:
-    CachedCode(const std::string& text, const std::string& architecture) {
-        const auto folder = cache_folder();
-        if (folder.empty()) return;
-        int major = 0, minor = 0;
-        Nvrtc::get().version(&major, &minor);
-        key_ = fmt::format("{} {}.{} {}", fmt::join(options_for(architecture), " "), major, minor, text);
-        path_ = folder / fmt::format("{:016x}{:016x}.cubin", hash(14695981039346656037ull), hash(1099511628211ull));
-    }
-    std::vector<char> read() const {
-        std::ifstream file(path_, std::ios::binary);
-        std::string key(key_.size(), '\0');
-        if (path_.empty() || !file.read(key.data(), std::streamsize(key.size())) || key != key_) return {};
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-    void write(const std::vector<char>& code) const {
-        if (path_.empty()) return;
-        std::error_code ignored;
-        std::filesystem::create_directories(path_.parent_path(), ignored);
-        const auto part = path_.string() + fmt::format(".{}.{}", getpid(), gettid());
-        {
-            std::ofstream file(part, std::ios::binary);
-            file << key_;
-            file.write(code.data(), std::streamsize(code.size()));
-            if (!file) std::filesystem::remove(part, ignored);
-        }
-        std::filesystem::rename(part, path_, ignored);
-    }
-
-private:
-    /// FNV-1a
-    std::uint64_t hash(std::uint64_t value) const {
-        for (const unsigned char c : key_) value = (value ^ c) * 1099511628211ull;
-        return value;
-    }
-    std::string key_;
-    std::filesystem::path path_;
-};
-
-/// The machine code that this process has, by architecture and key. Threads may ask for it at the same time; two that
-/// ask for the same may both compile it.
+/// The machine code that this process has, by architecture and key. Threads and processes may ask for it at the same
+/// time: one of those that ask for the same compiles it, and the others wait, unless code is kept nowhere.
 class MachineCode {
 public:
     /// The code of a program; compiled now if it was not prepared.
@@ -164,9 +120,9 @@ public:
         const auto begin = std::chrono::steady_clock::now();
         const std::string name = name_of(program, architecture);
         if (const auto* code = find(name)) return *code;
-        const bool compiled = get(program, architecture);
+        const Found found = *get(program, architecture, true);
         const std::lock_guard lock(mutex_);
-        if (compiled) ++unprepared_.compiled, unprepared_.seconds += seconds_since(begin);
+        if (found != Found::kept) ++unprepared_.compiled, unprepared_.seconds += seconds_since(begin);
         return code_.at(name);
     }
 
@@ -184,13 +140,21 @@ public:
         std::atomic<std::size_t> next = 0;
         std::atomic<int> compiled = 0;
         std::exception_ptr failure;
+        // What another compiles now is waited for at the end, so that ranks of a host share the work.
         const auto work = [&] {
-            for (std::size_t at = next++; at < inputs.size(); at = next++) try {
-                    if (get(*inputs[at], architecture)) ++compiled;
+            std::vector<const CompilerInput*> later;
+            const auto take = [&](const CompilerInput& input, bool wait) {
+                try {
+                    const std::optional<Found> found = get(input, architecture, wait);
+                    if (!found) later.push_back(&input);
+                    if (found == Found::compiled) ++compiled;
                 } catch (...) {
                     const std::lock_guard lock(mutex_);
                     failure = std::current_exception();
                 }
+            };
+            for (std::size_t at = next++; at < inputs.size(); at = next++) take(*inputs[at], false);
+            for (const CompilerInput* input : later) take(*input, true);
         };
         {
             std::vector<std::jthread> helpers;
@@ -211,7 +175,13 @@ public:
     }
 
 private:
-    /// Lives while a thread compiles.
+    enum class Found {
+        kept,      ///< by this process or on disk
+        compiled,  ///< now, by this thread
+        waited,    ///< for, while another thread or process compiled it
+    };
+
+    /// Lives while a thread compiles, or waits for another that does.
     class Compiling {
     public:
         explicit Compiling(MachineCode& code) : code_(code) {
@@ -237,29 +207,33 @@ private:
         const auto found = code_.find(name);
         return found == code_.end() ? nullptr : &found->second;
     }
-    /// Takes the code into this process. True if it had to be compiled.
-    bool get(const CompilerInput& program, const std::string& architecture) {
+    /// Takes the code into this process. Nothing if another compiles it now and `wait` is false.
+    std::optional<Found> get(const CompilerInput& program, const std::string& architecture, bool wait) {
         const std::string name = name_of(program, architecture);
-        if (find(name)) return false;
-        const CachedCode cached(program.key, architecture);
-        std::vector<char> code = cached.read();
-        const bool compiled = code.empty();
-        if (compiled) {
-            {
-                const Compiling now(*this);
+        if (find(name)) return Found::kept;
+        const KeptCode kept = kept_code(program, architecture);
+        std::vector<char> code = kept.read();
+        Found found = Found::kept;
+        if (code.empty()) {
+            const Compiling now(*this);
+            const std::optional<KeptCode::Turn> turn = wait ? kept.wait() : kept.try_turn();
+            if (!turn) return std::nullopt;
+            code = kept.read();
+            found = code.empty() ? Found::compiled : Found::waited;
+            if (code.empty()) {
                 code = compile(program, architecture, nullptr);
+                kept.write(code);
             }
-            cached.write(code);
         }
         const std::lock_guard lock(mutex_);
         code_.try_emplace(name, std::move(code));
-        return compiled;
+        return found;
     }
 
     mutable std::mutex mutex_;
     std::map<std::string, std::vector<char>> code_;
     Compilation unprepared_;
-    int compiling_ = 0;  ///< threads that are
+    int compiling_ = 0;  ///< threads that are, or wait
     std::chrono::steady_clock::time_point compiling_since_;
     double compiler_seconds_ = 0.0;
 };
@@ -344,7 +318,7 @@ std::string architecture_of(const device::Properties& device) {
 }
 
 std::string kept_in() {
-    return cache_folder().string();
+    return folder_of_kept_code().string();
 }
 
 }  // namespace hyperplane::rtc

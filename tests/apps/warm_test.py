@@ -4,9 +4,10 @@
 import json
 import os
 import re
+import subprocess
 import unittest
 
-from program import POISSON, ProgramTest
+from program import POISSON, PROGRAM, ProgramTest
 
 
 class Warm(ProgramTest):
@@ -31,6 +32,17 @@ class Warm(ProgramTest):
         self.assertEqual(len(list((self.folder / "kernels").glob("*.cubin"))), first["sm_90"][0])
         self.assertEqual(self.counts(deck, "--arch", "80,90"),
                          {"sm_80": first["sm_90"], "sm_90": first["sm_90"][::-1]})
+
+    def test_processes_at_the_same_time_divide_the_work(self):
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = struct_ilu\n[device]\nbackend = cuda\n")
+        several = [subprocess.Popen([PROGRAM, "warm", deck, "--arch", "80,90"], cwd=self.folder, stdout=subprocess.PIPE, text=True)
+                   for _ in range(3)]
+        found = [re.findall(r"(\d+) programs? compiled in .*, (\d+) kept", one.communicate()[0]) for one in several]
+        self.assertEqual([one.returncode for one in several], [0, 0, 0])
+        files = len(list((self.folder / "kernels").glob("*")))
+        self.assertGreater(files, 4)
+        self.assertEqual(sum(int(compiled) for one in found for compiled, _ in one), files)
+        self.assertEqual(sum(int(kept) for one in found for _, kept in one), 2 * files)
 
     def test_lines_for_profilers_are_kept_apart(self):
         deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n[device]\nbackend = cuda\n")

@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <thread>
 
 #include "core/error.hpp"
 #include "core/grid/grid_point.hpp"
@@ -74,14 +78,65 @@ TEST(KernelTexts, AreHeadersToTheCompiler) {
     }
 }
 
+/// Where machine code is kept while a test runs; nowhere if the folder is empty.
+class KeptIn {
+public:
+    explicit KeptIn(const std::string& folder) {
+        if (const char* before = std::getenv("HYPERPLANE_KERNEL_CACHE")) before_ = before;
+        setenv("HYPERPLANE_KERNEL_CACHE", folder.c_str(), 1);
+    }
+    KeptIn(const KeptIn&) = delete;
+    KeptIn& operator=(const KeptIn&) = delete;
+    ~KeptIn() {
+        if (before_)
+            setenv("HYPERPLANE_KERNEL_CACHE", before_->c_str(), 1);
+        else
+            unsetenv("HYPERPLANE_KERNEL_CACHE");
+    }
+
+private:
+    std::optional<std::string> before_;
+};
+
+/// Programs of one text, which differ in a number.
+rtc::Programs programs_of(const Texts& texts, const std::vector<const char*>& numbers) {
+    rtc::Programs programs;
+    for (const char* number : numbers) programs.push_back({{texts, "room/kernel.cuh"}, {{"DOF", number}}});
+    return programs;
+}
+
+/// Ranks of one process ask for the same kernels at the same time.
+TEST(MachineCode, IsCompiledOnceForAllThreads) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "compiled_once";
+    std::filesystem::remove_all(folder);
+    const KeptIn there(folder.string());
+    const Texts texts{{"room/kernel.cuh", "extern \"C\" __global__ void once(double* x) { x[threadIdx.x] = DOF; }\n"}};
+    const rtc::Programs programs = programs_of(texts, {"1", "2", "3", "4", "5", "6"});
+    std::atomic<int> compiled = 0, kept = 0;
+    {
+        std::vector<std::jthread> ranks;
+        for (int rank = 0; rank < 4; ++rank)
+            ranks.emplace_back([&] {
+                const rtc::Compilation done = rtc::prepare(programs, "sm_90", 2);
+                compiled += done.compiled, kept += done.kept;
+            });
+    }
+    EXPECT_EQ(compiled, 6);
+    EXPECT_EQ(kept, 3 * 6);
+    int files = 0;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        EXPECT_EQ(file.path().extension(), ".cubin");
+        ++files;
+    }
+    EXPECT_EQ(files, 6);
+    std::filesystem::remove_all(folder);
+}
+
 /// They are a clock's, however many threads compile at the same time, and what is kept takes none.
 TEST(CompilerSeconds, PassAsAClocksDo) {
-    const char* const before = std::getenv("HYPERPLANE_KERNEL_CACHE");
-    const std::string folder = before ? before : "";
-    setenv("HYPERPLANE_KERNEL_CACHE", "", 1);  // nothing is kept beyond this process
+    const KeptIn nowhere("");  // nothing is kept beyond this process
     const Texts texts{{"room/kernel.cuh", "extern \"C\" __global__ void fill(double* x) { x[threadIdx.x] = DOF; }\n"}};
-    rtc::Programs programs;
-    for (const char* dof : {"3", "4", "5", "6"}) programs.push_back({{texts, "room/kernel.cuh"}, {{"DOF", dof}}});
+    const rtc::Programs programs = programs_of(texts, {"3", "4", "5", "6"});
     const double none = rtc::compiler_seconds();
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(rtc::prepare(programs, "sm_90", 4).compiled, 4);
@@ -90,10 +145,6 @@ TEST(CompilerSeconds, PassAsAClocksDo) {
     EXPECT_LE(seconds, whole);
     EXPECT_EQ(rtc::prepare(programs, "sm_90", 4).kept, 4);
     EXPECT_EQ(rtc::compiler_seconds() - none, seconds);
-    if (before)
-        setenv("HYPERPLANE_KERNEL_CACHE", folder.c_str(), 1);
-    else
-        unsetenv("HYPERPLANE_KERNEL_CACHE");
 }
 
 TEST(KernelTexts, OfARoomAreEmbedded) {
