@@ -205,9 +205,11 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
                 const RunNeighbours near{0, 0, first + l.distance(stencil_[e])};
                 const int begin = int(std::clamp<Index>(lowest - near.slot, 0, count));
                 const int end = int(std::clamp<Index>(highest - near.slot, begin, count));
-                for (int col = 0; col < dof(); ++col)
-                    terms.push_back(
-                        {along({{}, count, first}, near, e, row, col), x.component(col) + near.slot, begin, end});
+                for (int col = 0; col < dof(); ++col) {
+                    const double* const a = along({{}, count, first}, near, e, row, col);
+                    terms.push_back({a, x.component(col) + near.slot, begin, end});
+                    if (dof() > 1) ask_for(a + count, count);
+                }
             }
             accumulate<+1>(terms, nullptr, y.component(row) + first, count);
         }
@@ -261,6 +263,7 @@ void StructMatrix::apply_lines(const EqualLines& lines, const Vector& x, Vector&
                     if (qy < 0 || qy >= ny || qz < lowest || qz >= highest) continue;
                     const Index shift = term.own ? lines.shift(p.y, p.z) : lines.shift(qy, qz);
                     terms.push_back({term.a + slot + shift, term.x + slot, 0, count});
+                    if (dof() > 1) ask_for(terms.back().a + count, count);
                     // Beyond the line's ends the coefficient is zero, and multiplies some value that lies in memory.
                     const Index of_x = slot + term.ahead, of_a = (term.own ? slot : of_x) + shift;
                     if (qx < 0 && std::min(of_x, of_a) < low) terms.back().begin = -qx;
@@ -284,9 +287,11 @@ void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
             terms.clear();
             for (int e = 0; e < stencil_.size(); ++e) {
                 if (near[e].begin >= near[e].end) continue;
-                for (int col = 0; col < dof(); ++col)
-                    terms.push_back({along(run, near[e], e, row, col), x.component(col) + near[e].slot, near[e].begin,
-                                     near[e].end});
+                for (int col = 0; col < dof(); ++col) {
+                    const double* const a = along(run, near[e], e, row, col);
+                    terms.push_back({a, x.component(col) + near[e].slot, near[e].begin, near[e].end});
+                    if (dof() > 1) ask_for(a + run.count, run.count);
+                }
             }
             accumulate<+1>(terms, nullptr, y.component(row) + run.slot, run.count);
         }

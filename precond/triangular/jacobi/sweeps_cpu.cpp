@@ -25,9 +25,11 @@ void sweep_run(const Factors& f, const TriangleSweep& sweep, const Run& run, dou
         terms.clear();
         for (int e = 0; e < entries; ++e) {
             if (near[e].begin >= near[e].end) continue;
-            for (int col = 0; col < dof; ++col)
-                terms.push_back({f.place(first + e, run.slot, near[e].slot, row, col), x + col * slots + near[e].slot,
-                                 near[e].begin, near[e].end});
+            for (int col = 0; col < dof; ++col) {
+                const Coefficient* const a = f.place(first + e, run.slot, near[e].slot, row, col);
+                terms.push_back({a, x + col * slots + near[e].slot, near[e].begin, near[e].end});
+                if (dof > 1) ask_for(a + count, count);
+            }
         }
         accumulate<-1>(terms, down && b ? b + row * slots + run.slot : nullptr, sums.data() + row * count, count);
     }
@@ -35,8 +37,10 @@ void sweep_run(const Factors& f, const TriangleSweep& sweep, const Run& run, dou
         double* const result = out + row * stride;
         if (times_inverse) {
             terms.clear();
-            for (int col = 0; col < dof; ++col)
+            for (int col = 0; col < dof; ++col) {
                 terms.push_back({f.inverse_place(run.slot, row, col), sums.data() + col * count, 0, count});
+                if (dof > 1) ask_for(terms.back().a + count, count);
+            }
             accumulate<+1>(terms, nullptr, result, count);
         } else {
             std::copy_n(sums.data() + row * count, count, result);

@@ -51,6 +51,7 @@ template <class T>
 class Piece {
 public:
     using Coefficient = double;
+    static constexpr bool in_place = false;  ///< whether coefficients are read where they are stored
 
     Piece(const Reduced<T>& f, const Run& run, int first, int entries, bool inverse)
         : f_(f), run_(run), first_(first), entries_(entries) {
@@ -103,6 +104,7 @@ template <>
 class Piece<float> {
 public:
     using Coefficient = float;
+    static constexpr bool in_place = true;
 
     Piece(const Reduced<float>& f, const Run& run, int first, int entries, bool /*inverse*/) : f_(f), run_(run) {
         near().resize(f.stencil.size());
@@ -168,6 +170,11 @@ void solve_points(const Reduced<T>& f, const Piece<T>& piece, const Run& run, co
     for (int row = 0; row < dof; ++row) components[row] = x.component(row);
     for (int step = 0; step < run.count; ++step) {
         const int t = side == Side::lower ? step : run.count - 1 - step;
+        if (Piece<T>::in_place && dof > 1 && step % points_of_line == 0) {
+            const int soon = t + (side == Side::lower ? points_ahead : -points_ahead);
+            for (int at = 0; at < along.count; ++at)
+                for (int one = 0; one < dof * dof; ++one) ask_for(entries[at].coefficients[one] + soon);
+        }
         double sum[most];
         for (int row = 0; row < dof; ++row) sum[row] = components[row][run.slot + t];
         for (int at = 0; at < along.count; ++at) {
@@ -197,7 +204,8 @@ void solve_along(const Reduced<T>& f, const Piece<T>& piece, const Run& run, int
         solve_recurrence<!down>(line, n.begin, n.end, values[down ? n.begin - 1 : n.end], values);
         return;
     }
-    with_known_dof<1, 2, 3, 4, 5, 8>(f.dof, [&](auto m) { solve_points<m.value, side>(f, piece, run, along, x); });
+    with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(f.dof,
+                                           [&](auto m) { solve_points<m.value, side>(f, piece, run, along, x); });
 }
 
 /// For one row of the blocks of a piece: out = in - sum over the other entries of coefficient times x.
@@ -206,11 +214,14 @@ void subtract_products(const Reduced<T>& f, const Piece<T>& piece, const Run& ru
                        const Vector& x, const double* in, double* out) {
     auto& terms = terms_of_thread<typename Piece<T>::Coefficient, double>();
     terms.clear();
+    const int next = first == 0 ? run.count : -run.count;  // the upper solve goes down
     for (int e = first; e < first + entries; ++e) {
         const RunNeighbours& n = piece.neighbours(e);
         if (n.begin >= n.end || f.along_run(e)) continue;
-        for (int col = 0; col < f.dof; ++col)
+        for (int col = 0; col < f.dof; ++col) {
             terms.push_back({piece.coefficient(e, row, col), x.component(col) + n.slot, n.begin, n.end});
+            if (Piece<T>::in_place && f.dof > 1) ask_for(terms.back().a + next, run.count);
+        }
     }
     accumulate<-1>(terms, in, out, run.count);
 }
@@ -236,8 +247,10 @@ double upper_piece(const Reduced<T>& f, const Run& run, Vector& z) {
     for (int row = 0; row < f.dof; ++row) {
         double* const scaled = values.data() + row * run.count;
         terms.clear();
-        for (int col = 0; col < f.dof; ++col)
+        for (int col = 0; col < f.dof; ++col) {
             terms.push_back({piece.inverse(row, col), z.component(col) + run.slot, 0, run.count});
+            if (Piece<T>::in_place && f.dof > 1) ask_for(terms.back().a - run.count, run.count);
+        }
         accumulate<+1>(terms, nullptr, scaled, run.count);
         product += dot_run(scaled, z.component(row) + run.slot, run.count);
     }

@@ -28,9 +28,11 @@ void add_products(const FactorsByRun& f, const Run& run, int first, int last, in
     for (int e = first; e < last; ++e) {
         const RunNeighbours& near = mine.near[e];
         if (near.begin >= near.end || f.along_run(e)) continue;
-        for (int col = 0; col < f.dof; ++col)
-            mine.terms.push_back(
-                {f.triangles.along(run, near, e, row, col), x.component(col) + near.slot, near.begin, near.end});
+        for (int col = 0; col < f.dof; ++col) {
+            const double* const a = f.triangles.along(run, near, e, row, col);
+            mine.terms.push_back({a, x.component(col) + near.slot, near.begin, near.end});
+            if (f.dof > 1) ask_for(a - sign * run.count, run.count);
+        }
     }
     accumulate<sign>(mine.terms, in, out, run.count);
 }
@@ -41,8 +43,10 @@ void add_inverse_times(const FactorsByRun& f, const Run& run, const double* s, c
     Scratch& mine = scratch();
     for (int row = 0; row < f.dof; ++row) {
         mine.terms.clear();
-        for (int col = 0; col < f.dof; ++col)
+        for (int col = 0; col < f.dof; ++col) {
             mine.terms.push_back({f.inverse(row, col, run.slot), s + col * run.count, 0, run.count});
+            if (f.dof > 1) ask_for(mine.terms.back().a + sign * run.count, run.count);
+        }
         accumulate<sign>(mine.terms, in ? in->component(row) + run.slot : nullptr, out.component(row) + run.slot,
                          run.count);
     }
@@ -125,6 +129,13 @@ double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along
     constexpr double sign = side == Side::lower ? -1.0 : 1.0;
     for (int step = 0; step < run.count; ++step) {
         const int t = side == Side::lower ? step : run.count - 1 - step;
+        if (dof > 1 && step % points_of_line == 0) {
+            const int soon = t + (side == Side::lower ? points_ahead : -points_ahead);
+            for (int at = 0; at < dof * dof; ++at) {
+                ask_for(inverse[at] + soon);
+                for (int entry = 0; entry < along.count; ++entry) ask_for(entries[entry].coefficients[at] + soon);
+            }
+        }
         double sum[m > 0 ? m : max_dof];
         for (int row = 0; row < dof; ++row) sum[row] = s[row * run.count + t];
         for (int at = 0; at < along.count; ++at) {
@@ -148,8 +159,8 @@ double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along
 
 template <Side side>
 double solve_points(const FactorsByRun& f, const Run& run, const AlongRun& along, const double* s, Vector& x) {
-    return with_known_dof<1, 2, 3, 4, 5, 8>(f.dof,
-                                            [&](auto m) { return solve_points<m.value, side>(f, run, along, s, x); });
+    return with_known_dof<1, 2, 3, 4, 5, 6, 7, 8>(
+        f.dof, [&](auto m) { return solve_points<m.value, side>(f, run, along, s, x); });
 }
 
 /// Solves for a piece and returns its y^T D y, if that is wanted. If F = E^T, the sum over all pieces is r^T M^-1 r,
