@@ -4,6 +4,8 @@
 // computed for a row does not depend on the choice.
 #pragma once
 
+#include <algorithm>
+
 #include "core/graph/parts.hpp"
 #include "precond/general/orders/levels.hpp"
 
@@ -15,6 +17,19 @@ struct RowRange {
     Index first, last;
     Side side;
 
+    /// The same, and ask(row) for each row some places before its turn, unless they lie one after the other in memory.
+    template <class Body, class Ask>
+    void for_each(const Body& body, const Ask& ask) const {
+        if (!rows) return for_each(body);
+        constexpr Index places_ahead = 12;
+        const Index count = last - first;
+        const auto row = [&](Index at) { return Index(rows[side == Side::lower ? first + at : last - 1 - at]); };
+        for (Index at = 0; at < std::min(places_ahead, count); ++at) ask(row(at));
+        for (Index at = 0; at < count; ++at) {
+            if (at + places_ahead < count) ask(row(at + places_ahead));
+            body(row(at));
+        }
+    }
     template <class Body>
     void for_each(const Body& body) const {
         if (rows && side == Side::lower)
