@@ -85,6 +85,24 @@ TEST(VectorOfAnyIndexSpace, KeepsABlockRowsValuesTogetherOnPlainRows) {
     for (Index at = 0; at < 12; ++at) EXPECT_EQ(x.data()[at], double(at));
 }
 
+/// Values come in natural order, x fastest, wherever a layout places them.
+TEST(VectorOfAnyIndexSpace, IsReadAndWrittenInNaturalOrderInEveryLayout) {
+    const Grid grid{.nx = 7, .ny = 5, .nz = 3};
+    for (const LayoutKind kind : {LayoutKind::natural, LayoutKind::hyperplane}) {
+        Vector x(Context::cpu(1), Layout(kind, grid, {2, 3}), 2, "x"), again(Context::cpu(1), x.space(), 2, "again");
+        std::vector<double> values;
+        for (int k = 0; k < grid.nz; ++k)
+            for (int j = 0; j < grid.ny; ++j)
+                for (int i = 0; i < grid.nx; ++i) {
+                    x({i, j, k}, 0) = 100 * k + 10 * j + i, x({i, j, k}, 1) = -1 - x({i, j, k}, 0);
+                    values.insert(values.end(), {x({i, j, k}, 0), x({i, j, k}, 1)});
+                }
+        EXPECT_EQ(to_natural(x), values);
+        from_natural(values, again);
+        for (Index at = 0; at < x.size(); ++at) EXPECT_EQ(again.data()[at], x.data()[at]);
+    }
+}
+
 class VectorOfAnyIndexSpaceOnDevice : public testing_support::DeviceTest {};
 
 TEST_F(VectorOfAnyIndexSpaceOnDevice, HasComponents) {
