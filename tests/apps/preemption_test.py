@@ -73,13 +73,13 @@ class Preemption(ProgramTest):
         if (self.folder / "a.h5.part").exists():
             self.assertEqual(self.record("a.h5.part")["status"], "running")
 
-    def test_killed_at_30_places_and_moments(self):
+    def test_killed_at_50_places_and_moments(self):
         deck = self.write("a.ini", TRANSPORT.format(cells=13, steps=10))
         begin = time.monotonic()
         self.expect(0, "run", deck)
         span = time.monotonic() - begin
         choose = random.Random(1)
-        for turn in range(30):
+        for turn in range(50):
             for left in self.folder.glob("a.h5*"):
                 left.unlink()
             if turn % 2:  # within the computation, wherever the machine's speed may put that
