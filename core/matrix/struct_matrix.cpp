@@ -8,12 +8,14 @@
 
 #include "core/error.hpp"
 #include "core/grid/neighbour_slot.hpp"
+#include "core/matrix/line_product.hpp"
+#include "core/matrix/product_blocks.hpp"
 #include "core/matrix/struct_matrix_cuda.hpp"
 #include "core/ranks/cuts.hpp"
-#include "core/ranks/halo_halves.hpp"
 #include "core/ranks/messages_cuda.hpp"
 #include "core/vector/blas1.hpp"
 #include "core/vector/plane_sums.hpp"
+#include "core/vector/rounded_products.hpp"
 #include "core/vector/run_kernel.hpp"
 
 namespace hyperplane {
@@ -34,26 +36,6 @@ void check_shape(const Grid& grid, const Stencil& stencil, int dof) {
 /// Before a product with x on a CPU. A matrix without couplings along z reads no halo.
 void bring_halo(const StructMatrix& a, const Vector& x) {
     if (a.layout().is_part() && a.stencil().planes() > 0) exchange_halo(x);
-}
-
-/// Calls body(at) for every block of a product with x: first for those that read no halo, while it is on its way.
-template <class Body>
-void for_blocks(const StructMatrix& a, const Vector& x, const PlaneSums& order, const Body& body) {
-    const Index blocks = order.blocks();
-    const auto each = [&](Index begin, Index end, Index left_out_at, Index left_out) {
-#pragma omp parallel for schedule(static, 1) num_threads(a.context().threads_for(a.unknowns()))
-        for (Index at = begin; at < end; ++at) body(at < left_out_at ? at : at + left_out);
-    };
-    const Layout& layout = a.layout();
-    if (!layout.is_part() || a.stencil().planes() == 0) return each(0, blocks, blocks, 0);
-    const Index reach = a.stencil().planes() * layout.slots_of_plane();
-    Index first = 0, last = blocks;  // the blocks [first, last) read no halo
-    while (first < blocks && order.block(first).first < reach) ++first;
-    while (last > first && order.block(last - 1).first + order.block(last - 1).count > layout.slots() - reach) --last;
-    send_halo(x);
-    each(first, last, last, 0);
-    receive_halo(x);
-    each(0, blocks - (last - first), first, last - first);
 }
 
 }  // namespace
@@ -176,10 +158,15 @@ void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const 
     if (!sums_products()) return LinearOperator::apply_dot(x, y, product);
     if constexpr (cuda_built)
         if (backend() == Backend::cuda) return cuda().apply_dot(*this, x, y, product);
-    const PlaneSums order(space(), 1);
+    // With periodic axes the sums are those of dot(x, y), component by component.
+    const int components = grid().any_periodic() ? dof() : 1;
+    const PlaneSums order(space(), components);
+    const Index blocks = order.blocks() / components;
     std::vector<double> partial(std::size_t(order.blocks()));
     apply_flat(x, y, [&](Index at, Index first, int count) {
-        for (int c = 0; c < dof(); ++c) partial[at] += dot_run(x.component(c) + first, y.component(c) + first, count);
+        for (int c = 0; c < dof(); ++c)
+            partial[std::size_t(at + (components > 1 ? c * blocks : 0))] +=
+                dot_run(x.component(c) + first, y.component(c) + first, count);
     });
     order.add_up(context(), partial, 1, product);
 }
@@ -188,8 +175,9 @@ template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
     // Lines that are shorter take longer to begin than what is saved.
     constexpr int shortest_line = 32;
-    if (const EqualLines* lines = equal_lines(); lines && lines->save_half() && grid().nx >= shortest_line)
-        return apply_lines(*lines, x, y, done);
+    const EqualLines* const known = equal_lines();
+    const EqualLines* const lines = known && known->save_half() && grid().nx >= shortest_line ? known : nullptr;
+    if (lines || grid().any_periodic()) return line_product(*this, lines, x, y, done);
     // The values of x that lie in memory and in the grid.
     const Layout& l = layout();
     const Index lowest = -std::min(l.begin_plane(), l.halo()) * l.slots_of_plane();
@@ -217,66 +205,6 @@ void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) cons
     });
 }
 
-/// A coefficient as the lines of a product read it: the addresses of it and of the value that it multiplies, for slot
-/// 0.
-struct StructMatrix::LineTerm {
-    const double *a, *x;
-    Int3 o;       ///< to the neighbour
-    Index ahead;  ///< slots to the neighbour
-    bool own;     ///< the coefficient is stored at the point itself, not at the neighbour
-};
-
-std::vector<StructMatrix::LineTerm> StructMatrix::line_terms(const Vector& x, int row) const {
-    std::vector<LineTerm> list;
-    for (int e = 0; e < stencil_.size(); ++e) {
-        const Int3 o = stencil_[e];
-        const Index ahead = layout().distance(o);
-        for (int col = 0; col < dof(); ++col)
-            list.push_back({stores(e) ? values(e, row, col) : values(stencil_.mirror(e), col, row) + ahead,
-                            x.component(col) + ahead, o, ahead, stores(e)});
-    }
-    return list;
-}
-
-template <class Done>
-void StructMatrix::apply_lines(const EqualLines& lines, const Vector& x, Vector& y, const Done& done) const {
-    const Layout& l = layout();
-    const int nx = grid().nx, ny = grid().ny;
-    const int lowest = std::max(0, l.begin_plane() - l.halo()), highest = std::min(grid().nz, l.end_plane() + l.halo());
-    // The slots of these planes.
-    const Index low = (lowest - l.begin_plane()) * l.slots_of_plane();
-    const Index high = (highest - l.begin_plane()) * l.slots_of_plane();
-    std::vector<std::vector<LineTerm>> all;
-    for (int row = 0; row < dof(); ++row) all.push_back(line_terms(x, row));
-    const PlaneSums order(space(), 1);
-    for_blocks(*this, x, order, [&](Index at) {
-        const Index first = order.block(at).first, last = first + order.block(at).count;
-        thread_local std::vector<RunTerm> terms;
-        for (Index slot = first; slot < last;) {
-            const Index line = slot / nx;
-            const Int3 p{int(slot % nx), int(line % ny), l.begin_plane() + int(line / ny)};
-            const int count = int(std::min<Index>(nx - p.x, last - slot));
-            for (int row = 0; row < dof(); ++row) {
-                terms.clear();
-                for (const LineTerm& term : all[row]) {
-                    const int qx = p.x + term.o.x, qy = p.y + term.o.y, qz = p.z + term.o.z;
-                    if (qy < 0 || qy >= ny || qz < lowest || qz >= highest) continue;
-                    const Index shift = term.own ? lines.shift(p.y, p.z) : lines.shift(qy, qz);
-                    terms.push_back({term.a + slot + shift, term.x + slot, 0, count});
-                    if (dof() > 1) ask_for(terms.back().a + count, count);
-                    // Beyond the line's ends the coefficient is zero, and multiplies some value that lies in memory.
-                    const Index of_x = slot + term.ahead, of_a = (term.own ? slot : of_x) + shift;
-                    if (qx < 0 && std::min(of_x, of_a) < low) terms.back().begin = -qx;
-                    if (qx + count > nx && std::max(of_x, of_a) + count > high) terms.back().end = nx - qx;
-                }
-                accumulate<+1>(terms, nullptr, y.component(row) + slot, count);
-            }
-            slot += count;
-        }
-        done(at, first, int(last - first));
-    });
-}
-
 void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
     for_each_run(context(), layout(), dof(), [&](const Run& run) {
         thread_local std::vector<RunNeighbours> near;  // reused, since an allocation costs more than a short run
@@ -298,30 +226,43 @@ void StructMatrix::apply_runs(const Vector& x, Vector& y) const {
     });
 }
 
-/// Calls body(t, entry, neighbour) for every position of a run whose neighbour lies across a periodic boundary.
+/// Calls body(entry, neighbours) for positions of a run that follow one another and have neighbours across a periodic
+/// boundary, in the order of the stencil's entries. `neighbours` are as those inside the grid.
 template <class Body>
 void StructMatrix::for_wrapped(const Run& run, const Body& body) const {
     const Int3 step = layout().step();
     for (int e = 0; e < stencil_.size(); ++e) {
         const RunNeighbours inside = layout().neighbours(run, stencil_[e]);
+        RunNeighbours near{0, 0, 0};
+        const auto end = [&] {
+            if (near.begin < near.end) body(e, near);
+            near.begin = near.end;
+        };
         for (int t = 0; t < run.count; ++t) {
             if (t == inside.begin && inside.begin < inside.end) t = inside.end;
             if (t >= run.count) break;
             const Int3 point = run.first + Int3{t * step.x, t * step.y, t * step.z};
             const Int3 neighbour = grid().wrapped(point + stencil_[e]);
-            if (grid().contains(neighbour)) body(t, e, neighbour);
+            if (!grid().contains(neighbour)) continue;
+            const Index slot = slot_of_neighbour(layout(), neighbour) - t;
+            if (near.end != t || near.slot != slot) {
+                end();
+                near = {t, t, slot};
+            }
+            ++near.end;
         }
+        end();
     }
 }
 
 void StructMatrix::apply_wrapped(const Vector& x, Vector& y) const {
     for_each_run(context(), layout(), dof(), [&](const Run& run) {
-        for_wrapped(run, [&](int t, int e, Int3 neighbour) {
-            const RunNeighbours near{t, t + 1, slot_of_neighbour(layout(), neighbour) - t};
+        for_wrapped(run, [&](int e, const RunNeighbours& near) {
             for (int row = 0; row < dof(); ++row)
                 for (int col = 0; col < dof(); ++col)
-                    y.component(row)[run.slot + t] +=
-                        along(run, near, e, row, col)[t] * x.component(col)[near.slot + t];
+                    add_rounded_products(along(run, near, e, row, col) + near.begin,
+                                         x.component(col) + near.slot + near.begin,
+                                         y.component(row) + run.slot + near.begin, near.end - near.begin);
         });
     });
 }
@@ -348,10 +289,7 @@ void StructMatrix::residual(const Vector& b, const Vector& x, Vector& r) const {
                 const Int3 stored = stores(e) ? run.first : run.first + stencil_[e];
                 add(e, near, lines ? lines->shift(stored.y, stored.z) : 0);
             }
-            if (grid().any_periodic())
-                for_wrapped(run, [&](int t, int e, Int3 neighbour) {
-                    add(e, {t, t + 1, slot_of_neighbour(layout(), neighbour) - t}, 0);
-                });
+            if (grid().any_periodic()) for_wrapped(run, [&](int e, const RunNeighbours& near) { add(e, near, 0); });
             subtract_exactly(terms, b.component(row) + run.slot, r.component(row) + run.slot, low.data(), run.count);
         }
     });

@@ -147,20 +147,15 @@ private:
     Index plane(int entry, int row, int col) const {
         return (Index(entry * dof() + row) * dof() + col) * stride_ + space().halo_slots();
     }
-    /// y = A x in natural layout without periodic axes, in blocks of consecutive slots of a plane that extend over many
-    /// lines. Where a neighbour lies outside the grid, some other value of x is multiplied by the zero stored there.
-    /// Calls done(block, first slot, number of points) after each block of PlaneSums(space(), 1).
+    /// y = A x in natural layout: line by line (core/matrix/line_product.hpp) where lines are equal or an axis is
+    /// periodic, otherwise in blocks of consecutive slots of a plane that extend over many lines. Where a neighbour
+    /// lies outside the grid, some other value of x is multiplied by the zero stored there. Calls done(block, first
+    /// slot, number of points) after each block of PlaneSums(space(), 1).
     template <class Done>
     void apply_flat(const Vector& x, Vector& y, const Done& done) const;
-    struct LineTerm;
-    /// The coefficients of a row of all blocks.
-    std::vector<LineTerm> line_terms(const Vector& x, int row) const;
-    /// y = A x as apply_flat computes it, line by line; of equal lines of coefficients one is read.
-    template <class Done>
-    void apply_lines(const EqualLines& lines, const Vector& x, Vector& y, const Done& done) const;
     bool sums_products() const;
-    bool is_flat() const { return layout().kind() == LayoutKind::natural && !grid().any_periodic(); }
-    /// y = A x in any layout, without the wrapped couplings.
+    bool is_flat() const { return layout().kind() == LayoutKind::natural; }
+    /// y = A x in other layouts, without the wrapped couplings.
     void apply_runs(const Vector& x, Vector& y) const;
     template <class Body>
     void for_wrapped(const Run& run, const Body& body) const;

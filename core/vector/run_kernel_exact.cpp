@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled without contraction of a * b + c (-ffp-contract=off), which would change the error terms below.
+// Compiled without contraction of a * b + c (-ffp-contract=off), which would change the error terms and fuse
+// products that are to be rounded before they are added.
 #include <algorithm>
 #include <cmath>
 
+#include "core/vector/rounded_products.hpp"
 #include "core/vector/run_kernel.hpp"
 
 namespace hyperplane {
@@ -25,6 +27,18 @@ void subtract_exactly(std::span<const RunTerm> terms, const double* in, double* 
         }
     }
     for (int t = 0; t < count; ++t) out[t] += low[t];
+}
+
+void add_rounded_products(const double* a, const double* x, double* y, int count) {
+#pragma omp simd
+    for (int t = 0; t < count; ++t) y[t] += a[t] * x[t];
+}
+
+double sum_at_end(const EndOfLine& end, const RunTerm* terms, int t) {
+    double sum = 0.0;
+    for (const int n : end.inside) sum = std::fma(terms[n].a[t], terms[n].x[t], sum);
+    for (const auto& [n, a, x] : end.wrapped) sum += terms[n].a[t + a] * terms[n].x[t + x];
+    return sum;
 }
 
 }  // namespace hyperplane
