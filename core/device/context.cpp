@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <vector>
 
 #include "core/counted.hpp"
@@ -20,15 +22,63 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t huge_page = std::size_t(2) << 20;
 
+bool is_large(std::size_t bytes) {
+    return bytes >= 2 * huge_page;
+}
+
+/// The size of the memory for so many bytes.
+std::size_t rounded_up(std::size_t bytes) {
+    const std::size_t unit = is_large(bytes) ? huge_page : alignment;
+    return (bytes + unit - 1) / unit * unit;
+}
+
 /// Aligned memory. For large sizes the system is asked to use huge pages, which need fewer address translations.
 void* allocate_aligned(std::size_t bytes) {
-    if (bytes < 2 * huge_page) return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    void* memory = std::aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
+    if (!is_large(bytes)) return std::aligned_alloc(alignment, rounded_up(bytes));
+    void* memory = std::aligned_alloc(huge_page, rounded_up(bytes));
     if (memory) madvise(memory, bytes / huge_page * huge_page, MADV_HUGEPAGE);
     return memory;
 }
 
 }  // namespace
+
+/// Large blocks that were released, by size. Memory that is taken from the system anew is cleared by it first, page by
+/// page, which takes longer than most loops that write it.
+class KeptBlocks {
+public:
+    KeptBlocks() = default;
+    KeptBlocks(const KeptBlocks&) = delete;
+    KeptBlocks& operator=(const KeptBlocks&) = delete;
+    ~KeptBlocks() { leave(0); }
+
+    Index bytes() const { return bytes_; }
+    void keep(void* memory, std::size_t size) {
+        blocks_.emplace(size, memory);
+        bytes_ += Index(size);
+    }
+    /// A block of this size, or null.
+    void* take(std::size_t size) {
+        const auto found = blocks_.find(size);
+        if (found == blocks_.end()) return nullptr;
+        void* const memory = found->second;
+        blocks_.erase(found);
+        bytes_ -= Index(size);
+        return memory;
+    }
+    /// Gives blocks back to the system, the largest first, until at most so many bytes are left.
+    void leave(Index bytes) {
+        while (bytes_ > bytes && !blocks_.empty()) {
+            const auto largest = std::prev(blocks_.end());
+            std::free(largest->second);
+            bytes_ -= Index(largest->first);
+            blocks_.erase(largest);
+        }
+    }
+
+private:
+    std::multimap<std::size_t, void*> blocks_;
+    Index bytes_ = 0;
+};
 
 std::string to_string(Backend backend) {
     return backend == Backend::cpu ? "cpu" : "cuda";
@@ -126,9 +176,17 @@ const Context& no_context() {
 
 void* Context::allocate(const std::string& label, Index bytes) const {
     const bool allowed = !shared_->gate || shared_->gate(label, bytes);
-    const auto anew = [&] {
-        return backend_ == Backend::cuda ? stream().allocate(bytes)
-                                         : allocate_aligned(std::size_t(std::max<Index>(bytes, 1)));
+    const auto anew = [&]() -> void* {
+        if (backend_ == Backend::cuda) return stream().allocate(bytes);
+        const std::size_t size = std::size_t(std::max<Index>(bytes, 1));
+        KeptBlocks* const kept = shared_->kept.get();
+        if (kept && is_large(size))
+            if (void* const memory = kept->take(rounded_up(size))) return memory;
+        if (kept) kept->leave(std::max<Index>(0, ledger().peak() - ledger().held() - bytes));
+        void* const memory = allocate_aligned(size);
+        if (memory || !kept) return memory;
+        kept->leave(0);
+        return allocate_aligned(size);
     };
     void* memory = allowed ? anew() : nullptr;
     if (!memory)
@@ -142,10 +200,15 @@ void* Context::allocate(const std::string& label, Index bytes) const {
 }
 
 void Context::release(const std::string& label, void* memory, Index bytes) const {
-    if (backend_ == Backend::cuda)
+    if (backend_ == Backend::cuda) {
         stream().release(memory);
-    else
+    } else if (is_large(std::size_t(bytes)) &&
+               (shared_->kept ? shared_->kept->bytes() : 0) + ledger().held() <= ledger().peak()) {
+        if (!shared_->kept) shared_->kept = std::make_shared<KeptBlocks>();
+        shared_->kept->keep(memory, rounded_up(std::size_t(bytes)));
+    } else {
         std::free(memory);
+    }
     ledger().remove(label, bytes);
 }
 

@@ -18,6 +18,7 @@ class Profile;
 
 enum class Backend { cpu, cuda };
 
+class KeptBlocks;
 class RankLinks;
 
 std::string to_string(Backend backend);
@@ -99,7 +100,9 @@ public:
     /// a CPU.
     const device::Stream& stream() const { return shared_->stream ? *shared_->stream : no_stream(); }
 
-    /// 64-byte aligned memory of the backend, uninitialised; throws OutOfMemory with the ledger in the message.
+    /// 64-byte aligned memory of the backend, uninitialised; throws OutOfMemory with the ledger in the message. On a
+    /// CPU large blocks that were released are kept for allocations of the same size, as long as no more memory is
+    /// taken from the system than the ledger's peak.
     void* allocate(const std::string& label, Index bytes) const;
     void release(const std::string& label, void* memory, Index bytes) const;
 
@@ -118,7 +121,8 @@ private:
         std::vector<int> gpus_of_ranks = {};
         MemoryLedger ledger = {};
         AllocationGate gate = {};
-        std::shared_ptr<Profile> profile = nullptr;  ///< the last member, since it refers to the stream
+        std::shared_ptr<Profile> profile = nullptr;  ///< behind the stream, to which it refers
+        std::shared_ptr<KeptBlocks> kept = nullptr;  ///< of a host's memory
     };
 
     Context(Backend backend, int threads, std::shared_ptr<const device::Stream> stream = nullptr);

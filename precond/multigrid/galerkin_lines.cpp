@@ -6,6 +6,7 @@
 
 #include "core/grid/layout.hpp"
 #include "core/vector/run_kernel.hpp"
+#include "core/vector/streamed_copy.hpp"
 #include "precond/multigrid/lines.hpp"
 
 namespace hyperplane::multigrid {
@@ -134,10 +135,12 @@ void galerkin_of_different_lines(const Source& source, const Interpolation& p, S
         append_around(*p.equal_lines(), p.grids().coarse, {0, j, k}, reach, reach, numbers);
     });
     const std::vector<double*> coefficients = coarse.coefficients();
+    const bool past_caches = coarse.bytes() >= least_streamed;
     lines.for_each_line(
         coarse.context(), source.planes, 64 * a.dof() * a.dof(), compute, [&](Int3 from, const Run& run) {
+            const StreamedCopy copies(past_caches);
             for (double* const values : coefficients)
-                std::copy_n(values + coarse.layout().slot(from), run.count, values + coarse.layout().slot(run.first));
+                copies.copy(values + coarse.layout().slot(from), run.count, values + coarse.layout().slot(run.first));
         });
     if (source.planes == coarse.layout() && coarse.layout().halo() == 0)
         coarse.set_equal_lines(lines.equal_lines(coarse.layout()));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/grid/layout.hpp"
+#include "core/vector/streamed_copy.hpp"
 #include "precond/multigrid/interpolation.hpp"
 #include "precond/multigrid/lines.hpp"
 #include "precond/multigrid/weight_formula.hpp"
@@ -140,10 +141,12 @@ void Interpolation::compute_different_lines(const Source& source, FunctionRef<vo
     a.find_equal_lines();
     const CopiedLines lines(
         source.planes, [&](int j, int k, std::vector<int>& numbers) { source.append_lines(grids_, j, k, numbers); });
+    const bool past_caches = weights_.size() * Index(sizeof(double)) >= least_streamed;
     lines.for_each_line(a.context(), source.planes, 16 * a.dof(), compute, [&](Int3 from, const Run& run) {
+        const StreamedCopy copies(past_caches);
         for (int place = 0; place < places_.count; ++place) {
             double* const weights = first(weights_) + place * stride_;
-            std::copy_n(weights + order_.slot(from), run.count, weights + order_.slot(run.first));
+            copies.copy(weights + order_.slot(from), run.count, weights + order_.slot(run.first));
         }
     });
     if (source.planes == coarse_ && coarse_.halo() == 0) lines_ = lines.equal_lines(order_);

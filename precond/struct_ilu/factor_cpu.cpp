@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/vector/streamed_copy.hpp"
 #include "precond/factors/eliminations.hpp"
 #include "precond/factors/known_dof.hpp"
 #include "precond/factors/run_blocks.hpp"
@@ -186,7 +187,11 @@ public:
     }
 
     CopiedFactors(const FactorsByRun& f, const StructMatrix& a, StructMatrix& x)
-        : f_(f), values_(x.coefficients()), ny_(f.layout.grid().ny), number_(ny_ * f.layout.grid().nz) {
+        : f_(f),
+          values_(x.coefficients()),
+          ny_(f.layout.grid().ny),
+          number_(ny_ * f.layout.grid().nz),
+          past_caches_(x.bytes() >= least_streamed) {
         const int reach = f.stencil.radius();
         std::vector<int> own, other;
         for (int at = 0; at < int(number_.size()); ++at) {
@@ -215,8 +220,9 @@ public:
                                                                           : -1;
         if (from < 0) return false;
         number_[at] = number_[from];
+        const StreamedCopy copies(past_caches_);
         for (double* const values : values_)
-            std::copy_n(values + Index(number_[at]) * line.count, line.count, values + line.slot);
+            copies.copy(values + Index(number_[at]) * line.count, line.count, values + line.slot);
         return true;
     }
     /// Compares a line that has been computed.
@@ -247,6 +253,7 @@ private:
     std::vector<double*> values_;
     int ny_;
     std::vector<int> number_;        ///< of each line that is known, the first one that it equals
+    bool past_caches_;               ///< how lines are copied
     std::vector<Int3> same_matrix_;  ///< whether what a line reads of A equals what those before it read
     std::vector<Int3> lower_;        ///< the lines that a line depends on
 };
