@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "precond/multigrid/most_memory.hpp"
 
+#include <algorithm>
+
 namespace hyperplane::multigrid {
 
 MatrixShape with(const MatrixShape& a, const Grid& grid, const Stencil& stencil) {
@@ -91,18 +93,30 @@ void PlannedGrid::become_whole() {
     setting.context = ranks.planning(setting.context);
 }
 
-Index MostMemory::of(const PlannedGrid& finest) {
-    stencils_.insert_or_assign(0, finest.setting.matrix.stencil());
-    return from(finest, 0, 0);
+int MostMemory::place_of(const Stencil& stencil) {
+    const auto found = std::ranges::find(stencils_, stencil.offsets(), &Stencil::offsets);
+    const auto place = int(found - stencils_.begin());
+    if (found == stencils_.end()) stencils_.push_back(stencil);
+    return place;
 }
 
-Index MostMemory::from(PlannedGrid at, int mask, int grid) {
-    const MatrixShape shape = at.setting.matrix;
+const Stencil& MostMemory::coarse_stencil_of(int stencil, const Coarsening& grids) {
+    const int reach = stencils_[stencil].radius() + 2;  // coarse offsets are shorter
+    const auto near = [&](int points) { return std::min(points, reach); };
+    const int axes = int(grids.axes[0]) + 2 * int(grids.axes[1]) + 4 * int(grids.axes[2]);
+    const std::array<int, 5> key{stencil, axes, near(grids.coarse.nx), near(grids.coarse.ny), near(grids.coarse.nz)};
+    const auto known = coarse_.find(key);
+    if (known != coarse_.end()) return stencils_[known->second];
+    return stencils_[coarse_[key] = place_of(coarse_stencil(stencils_[stencil], grids))];
+}
+
+Index MostMemory::from(const PlannedGrid& at, int grid) {
+    const MatrixShape& shape = at.setting.matrix;
     const Grid points = shape.grid();
-    const std::array<int, 5> key{points.nx, points.ny, points.nz, mask, at.ranks.cut()};
+    const int place = place_of(shape.stencil());
+    const std::array<int, 6> key{points.nx, points.ny, points.nz, place, at.ranks.cut(), grid};
     if (const auto known = known_.find(key); known != known_.end()) return at.gather_bytes + known->second;
-    const Stencil& stencil = stencils_.at(mask);
-    if (grid > 0) at.setting.matrix = with(shape, points, stencil);
+    const Stencil& stencil = stencils_[place];
     const Index vector = vector_bytes(at.setting);
     const bool keeps = at.keeps_matrix(grid);
     const Index own = (keeps ? matrix_bytes(at.setting) : 0) + double_bytes(at.setting, options_, grid, keeps);
@@ -122,11 +136,9 @@ Index MostMemory::from(PlannedGrid at, int mask, int grid) {
         }
         if (!possible) continue;
         const Coarsening grids(points, axes);
-        const int further = mask | chosen;
-        if (!stencils_.count(further)) stencils_.emplace(further, coarse_stencil(stencil, grids));
-        const Stencil& coarse = stencils_.at(further);
+        const Stencil& coarse = coarse_stencil_of(place, grids);
         most = std::max(most, smoothed + at.interpolation_bytes(grids, coarse, options_.rounds(grid)) +
-                                  from(at.next(grids, coarse, options_, grid + 1), further, grid + 1));
+                                  from(at.next(grids, coarse, options_, grid + 1), grid + 1));
     }
     if (most == 0 && smoothers_.coarsest) most = smoothed_by(*smoothers_.coarsest);
     if (most == 0)

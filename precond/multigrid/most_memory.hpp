@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <map>
 
 #include "precond/multigrid/smoother_plan.hpp"
@@ -49,16 +50,22 @@ public:
     MostMemory(const SmootherPlans& smoothers, const CoarseningOptions& options)
         : smoothers_(smoothers), options_(options) {}
 
-    Index of(const PlannedGrid& finest);
+    Index of(const PlannedGrid& finest) { return from(finest, 0); }
 
 private:
-    /// From a grid on, which is the result of coarsening along the axes of `mask` in any order.
-    Index from(PlannedGrid at, int mask, int grid);
+    /// From a grid on.
+    Index from(const PlannedGrid& at, int grid);
+    /// The place of a stencil among those that were met. Which one a grid has, depends on the grids before it, not on
+    /// the coarsened axes alone, since offsets that leave a coarse grid are left out.
+    int place_of(const Stencil& stencil);
+    /// The stencil of the coarse grid, found once for all grids that are large enough for all offsets.
+    const Stencil& coarse_stencil_of(int stencil, const Coarsening& grids);
 
     const SmootherPlans& smoothers_;
     const CoarseningOptions& options_;
-    std::map<int, Stencil> stencils_;
-    std::map<std::array<int, 5>, Index> known_;
+    std::deque<Stencil> stencils_;
+    std::map<std::array<int, 5>, int> coarse_;   ///< by stencil, axes, and points as far as offsets reach
+    std::map<std::array<int, 6>, Index> known_;  ///< by points, stencil, whether it is cut, and its number
 };
 
 }  // namespace hyperplane::multigrid
