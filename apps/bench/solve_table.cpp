@@ -162,8 +162,9 @@ public:
 
     void add(const std::string& name) {
         const Deck deck = read_bench_deck(name, invocation_, RanksOfBench::taken);
-        const int ranks = ranks_of(resolved({deck, deck_overrides(invocation_)}));
-        const bool measure_rates = int(rates_.of_ranks.size()) != (launched_ ? launched_->size() : ranks);
+        const Parameters parameters = resolved({deck, deck_overrides(invocation_)});
+        const bool measure_rates =
+            int(rates_.of_ranks.size()) != (launched_ ? launched_->size() : ranks_of(parameters));
         std::mutex building;  // problems may read files through HDF5
         const auto time = [&](const RankOrNone& rank) {
             Case a_case = [&] {
@@ -182,7 +183,7 @@ public:
             return int(ExitCode::ok);
         };
         beside_cusparse_ = false;
-        on_ranks(launched_, ranks, time);
+        on_ranks(launched_, parameters, time);
         if (beside_cusparse_)
             add_baselines(invocation_, name, dof_, ours_, repeats_, rates_.all(), print_, json_["solves"]);
     }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "apps/base/invocation.hpp"
+#include "core/parameters/parameters.hpp"
 #include "core/ranks/communicator.hpp"
 
 namespace hyperplane {
@@ -22,10 +23,10 @@ int on_launched(bool json, const std::function<int(const RankOrNone&)>& body);
 /// and write the same files. Returns the exit status.
 int refuse_processes(const Verb& verb, bool json);
 
-/// Calls body(rank) on each of the ranks that a deck asks for by device.ranks: on the launched processes, whose number
-/// it must then be unless it is 1; otherwise in as many threads, or on one rank with none. The exit status of the first
-/// rank is returned, or, on a launched process, its own. Throws UsageError.
-int on_ranks(const RankOrNone& launched, int ranks, const std::function<int(const RankOrNone&)>& body);
+/// Calls body(rank) on each of the ranks of a deck: on the launched processes, whose number device.ranks must be where
+/// it is given, and which must have the same deck; otherwise in as many threads as device.ranks says, or on one rank
+/// with none. The exit status of the first rank is returned, or, on a launched process, its own. Throws UsageError.
+int on_ranks(const RankOrNone& launched, const Parameters& deck, const std::function<int(const RankOrNone&)>& body);
 
 /// Whether this process is the one that reads, writes and prints for all launched ones.
 bool is_first_process(const RankOrNone& launched);

@@ -51,13 +51,48 @@ class Mpi(ProcessesTest):
     def test_errors_are_told_once_and_have_their_exit_code(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
         for words, code, text in ((("--set", "preconditioner.name=sync_free_ilu"), 2, "sync_free_ilu takes general matrices alone"),
-                                  (("--ranks", "3"), 2, "started 2 processes"),
+                                  (("--ranks", "3"), 2, "--set: device.ranks = 3: mpirun or srun has started 2 processes"),
+                                  (("--ranks", "1"), 2, "device.ranks = 1: mpirun or srun has started 2 processes"),
                                   (("--set", "solver.max_iterations=2"), 3, "max_iterations"),
                                   (("--set", "expect.max_iterations=1"), 8, "expect")):
             with self.subTest(words):
                 done = self.under_mpirun(2, "run", deck, "--backend", "cpu", "--fresh", *words)
                 self.assertEqual(done.returncode, code, done.stdout + done.stderr)
                 self.assertEqual(sum(text in line for line in done.stderr.splitlines() if "error" in line), 1, done.stderr)
+
+    def test_a_number_of_ranks_that_is_given_is_that_of_the_processes(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9") + "[device]\nbackend = cpu\n")
+        study = self.write("study.ini", (self.folder / deck).read_text() + "[sweep]\nfolder = s\ndevice.ranks = 1, 2\n")
+        # Otherwise the case of one rank would have the times of two.
+        refused = self.under_mpirun(2, "run", study, "--case", "ranks=1", "--quiet")
+        self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
+        self.assertIn("start 1, or set device.ranks = 2", refused.stderr)
+        self.assertFalse((self.folder / "s" / "ranks=1.h5").exists())
+        done = self.under_mpirun(2, "run", study, "--case", "ranks=2", "--quiet")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.expect(0, "run", deck, "--ranks", "3", "--quiet")
+        refused = self.under_mpirun(2, "run", "deck.h5", "--quiet", "--set", "output.file=again.h5")
+        self.assertEqual(refused.returncode, 2, refused.stdout + refused.stderr)
+        self.assertRegex(refused.stderr, r"deck\.h5:\d+: device\.ranks = 3: .* \(--ranks 2\)")
+        # A record says nothing about ranks where its deck did not.
+        self.expect(0, "run", deck, "--quiet", "--fresh")
+        done = self.under_mpirun(2, "run", "deck.h5", "--quiet", "--set", "output.file=again.h5")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_processes_with_different_decks_are_refused(self):
+        """Such as where a host has an old copy. With the same exchanges values of both would mix, and nobody would notice."""
+        deck = self.write("deck.ini", TRANSPORT.format(cells="7 5 9", steps=1))
+        words = ("run", deck, "--backend", "cpu", "--quiet", "--fresh")
+        for other, told in ((("--set", "problem.viscosity=2e-3"), "problem.viscosity differs"),
+                            (("--set", "preconditioner.name=jacobi"), "preconditioner.name differs"),
+                            (("--set", "grid.cells=7,5,11"), "grid.cells differs")):
+            with self.subTest(told):
+                done = self.under_mpirun(2, *words, ":", "-n", "1", PROGRAM, *words, *other)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertEqual(done.stderr.count("rank 2 has another deck than the first rank: " + told), 1, done.stderr)
+                self.assertFalse((self.folder / "deck.h5").exists())
+        done = self.under_mpirun(1, *words, "--threads", "1", ":", "-n", "1", PROGRAM, *words, "--threads", "2")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_processes_that_mpi_does_not_join_are_refused(self):
         """Such as those that the mpirun of another MPI has started: each would run the deck alone."""
