@@ -101,6 +101,15 @@ Index held_count(const Partition& partition, const Layout& layout) {
     return partition.grid.nz < layout.grid().nz ? partition.subdomains() : partition.held_by(layout).count();
 }
 
+/// Throws UsageError if a backend has no such variant. The plan asks, too: a smoother is made in the set-up only.
+void require_variant(Backend backend, SubdomainVariant variant) {
+    if (backend == Backend::cpu && !goes_by_steps(variant))
+        throw UsageError(fmt::format(
+            "subdomain_ildu0: variant {} is a way in which threads of a GPU wait for each other; a CPU has one thread "
+            "a subdomain. Set preconditioner.variant = level, which gives the same M, or device.backend = cuda.",
+            name_of(variant)));
+}
+
 }  // namespace
 
 Partition SubdomainOptions::partition(const Grid& grid, int dof) const {
@@ -109,15 +118,11 @@ Partition SubdomainOptions::partition(const Grid& grid, int dof) const {
 
 SubdomainIldu0::SubdomainIldu0(const Context& context, const SubdomainOptions& options)
     : context_(context), options_(options) {
-    if (context.backend() == Backend::cpu && !goes_by_steps(options.variant))
-        throw UsageError(fmt::format(
-            "subdomain_ildu0: variant {} is a way in which threads of a GPU wait for each other; a CPU has one thread "
-            "a "
-            "subdomain. Set preconditioner.variant = level, which gives the same M, or device.backend = cuda.",
-            name_of(options.variant)));
+    require_variant(context.backend(), options.variant);
 }
 
 PreconditionerPlan SubdomainIldu0::plan(const SubdomainOptions& options, const PreconditionerSetting& setting) {
+    require_variant(setting.context.backend(), options.variant);
     const Partition partition =
         partition_for(options, setting.context.backend(), setting.natural_layout(), setting.matrix.dof());
     const SubdomainOrder::Rows rows = rows_of(setting.context.backend(), options.variant);

@@ -149,6 +149,10 @@ class Usage(ProgramTest):
         for variant in ("spin", "dag_vertex", "dag_edge"):
             self.expect(2, "run", deck, *boxes, "--set", f"preconditioner.variant={variant}", "--backend", "cpu",
                         says=f"variant {variant} is a way in which threads of a GPU wait for each other")
+        smoother = ("--set", "preconditioner.name=multigrid", "--set", "smoother.name=subdomain_ildu0", "--set", "smoother.variant=spin")
+        for verb in ("check", "run"):  # before the set-up, in which smoothers are made
+            self.expect(2, verb, deck, *smoother, "--backend", "cpu", "--set", "output.file=smoothed.h5", says="Set smoother.variant = level")
+        self.assertFalse((self.folder / "smoothed.h5").exists())
         self.expect(2, "run", deck, *boxes, "--set", "preconditioner.subdomain=16 16",
                     says="preconditioner.subdomain: expected 3 integers >= 1 or auto, got 2 values")
 
