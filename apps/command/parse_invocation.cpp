@@ -42,6 +42,7 @@ std::string suggestion(const Verb& verb, std::string wrong) {
     if (const std::string near = nearest(word, known); !near.empty()) return fmt::format("; did you mean --{}?", near);
     if (std::find(known.begin(), known.end(), "set") == known.end()) return "";
     std::vector<std::string> keys = keys_meant(word);
+    std::erase(keys, "device.ranks");  // a verb that takes it has --ranks
     for (std::string& key : keys) key = fmt::format("--set {}=VALUE", key);
     return keys.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(keys, " or "));
 }

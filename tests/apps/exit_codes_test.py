@@ -30,6 +30,7 @@ class Usage(ProgramTest):
         self.expect(2, "list", "things", says="problems")
         self.expect(2, "new", says="new needs PROBLEM, one of poisson, convection_diffusion, ")
         self.expect(2, "run", "a.ini", "--rtol", "1e-4", says="no option '--rtol'; did you mean --set newton.rtol=VALUE or --set solver.rtol=VALUE?")
+        self.expect(2, "export", "a.ini", "--ranks", "2", says="no option '--ranks' (hyperplane help export)")  # it takes no device.ranks
         self.expect(2, "run", "a.ini", "--maxiter", "9", says="did you mean --set solver.max_iterations=VALUE?")
         self.expect(2, "run", "a.ini", "-s", "rtol", "1e-4", says="--set 'rtol': expected section.key=value; did you mean newton.rtol=VALUE or ")
         self.expect(2, "report", "a.h5", "-o", "a.pdf", says="-o a.pdf: a page is HTML, so give -o a.html; --png a.pdf draws")
