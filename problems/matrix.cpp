@@ -63,7 +63,7 @@ public:
                 product(context.host(), b_.space(), dof, matrix_label);
             fill(one, 1.0);
             made->apply(one, product);
-            if (adds_up_to_nothing(*made, product)) warnings_.push_back(zero_product_warning());
+            if (std::string said = warning_about(*made, product); !said.empty()) warnings_.push_back(std::move(said));
             transfer(product, b_);
         } else {
             from_natural(b, b_);
@@ -143,13 +143,12 @@ private:
         u.context().ranks()->all_gather({u.data(), std::size_t(u.size())}, {all.data(), std::size_t(all.size())});
         return all;
     }
-    /// Whether A 1 is zero, to the rounding of the coefficients.
-    static bool adds_up_to_nothing(const BsrMatrix& a, const Vector& product) {
+    /// What is said of a b = A 1 that tells little of the matrix.
+    static std::string warning_about(const BsrMatrix& a, const Vector& product) {
         const Index values = a.pattern()->blocks() * a.dof() * a.dof();
-        double largest = 0.0, sum = 0.0;
+        double largest = 0.0;
         for (Index at = 0; at < values; ++at) largest = std::fmax(largest, std::abs(a.values()[at]));
-        for (Index at = 0; at < product.size(); ++at) sum = std::fmax(sum, std::abs(product.data()[at]));
-        return sum <= 1e-14 * largest;
+        return product_warning({product.data(), std::size_t(product.size())}, largest);
     }
     /// Keeps a matrix that lies in the host's memory.
     void adopt(std::unique_ptr<BsrMatrix> made) {

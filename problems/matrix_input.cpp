@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/with_place.hpp"
 
@@ -97,10 +98,20 @@ std::string zeros_warning(const CsrMatrix& csr) {
     return "";
 }
 
-std::string zero_product_warning() {
-    return "b = A 1 is zero but for rounding, since the entries of each row of the matrix add up to zero but for "
-           "rounding: the matrix is singular or nearly so, and x = 0 solves the system about as well as x = 1 does; "
-           "problem.right_hand_side gives another b";
+std::string product_warning(std::span<const double> product, double largest) {
+    const auto [least, most] = std::minmax_element(product.begin(), product.end());
+    if (std::fmax(std::abs(*least), std::abs(*most)) <= 1e-14 * largest)
+        return "b = A 1 is zero but for rounding, since the entries of each row of the matrix add up to zero but for "
+               "rounding: the matrix is singular or nearly so, and x = 0 solves the system about as well as x = 1 "
+               "does; problem.right_hand_side gives another b";
+    // With a b so close to an eigenvector, one step reaches the usual tolerances.
+    if (product.size() > 1 && *most - *least <= 1e-8 * std::abs(*most))
+        return fmt::format(
+            "b = A 1 is {:g} in every row but for rounding, so b is an eigenvector of the matrix, which Krylov methods "
+            "without a preconditioner solve for in one iteration or two: iterations and times say nothing of other "
+            "right-hand sides; problem.right_hand_side gives another b",
+            *most);
+    return "";
 }
 
 }  // namespace hyperplane

@@ -110,18 +110,16 @@ Buffer<double> held_rhs(const Context& context, const CsrMatrix& csr, const std:
     return moved_to(context, label, std::move(made));
 }
 
-/// Whether A 1 is zero, to the rounding of the coefficients.
-bool rows_add_up_to_zero(const CsrMatrix& csr) {
-    double largest = 0.0, most = 0.0;
-    for (Index row = 0; row < csr.rows; ++row) {
-        double sum = 0.0;
+/// What is said of a b = A 1 that tells little of the matrix.
+std::string warning_about_rows(const CsrMatrix& csr) {
+    std::vector<double> sums(std::size_t(csr.rows), 0.0);
+    double largest = 0.0;
+    for (Index row = 0; row < csr.rows; ++row)
         for (Index at = csr.row_begin[row]; at < csr.row_begin[row + 1]; ++at) {
-            sum += csr.value[at];
+            sums[row] += csr.value[at];
             largest = std::fmax(largest, std::abs(csr.value[at]));
         }
-        most = std::fmax(most, std::abs(sum));
-    }
-    return most <= 1e-14 * largest;
+    return product_warning(sums, largest);
 }
 
 /// The system, copied to memory that the ledger counts; the arrays read from the file are released afterwards.
@@ -133,7 +131,7 @@ public:
           matrix_(held_matrix(context, shape_, csr)),
           rhs_(held_rhs(context, csr, rhs)),
           solution_is_one_(rhs.empty()),
-          one_solves_zero_(rhs.empty() && rows_add_up_to_zero(csr)) {}
+          warning_(rhs.empty() ? warning_about_rows(csr) : "") {}
 
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override {
@@ -153,14 +151,15 @@ public:
     }
     std::vector<std::string> error_names() const override { return names_of_error_norms(solution_is_one_); }
     std::vector<std::string> warnings() const override {
-        if (!one_solves_zero_) return {};
-        return {zero_product_warning()};
+        if (warning_.empty()) return {};
+        return {warning_};
     }
 
 private:
     StructMatrix matrix_;  ///< natural layout
     Buffer<double> rhs_;   ///< natural order, dof fastest
-    bool solution_is_one_, one_solves_zero_;
+    bool solution_is_one_;
+    std::string warning_;  ///< about b = A 1; empty if there is none
 };
 
 }  // namespace

@@ -132,6 +132,26 @@ class Chebyshev(MatrixTest):
         return self.expect(5, "run", deck, "--force", "--backend", "cpu", "--set", f"preconditioner.name={name}", says=says)
 
 
+class ConstantRowSums(MatrixTest):
+    def test_an_eigenvector_as_right_hand_side_is_warned_of(self):
+        """b = A 1 of a graph's shifted Laplacian is 0.001 everywhere: solvers without a preconditioner need one iteration."""
+        says = "warning: b = A 1 is 0.001 in every row but for rounding, so b is an eigenvector of the matrix"
+        ring = [(i, j, 2.001 if i == j else -1.0) for i in range(1, 61) for j in (i, i % 60 + 1, (i - 2) % 60 + 1)]
+        self.write("a.mtx", coordinate(60, ring))
+        general = self.write("a.ini", DECK.format(file="a.mtx"))
+        grid = self.write("g.ini", "[problem]\nname = matrix_market\nmatrix = b.mtx\n[grid]\ncells = 60 1 1\n")
+        chain = [(i, j, 2.001 - (i in (1, 60)) if i == j else -1.0) for i in range(1, 61) for j in (i - 1, i, i + 1) if 0 < j < 61]
+        self.write("b.mtx", coordinate(60, chain))
+        for deck in (general, grid):
+            alone = ("run", deck, "--force", "--backend", "cpu", "--set", "preconditioner.name=none")
+            done = self.expect(0, *alone, says=[says, "problem.right_hand_side gives another b"])
+            self.assertRegex(done.stdout, r"(?m)^iterations +1 iteration$")
+        done = self.expect(0, "run", general, "--force", "--backend", "cpu", "--set", "problem.right_hand_side=random")
+        self.assertNotIn("eigenvector", done.stderr)
+        self.write("a.mtx", coordinate(60, tridiagonal(60)))
+        self.assertNotIn("eigenvector", self.expect(0, "run", general, "--force", "--backend", "cpu").stderr)
+
+
 class Keys(MatrixTest):
     def test_repeated_entries_of_a_petsc_file_are_refused(self):
         rows = [[(j, v) for i, j, v in tridiagonal(20) if i == row] for row in range(1, 21)]

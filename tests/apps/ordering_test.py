@@ -82,7 +82,7 @@ class Ordering(ProgramTest):
         return tuple(name for name in ORDERINGS if name != "nested_dissection")
 
     def test_a_large_matrix_is_not_silent(self):
-        rows = "".join(f"{i} {i} 2{' ' * 170}\n" for i in range(1, LARGE + 1))
+        rows = "".join(f"{i} {i} {2 + i % 2}{' ' * 170}\n" for i in range(1, LARGE + 1))
         self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n{LARGE} {LARGE} {LARGE}\n{rows}")
         deck = self.write("a.ini", DECK.replace("right_hand_side = b.mtx\n", "").replace("restart = 200\n", "") + "[ordering]\nname = rcm\n")
         said = self.expect(0, "run", deck, says=["info: reading a.mtx, ", f"info: finding the order rcm of {LARGE} rows",
