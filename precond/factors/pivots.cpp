@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/matrix/bsr_matrix.hpp"
@@ -362,6 +363,7 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
     constexpr double first_shift = 1e-3, last_shift = 10.0;
     SetupReport report;
     PivotRules followed = rules;
+    PivotEvent last{{-1, -1, -1}, 0, 1.0};  // the first failure of the attempt before
     for (double alpha = shift;;) {
         PivotInverter inverter(followed, places_of(a), a.dof(), a.symmetric(), order_of(a));
         if (a.context().backend() == Backend::cuda || !a.space().has_grid())
@@ -382,7 +384,13 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
             continue;
         }
         const bool mendable = rules.policy == PivotPolicy::shift && !inverter.not_finite();
-        if (!mendable || alpha > last_shift)
+        SetupReport attempt;
+        inverter.add_failures_to(attempt);
+        // A pivot that is exactly zero under two shifts has no coefficient that a shift could change.
+        const PivotEvent was = std::exchange(last, attempt.modified.front());
+        const bool stays =
+            inverter.is_zero() && was.value == 0.0 && was.cell == last.cell && was.component == last.component;
+        if (!mendable || stays || alpha > last_shift)
             refuse_pivots(name, a, inverter, rules,
                           remark + (mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""), of_signs);
         if (report.pivots_modified == 0) inverter.add_failures_to(report);

@@ -120,6 +120,14 @@ class Chebyshev(MatrixTest):
         done = self.refused_by("chebyshev", INDEFINITE, "sync_free_ilu with indefinite = true and gmres")
         self.assertNotIn("struct_ilu", done.stderr)
 
+    def test_a_shift_ends_where_it_cannot_help(self):
+        """A pivot whose row has no diagonal coefficient and no fill is zero under every shift, so the second one is the last."""
+        entries = [(i, j, 1.0) for i, j, _ in tridiagonal(60) if i != j]
+        self.write("a.mtx", coordinate(60, entries))
+        deck = self.write("a.ini", DECK.format(file="a.mtx"))
+        self.expect(5, "run", deck, "--force", "--backend", "cpu", "--set", "preconditioner.pivot_policy=shift",
+                    says=["the pivot at row 1 is zero", "A shift of 0.001 did not help."])
+
     def test_a_zero_pivot_is_its_own(self):
         entries = [(i, j, 0.0 if i == j == 7 else v) for i, j, v in tridiagonal(60)]
         done = self.refused_by("chebyshev", entries, "chebyshev: the pivot at row 7 is zero")
