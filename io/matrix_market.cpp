@@ -195,7 +195,11 @@ std::vector<double> parse_matrix_market_vector(std::string_view text, const std:
             lines.fail(fmt::format("expected '{}', got {}", coordinate ? "rows columns entries" : "rows columns",
                                    counted(Index(words->size()), "word")));
         announced = lines.count((*words)[0]);
-        if (lines.count((*words)[1]) != 1) lines.fail("a vector has one column");
+        if (const Index columns = lines.count((*words)[1]); columns != 1)
+            lines.fail(
+                fmt::format("there are {} columns, and a vector has one; write the column that is meant to a "
+                            "file of its own",
+                            columns));
         if (coordinate) {
             const Index entries = lines.count((*words)[2]);
             if (*announced > longest_sparse_vector)

@@ -381,7 +381,9 @@ TEST(MatrixMarketVector, AllForms) {
 
 TEST(MatrixMarketVector, Wrong) {
     EXPECT_EQ(vector_error(""), "b.mtx:1: the file holds no numbers");
-    EXPECT_EQ(vector_error("2 2\n1\n2\n3\n4\n"), "b.mtx:1: a vector has one column");
+    EXPECT_EQ(
+        vector_error("2 2\n1\n2\n3\n4\n"),
+        "b.mtx:1: there are 2 columns, and a vector has one; write the column that is meant to a file of its own");
     EXPECT_EQ(vector_error("%%MatrixMarket matrix coordinate real general\n1000000000000 1 1\n1 1 1\n"),
               "b.mtx:2: more than 16777216 rows; write so long a vector as an array");
     EXPECT_EQ(vector_error("1\n2 3\n"), "b.mtx:2: expected one number, got 2 words");
