@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "apps/base/log.hpp"
@@ -50,49 +49,71 @@ Case Comparison::build(std::size_t at) const {
     return build_case(deck_, candidate.overrides, candidate.parameters, foundation_);
 }
 
-/// Builds all candidates. Before any memory is allocated, it is known what each needs, and whether all fit together.
+/// All ranks must leave out the same candidates, though each of them asks at another moment.
+Index Comparison::available() const {
+    return -Index(largest_of_ranks(context(), -double(memory_of_case(context()).bytes)));
+}
+
+void Comparison::build_one(std::size_t at, Index available) {
+    Trial& trial = trials_[at];
+    attempt(at, [&] {
+        const Index limit = memory_limit(candidates_.front().parameters);
+        const MemoryLedger& ledger = foundation_.context.ledger();
+        const Bytes before = ledger.by_label();
+        Case a_case = build(at);
+        a_case.plan.kept.reset();  // all candidates are planned before the first is set up
+        const Bytes& form =
+            form_memory_.try_emplace(a_case.problem.get(), beyond(ledger.by_label(), before)).first->second;
+        const Index other_forms = ledger.held() - total(problem_memory_) - total(form);
+        describe_built(at, a_case);
+        if (!a_case.plan.warning.empty() && warned_of_.insert(trial.preconditioner).second) warn_of(trial, a_case);
+        const MemoryPlan plan = a_case.memory_plan(Moments::after_first_solve);
+        trial.predicted = a_case.memory_plan(Moments::after_construction).total() - other_forms;
+        const Index needed = in_one_memory(plan.total()), of_rank = most_of_a_rank(plan.total());
+        if (needed > available || of_rank > limit)
+            return fail(at, ExitCode::out_of_memory,
+                        fmt::format("it needs {}, and there are {} for it", in_mib(of_rank > limit ? of_rank : needed),
+                                    in_mib(of_rank > limit ? limit : available)));
+        built_[at].a_case.emplace(std::move(a_case));
+    });
+}
+
+/// Builds all candidates but last resorts. Before any memory is allocated, it is known what each needs, and whether all
+/// fit together.
 void Comparison::build_all() {
     built_.resize(candidates_.size());
     trials_.resize(candidates_.size());
-    // All ranks must leave out the same candidates, though each of them asks at another moment.
-    const Index available = -Index(largest_of_ranks(context(), -double(memory_of_case(context()).bytes)));
-    const Index limit = memory_limit(candidates_.front().parameters);
-    const MemoryLedger& ledger = foundation_.context.ledger();
-    HeldTogether together(ledger.held());
-    std::set<std::string> warned_of;  // preconditioners, which several candidates may have
+    const Index room = available();
+    HeldTogether together(foundation_.context.ledger().held());
+    std::vector<std::size_t> needed;
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
         const Candidate& candidate = candidates_[at];
-        Trial& trial = trials_[at];
-        trial.name = candidate.name;
-        trial.solver = candidate.solver.text;
-        trial.preconditioner = candidate.preconditioner.text;
-        attempt(at, [&] {
-            const Bytes before = ledger.by_label();
-            Case a_case = build(at);
-            a_case.plan.kept.reset();  // all candidates are planned before the first is set up
-            const Bytes& form =
-                form_memory_.try_emplace(a_case.problem.get(), beyond(ledger.by_label(), before)).first->second;
-            const Index other_forms = ledger.held() - total(problem_memory_) - total(form);
-            describe_built(at, a_case);
-            if (!a_case.plan.warning.empty() && warned_of.insert(trial.preconditioner).second) warn_of(trial, a_case);
-            const MemoryPlan plan = a_case.memory_plan(Moments::after_first_solve);
-            trial.predicted = a_case.memory_plan(Moments::after_construction).total() - other_forms;
-            const Index needed = in_one_memory(plan.total()), of_rank = most_of_a_rank(plan.total());
-            if (needed > available || of_rank > limit)
-                return fail(
-                    at, ExitCode::out_of_memory,
-                    fmt::format("it needs {}, and there are {} for it", in_mib(of_rank > limit ? of_rank : needed),
-                                in_mib(of_rank > limit ? limit : available)));
-            together.add(a_case, plan, candidate.preconditioner.after_failure);
-            built_[at].a_case.emplace(std::move(a_case));
-        });
+        trials_[at].name = candidate.name;
+        trials_[at].solver = candidate.solver.text;
+        trials_[at].preconditioner = candidate.preconditioner.text;
+        if (candidate.preconditioner.last_resort) continue;
+        build_one(at, room);
+        const bool after_failure = candidate.preconditioner.after_failure;
+        if (const auto& a_case = built_[at].a_case)
+            together.add(*a_case, a_case->memory_plan(Moments::after_first_solve), after_failure);
+        if (!after_failure) needed.push_back(at);
     }
     const Index all = together.bytes();
-    one_at_a_time_ = in_one_memory(all) > available || most_of_a_rank(all) > limit;
-    std::vector<std::size_t> needed;
-    for (std::size_t at = 0; at < candidates_.size(); ++at)
-        if (!candidates_[at].preconditioner.after_failure) needed.push_back(at);
+    one_at_a_time_ = in_one_memory(all) > room || most_of_a_rank(all) > memory_limit(candidates_.front().parameters);
     compile_kernels(needed);
+}
+
+void Comparison::decide_last_resort(std::size_t at) {
+    const Choice& resort = candidates_[at].preconditioner;
+    if (!resort.last_resort || !trials_[at].converged()) return;
+    const bool needed = std::none_of(trials_.begin(), trials_.begin() + std::ptrdiff_t(at), [&](const Trial& trial) {
+        return trial.preconditioner != resort.text && trial.converged();
+    });
+    if (needed) {
+        build_one(at, available());
+        compile_kernels({at});
+    } else
+        fail(at, ExitCode::usage, "it is for systems for which nothing that is tried before it converges");
 }
 
 void Comparison::describe_built(std::size_t at, const Case& a_case) {

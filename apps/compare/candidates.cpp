@@ -10,11 +10,22 @@
 #include "core/error.hpp"
 #include "io/rival_names.hpp"
 #include "precond/registry.hpp"
+#include "problems/registry.hpp"
 
 namespace hyperplane {
 namespace {
 
 using Component = DeckSchema::Component;
+
+/// What --auto tries of a general matrix where nothing else converges, the cheapest first: more fill with a shift for
+/// pivots that fail, in the given order and in that of the least bandwidth, and much larger factors by threshold.
+constexpr const char* last_preconditioners[] = {
+    "sync_free_ilu:fill_level=2:pivot_policy=shift",
+    "sync_free_ilu:fill_level=2:pivot_policy=shift:ordering.name=rcm",
+    "par_ilut:fill_limit=5:pivot_policy=boost",
+};
+/// The solvers for them where none are listed: restarts are a frequent reason why nothing converges.
+constexpr const char* last_solvers = "cg,bicgstab,gmres:restart=200";
 
 std::vector<std::string> split(const std::string& text, char at) {
     std::vector<std::string> parts;
@@ -49,6 +60,7 @@ public:
                 for (const std::string& text : find_preconditioner(p.name).solver_variants)
                     add(choice("solver", text), p, found.list);
         }
+        if (lists.all && lists.variants && is_general()) add_last_resorts(lists.solvers, found.list);
         check_overrides(lists);
         report();
         const std::string own = solver.name + "+" + preconditioner.name;
@@ -59,6 +71,22 @@ public:
     }
 
 private:
+    /// Whether the system is a general matrix for all candidates that do not say otherwise.
+    bool is_general() const {
+        const std::string problem = value_of("problem", "name");
+        const auto row = std::find_if(problems().begin(), problems().end(),
+                                      [&](const ProblemRow& one) { return one.name == problem; });
+        return value_of("matrix", "format") == "general" || (row != problems().end() && !row->has_grid);
+    }
+    void add_last_resorts(const std::string& solvers, std::vector<Candidate>& list) {
+        for (const char* text : last_preconditioners) {
+            Choice preconditioner = choice("preconditioner", text);
+            preconditioner.last_resort = true;
+            for (const std::string& solver : split(solvers.empty() ? last_solvers : solvers, ','))
+                add(choice("solver", solver), preconditioner, list);
+        }
+    }
+
     /// The value that the deck or --set gives, otherwise the default.
     std::string value_of(const std::string& section, const std::string& key) const {
         std::string value;

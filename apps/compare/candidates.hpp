@@ -22,6 +22,7 @@ struct Choice {
     std::string text;                   ///< name and parameters as given: "struct_ilu:fill_level=1"
     std::vector<DeckEntry> parameters;  ///< the parameters given here
     bool after_failure = false;         ///< tried where a set-up of `name` alone has failed for a symmetric matrix
+    bool last_resort = false;           ///< tried where none of the candidates before it has converged
 };
 
 struct Candidate {

@@ -103,6 +103,7 @@ void Comparison::warm_ups() {
         if (trial.tried) continue;
         stop_if_told();
         decide_after_failure(at);
+        decide_last_resort(at);
         progress_.show(fmt::format("warm-up {} of {}: {}", at + 1, count, candidates_[at].name));
         warm_up(at);
         trial.tried = true;

@@ -17,6 +17,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,10 @@ private:
 
     Case build(std::size_t at) const;
     void build_all();
+    /// The bytes that may still be taken.
+    Index available() const;
+    /// Builds a candidate, or fails it where that cannot be done or it needs more than the `available` bytes.
+    void build_one(std::size_t at, Index available);
     /// Writes what is known of a candidate before its set-up to its trial.
     void describe_built(std::size_t at, const Case& a_case);
     /// Says in the log what a user should know before the set-up, such as that it takes long.
@@ -152,6 +157,9 @@ private:
     /// Decides about a candidate that is tried only where another one has failed (Choice::after_failure): leaves it out
     /// where that has not, otherwise compiles its kernels.
     void decide_after_failure(std::size_t at);
+    /// The same about one that is tried only where none before it, with another preconditioner, has converged
+    /// (Choice::last_resort). It is built only then, since planning its factors may take as long as a set-up.
+    void decide_last_resort(std::size_t at);
     void take_turn(std::size_t at);
     void record(std::size_t at);
     double fastest(std::size_t at) const;
@@ -181,6 +189,7 @@ private:
     std::vector<double> b_;                           ///< b in the given order, if A is singular
     std::vector<BuiltCandidate> built_;
     std::vector<Trial> trials_;
+    std::set<std::string> warned_of_;  ///< preconditioners, which several candidates may have
     bool one_at_a_time_ = false, complete_ = false;
     Index turns_done_ = 0;
     double compiled_earlier_ = 0.0;  ///< seconds of the call that was stopped

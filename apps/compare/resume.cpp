@@ -16,10 +16,12 @@ void Comparison::resume(const ComparisonData& earlier) {
     for (std::size_t at = 0; at < trials_.size(); ++at)
         for (std::size_t row = 0; row < earlier.rows.size(); ++row)
             if (earlier.rows[row].name == trials_[at].name && earlier.rows[row].outcome != "not_tried") {
+                const Choice& preconditioner = candidates_[at].preconditioner;
+                if (preconditioner.last_resort) build_one(at, available());
                 take_over(earlier.rows[row], earlier.records.at(row), earlier.turns, trials_[at]);
                 if (!trials_[at].converged())
                     built_[at] = {};
-                else if (candidates_[at].preconditioner.after_failure)
+                else if (preconditioner.after_failure || preconditioner.last_resort)
                     compile_kernels({at});
             }
     turns_done_ = std::min<Index>(earlier.turns_done, rules_.turns);

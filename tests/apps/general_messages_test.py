@@ -204,6 +204,27 @@ class Auto(MatrixTest):
             self.assertNotIn(variant, tried)
             self.assertIn("for which the set-up of sync_free_ilu fails", left_out[variant])
 
+    def test_it_tries_more_where_nothing_converges(self):
+        """The cheapest first: what comes behind one that converges is left out, and so is all of it where others do."""
+        fill, ordered, threshold = ("sync_free_ilu:fill_level=2:pivot_policy=shift", "sync_free_ilu:fill_level=2:pivot_policy=shift:ordering.name=rcm",
+                                    "par_ilut:fill_limit=5:pivot_policy=boost")
+        for iterations, fails, best, spared in ((11, [fill], ordered, [threshold]), (8, [fill, ordered], threshold, []),
+                                                (60, [], "", [fill, ordered, threshold])):
+            with self.subTest(iterations=iterations):
+                deck = self.write("a.ini", POISSON.format(cells=16).replace("cg", "gmres") + "[matrix]\nformat = general\n")
+                done = self.expect(0, "compare", deck, "--auto", "--solvers", "gmres:restart=90", "--reps", "1", "--backend", "cpu", "--force",
+                                   "--fresh", "--quiet", "--json", "-", "--set", f"solver.max_iterations={iterations}")
+                answer = json.loads(done.stdout)
+                rows = {row["preconditioner"]: row["outcome"] for row in answer["candidates"]}
+                self.assertEqual({rows[name] for name in fails} - {"max_iterations"}, set(), rows)
+                if best:
+                    self.assertEqual([name for name in rows if rows[name] == "converged_rtol"], [best])
+                    self.assertIn(f"solver gmres:restart=90, preconditioner {best}", answer["recommendation"])
+                for name in spared:
+                    self.assertNotIn(name, rows)
+                    self.assertIn("nothing that is tried before it converges",
+                                  next(pair["reason"] for pair in answer["left_out"] if pair["name"].endswith("+" + name)))
+
     def test_what_is_only_for_failures_takes_no_memory(self):
         deck = self.write("a.ini", POISSON.format(cells=32) + "max_iterations = 1\n[matrix]\nformat = general\n")
 
@@ -213,9 +234,10 @@ class Auto(MatrixTest):
             return json.loads((self.folder / "c.json").read_text())
 
         whole = compare("--auto")
-        names = [row["preconditioner"] for row in whole["candidates"]]
+        rows = [row for row in whole["candidates"] if "pivot_policy" not in row["preconditioner"]]  # which come after all others
+        names = [row["preconditioner"] for row in rows]
         self.assertNotIn("sync_free_ilu:indefinite=true", names)
-        needs = [row["memory"]["predicted"] for row in whole["candidates"]]
+        needs = [row["memory"]["predicted"] for row in rows]
         least, enough = max(needs) // 2**20 + 1, sum(needs) // 2**20 + 1  # MiB, of which the first is less than all need together
 
         def holds_all(limit, *words):
