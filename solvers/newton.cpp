@@ -136,6 +136,7 @@ void Newton::refresh(const Vector& u, const TimeLevel& level, NewtonStep& done) 
 
 SolveReport Newton::solve_linear(NewtonStep& done, const SolveLinear& solve) {
     const SolverOperators operators(problem_.shape(), context_, *system_.a, preconditioner_);
+    if (!done.row.refreshed) preconditioner_.follow_matrix();
     set_zero(du_);
     solving_ = true;
     const SolveReport report = solve({operators.a(), operators.m(), system_, du_, done.row.forcing, setup_.report,

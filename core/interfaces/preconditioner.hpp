@@ -82,6 +82,9 @@ public:
     /// operator of the system (PETSc: Amat and Pmat). Its kind is one that the preconditioner takes. Throws SetupError
     /// that names the cell if a pivot cannot be used.
     virtual SetupReport setup(const SystemMatrix& a) = 0;
+    /// Says that the matrix of the last set-up was assembled anew, and that M is used for it without a set-up. What M
+    /// holds as a copy on several ranks, and reads from `a` on one, is copied again. All ranks call it.
+    virtual void follow_matrix() {}
     /// Sets the shift that preconditioner.shift = auto means from the next setup on; ignored if the deck gives a shift.
     virtual void suggest_shift(double /*alpha*/) {}
     virtual PreconditionerTraits traits() const = 0;

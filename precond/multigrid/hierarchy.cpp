@@ -77,11 +77,17 @@ void Hierarchy::gather_finest_matrix(const CoarseningOptions& options) {
         finest.matrix.emplace(a.context(), whole, a.stencil(), a.dof(), a.storage(), "multigrid: matrices");
         finest.gathered_from = ranks;
     }
+    follow_finest_matrix();
+}
+
+void Hierarchy::follow_finest_matrix() {
+    if (parts_.empty() || !gathers_finest()) return;
+    const StructMatrix& a = *a_;
     const std::vector<const double*> from = a.coefficients();
-    const std::vector<double*> to = finest.matrix->coefficients();
+    const std::vector<double*> to = parts_[0].matrix->coefficients();
     for (std::size_t at = 0; at < from.size(); ++at)
         copy_between(a.context(), from[at], a.context(), to[at] + first_slot(a.layout()), bytes_of(a.layout()));
-    ranks.gather(*finest.matrix);
+    parts_[0].gathered_from.gather(*parts_[0].matrix);
 }
 
 std::optional<Axes> Hierarchy::guess(int grid) const {

@@ -59,6 +59,8 @@ public:
     /// b and x of grid 0 from the vector of a rank's part, and to it, if gathers_finest().
     void gather_finest(const Vector& part);
     void to_part(Vector& part) const;
+    /// Gathers the given matrix again, whose values have changed, if gathers_finest().
+    void follow_finest_matrix();
     /// Whether cycles on this grid are in single precision.
     bool single(int grid) const { return parts_[grid].single.x.size() > 0; }
     /// The least bytes that a product with a grid's matrix moves in a cycle.

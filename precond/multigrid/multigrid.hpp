@@ -56,6 +56,7 @@ public:
 
     SetupReport setup(const SystemMatrix& matrix) override;
     void suggest_shift(double alpha) override { options_.smoothing.suggested_shift = alpha; }
+    void follow_matrix() override { hierarchy_.follow_finest_matrix(); }
     void apply(const Vector& r, Vector& z) const override { apply_to(r, z, nullptr); }
     void apply_dot(const Vector& r, Vector& z, double* rz) const override { apply_to(r, z, rz); }
     int vectors_of_dot() const override { return options_.coarsening.single(0) ? 1 : 2; }

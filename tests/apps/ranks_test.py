@@ -55,6 +55,11 @@ DECKS = {
     + MULTIGRID,
     "poisson_multigrid_periodic": POISSON.replace("[grid]", "right_hand_side = random\n[grid]\nperiodic = x y") + MULTIGRID
     + "[smoother]\nname = multicolor\n",
+    # A set-up serves several steps, whose matrices are not that of the set-up; every rank has the finest grid as a whole.
+    "cahn_hilliard_multigrid_reused": "[problem]\nname = cahn_hilliard\nfields = one\nsigma = 0\ninitial_condition = random\n" + GRID
+    + "periodic = z\n[time]\ntime_step = 1e-5\nsteps = 3\n[newton]\nrefresh = 2\n" + MULTIGRID + "[smoother]\nname = jacobi\n",
+    "euler_multigrid_reused": "[problem]\nname = euler\njacobian = upwind2\npreconditioner_jacobian = same\n" + GRID
+    + "[time]\ncfl = 5\nsteps = 2\n[newton]\nrefresh = grown\n" + MULTIGRID + "[smoother]\nname = jacobi\n",
     "transport_multigrid": TRANSPORT.replace("{steps}", "2") + MULTIGRID + "cycle = f\n",
     "navier_stokes_multigrid": "[problem]\nname = navier_stokes\n" + GRID + "[time]\nsteps = 2\n" + MULTIGRID,
     "transport": TRANSPORT.replace("{steps}", "2"),
