@@ -240,8 +240,8 @@ Index available_memory() {
 }
 
 Index available_memory(const Context& context) {
+    context.return_released();
     if (context.backend() == Backend::cpu) return available_memory();
-    context.stream().return_released();
     return device::free_memory(context.stream().properties().ordinal);
 }
 

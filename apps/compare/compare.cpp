@@ -262,6 +262,7 @@ void Comparison::warm_up(std::size_t at) {
         const Prepared& prepared = system_for(*built_[at].a_case);
         const Bytes before = ledger.by_label();
         ledger.forget_peak();
+        foundation_.context.return_released();
         const double patience = std::max(least_patience, rules_.patience * best_total_);
         History history;
         // Set at the first iteration: kernels may be compiled before it, which must not count.

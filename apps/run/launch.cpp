@@ -39,7 +39,7 @@ bool is_of_process(const ParameterSpec& key) {
 }
 
 /// Throws UsageError on all processes unless their decks say the same. Exchanges would fail, or values of two decks
-/// mix.
+/// would mix.
 void require_same_deck(Communicator& ranks, const Parameters& deck) {
     std::vector<std::string> names;
     std::vector<double> mine;

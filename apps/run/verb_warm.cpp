@@ -95,8 +95,9 @@ int warm_verb(const Invocation& invocation) {
         const int threads = Context::cpu().threads();
         for (const std::string& architecture : architectures) {
             const rtc::Compilation done = rtc::prepare(programs, architecture, threads);
-            fmt::print("{}: {} compiled in {:.2g} s, {} kept from earlier\n", architecture,
-                       counted(done.compiled, "program"), done.seconds, done.kept);
+            fmt::print("{}: {} compiled in {:.2g} s, {} kept from earlier{}\n", architecture,
+                       counted(done.compiled, "program"), done.seconds, done.kept,
+                       done.waited ? fmt::format(", {} compiled by other processes", done.waited) : "");
         }
         fmt::print("machine code is in {}\n", folder);
         return int(ExitCode::ok);

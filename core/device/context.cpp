@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <vector>
 
@@ -65,13 +64,15 @@ public:
         bytes_ -= Index(size);
         return memory;
     }
-    /// Gives blocks back to the system, the largest first, until at most so many bytes are left.
+    /// Gives blocks back to the system until at most so many bytes are left: the smallest one that suffices, or else
+    /// the largest ones.
     void leave(Index bytes) {
         while (bytes_ > bytes && !blocks_.empty()) {
-            const auto largest = std::prev(blocks_.end());
-            std::free(largest->second);
-            bytes_ -= Index(largest->first);
-            blocks_.erase(largest);
+            auto next = blocks_.lower_bound(std::size_t(bytes_ - bytes));
+            if (next == blocks_.end()) --next;
+            std::free(next->second);
+            bytes_ -= Index(next->first);
+            blocks_.erase(next);
         }
     }
 
@@ -197,6 +198,13 @@ void* Context::allocate(const std::string& label, Index bytes) const {
                         allowed ? "" : ", since device.memory_limit allows no more", ledger().table()));
     ledger().add(label, bytes);
     return memory;
+}
+
+void Context::return_released() const {
+    if (backend_ == Backend::cuda)
+        stream().return_released();
+    else if (shared_->kept)
+        shared_->kept->leave(0);
 }
 
 void Context::release(const std::string& label, void* memory, Index bytes) const {

@@ -105,6 +105,8 @@ public:
     /// taken from the system than the ledger's peak.
     void* allocate(const std::string& label, Index bytes) const;
     void release(const std::string& label, void* memory, Index bytes) const;
+    /// Gives memory that is kept for later allocations back to the system, or to the GPU.
+    void return_released() const;
 
     /// Decides about an allocation: it is called with label and bytes before each one, and false means "out of
     /// memory". Used by tests and for --memory-limit.
@@ -121,7 +123,7 @@ private:
         std::vector<int> gpus_of_ranks = {};
         MemoryLedger ledger = {};
         AllocationGate gate = {};
-        std::shared_ptr<Profile> profile = nullptr;  ///< behind the stream, to which it refers
+        std::shared_ptr<Profile> profile = nullptr;  ///< after the stream, since it refers to it
         std::shared_ptr<KeptBlocks> kept = nullptr;  ///< of a host's memory
     };
 

@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 namespace hyperplane::rtc {
@@ -25,7 +27,7 @@ std::uint64_t hash(const std::string& text, std::uint64_t value) {
 }  // namespace
 
 std::filesystem::path folder_of_kept_code() {
-    if (const char* off = std::getenv("HYPERPLANE_KERNEL_CACHE")) return off;
+    if (const char* folder = std::getenv("HYPERPLANE_KERNEL_CACHE")) return folder;
     if (const char* cache = std::getenv("XDG_CACHE_HOME")) return std::filesystem::path(cache) / "hyperplane";
     if (const char* home = std::getenv("HOME")) return std::filesystem::path(home) / ".cache" / "hyperplane";
     return {};
@@ -60,40 +62,31 @@ void KeptCode::write(const std::vector<char>& code) const {
 }
 
 KeptCode::Turn KeptCode::wait() const {
-    return std::move(*turn(true));
+    constexpr auto pause = std::chrono::milliseconds(20);
+    for (auto waited = std::chrono::milliseconds(0); waited < std::chrono::minutes(1); waited += pause) {
+        if (std::optional<Turn> turn = try_turn()) return std::move(*turn);
+        std::this_thread::sleep_for(pause);
+    }
+    return Turn(-1);
 }
 
 std::optional<KeptCode::Turn> KeptCode::try_turn() const {
-    return turn(false);
-}
-
-std::optional<KeptCode::Turn> KeptCode::turn(bool wait) const {
-    if (path_.empty()) return Turn(-1, {});
+    if (path_.empty()) return Turn(-1);
     std::error_code ignored;
-    std::filesystem::create_directories(path_.parent_path(), ignored);
-    const std::filesystem::path path = path_.string() + ".lock";
-    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    int failed = file < 0;
+    std::filesystem::create_directories(lock_.parent_path(), ignored);
+    const int file = open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) return Turn(-1);
     // Locks of two descriptors exclude each other within a process, too.
-    while (!failed && flock(file, wait ? LOCK_EX : LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) return close(file), std::nullopt;
-        failed = errno != EINTR;
-    }
-    if (failed && file >= 0) close(file);
-    return Turn(failed ? -1 : file, path);
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return Turn(file);
+    const bool taken = errno == EWOULDBLOCK || errno == EINTR;
+    close(file);
+    return taken ? std::nullopt : std::optional<Turn>(Turn(-1));
 }
 
-KeptCode::Turn::Turn(int file, std::filesystem::path path) : file_(file), path_(std::move(path)) {}
+KeptCode::Turn::Turn(Turn&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
 
-KeptCode::Turn::Turn(Turn&& other) noexcept : file_(std::exchange(other.file_, -1)), path_(std::move(other.path_)) {}
-
-/// The file goes while it is locked. Who waits for it gets it then, without a name, and finds the code kept; who opens
-/// a new one finds that, too.
 KeptCode::Turn::~Turn() {
-    if (file_ < 0) return;
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-    close(file_);
+    if (file_ >= 0) close(file_);
 }
 
 }  // namespace hyperplane::rtc

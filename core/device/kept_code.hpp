@@ -23,8 +23,8 @@ public:
     std::vector<char> read() const;
     void write(const std::vector<char>& code) const;
 
-    /// The right to compile this code. While a thread has it, no other thread of any process on this machine gets it,
-    /// unless the folder cannot be written or its file system knows no locks.
+    /// The right to compile this code. While a thread has it, no other one gets it, in any process on this machine; but
+    /// every thread gets it at once where the folder cannot be written or its file system knows no locks.
     class Turn {
     public:
         Turn(Turn&& other) noexcept;
@@ -35,20 +35,18 @@ public:
 
     private:
         friend class KeptCode;
-        Turn(int file, std::filesystem::path path);
+        explicit Turn(int file) : file_(file) {}
         int file_;  ///< the descriptor of the locked file, negative without one
-        std::filesystem::path path_;
     };
-    /// Waits for the turn. What had to be waited for may be kept then.
+    /// Waits for the turn, for a minute at most: who has it may have been suspended. Ask read() again afterwards, since
+    /// another may have kept the code meanwhile.
     Turn wait() const;
     /// The turn, or nothing while another has it.
     std::optional<Turn> try_turn() const;
 
 private:
-    std::optional<Turn> turn(bool wait) const;
-
     std::string key_;
-    std::filesystem::path path_;
+    std::filesystem::path path_, lock_;
 };
 
 }  // namespace hyperplane::rtc

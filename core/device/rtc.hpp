@@ -70,7 +70,8 @@ std::vector<KernelResources> compile(const Programs& programs, const std::string
 /// What the compiler was asked for, and how long that took.
 struct Compilation {
     int compiled = 0;      ///< programs
-    int kept = 0;          ///< programs that were kept already, or that another process compiled meanwhile
+    int kept = 0;          ///< programs whose machine code was there already, in this process or on the disk
+    int waited = 0;        ///< programs that another thread or process compiled meanwhile
     double seconds = 0.0;  ///< from the first to the last; not a sum over threads
 };
 

@@ -138,7 +138,7 @@ public:
         for (const auto& [name, input] : wanted) inputs.push_back(&input);
 
         std::atomic<std::size_t> next = 0;
-        std::atomic<int> compiled = 0;
+        std::atomic<int> compiled = 0, waited = 0;
         std::exception_ptr failure;
         // What another compiles now is waited for at the end, so that ranks of a host share the work.
         const auto work = [&] {
@@ -148,6 +148,7 @@ public:
                     const std::optional<Found> found = get(input, architecture, wait);
                     if (!found) later.push_back(&input);
                     if (found == Found::compiled) ++compiled;
+                    if (found == Found::waited) ++waited;
                 } catch (...) {
                     const std::lock_guard lock(mutex_);
                     failure = std::current_exception();
@@ -162,7 +163,7 @@ public:
             work();
         }
         if (failure) std::rethrow_exception(failure);
-        return {compiled, int(inputs.size()) - compiled, seconds_since(begin)};
+        return {compiled, int(inputs.size()) - compiled - waited, waited, seconds_since(begin)};
     }
 
     Compilation unprepared() const {
@@ -218,6 +219,7 @@ private:
             const Compiling now(*this);
             const std::optional<KeptCode::Turn> turn = wait ? kept.wait() : kept.try_turn();
             if (!turn) return std::nullopt;
+            if (find(name)) return Found::waited;
             code = kept.read();
             found = code.empty() ? Found::compiled : Found::waited;
             if (code.empty()) {

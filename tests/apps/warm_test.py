@@ -37,12 +37,22 @@ class Warm(ProgramTest):
         deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = struct_ilu\n[device]\nbackend = cuda\n")
         several = [subprocess.Popen([PROGRAM, "warm", deck, "--arch", "80,90"], cwd=self.folder, stdout=subprocess.PIPE, text=True)
                    for _ in range(3)]
-        found = [re.findall(r"(\d+) programs? compiled in .*, (\d+) kept", one.communicate()[0]) for one in several]
+        found = [re.findall(r"(\d+) programs? compiled in .*, (\d+) kept from earlier(?:, (\d+) compiled by other processes)?",
+                            one.communicate()[0]) for one in several]
         self.assertEqual([one.returncode for one in several], [0, 0, 0])
-        files = len(list((self.folder / "kernels").glob("*")))
+        files = len(list((self.folder / "kernels").glob("*.cubin")))
         self.assertGreater(files, 4)
-        self.assertEqual(sum(int(compiled) for one in found for compiled, _ in one), files)
-        self.assertEqual(sum(int(kept) for one in found for _, kept in one), 2 * files)
+        self.assertEqual(sum(int(compiled) for one in found for compiled, _, _ in one), files)
+        self.assertEqual(sum(int(kept) + int(others or 0) for one in found for _, kept, others in one), 2 * files)
+
+    def test_locks_that_a_killed_process_has_left_hold_nobody_up(self):
+        deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n[device]\nbackend = cuda\n")
+        first = self.counts(deck, "--arch", "90")
+        (self.folder / "kernels/locks").mkdir(exist_ok=True)
+        for file in (self.folder / "kernels").glob("*.cubin"):
+            (self.folder / "kernels/locks" / file.name[:2]).touch()  # as kill -9 leaves them
+            file.unlink()
+        self.assertEqual(self.counts(deck, "--arch", "90"), first)
 
     def test_lines_for_profilers_are_kept_apart(self):
         deck = self.write("a.ini", POISSON.format(cells=8) + "[preconditioner]\nname = jacobi\n[device]\nbackend = cuda\n")

@@ -70,6 +70,33 @@ TEST(KeptBlocks, DoNotAddToTheMostThatWasHeld) {
     EXPECT_EQ(context.ledger().peak(), 96 * mib);
 }
 
+/// As where a run asks how much memory there is.
+TEST(KeptBlocks, AreReturnedWhenAsked) {
+    if (checked) GTEST_SKIP() << "AddressSanitizer keeps released memory";
+    const Context context = Context::cpu(1);
+    const Index before = resident();
+    void* const memory = context.allocate("test", 64 * mib);
+    std::memset(memory, 1, 64 * mib);
+    context.release("test", memory, 64 * mib);
+    context.return_released();
+    EXPECT_LT(resident() - before, 16 * mib);
+}
+
+/// A small shortfall costs the smallest block that makes up for it.
+TEST(KeptBlocks, AreReturnedTheSmallestThatSufficesFirst) {
+    const Context context = Context::cpu(1);
+    auto* const large = static_cast<char*>(context.allocate("test", 64 * mib));
+    void* const small = context.allocate("test", 8 * mib);
+    std::memset(large, 7, 64 * mib);
+    context.release("test", small, 8 * mib);
+    context.release("test", large, 64 * mib);
+    void* const other = context.allocate("test", 1 * mib);
+    auto* const again = static_cast<char*>(context.allocate("test", 64 * mib));
+    EXPECT_EQ(again[64 * mib - 1], 7);
+    context.release("test", other, 1 * mib);
+    context.release("test", again, 64 * mib);
+}
+
 TEST(KeptBlocks, AreReturnedWithTheContext) {
     if (checked) GTEST_SKIP() << "AddressSanitizer keeps released memory";
     const Index before = resident();

@@ -124,10 +124,7 @@ TEST(MachineCode, IsCompiledOnceForAllThreads) {
     EXPECT_EQ(compiled, 6);
     EXPECT_EQ(kept, 3 * 6);
     int files = 0;
-    for (const auto& file : std::filesystem::directory_iterator(folder)) {
-        EXPECT_EQ(file.path().extension(), ".cubin");
-        ++files;
-    }
+    for (const auto& file : std::filesystem::directory_iterator(folder)) files += file.path().extension() == ".cubin";
     EXPECT_EQ(files, 6);
     std::filesystem::remove_all(folder);
 }
