@@ -275,8 +275,7 @@ void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotIn
 
 void PivotInverter::add_failures_to(SetupReport& report) const {
     report.pivots_modified += failures_;
-    report.modified.push_back(first_failure_);
-    report.modified.back().cell = given(first_failure_.cell);
+    report.modified.push_back({given(first_failure_.cell), first_failure_.component, first_failure_.value});
 }
 
 void PivotInverter::add_to(SetupReport& report) const {
@@ -311,8 +310,7 @@ const ParameterTable& pivot_parameters() {
          .choices = {"auto"}},
         choice_key("pivot_policy", "fail",
                    "what happens if a pivot cannot be used: an error with its cell (fail), a growing shift of the "
-                   "whole diagonal "
-                   "(shift), or a replaced pivot (boost); each modified pivot is counted and located",
+                   "whole diagonal (shift), or a replaced pivot (boost); each modified pivot is counted and located",
                    {"fail", "shift", "boost"}),
         {.section = section,
          .key = "pivot_tolerance",
@@ -386,13 +384,14 @@ SetupReport factor_with_policy(const SystemMatrix& a, const PivotRules& rules, d
         const bool mendable = rules.policy == PivotPolicy::shift && !inverter.not_finite();
         SetupReport attempt;
         inverter.add_failures_to(attempt);
-        // A pivot that is exactly zero under two shifts has no coefficient that a shift could change.
-        const PivotEvent was = std::exchange(last, attempt.modified.front());
+        const PivotEvent& first = attempt.modified.front();
         const bool stays =
-            inverter.is_zero() && was.value == 0.0 && was.cell == last.cell && was.component == last.component;
+            first.value == 0.0 && last.value == 0.0 && first.cell == last.cell && first.component == last.component;
+        last = first;
+        const std::string why = stays ? " No shift changes it: its diagonal coefficient and its fill are zero."
+                                      : fmt::format(" A shift of {:g} did not help.", alpha);
         if (!mendable || stays || alpha > last_shift)
-            refuse_pivots(name, a, inverter, rules,
-                          remark + (mendable ? fmt::format(" A shift of {:g} did not help.", alpha) : ""), of_signs);
+            refuse_pivots(name, a, inverter, rules, mendable ? remark + why : remark, of_signs);
         if (report.pivots_modified == 0) inverter.add_failures_to(report);
         alpha = std::max(first_shift, 2.0 * alpha);
     }
