@@ -107,7 +107,7 @@ std::string product_warning(std::span<const double> product, double largest) {
     // With a b so close to an eigenvector, one step reaches the usual tolerances.
     if (product.size() > 1 && *most - *least <= 1e-8 * std::abs(*most))
         return fmt::format(
-            "b = A 1 is {:g} in every row but for rounding, so b is an eigenvector of the matrix, which Krylov methods "
+            "b = A 1 is {:g} to eight digits in every row, so b is an eigenvector of the matrix, which Krylov methods "
             "without a preconditioner solve for in one iteration or two: iterations and times say nothing of other "
             "right-hand sides; problem.right_hand_side gives another b",
             *most);

@@ -143,7 +143,7 @@ class Chebyshev(MatrixTest):
 class ConstantRowSums(MatrixTest):
     def test_an_eigenvector_as_right_hand_side_is_warned_of(self):
         """b = A 1 of a graph's shifted Laplacian is 0.001 everywhere: solvers without a preconditioner need one iteration."""
-        says = "warning: b = A 1 is 0.001 in every row but for rounding, so b is an eigenvector of the matrix"
+        says = "warning: b = A 1 is 0.001 to eight digits in every row, so b is an eigenvector of the matrix"
         ring = [(i, j, 2.001 if i == j else -1.0) for i in range(1, 61) for j in (i, i % 60 + 1, (i - 2) % 60 + 1)]
         self.write("a.mtx", coordinate(60, ring))
         general = self.write("a.ini", DECK.format(file="a.mtx"))
