@@ -69,7 +69,8 @@ void Comparison::build_one(std::size_t at, Index available) {
         if (!a_case.plan.warning.empty() && warned_of_.insert(trial.preconditioner).second) warn_of(trial, a_case);
         const MemoryPlan plan = a_case.memory_plan(Moments::after_first_solve);
         trial.predicted = a_case.memory_plan(Moments::after_construction).total() - other_forms;
-        const Index needed = in_one_memory(plan.total()), of_rank = most_of_a_rank(plan.total());
+        const Index more = plan.total() - held_for(a_case);
+        const Index needed = in_one_memory(more), of_rank = most_of_a_rank(more);
         if (needed > available || of_rank > limit)
             return fail(at, ExitCode::out_of_memory,
                         fmt::format("it needs {}, and there are {} for it", in_mib(of_rank > limit ? of_rank : needed),
@@ -109,11 +110,48 @@ void Comparison::decide_last_resort(std::size_t at) {
     const bool needed = std::none_of(trials_.begin(), trials_.begin() + std::ptrdiff_t(at), [&](const Trial& trial) {
         return trial.preconditioner != resort.text && trial.converged();
     });
-    if (needed) {
-        build_one(at, available());
-        compile_kernels({at});
-    } else
+    if (needed)
+        build_last_resort(at);
+    else
         fail(at, ExitCode::usage, "it is for systems for which nothing that is tried before it converges");
+}
+
+void Comparison::build_last_resort(std::size_t at) {
+    // Those that are still built have converged, with the same preconditioner; all other systems only take its memory.
+    std::erase_if(systems_, [&](const auto& made) {
+        return std::none_of(built_.begin(), built_.end(), [&](const BuiltCandidate& one) {
+            return one.a_case && one.a_case->problem == made->problem && one.a_case->space == made->space;
+        });
+    });
+    build_one(at, available());
+    const bool others_are_set_up =
+        std::any_of(built_.begin(), built_.end(), [](const BuiltCandidate& one) { return one.warm; });
+    if (trials_[at].code == ExitCode::out_of_memory && others_are_set_up) {
+        one_at_a_time_ = true;
+        systems_.clear();
+        for (std::size_t other = 0; other < at; ++other) release(other);
+        trials_[at].code = ExitCode::ok;
+        trials_[at].outcome = Trial().outcome;
+        trials_[at].reason.clear();
+        build_one(at, available());
+    }
+    compile_kernels({at});
+}
+
+bool Comparison::last_resorts_fit() const {
+    HeldTogether together(foundation_.context.ledger().held());
+    for (std::size_t at = 0; at < built_.size(); ++at)
+        if (const auto& a_case = built_[at].a_case; a_case && candidates_[at].preconditioner.last_resort)
+            together.add(*a_case, a_case->memory_plan(Moments::after_first_solve), false);
+    const Index all = together.bytes();
+    const Index of_rank = most_of_a_rank(all), together_in_one = in_one_memory(all);
+    return together_in_one <= available() && of_rank <= memory_limit(candidates_.front().parameters);
+}
+
+Index Comparison::held_for(const Case& a_case) const {
+    for (const auto& made : systems_)
+        if (made->problem == a_case.problem && made->space == a_case.space) return total(made->memory);
+    return 0;
 }
 
 void Comparison::describe_built(std::size_t at, const Case& a_case) {

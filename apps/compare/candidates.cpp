@@ -60,7 +60,8 @@ public:
                 for (const std::string& text : find_preconditioner(p.name).solver_variants)
                     add(choice("solver", text), p, found.list);
         }
-        if (lists.all && lists.variants && is_general()) add_last_resorts(lists.solvers, found.list);
+        if (lists.all && lists.variants && lists.preconditioners.empty() && is_general())
+            add_last_resorts(lists.solvers, found.list);
         check_overrides(lists);
         report();
         const std::string own = solver.name + "+" + preconditioner.name;

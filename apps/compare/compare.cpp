@@ -385,10 +385,12 @@ bool Comparison::in_the_field(std::size_t at) const {
 void Comparison::release(std::size_t at) {
     BuiltCandidate& one = built_[at];
     if (!one.a_case) return;
-    if (!trials_[at].converged())
+    if (!trials_[at].converged()) {
         one = {};
-    else if (one_at_a_time_)
-        one = {build(at), false};
+    } else if (one_at_a_time_) {
+        one = {};  // before the next one is planned, which needs memory as well
+        attempt(at, [&] { one = {build(at), false}; });
+    }
 }
 
 }  // namespace hyperplane

@@ -160,6 +160,13 @@ private:
     /// The same about one that is tried only where none before it, with another preconditioner, has converged
     /// (Choice::last_resort). It is built only then, since planning its factors may take as long as a set-up.
     void decide_last_resort(std::size_t at);
+    /// Builds it beside those that have converged with the same preconditioner or, where the memory does not hold them
+    /// together, with one candidate at a time from then on.
+    void build_last_resort(std::size_t at);
+    /// Whether the memory holds all last resorts that are built, and not set up yet.
+    bool last_resorts_fit() const;
+    /// The bytes of the case's system if that is in memory, which what the case needs contains once more.
+    Index held_for(const Case& a_case) const;
     void take_turn(std::size_t at);
     void record(std::size_t at);
     double fastest(std::size_t at) const;

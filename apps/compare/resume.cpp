@@ -17,13 +17,26 @@ void Comparison::resume(const ComparisonData& earlier) {
         for (std::size_t row = 0; row < earlier.rows.size(); ++row)
             if (earlier.rows[row].name == trials_[at].name && earlier.rows[row].outcome != "not_tried") {
                 const Choice& preconditioner = candidates_[at].preconditioner;
-                if (preconditioner.last_resort) build_one(at, available());
+                const bool had_converged = earlier.rows[row].converged();
+                if (preconditioner.last_resort && had_converged) build_one(at, available());
+                if (had_converged && !built_[at].a_case) {  // such as for lack of memory; the trial says why
+                    trials_[at].tried = true;
+                    continue;
+                }
+                if (preconditioner.last_resort && !had_converged) {
+                    trials_[at].layout = earlier.records.at(row).layout;
+                    trials_[at].symmetric = earlier.records.at(row).symmetric;
+                    trials_[at].pattern = earlier.records.at(row).pattern;
+                    trials_[at].given_pattern = earlier.records.at(row).given_pattern;
+                    trials_[at].predicted = earlier.rows[row].predicted;
+                }
                 take_over(earlier.rows[row], earlier.records.at(row), earlier.turns, trials_[at]);
                 if (!trials_[at].converged())
                     built_[at] = {};
                 else if (preconditioner.after_failure || preconditioner.last_resort)
                     compile_kernels({at});
             }
+    if (!last_resorts_fit()) one_at_a_time_ = true;
     turns_done_ = std::min<Index>(earlier.turns_done, rules_.turns);
     compiled_earlier_ = earlier.compile_seconds;
     for (BuiltCandidate& one : built_)

@@ -225,6 +225,26 @@ class Auto(MatrixTest):
                     self.assertIn("nothing that is tried before it converges",
                                   next(pair["reason"] for pair in answer["left_out"] if pair["name"].endswith("+" + name)))
 
+    def test_a_last_resort_needs_no_memory_for_what_the_others_have_left(self):
+        """At 2.7 MiB there is room for the first of them and its system, at 3.15 MiB for the second, which converges."""
+        fill = "sync_free_ilu:fill_level=2:pivot_policy=shift"
+        deck = self.write("a.ini", POISSON.format(cells=16).replace("cg", "gmres") + "[matrix]\nformat = general\n")
+        for limit, name, outcome in ((2.7, fill, "max_iterations"), (3.15, fill + ":ordering.name=rcm", "converged_rtol")):
+            with self.subTest(limit=limit):
+                self.run_program("compare", deck, "--auto", "--solvers", "gmres:restart=60", "--reps", "1", "--backend", "cpu", "--force",
+                                 "--fresh", "--quiet", "--json", "c.json", "--set", "solver.max_iterations=11", "--set",
+                                 f"device.memory_limit={limit}")
+                rows = {row["preconditioner"]: row for row in json.loads((self.folder / "c.json").read_text())["candidates"]}
+                (self.folder / "c.json").unlink()
+                self.assertEqual(rows[name]["outcome"], outcome, rows[name])
+
+    def test_a_list_of_preconditioners_is_all_that_is_tried(self):
+        deck = self.write("a.ini", POISSON.format(cells=8).replace("cg", "gmres") + "max_iterations = 1\n[matrix]\nformat = general\n")
+        self.run_program("compare", deck, "--auto", "--preconditioners", "jacobi", "--solvers", "gmres", "--reps", "1", "--backend", "cpu",
+                         "--force", "--quiet", "--json", "c.json")
+        answer = json.loads((self.folder / "c.json").read_text())
+        self.assertEqual([row["name"] for row in answer["candidates"] + answer["left_out"]], ["gmres+jacobi"])
+
     def test_what_is_only_for_failures_takes_no_memory(self):
         deck = self.write("a.ini", POISSON.format(cells=32) + "max_iterations = 1\n[matrix]\nformat = general\n")
 
