@@ -36,8 +36,10 @@ std::filesystem::path folder_of_kept_code() {
 KeptCode::KeptCode(std::string key) : key_(std::move(key)) {
     const auto folder = folder_of_kept_code();
     if (folder.empty()) return;
-    path_ =
-        folder / fmt::format("{:016x}{:016x}.cubin", hash(key_, 14695981039346656037ull), hash(key_, 1099511628211ull));
+    const std::uint64_t first = hash(key_, 14695981039346656037ull);
+    path_ = folder / fmt::format("{:016x}{:016x}.cubin", first, hash(key_, 1099511628211ull));
+    // So few files that they can stay: one that is removed while a thread holds its lock can be made anew by another.
+    lock_ = folder / "locks" / fmt::format("{:02x}", first >> 56);
 }
 
 std::vector<char> KeptCode::read() const {
