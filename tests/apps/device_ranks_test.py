@@ -17,6 +17,7 @@ POISSONS_BY_OTHERS = ("poisson_pipelined", "poisson_richardson", "poisson_sweeps
 OTHERS = ("transport", "transport_bicgstab", "block")
 MIXTURES = ("cahn_hilliard", "cahn_hilliard_1", "cahn_hilliard_long_range", "cahn_hilliard_long_range_1")
 FLOWS = ("navier_stokes", "euler")
+REUSED = ("cahn_hilliard_multigrid_reused", "euler_multigrid_reused")
 CAVITIES = ("cavity", "cavity_coupled", "cavity_multicolor")
 PERIODIC = ("poisson_periodic", "poisson_periodic_z", "poisson_cells_periodic", "poisson_neumann_periodic", "transport_periodic",
             "block_periodic", "euler_periodic", "cahn_hilliard_periodic")
@@ -159,6 +160,9 @@ class GpuRanks(ProgramTest):
     def test_chebyshev_and_periodic_axes(self):
         self.has_the_bits_of_one("name = chebyshev", "poisson", "poisson_periodic_z")
         self.has_the_bits_of_one("name = jacobi", "poisson_periodic")
+
+    def test_set_ups_of_multigrid_that_serve_several_steps(self):
+        self.has_the_bits_of_one(f"{MULTIGRID}\n[smoother]\nname = jacobi", *REUSED)
 
     def test_jacobi_around_z(self):
         self.has_the_bits_of_one("name = jacobi", *PERIODIC)

@@ -109,7 +109,7 @@ class Catalogue(unittest.TestCase):
 
     def test_every_problem_on_ranks_runs_on_gpus(self):
         ran = {name for names in (ranks.POISSONS, ranks.POISSONS_BY_OTHERS, ranks.OTHERS, ranks.MIXTURES, ranks.FLOWS,
-                                  ranks.CAVITIES, ranks.PERIODIC) for name in names}
+                                  ranks.CAVITIES, ranks.PERIODIC, ranks.REUSED) for name in names}
         self.assertEqual({ranks.BASES[name] for name in ran}, set(ranks.BASES.values()))
 
     def test_tests_that_are_known_to_be_slow_come_first_and_alone(self):
