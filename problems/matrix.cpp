@@ -143,7 +143,7 @@ private:
         u.context().ranks()->all_gather({u.data(), std::size_t(u.size())}, {all.data(), std::size_t(all.size())});
         return all;
     }
-    /// What is said of a b = A 1 that tells little of the matrix.
+    /// The warning about a b = A 1 that tells little of the matrix.
     static std::string warning_about(const BsrMatrix& a, const Vector& product) {
         const Index values = a.pattern()->blocks() * a.dof() * a.dof();
         double largest = 0.0;

@@ -110,7 +110,7 @@ Buffer<double> held_rhs(const Context& context, const CsrMatrix& csr, const std:
     return moved_to(context, label, std::move(made));
 }
 
-/// What is said of a b = A 1 that tells little of the matrix.
+/// The warning about a b = A 1 that tells little of the matrix.
 std::string warning_about_rows(const CsrMatrix& csr) {
     std::vector<double> sums(std::size_t(csr.rows), 0.0);
     double largest = 0.0;

@@ -117,7 +117,8 @@ void Comparison::decide_last_resort(std::size_t at) {
 }
 
 void Comparison::build_last_resort(std::size_t at) {
-    // Those that are still built have converged, with the same preconditioner; all other systems only take its memory.
+    // Candidates that are still built have converged with the same preconditioner. The systems of all others only take
+    // the memory that this one needs.
     std::erase_if(systems_, [&](const auto& made) {
         return std::none_of(built_.begin(), built_.end(), [&](const BuiltCandidate& one) {
             return one.a_case && one.a_case->problem == made->problem && one.a_case->space == made->space;

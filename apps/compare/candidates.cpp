@@ -17,8 +17,8 @@ namespace {
 
 using Component = DeckSchema::Component;
 
-/// What --auto tries of a general matrix where nothing else converges, the cheapest first: more fill with a shift for
-/// pivots that fail, in the given order and in that of the least bandwidth, and much larger factors by threshold.
+/// --auto tries these preconditioners of a general matrix where nothing else converges, the cheapest first: more fill
+/// with a shift for pivots that fail, in the given order and in that of rcm, and much larger factors by threshold.
 constexpr const char* last_preconditioners[] = {
     "sync_free_ilu:fill_level=2:pivot_policy=shift",
     "sync_free_ilu:fill_level=2:pivot_policy=shift:ordering.name=rcm",

@@ -157,7 +157,7 @@ private:
     /// Decides about a candidate that is tried only where another one has failed (Choice::after_failure): leaves it out
     /// where that has not, otherwise compiles its kernels.
     void decide_after_failure(std::size_t at);
-    /// The same about one that is tried only where none before it, with another preconditioner, has converged
+    /// Decides about a candidate that is tried only where none before it, with another preconditioner, has converged
     /// (Choice::last_resort). It is built only then, since planning its factors may take as long as a set-up.
     void decide_last_resort(std::size_t at);
     /// Builds it beside those that have converged with the same preconditioner or, where the memory does not hold them

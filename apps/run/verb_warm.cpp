@@ -14,6 +14,7 @@
 #include "apps/study/study.hpp"
 #include "core/counted.hpp"
 #include "core/device/device.hpp"
+#include "core/device/kept_code.hpp"
 
 namespace hyperplane {
 namespace {
@@ -48,7 +49,7 @@ std::vector<std::string> chosen_architectures(const Invocation& invocation) {
 
 /// Throws FileError if machine code cannot be kept.
 std::string writable_folder() {
-    const std::string folder = rtc::kept_in();
+    const std::string folder = rtc::folder_of_kept_code().string();
     if (folder.empty())
         throw FileError("machine code would be kept nowhere: set HOME, XDG_CACHE_HOME or HYPERPLANE_KERNEL_CACHE");
     std::error_code error;

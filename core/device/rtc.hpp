@@ -86,8 +86,6 @@ Compilation unprepared();
 double compiler_seconds();
 /// The architecture of a GPU, "sm_90".
 std::string architecture_of(const device::Properties& device);
-/// The folder in which machine code is kept, empty if it is kept nowhere.
-std::string kept_in();
 
 /// Blocks of a launch along x and y.
 struct Blocks {

@@ -140,7 +140,7 @@ public:
         std::atomic<std::size_t> next = 0;
         std::atomic<int> compiled = 0, waited = 0;
         std::exception_ptr failure;
-        // What another compiles now is waited for at the end, so that ranks of a host share the work.
+        // A thread waits at the end for programs that another one compiles now, so that ranks of a host share the work.
         const auto work = [&] {
             std::vector<const CompilerInput*> later;
             const auto take = [&](const CompilerInput& input, bool wait) {
@@ -317,10 +317,6 @@ double compiler_seconds() {
 
 std::string architecture_of(const device::Properties& device) {
     return fmt::format("sm_{}{}", device.major, device.minor);
-}
-
-std::string kept_in() {
-    return folder_of_kept_code().string();
 }
 
 }  // namespace hyperplane::rtc

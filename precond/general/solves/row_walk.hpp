@@ -17,7 +17,8 @@ struct RowRange {
     Index first, last;
     Side side;
 
-    /// The same, and ask(row) for each row some places before its turn, unless they lie one after the other in memory.
+    /// Calls body(row) for each row, and ask(row) some places before its turn, unless the rows lie one after the other
+    /// in memory.
     template <class Body, class Ask>
     void for_each(const Body& body, const Ask& ask) const {
         if (!rows) return for_each(body);
