@@ -44,9 +44,10 @@ public:
     const SolverItems& state() const { return state_; }
     /// The residuals of the latest solve.
     const std::vector<HistoryEntry>& history() const { return history_; }
-    /// Seconds of the current or stopped solve, with those of earlier runs; 0 between solves.
-    double setup_so_far() const { return setup_so_far_; }
-    double solve_so_far() const { return solve_so_far_; }
+    /// Seconds of the current or stopped solve, with those of earlier runs, also where this run has not begun to go on
+    /// with it; 0 between solves.
+    double setup_so_far() const { return setup_before_ + setup_so_far_; }
+    double solve_so_far() const { return solve_before_ + solve_so_far_; }
 
 private:
     SolveReport run(const Newton::LinearTask& task, const March& march, History& history);

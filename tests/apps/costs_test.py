@@ -87,6 +87,18 @@ class Costs(ProgramTest):
         self.expect_one_source(record, answer)
         self.expect_the_work_of(self.record("whole.h5"), record, 3)
 
+    def test_a_part_that_is_stopped_before_it_goes_on_with_a_solve(self):
+        deck = self.write("a.ini", POISSON.format(cells=24))
+        for first in (20, 3):
+            fresh = ("--fresh", "--force")
+            for look in (first, 1, 2, 3):
+                self.expect(75, "run", deck, "--quiet", *fresh, stop_at=look)
+                fresh = ()
+            answer = self.run_json(0, "run", deck)
+            record = self.record("a.h5")
+            self.assertEqual(len(record["parts"]), 5)
+            self.expect_one_source(record, answer)
+
     def test_a_run_that_died_within_a_solve(self):
         deck = self.write("a.ini", POISSON.format(cells=80) + "[output]\ncheckpoint_minutes = 1e-9\n")
         status = self.stop(deck, number=signal.SIGKILL, after=0.05, file="a.?.checkpoint")
