@@ -6,15 +6,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <thread>
 
 #include "core/error.hpp"
 #include "core/grid/grid_point.hpp"
 #include "core/grid/slots.hpp"
 #include "core/timer.hpp"
+#include "kept_in.hpp"
 
 namespace hyperplane {
 namespace {
@@ -77,26 +76,6 @@ TEST(KernelTexts, AreHeadersToTheCompiler) {
             << error.what();
     }
 }
-
-/// Where machine code is kept while a test runs; nowhere if the folder is empty.
-class KeptIn {
-public:
-    explicit KeptIn(const std::string& folder) {
-        if (const char* before = std::getenv("HYPERPLANE_KERNEL_CACHE")) before_ = before;
-        setenv("HYPERPLANE_KERNEL_CACHE", folder.c_str(), 1);
-    }
-    KeptIn(const KeptIn&) = delete;
-    KeptIn& operator=(const KeptIn&) = delete;
-    ~KeptIn() {
-        if (before_)
-            setenv("HYPERPLANE_KERNEL_CACHE", before_->c_str(), 1);
-        else
-            unsetenv("HYPERPLANE_KERNEL_CACHE");
-    }
-
-private:
-    std::optional<std::string> before_;
-};
 
 /// Programs of one text, which differ in a number.
 rtc::Programs programs_of(const Texts& texts, const std::vector<const char*>& numbers) {
