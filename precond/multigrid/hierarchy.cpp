@@ -11,6 +11,7 @@
 #include "core/ranks/cuts.hpp"
 #include "precond/multigrid/constants.hpp"
 #include "precond/multigrid/galerkin.hpp"
+#include "precond/multigrid/jumps.hpp"
 
 namespace hyperplane::multigrid {
 
@@ -34,6 +35,7 @@ void Hierarchy::clear() {
     shape_.reset();
     a_ = nullptr;
     complete_ = false;
+    jumps_ = false;
 }
 
 void Hierarchy::begin(const StructMatrix& a, const CoarseningOptions& options) {
@@ -45,6 +47,16 @@ void Hierarchy::begin(const StructMatrix& a, const CoarseningOptions& options) {
     shape_ = Shape{a.layout(), a.grid().periodic, a.stencil().offsets(), a.dof(), a.storage()};
     parts_.reserve(options.grids);  // references to a grid's matrix stay valid
     if (parts_.empty()) parts_.emplace_back();
+}
+
+void Hierarchy::decide_about_copies(const CoarseningOptions& options) {
+    jumps_ = false;
+    if (!options.single_vectors || is_last(a_->grid(), a_->stencil(), options, 0)) return;
+    Vector& r = parts_[0].r;
+    if (a_->backend() == Backend::cuda && r.size() == 0)
+        r = Vector(a_->context(), a_->layout(), a_->dof(), "multigrid: vectors");
+    jumps_ = jumps_beyond_single(*a_, r);
+    for (std::size_t grid = 1; jumps_ && grid < parts_.size(); ++grid) parts_[grid].single.matrix.reset();
 }
 
 namespace {
@@ -259,10 +271,15 @@ void Hierarchy::provide_singles(int grid, bool smoothed) {
     if (single.matrix && !parts_[grid].survey.copied) single.matrix->assign(a);
 }
 
+bool Hierarchy::leaves_out_copy(int grid) const {
+    return jumps_ && grid > 0 && parts_[grid].single.r.size() > 0 &&
+           SingleMatrix::serves(matrix(grid).layout(), a_->backend());
+}
+
 void Hierarchy::provide_copy(int grid) {
     const StructMatrix& a = matrix(grid);
     std::optional<SingleMatrix>& copy = parts_[grid].single.matrix;
-    if (!SingleMatrix::serves(a.layout(), a.backend())) return;
+    if (!SingleMatrix::serves(a.layout(), a.backend()) || (jumps_ && grid > 0)) return;
     if (!copy) copy.emplace(SingleMatrix::like(a, "multigrid: matrices"));
     parts_[grid].survey.copy = copy->values();
 }
@@ -273,6 +290,7 @@ SetupReport Hierarchy::setup(const StructMatrix& a, const CoarseningOptions& opt
     std::vector<int> queued;
     {
         const ProfileScope scope(a.context(), "coarse grids");
+        decide_about_copies(options);
         gather_finest_matrix(options);
         const Guessed guessed = coarsen(options, smoothers, true);
         queued = prepare_smoothers(smoothers, smoothing);

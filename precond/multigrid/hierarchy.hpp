@@ -63,6 +63,8 @@ public:
     void follow_finest_matrix();
     /// Whether cycles on this grid are in single precision.
     bool single(int grid) const { return parts_[grid].single.x.size() > 0; }
+    /// Whether residuals of this grid's cycles in single precision take the matrix itself, since coefficients jump.
+    bool leaves_out_copy(int grid) const;
     /// The least bytes that a product with a grid's matrix moves in a cycle.
     Index product_bytes(int grid) const;
 
@@ -106,6 +108,9 @@ private:
     /// Gives a survey a copy of the matrix to make, if a grid with a smoother has one.
     void provide_copy(int grid);
     void begin(const StructMatrix& a, const CoarseningOptions& options);
+    /// Finds whether coarse grids have copies of their matrices in single precision (jumps.hpp). It is the finest
+    /// matrix that decides, before anything else is computed.
+    void decide_about_copies(const CoarseningOptions& options);
     void gather_finest_matrix(const CoarseningOptions& options);
     /// The axes along which a grid will probably be coarsened: those of the set-up before; in a first one, if a grid
     /// was coarsened along all axes that can be, the next one is, too.
@@ -134,6 +139,7 @@ private:
     std::optional<Shape> shape_;
     std::vector<GridParts> parts_;
     bool complete_ = false;  ///< the last set-up came to its end
+    bool jumps_ = false;     ///< coefficients jump by more than copies in single precision resolve
     std::optional<DenseSolve> coarsest_;
     std::optional<Scalars> scalar_;
 };

@@ -129,7 +129,10 @@ ParameterTable parameters() {
              "and copies of the matrices, in single precision, and sums in double precision. It is faster where cycles "
              "wait for memory, and takes more of it. Input and output stay in double precision. One rank alone takes "
              "it. Take fgmres, not gmres, with it: the rounding of a sum is not that of its parts. Where "
-             "coefficients jump by more than 1e7 leave it out: single precision does not resolve them",
+             "diagonals of the matrix differ by a factor of more than 4e6, which single precision does not resolve, "
+             "the "
+             "matrices of coarse grids are not rounded, and a run says so; vectors still are, which costs one or two "
+             "iterations of cg at a jump of 1e8",
          .choices = {"double", "single"}},
         {.section = section,
          .key = "coarse_smoother",

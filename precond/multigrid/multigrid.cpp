@@ -10,6 +10,7 @@
 #include "core/profile.hpp"
 #include "core/vector/blas1.hpp"
 #include "precond/multigrid/check.hpp"
+#include "precond/multigrid/jumps.hpp"
 #include "precond/multigrid/keys.hpp"
 
 namespace hyperplane {
@@ -41,6 +42,20 @@ std::string unused_keys(const MultigridOptions& options, int grids) {
                                                      : fmt::format("set preconditioner.coarsest_points below {} for "
                                                                    "more",
                                                                    options.coarsening.coarsest_points));
+}
+
+/// The warning that matrices are not rounded, though vectors are; empty if they are.
+std::string unrounded_matrices(const multigrid::Hierarchy& hierarchy) {
+    int first = 0, last = 0;
+    for (int grid = 1; grid < hierarchy.size(); ++grid)
+        if (hierarchy.leaves_out_copy(grid)) first = first == 0 ? grid : first, last = grid;
+    if (first == 0) return "";
+    return fmt::format(
+        "preconditioner.vectors = single does not round the {}: diagonals differ by a factor of more than {:.1e}, "
+        "which single precision does not resolve; preconditioner.vectors = double may take fewer iterations",
+        first == last ? fmt::format("matrix of grid {}", first)
+                      : fmt::format("matrices of grids {} to {}", first, last),
+        multigrid::most_resolved);
 }
 
 std::string both(const std::string& one, const std::string& other) {
@@ -94,7 +109,8 @@ SetupReport Multigrid::setup(const SystemMatrix& matrix) {
     try {
         SetupReport report = hierarchy_.setup(a, options_.coarsening, smoothers_, options_.smoothing);
         report.warning =
-            both(unused_storage(options_.coarsening, hierarchy_.size()), unused_keys(options_, hierarchy_.size()));
+            both(both(unused_storage(options_.coarsening, hierarchy_.size()), unused_keys(options_, hierarchy_.size())),
+                 unrounded_matrices(hierarchy_));
         times_.clear();
         for (int grid = 0; grid < hierarchy_.size(); ++grid)
             times_.push_back({multigrid::name_of(grid, hierarchy_.matrix(grid).grid()), visit_bytes(grid)});

@@ -129,6 +129,45 @@ TEST_F(MultigridOnDevice, GivesTheHostsCyclesInSinglePrecision) {
             true, 5e-6);
 }
 
+/// Where coefficients jump by 1e8, coarse grids have no copies of their matrices on either side, and new values may
+/// change that.
+TEST_F(MultigridOnDevice, RoundsTheMatricesThatTheHostRounds) {
+    const Context gpu = Context::cuda();
+    const auto copied = [](const Preconditioner& m) {
+        std::vector<bool> found;
+        const auto& h = dynamic_cast<const Multigrid&>(m).hierarchy();
+        for (int grid = 0; grid < h.size(); ++grid) found.push_back(h[grid].single.matrix.has_value());
+        return found;
+    };
+    for (const char* smoother : {"struct_ilu", "multicolor", "jacobi"})
+        for (const char* cycle : {"v", "w"})
+            for (const char* from : {"0", "1"}) {
+                const Parameters keys = multigrid_keys(
+                    {{"storage", "single"}, {"vectors", "single"}, {"cycle", cycle}, {"storage_from", from}}, smoother);
+                std::unique_ptr<Preconditioner> device;
+                for (const double contrast : {1e8, 1.0, 1e4, 1e8, 1e8}) {
+                    SCOPED_TRACE(std::string(smoother) + " " + cycle + from + " " + std::to_string(contrast));
+                    const StructMatrix here =
+                        laplacian(Context::cpu(), {33, 21, 19}, {1.0, 1.0, 1.0}, 0.0, true, contrast);
+                    const StructMatrix there = in_context(gpu, here);
+                    if (!device) device = make_multigrid(there, keys);
+                    const auto host = make_multigrid(here, keys);
+                    const std::string told = host->setup(here).warning;
+                    EXPECT_EQ(device->setup(there).warning, told);
+                    EXPECT_EQ(told.empty(), contrast < 1e8);
+                    EXPECT_EQ(copied(*device), copied(*host));
+                    const std::vector<double> r = reference::Random(27).vector(int(here.unknowns()));
+                    const Vector device_r = to_vector(gpu, there.layout(), 1, r);
+                    Vector z = poisoned(gpu, there.layout(), 1), again = poisoned(gpu, there.layout(), 1);
+                    device->apply(device_r, z);
+                    expect_near(from_vector(z), apply(*host, here, r), 5e-6);
+                    const device::Recording recording(gpu.stream(), [&] { device->apply(device_r, again); });
+                    recording.queue();
+                    EXPECT_EQ(from_vector(again), from_vector(z));
+                }
+            }
+}
+
 TEST_F(MultigridOnDevice, FollowsNewValuesAndNewAxes) {
     const Context gpu = Context::cuda();
     const Parameters keys = multigrid_keys({});

@@ -6,6 +6,7 @@
 
 #include "on_device.hpp"
 #include "precond/multigrid/galerkin.hpp"
+#include "precond/multigrid/jumps.hpp"
 #include "precond/multigrid_cases.hpp"
 #include "precond/support.hpp"
 #include "reference/multigrid.hpp"
@@ -97,6 +98,29 @@ TEST_P(MultigridOperatorsOnDevice, EqualTheHostsOnPlanesLinesAndPeriodicAxes) {
     for (const Box& box : {Box{33, 18, 1}, Box{1, 1, 40}, Box{1, 21, 19}, Box{8, 5, 5, {true, false, false}},
                            Box{9, 6, 5, {true, true, false}}, Box{7, 5, 10, {true, true, true}}})
         expect_host_operators(box, "star7", 2, symmetric, kind, {true, true, true});
+}
+
+/// The finest diagonal decides: of each unknown by itself, whatever its layout.
+TEST_P(MultigridOperatorsOnDevice, SeesWhichDiagonalsJumpAsTheHost) {
+    const auto [kind, symmetric] = GetParam();
+    constexpr double most = multigrid::most_resolved;
+    const double above = std::nextafter(most, 2 * most);
+    for (const int dof : {1, 2})
+        for (const auto& [one, other, jump] :
+             {std::tuple{1.0, 1.0, false}, std::tuple{1.0, most, false}, std::tuple{1.0, above, true},
+              std::tuple{-most, -1.0, false}, std::tuple{-above, -1.0, true}, std::tuple{0.0, 1.0, true},
+              std::tuple{-1.0, 1.0, true}, std::tuple{std::nan(""), 1.0, false}}) {
+            StructMatrix here = random_system(Context::cpu(), "star7", {19, 13, 11}, dof, symmetric, kind);
+            for (Index slot = 0; slot < here.layout().slots(); ++slot)
+                for (int c = 0; c < dof; ++c) {
+                    const bool first = slot % 7 == 3;
+                    here.values(here.stencil().diagonal(), c, c)[slot] = c + 1 < dof ? 1e12 : first ? one : other;
+                }
+            const StructMatrix there = in_context(Context::cuda(), here);
+            Vector scratch(there.context(), there.layout(), dof, "r"), none;
+            EXPECT_EQ(multigrid::jumps_beyond_single(here, none), jump) << one << " " << other;
+            EXPECT_EQ(multigrid::jumps_beyond_single(there, scratch), jump) << one << " " << other;
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MultigridOperatorsOnDevice,

@@ -5,6 +5,7 @@
 
 #include "core/vector/blas1.hpp"
 #include "precond/multigrid/check.hpp"
+#include "precond/multigrid/jumps.hpp"
 #include "precond/multigrid_cases.hpp"
 #include "precond/support.hpp"
 #include "several_threads.hpp"
@@ -149,6 +150,124 @@ TEST(MultigridSingleVectors, HoldWhatIsPlanned) {
                                 0.1 * double(plan.bytes_per_apply));
                     EXPECT_LE(double(dynamic_cast<const Multigrid&>(*m).hierarchy().bytes()), double(held));
                 }
+}
+
+/// Whether a diagonal that has these values in turns jumps, for any number of threads.
+bool jumps(const std::vector<double>& values, int dof = 1) {
+    StructMatrix a = random_system(Context::cpu(), "star7", {23, 17, 13}, dof, true);
+    a.context().set_least_parallel_work(0);
+    for (int c = 0; c < dof; ++c)
+        for (Index slot = 0; slot < a.layout().slots(); ++slot)
+            a.values(a.stencil().diagonal(), c, c)[slot] =
+                values[std::size_t(c) + std::size_t(dof * slot) % values.size()];
+    Vector scratch;
+    a.context().set_threads(1);
+    const bool jump = multigrid::jumps_beyond_single(a, scratch);
+    a.context().set_threads(3);
+    EXPECT_EQ(multigrid::jumps_beyond_single(a, scratch), jump);
+    return jump;
+}
+
+TEST(MultigridSingleVectors, SeeWhichDiagonalsJump) {
+    constexpr double most = multigrid::most_resolved;
+    const double above = std::nextafter(most, 2 * most);
+    EXPECT_FALSE(jumps({1.0}));
+    EXPECT_FALSE(jumps({0.0}));
+    EXPECT_FALSE(jumps({most, 1.0, 3.0}));
+    EXPECT_TRUE(jumps({above, 1.0, 3.0}));
+    EXPECT_FALSE(jumps({-1.0, -7.0, -most}));
+    EXPECT_TRUE(jumps({-1.0, -7.0, -above}));
+    EXPECT_TRUE(jumps({1.0, 0.0}));
+    EXPECT_TRUE(jumps({1.0, -1.0}));
+    EXPECT_FALSE(jumps({1.0, std::nan(""), 1e9}));
+    EXPECT_FALSE(jumps({1.0, 1e9}, 2)) << "each unknown has one value";
+    EXPECT_TRUE(jumps({2.0, 1.0, 2.0, 1e9}, 2));
+}
+
+/// The grids that have a copy of their matrix in single precision.
+std::vector<int> copied_grids(const Preconditioner& m) {
+    std::vector<int> found;
+    const auto& h = dynamic_cast<const Multigrid&>(m).hierarchy();
+    for (int grid = 0; grid < h.size(); ++grid)
+        if (h[grid].single.matrix) found.push_back(grid);
+    return found;
+}
+
+TEST(MultigridSingleVectors, KeepTheMatricesOfCoarseGridsWhereCoefficientsJump) {
+    const Context context = Context::cpu(2);
+    const auto system = [&](double contrast, bool periodic = false) {
+        return laplacian(context, {33, 31, 29, {periodic, periodic, false}}, {1.0, 1.0, 1.0}, 0.0, true, contrast);
+    };
+    const StructMatrix constant = system(1.0), moderate = system(1e4), jumping = system(1e8);
+    const std::vector<double> r = random_values(constant, 36);
+    for (const auto& [settings, all, kept, warning] :
+         {std::tuple{Settings{}, std::vector{0, 1, 2, 3}, std::vector{0}, "matrices of grids 1 to 3"},
+          std::tuple{Settings{{"cycle", "w"}, {"coarsest", "jacobi"}}, std::vector{0, 1, 2, 3, 4}, std::vector{0},
+                     "matrices of grids 1 to 4"},
+          std::tuple{Settings{{"cycle", "f"}, {"storage_from", "3"}}, std::vector{3}, std::vector<int>{},
+                     "matrix of grid 3"},
+          std::tuple{Settings{{"grids", "1"}, {"coarsest", "jacobi"}}, std::vector{0}, std::vector{0}, ""}}) {
+        SCOPED_TRACE(settings.empty() ? "" : settings[0].first + settings[0].second);
+        const Parameters keys = multigrid_keys(single(settings));
+        const auto m = make_multigrid(constant, keys);
+        for (const StructMatrix* a : {&jumping, &constant, &moderate, &jumping, &jumping, &constant}) {
+            const bool jump = a == &jumping;
+            const std::string told = m->setup(*a).warning;
+            EXPECT_EQ(copied_grids(*m), jump ? kept : all);
+            EXPECT_EQ(told.find("preconditioner.vectors = single does not round the " + std::string(warning)) == 0,
+                      jump && *warning)
+                << told;
+            const auto fresh = make_multigrid(*a, keys);
+            fresh->setup(*a);
+            EXPECT_EQ(apply(*m, *a, r), apply(*fresh, *a, r));
+            EXPECT_EQ(m->bytes_per_apply(), fresh->bytes_per_apply());
+        }
+    }
+    // Residuals with a periodic axis take the matrices themselves on a CPU.
+    const StructMatrix periodic = system(1e8, true);
+    const auto m = make_multigrid(periodic, multigrid_keys(single()));
+    EXPECT_EQ(m->setup(periodic).warning, "");
+    EXPECT_EQ(copied_grids(*m), std::vector<int>{});
+}
+
+TEST(MultigridSingleVectors, TakeTheMatricesOfSeveralUnknownsWhereCoefficientsJump) {
+    for (const bool symmetric : {false, true})
+        for (const char* smoother : {"struct_ilu", "multicolor", "jacobi"}) {
+            StructMatrix a = random_system(Context::cpu(2), "star7", {19, 13, 11}, 2, symmetric);
+            const auto scale_of = [&](Int3 p) { return 2 * p.x < a.grid().nx && 2 * p.z < a.grid().nz ? 1e4 : 1.0; };
+            for (Index row = 0; row < a.grid().points(); ++row)
+                for (int e = 0; e < a.stored_entries(); ++e) {
+                    const Int3 p = a.grid().point(row), q = p + a.stencil()[e];
+                    for (int at = 0; at < 4; ++at)
+                        a.values(e, at / 2, at % 2)[a.layout().slot(p)] *= scale_of(p) * scale_of(q);
+                }
+            const Parameters keys = multigrid_keys(single(), smoother);
+            const auto m = make_multigrid(a, keys);
+            m->setup(a);
+            EXPECT_EQ(copied_grids(*m), std::vector{0});
+            cycle(a, keys, random_values(a, 37));
+        }
+}
+
+TEST(MultigridSingleVectors, HoldNoMoreThanIsPlannedWhereCoefficientsJump) {
+    for (const char* smoother : {"struct_ilu", "multicolor"}) {
+        const StructMatrix a = laplacian(Context::cpu(1), {33, 31, 29}, {1.0, 1.0, 1.0}, 0.0, true, 1e8);
+        const Parameters keys = multigrid_keys(single({{"strength", "0"}}), smoother);
+        const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
+        const Index before = a.context().ledger().held();
+        const auto m = make_multigrid(a, keys);
+        a.context().ledger().forget_peak();
+        const SetupReport report = m->setup(a);
+        const Index held = a.context().ledger().held() - before;
+        Index copies = 0;
+        const auto& h = dynamic_cast<const Multigrid&>(*m).hierarchy();
+        for (int grid = 1; grid + 1 < h.size(); ++grid) copies += SingleMatrix::bytes(h.matrix(grid).bytes());
+        EXPECT_GT(copies, 0);
+        EXPECT_NEAR(double(plan.bytes), double(held + copies), 0.01 * double(held));
+        EXPECT_LE(a.context().ledger().peak() - before, plan.bytes + plan.setup_bytes);
+        EXPECT_LE(h.bytes(), held);
+        EXPECT_LE(report.factor_bytes, held);
+    }
 }
 
 TEST(MultigridSingleVectors, AreRefusedWithFactorsInDoublePrecision) {
