@@ -77,6 +77,22 @@ private:
     std::map<std::string, std::vector<std::string>> named_;  ///< section -> names of components
 };
 
+/// The message about a case that is refused; where it names the line of values with blanks, these may have been meant
+/// as several values.
+std::string with_hint_at_commas(const std::string& message, const CaseAxes& varied, const std::string& file,
+                                const std::map<std::string, std::string>& values) {
+    std::string text = message;
+    for (const CaseAxis& axis : varied.axes) {
+        const auto value = values.find(axis.name());
+        if (value == values.end() || value->second.find_first_of(" \t") == std::string::npos) continue;
+        const std::size_t line = text.find(fmt::format("{}:{}: ", file, axis.line));
+        if (line == std::string::npos) continue;
+        text.insert(std::min(text.find('\n', line), text.size()),
+                    "; blanks belong to a value of [sweep]: write commas between values");
+    }
+    return text;
+}
+
 bool of_the_study(const std::string& section) {
     return section == "sweep" || section == "slurm";
 }
@@ -190,7 +206,7 @@ Study read_study(const std::string& file) {
             a_case.parameters = resolve(a_case.deck, {}, schema);
             a_case.hash = deck_hash(a_case.parameters, not_of_a_case);
         } catch (const UsageError& error) {
-            a_case.error = error.what();
+            a_case.error = with_hint_at_commas(error.what(), study.varied, file, a_case.values);
         }
         if (a_case.error.empty() && !known.insert(a_case.hash).second) continue;
         a_case.name = name_of(a_case, study.varied);

@@ -94,6 +94,15 @@ class Plan(StudyTest):
         study = self.study("[sweep]\nsolver.rtoll = 1e-3\n")
         self.assertIn("did you mean solver.rtol?", self.plan(study, code=2)[0]["error"])
 
+    def test_values_without_commas_are_told_to_be_one(self):
+        for line in ("solver.rtol = 1e-3 1e-4", "preconditioner.name = jacobi none", "device.threads = 1\t2, 1"):
+            error = self.plan(self.study(f"[sweep]\n{line}\n"), code=2)[0]["error"]
+            self.assertTrue(error.startswith("s.ini:9: "), error)
+            self.assertTrue(error.endswith("; blanks belong to a value of [sweep]: write commas between values"), error)
+        self.assertEqual(len(self.plan(self.study("[sweep]\ngrid.cells = 4 4 5\n"))), 1)
+        plain = self.plan(self.study("[sweep]\nsolver.rtol = x\n"), code=2)[0]["error"]
+        self.assertNotIn("commas", plain)
+
     def test_quotes_protect_commas(self):
         """Names of cases are those of files, whatever the values are."""
         for name in ("ok.mtx", "a,b.mtx"):
