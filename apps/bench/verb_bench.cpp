@@ -220,7 +220,7 @@ public:
         const Deck deck = read_bench_deck(path, invocation_, RanksOfBench::taken);
         const AskedFor candidates = candidates_of_deck(invocation_, deck);
         std::mutex building;  // problems may read files through HDF5
-        on_ranks(launched, candidates.deck(), [&](const RankOrNone& rank) {
+        on_ranks(launched, invocation_, candidates.deck(), [&](const RankOrNone& rank) {
             std::unique_ptr<PreconditionedSystem> system;
             {
                 const std::lock_guard lock(building);

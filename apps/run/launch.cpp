@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/base/launched.hpp"
@@ -38,16 +40,31 @@ bool is_of_process(const ParameterSpec& key) {
     return key.section == "device" && (key.key == "threads" || key.key == "gpu");
 }
 
-/// Throws UsageError on all processes unless their decks say the same. Exchanges would fail, or values of two decks
-/// would mix.
-void require_same_deck(Communicator& ranks, const Parameters& deck) {
-    std::vector<std::string> names;
+/// Options that decide what ranks compute and are in no key of the deck.
+constexpr const char* options_of_all_ranks[] = {"case", "fresh", "restart",  "preconditioners", "solvers",
+                                                "auto", "reps",  "baseline", "tunings",         "repeats"};
+
+constexpr std::size_t words_of_command_line = 2 + std::size(options_of_all_ranks);  ///< the first of common_words
+
+/// What all processes must agree about: names of options and keys, with their values.
+std::vector<std::pair<std::string, std::string>> common_words(const Invocation& invocation, const Parameters& deck) {
+    std::vector<std::pair<std::string, std::string>> words = {
+        {"the verb", invocation.verb}, {"the number of decks", fmt::format("{}", invocation.arguments.size())}};
+    for (const char* option : options_of_all_ranks)
+        words.emplace_back(fmt::format("--{}", option),
+                           invocation.has(option) ? "given: " + invocation.value(option) : "");
+    for (const Parameters::Value& value : deck.all())
+        if (!is_of_process(value.spec)) words.emplace_back(value.spec.name(), value.text);
+    return words;
+}
+
+/// Throws UsageError on all processes unless their decks and options say the same. Exchanges would fail, or values of
+/// two decks would mix.
+void require_same_words(Communicator& ranks, const Invocation& invocation, const Parameters& deck) {
+    const auto words = common_words(invocation, deck);
     std::vector<double> mine;
-    for (const Parameters::Value& value : deck.all()) {
-        if (is_of_process(value.spec)) continue;
-        names.push_back(value.spec.section + "." + value.spec.key);
-        mine.push_back(double(std::hash<std::string>{}(names.back() + " = " + value.text) >> 11));  // exact
-    }
+    for (const auto& [name, value] : words)
+        mine.push_back(double(std::hash<std::string>{}(name + " = " + value) >> 11));  // exact
     const auto number = double(mine.size());
     std::vector<double> numbers(std::size_t(ranks.size()));
     ranks.all_gather({&number, 1}, numbers);
@@ -60,22 +77,24 @@ void require_same_deck(Communicator& ranks, const Parameters& deck) {
         const auto differs = std::size_t(std::ranges::mismatch(first, other).in1 - first.begin());
         if (differs == first.size() && differs == other.size()) continue;
         throw UsageError(
-            fmt::format("rank {} has another deck than the first rank{}; all processes must see the same deck, with "
-                        "the same options",
-                        rank, differs < names.size() ? ": " + names[differs] + " differs" : ""));
+            fmt::format("rank {} has {} than the first rank{}; all processes must see the same deck, with the same "
+                        "options",
+                        rank, differs < words_of_command_line ? "another command line" : "another deck",
+                        differs < words.size() ? ": " + words[differs].first + " differs" : ""));
     }
 }
 
 }  // namespace
 
-int on_ranks(const RankOrNone& launched, const Parameters& deck, const std::function<int(const RankOrNone&)>& body) {
+int on_ranks(const RankOrNone& launched, const Invocation& invocation, const Parameters& deck,
+             const std::function<int(const RankOrNone&)>& body) {
     const int ranks = ranks_of(deck);
     if (launched && deck.is_given("device", "ranks") && ranks != launched->size())
         throw UsageError(fmt::format(
             "{0} = {1}: mpirun or srun has started {2} processes, each of which is a rank; start {1}, or set "
             "device.ranks = {2} (--ranks {2})",
             deck.where("device", "ranks"), ranks, launched->size()));
-    if (launched) require_same_deck(*launched, deck);
+    if (launched) require_same_words(*launched, invocation, deck);
     if (launched || ranks == 1) return body(launched);
     int status = 0;
     run_ranks(ranks, [&](const RankOrNone& rank) {

@@ -271,7 +271,7 @@ int run_asked(const Invocation& invocation, const RankOrNone& launched) {
     Beginning beginning;
     beginning.lock = std::move(task.lock);
     std::mutex building;  // problems may read files through HDF5 and print
-    return on_ranks(launched, resolved(task.asked), [&](const RankOrNone& rank) {
+    return on_ranks(launched, invocation, resolved(task.asked), [&](const RankOrNone& rank) {
         const Case a_case = [&] {
             const std::lock_guard lock(building);
             return task.build(invocation, rank);

@@ -94,6 +94,24 @@ class Mpi(ProcessesTest):
         done = self.under_mpirun(1, *words, "--threads", "1", ":", "-n", "1", PROGRAM, *words, "--threads", "2")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_processes_with_different_options_are_refused(self):
+        deck = self.write("deck.ini", TRANSPORT.format(cells="7 5 9", steps=1))
+        compare, bench = ("compare", deck, "--backend", "cpu", "--quiet"), ("bench", "solve", deck, "--backend", "cpu")
+        candidates = ("--preconditioners", "jacobi,none")
+        for words, first, other, told in ((compare, (*candidates, "--reps", "1"), (*candidates, "--reps", "2"), "--reps differs"),
+                                          (compare, candidates, ("--preconditioners", "none,jacobi"), "--preconditioners differs"),
+                                          (compare, candidates, (*candidates, "--fresh"), "--fresh differs"),
+                                          (bench, (), ("--repeats", "2"), "--repeats differs"),
+                                          (bench, (), (deck,), "the number of decks differs"),
+                                          (("run", deck), ("--backend", "cpu"), ("--backend", "cpu", "--restart"), "--restart differs")):
+            with self.subTest(told):
+                done = self.under_mpirun(1, *words, *first, ":", "-n", "1", PROGRAM, *words, *other)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertEqual(done.stderr.count("rank 1 has another command line than the first rank: " + told), 1, done.stderr)
+        # What the first process alone writes and prints may be asked of it alone.
+        done = self.under_mpirun(1, *compare, *candidates, "--json", "-", ":", "-n", "1", PROGRAM, *compare, *candidates)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_processes_that_mpi_does_not_join_are_refused(self):
         """Such as those that the mpirun of another MPI has started: each would run the deck alone."""
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
