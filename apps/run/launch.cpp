@@ -2,6 +2,7 @@
 #include "apps/run/launch.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <iterator>
@@ -14,7 +15,10 @@
 #include "apps/base/launched.hpp"
 #include "apps/run/build_case.hpp"
 #include "apps/run/mpi_ranks.hpp"
+#include "apps/run/ranks.hpp"
 #include "core/error.hpp"
+#include "core/ranks/cuts.hpp"
+#include "core/ranks/planned.hpp"
 #include "core/ranks/threads.hpp"
 
 namespace hyperplane {
@@ -84,6 +88,22 @@ void require_same_words(Communicator& ranks, const Invocation& invocation, const
     }
 }
 
+/// Refuses ranks before any thread is started where the deck says that there are too many of them.
+void refuse_too_many_threads(const Parameters& deck) {
+    const int ranks = ranks_of(deck), most = std::max(1024, 4 * omp_get_num_procs());
+    if (const std::vector<Index> cells = deck.integers("grid", "cells");
+        !has_general_matrix(deck) && (cells.size() == 1 || cells.size() == 3)) {
+        Grid grid;
+        grid.nx = int(cells.front()), grid.ny = int(cells[cells.size() / 2]), grid.nz = int(cells.back());
+        part_of(Context::cpu(1, std::make_shared<PlannedRank>(0, ranks)), Layout(LayoutKind::natural, grid, {1, 1}), 0);
+    }
+    if (ranks > most)
+        throw UsageError(
+            fmt::format("{} = {}: ranks that neither mpirun nor srun has started are threads of this process, which "
+                        "has at most {}; give fewer, or start them by mpirun or srun",
+                        deck.where("device", "ranks"), ranks, most));
+}
+
 }  // namespace
 
 int on_ranks(const RankOrNone& launched, const Invocation& invocation, const Parameters& deck,
@@ -96,6 +116,7 @@ int on_ranks(const RankOrNone& launched, const Invocation& invocation, const Par
             deck.where("device", "ranks"), ranks, launched->size()));
     if (launched) require_same_words(*launched, invocation, deck);
     if (launched || ranks == 1) return body(launched);
+    refuse_too_many_threads(deck);
     int status = 0;
     run_ranks(ranks, [&](const RankOrNone& rank) {
         const int mine = body(rank);

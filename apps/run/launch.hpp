@@ -25,7 +25,7 @@ int refuse_processes(const Verb& verb, bool json);
 
 /// Calls body(rank) on each of the ranks of a deck: on the launched processes, whose number device.ranks must be where
 /// it is given, and which must have the same deck and the same options; otherwise in as many threads as device.ranks
-/// says, or on one rank with none. The exit status of the first rank is returned, or,
+/// says, if the grid has as many planes, or on one rank with none. The exit status of the first rank is returned, or,
 /// on a launched process, its own. Throws UsageError.
 int on_ranks(const RankOrNone& launched, const Invocation& invocation, const Parameters& deck,
              const std::function<int(const RankOrNone&)>& body);
