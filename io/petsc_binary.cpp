@@ -41,11 +41,15 @@ int integer_bytes(std::string_view bytes, Index id) {
     return bytes.size() >= 8 && big_endian<std::int64_t, std::uint64_t>(bytes.data()) == id ? 8 : 0;
 }
 
-/// Whether bytes begin as the objects of PETSc do: with the number of a class, all of which lie close together.
+/// The number of the class of an object of PETSc that begins with these bytes, all of which lie close together; 0 if
+/// none does.
+Index class_of(std::string_view bytes) {
+    for (Index id = 1211211; id < 1211250; ++id)
+        if (integer_bytes(bytes, id) > 0) return id;
+    return 0;
+}
 bool begins_object(std::string_view bytes) {
-    const auto is_class = [](Index id) { return id > 1211210 && id < 1211250; };
-    return (bytes.size() >= 4 && is_class(big_endian<std::int32_t, std::uint32_t>(bytes.data()))) ||
-           (bytes.size() >= 8 && is_class(big_endian<std::int64_t, std::uint64_t>(bytes.data())));
+    return class_of(bytes) > 0;
 }
 
 /// Takes numbers from the beginning of the bytes that are left.
@@ -56,7 +60,8 @@ public:
     Reader(std::string_view bytes, std::size_t size, const std::string& file)
         : size_(size), rest_(bytes), file_(file) {}
 
-    [[noreturn]] void fail(const std::string& what) const { throw FileError(file_ + ": PETSc binary file: " + what); }
+    std::string text(const std::string& what) const { return file_ + ": PETSc binary file: " + what; }
+    [[noreturn]] void fail(const std::string& what) const { throw FileError(text(what)); }
     std::string_view rest() const { return rest_; }
 
     /// Throws unless `count` numbers of `bytes` bytes are left.
@@ -147,6 +152,27 @@ Head square_matrix_head(Reader& reader) {
         reader.fail(wrong);
     reader.check_room(head.rows, head.integers, "rows");
     return head;
+}
+
+/// Looks at what follows a matrix. Vectors may, such as its right-hand side. Throws if another matrix does, since
+/// nothing says which of them is meant. Returns a warning about another object, of which it is not known where it ends.
+std::string warning_about_rest(Reader reader) {
+    while (const int integers = integer_bytes(reader.rest(), vector_class)) {
+        reader.integer(integers, "numbers");
+        const Index size = reader.integer(integers, "values");
+        if (size < 0) reader.fail(fmt::format("{} is no size of a vector", size));
+        reader.check_values(size, 0, "values");
+        reader.skip(size, 8);
+        reader.check_end_of("vector", size);
+    }
+    if (reader.rest().empty()) return "";
+    if (integer_bytes(reader.rest(), matrix_class) > 0)
+        reader.fail(
+            "it holds a second matrix, and nothing says which of them is meant; write each to a file of its own");
+    return reader.text(
+        fmt::format("an object of PETSc that is neither matrix nor vector, of class {}, follows the matrix; it is not "
+                    "read, nor is what follows it",
+                    class_of(reader.rest())));
 }
 
 /// Sorts the entries of a row by column; throws if a column is there twice.
@@ -244,10 +270,13 @@ InputMatrix parse_petsc_matrix(std::string_view bytes, const std::string& file) 
                 reader.fail(fmt::format("row {}, column {}: the value is not finite", row + 1,
                                         csr.column[std::size_t(at)] + 1));
     reader.check_end_of("matrix", head.nonzeros);
+    InputMatrix input;
+    if (std::string text = warning_about_rest(reader); !text.empty()) input.warnings.push_back(std::move(text));
     std::vector<std::pair<Index, double>> scratch;
     for (Index row = 0; row < head.rows; ++row) sort_entries(reader, csr, row, scratch);
     check_empty_rows(csr, file);
-    return {std::move(csr), false};
+    input.csr = std::move(csr);
+    return input;
 }
 
 std::vector<double> parse_petsc_vector(std::string_view bytes, const std::string& file) {

@@ -268,7 +268,7 @@ std::unique_ptr<Problem> create_matrix(const Parameters& parameters, const Conte
     auto made = in_blocks(context.host(), input.csr, dof ? *dof : found_block_size(input.csr),
                           parameters.where("problem", "file"), matrix_label);
     const bool symmetric = equals_transpose(*made);
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings = input.warnings;
     if (std::string text = zeros_warning(input.csr); !text.empty()) warnings.push_back(std::move(text));
     took("blocks");
     return std::make_unique<FileMatrix>(context, std::move(made), symmetric,

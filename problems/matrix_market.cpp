@@ -126,12 +126,16 @@ std::string warning_about_rows(const CsrMatrix& csr) {
 class FileSystem final : public Problem {
 public:
     /// `rhs` is in natural order, dof fastest; if it is empty, b = A 1.
-    FileSystem(const Context& context, SystemShape shape, const CsrMatrix& csr, const std::vector<double>& rhs)
+    FileSystem(const Context& context, SystemShape shape, const CsrMatrix& csr, const std::vector<double>& rhs,
+               std::vector<std::string> warnings)
         : Problem(std::move(shape)),
           matrix_(held_matrix(context, shape_, csr)),
           rhs_(held_rhs(context, csr, rhs)),
           solution_is_one_(rhs.empty()),
-          warning_(rhs.empty() ? warning_about_rows(csr) : "") {}
+          warnings_(std::move(warnings)) {
+        if (std::string text = rhs.empty() ? warning_about_rows(csr) : ""; !text.empty())
+            warnings_.push_back(std::move(text));
+    }
 
     void initial_state(Vector& u) const override { set_zero(u); }
     void residual(const Vector& u, const TimeLevel&, Vector& f) const override {
@@ -150,16 +154,13 @@ public:
         return error_norms(u, shape_.grid, [](Int3) { return 1.0; });
     }
     std::vector<std::string> error_names() const override { return names_of_error_norms(solution_is_one_); }
-    std::vector<std::string> warnings() const override {
-        if (warning_.empty()) return {};
-        return {warning_};
-    }
+    std::vector<std::string> warnings() const override { return warnings_; }
 
 private:
     StructMatrix matrix_;  ///< natural layout
     Buffer<double> rhs_;   ///< natural order, dof fastest
     bool solution_is_one_;
-    std::string warning_;  ///< about b = A 1; empty if there is none
+    std::vector<std::string> warnings_;  ///< about the file and b = A 1
 };
 
 }  // namespace
@@ -212,7 +213,8 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
     const Domain domain = make_domain(parameters, Centring::cell);
     const int dof = int(parameters.integer("problem", "dof"));
     const std::string& file = parameters.text("problem", "matrix");
-    const CsrMatrix csr = read_input_matrix(parameters, "matrix", files).csr;
+    const InputMatrix input = read_input_matrix(parameters, "matrix", files);
+    const CsrMatrix& csr = input.csr;
     const Grid& grid = domain.grid;
     if (csr.rows != grid.points() * dof)
         throw UsageError(
@@ -230,7 +232,7 @@ std::unique_ptr<Problem> create_matrix_market(const Parameters& parameters, cons
                       .components = {},
                       .unsymmetric_entry = unsymmetric_text(csr)};
     for (int c = 0; c < dof; ++c) shape.components.push_back(dof == 1 ? "u" : fmt::format("u{}", c));
-    return std::make_unique<FileSystem>(context, std::move(shape), csr, rhs);
+    return std::make_unique<FileSystem>(context, std::move(shape), csr, rhs, input.warnings);
 }
 
 }  // namespace hyperplane

@@ -36,6 +36,7 @@ struct InputMatrix {
     std::optional<RepeatedEntry> repeated = std::nullopt;  ///< the first entry that was added up with others
     std::optional<DeclaredBlock> block = std::nullopt;     ///< of a PETSc file with one that names a block size
     bool each_once = false;                                ///< its format gives no entry twice, as PETSc's
+    std::vector<std::string> warnings = {};                ///< what of the file is not in the matrix, or not as it is
 };
 
 /// What the entries of a matrix file mean.

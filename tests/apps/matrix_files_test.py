@@ -58,6 +58,20 @@ class MatrixFiles(MatrixTest):
         counts = {self.solve(file)["iterations"] for file in ("a.mtx.gz", "a.petsc")}
         self.assertEqual(counts, {1})  # ILU(0) of a tridiagonal matrix is exact
 
+    def test_a_second_matrix_is_refused_and_other_objects_are_told(self):
+        self.petsc_file("a.petsc", tridiagonal(40), 40)
+        matrix = (self.folder / "a.petsc").read_bytes()
+        vector = struct.pack(">2i", 1211214, 40) + struct.pack(">40d", *range(40))
+        deck = self.write("a.ini", DECK.format(file="a.petsc"))
+        for between in (b"", vector):
+            (self.folder / "a.petsc").write_bytes(matrix + between + matrix)
+            for verb in ("run", "export"):
+                self.expect(7, verb, deck, says="a.petsc: PETSc binary file: it holds a second matrix, and nothing says which of them is meant")
+            (self.folder / "a.petsc").write_bytes(matrix + between + struct.pack(">3i", 1211218, 1, 0))
+            self.expect(0, "run", deck, "--force", says="of class 1211218, follows the matrix; it is not read, nor is what follows it")
+        (self.folder / "a.petsc").write_bytes(matrix + vector)
+        self.assertNotIn("follows the matrix", self.expect(0, "run", deck, "--force").stderr)
+
     def test_right_hand_sides(self):
         self.write("a.mtx", coordinate(30, tridiagonal(30)))
         self.write("b.mtx", "%%MatrixMarket matrix array real general\n30 1\n" + "2\n" * 30)

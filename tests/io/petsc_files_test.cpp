@@ -186,8 +186,20 @@ TEST(PetscFiles, OtherObjectsMayFollow) {
     const std::string index_set = PetscBytes(4).integers({1211218, 1, 0}).bytes,
                       vector = PetscBytes(4).integers({1211214, 2}).reals({3, 4}).bytes;
     const std::string matrix = PetscBytes(4).integers({1211216, 2, 2, 2, 1, 1, 0, 1}).reals({1, 2}).bytes;
-    EXPECT_EQ(parse_petsc_matrix(matrix + index_set, "a").csr.value, (Values{1, 2}));
-    EXPECT_EQ(parse_petsc_matrix(matrix + vector, "a").csr.value, (Values{1, 2}));
+    EXPECT_EQ(parse_petsc_matrix(matrix + vector + vector, "a").csr.value, (Values{1, 2}));
+    EXPECT_TRUE(parse_petsc_matrix(matrix + vector + vector, "a").warnings.empty());
+    for (const std::string& between : {std::string(), vector}) {
+        const InputMatrix found = parse_petsc_matrix(matrix + between + index_set + matrix, "a");
+        EXPECT_EQ(found.csr.value, (Values{1, 2}));
+        EXPECT_EQ(found.warnings, std::vector<std::string>{
+                                      "a: PETSc binary file: an object of PETSc that is neither matrix nor vector, "
+                                      "of class 1211218, follows the matrix; it is not read, nor is what follows "
+                                      "it"});
+        EXPECT_EQ(error_of([&] { parse_petsc_matrix(matrix + between + matrix, "a"); }),
+                  "a: PETSc binary file: it holds a second matrix, and nothing says which of them is meant; write each "
+                  "to a file of its own");
+    }
+    EXPECT_NE(error_of([&] { parse_petsc_matrix(matrix + vector.substr(0, 12), "a"); }), "");
     EXPECT_EQ(parse_petsc_vector(matrix + vector + vector, "a"), (Values{3, 4}));
     EXPECT_EQ(parse_petsc_vector(vector + matrix, "a"), (Values{3, 4}));
 }
