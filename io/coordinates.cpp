@@ -83,6 +83,7 @@ public:
                 refused = line;
                 entry = entry_of(careful, *words);
                 refused = 0;
+                if (format_.integer) count_rounded(careful, *words, entry);
             }
             if (entry.column > entry.row && above == 0) above = line;
             if (entry.column < entry.row && below == 0) below = line;
@@ -99,6 +100,8 @@ public:
 
     Index above = 0, below = 0;
     Index refused = 0;  ///< the line of an entry that cannot be accepted
+    Index rounded = 0;  ///< this and the next as Coordinates has them
+    std::string first_rounded;
 
 private:
     static constexpr Index longest_plain = 256;  // bytes
@@ -129,13 +132,26 @@ private:
         while (at < end && is_space(*at)) ++at;
         const auto [after, error] = decimal::read(at, end, entry.value);
         if (error != std::errc{} || !std::isfinite(entry.value)) return nullptr;
-        if (format_.integer && entry.value != std::floor(entry.value)) return nullptr;
+        if (format_.integer && (entry.value != std::floor(entry.value) || may_be_rounded(entry.value))) return nullptr;
         for (at = after; at < end && *at != '\n'; ++at)
             if (!is_space(*at)) return nullptr;
         --entry.row, --entry.column;
         const bool inside =
             entry.row >= 0 && entry.row < matrix_.rows && entry.column >= 0 && entry.column < matrix_.columns;
         return inside && allowed(entry) && at - begin <= longest_plain ? std::min(at + 1, end) : nullptr;
+    }
+    /// Whether integers next to this one have the same double.
+    static bool may_be_rounded(double value) { return std::abs(value) >= 0x1p53; }
+    /// Counts an entry whose value is an integer of so many digits that its double is another number.
+    void count_rounded(const Lines& lines, const std::vector<std::string_view>& words, const Entry& entry) {
+        std::string_view digits = words.back();
+        if (!may_be_rounded(entry.value) || digits.find_first_not_of("+-0123456789") != digits.npos) return;
+        digits.remove_prefix(std::min(digits.find_first_not_of("+-0"), digits.size()));
+        const std::string taken = fmt::format("{:.0f}", std::abs(entry.value));
+        if (digits == taken || ++rounded > 1) return;
+        first_rounded = fmt::format("{}:{}: row {}, column {}: no number of double precision is {}, and {}{} is taken",
+                                    file_, lines.number(), entry.row + 1, entry.column + 1, printable(words.back()),
+                                    entry.value < 0.0 ? "-" : "", taken);
     }
     bool allowed(const Entry& entry) const {
         if (format_.symmetry == Symmetry::general) return true;
@@ -175,6 +191,8 @@ struct Piece {
     Index above = 0, below = 0;
     std::exception_ptr error;
     Index refused = 0;  ///< the line of an entry that was the error
+    Index rounded = 0;  ///< this and the next as Coordinates has them
+    std::string first_rounded;
 };
 
 void read_piece(Piece& piece, EntryReader reader) {
@@ -190,6 +208,7 @@ void read_piece(Piece& piece, EntryReader reader) {
     }
     piece.above = reader.above, piece.below = reader.below;
     piece.refused = reader.refused;
+    piece.rounded = reader.rounded, piece.first_rounded = std::move(reader.first_rounded);
 }
 
 /// Adds up entries that are side by side and have the same column, and returns the first place of such entries.
@@ -317,6 +336,8 @@ void read_entries(const Lines& lines, Index announced, EntryFormat format, int t
         left -= read;
         if (matrix.above == 0) matrix.above = piece.above;
         if (matrix.below == 0) matrix.below = piece.below;
+        if (matrix.rounded == 0) matrix.first_rounded = std::move(piece.first_rounded);
+        matrix.rounded += piece.rounded;
         matrix.pieces.push_back(std::move(piece.read));
     }
     if (left > 0)

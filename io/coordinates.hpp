@@ -55,6 +55,8 @@ struct Coordinates {
     Index rows = 0, columns = 0;
     std::vector<EntryPiece> pieces;  ///< in the order of the file
     Index above = 0, below = 0;      ///< lines of the first entries above and below the diagonal; 0: none
+    Index rounded = 0;               ///< entries of a file of integers whose values are no doubles
+    std::string first_rounded = {};  ///< the first of them, as a message tells it
 };
 
 /// Bytes of the shortest entry: "1 1\n", "1 1 1\n".

@@ -141,6 +141,11 @@ InputMatrix parse_matrix_market(std::string_view text, const std::string& file, 
     InputMatrix input;
     std::optional<EntryPlace> repeated;
     input.csr = compress(matrix, meant, threads, file, repeated);
+    if (matrix.rounded > 0)
+        input.warnings.push_back(fmt::format(
+            "{}{}; the system is that of the rounded numbers: where their last digits matter, it cannot be solved in "
+            "double precision",
+            matrix.first_rounded, matrix.rounded > 1 ? fmt::format(" (one of {} such entries)", matrix.rounded) : ""));
     if (repeated) input.repeated = repeated_entry(matrix, meant, *repeated);
     check_empty_rows(input.csr, file);
     input.declared_symmetric = symmetric;

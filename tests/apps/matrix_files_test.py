@@ -72,6 +72,23 @@ class MatrixFiles(MatrixTest):
         (self.folder / "a.petsc").write_bytes(matrix + vector)
         self.assertNotIn("follows the matrix", self.expect(0, "run", deck, "--force").stderr)
 
+    def test_integers_that_no_double_holds_are_told_once(self):
+        """The nearest double is taken, whose last digits are others."""
+        values = {(2, 2): 2 ** 53, (3, 3): 2 ** 53 + 1, (4, 3): -(10 ** 30 + 1), (4, 4): 3 * 2 ** 60, (5, 5): 2 ** 63 - 1, (1, 1): 7}
+        text = coordinate(5, [(i, j, v) for (i, j), v in sorted(values.items())]).replace(" real ", " integer ")
+        self.write("a.mtx", text)
+        line = 1 + text.split("\n").index(f"3 3 {2 ** 53 + 1}")
+        for deck in (DECK.format(file="a.mtx"), "[problem]\nname = matrix_market\nmatrix = a.mtx\n[grid]\ncells = 5 1 1\n[solver]\nname = gmres\n"):
+            said = self.expect(0, "run", self.write("a.ini", deck), "--quiet", "--force").stderr
+            self.assertIn(f"a.mtx:{line}: row 3, column 3: no number of double precision is 9007199254740993, and 9007199254740992 is "
+                          "taken (one of 3 such entries)", said)
+            self.assertEqual(said.count("double precision is"), 1, said)
+        self.assertIn("a.mtx:", self.expect(0, "check", "a.ini").stderr)
+        for exact in (text.replace(str(2 ** 53 + 1), str(2 ** 53 + 2)).replace(str(10 ** 30 + 1), str(2 ** 80)).replace(str(2 ** 63 - 1), "+0018"),
+                      text.replace(" integer ", " real ")):
+            self.write("a.mtx", exact)
+            self.assertNotIn("double precision is", self.expect(0, "run", "a.ini", "--quiet", "--force").stderr)
+
     def test_right_hand_sides(self):
         self.write("a.mtx", coordinate(30, tridiagonal(30)))
         self.write("b.mtx", "%%MatrixMarket matrix array real general\n30 1\n" + "2\n" * 30)
