@@ -7,6 +7,7 @@
 
 #include "apps/base/log.hpp"
 #include "apps/compare/compare.hpp"
+#include "apps/run/dropped_couplings.hpp"
 #include "apps/run/kernels.hpp"
 #include "apps/run/memory_demand.hpp"
 #include "apps/run/shared_memory.hpp"
@@ -159,6 +160,7 @@ void Comparison::describe_built(std::size_t at, const Case& a_case) {
     Trial& trial = trials_[at];
     trial.layout = a_case.space.name();
     trial.varies = a_case.plan.traits.varies;
+    trial.dropped = dropped_couplings(a_case);
     trial.preparation = a_case.problem->preparation();
     trial.pattern = a_case.shape().statistics();
     trial.given_pattern = a_case.shape().given_statistics();

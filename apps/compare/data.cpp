@@ -12,6 +12,7 @@
 #include "apps/compare/text.hpp"
 #include "apps/deck/identity.hpp"
 #include "apps/deck/named_deck.hpp"
+#include "apps/run/dropped_couplings.hpp"
 #include "apps/run/fingerprint.hpp"
 #include "apps/run/preparation.hpp"
 #include "apps/run/verdict.hpp"
@@ -134,6 +135,7 @@ RecordData record_of(const Trial& trial, const Candidate& candidate, const Compa
                             .pattern = trial.pattern,
                             .given_pattern = trial.given_pattern});
     const ExitCode code = trial.tried ? trial.code : ExitCode::checkpointed;
+    if (!trial.dropped.empty()) record.environment[dropped_couplings_item] = trial.dropped;
     record.status = status_of(code);
     record.exit_code = int(code);
     record.parts.back().ended = record.status;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "apps/run/case.hpp"
+#include "apps/run/dropped_couplings.hpp"
 #include "apps/run/fingerprint.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/pay_off.hpp"
@@ -133,6 +134,15 @@ std::string preparations(const ComparisonData& c) {
             !text.empty())
             many.add(text, c.rows[at].name);
     return groups.text("before") + many.text("before");
+}
+
+/// What candidates with scope = rank leave out.
+std::string dropped(const ComparisonData& c) {
+    Grouped groups;
+    for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)
+        if (const std::string text = dropped_couplings(c.records[at]); !text.empty())
+            groups.add(fmt::format("couplings between ranks (scope = rank), {}", text), c.rows[at].name);
+    return groups.text("dropped");
 }
 
 /// The set-up of a candidate with what came before its first system, and its solve.
@@ -273,8 +283,8 @@ std::string comparison_text(const ComparisonData& c, bool bold, bool all) {
                                  c.rows.size(), c.turns_done, c.system.count("turns") ? c.system.at("turns") : "?"));
     else if (c.best.empty())
         text += item("best", "none: no candidate converged");
-    if (!shortened) return text + preparations(c) + solves_that_pay(c) + remarks(c) + c.recommendation;
-    return text + preparations(c) + counts_of_remarks(c) + c.recommendation +
+    if (!shortened) return text + preparations(c) + dropped(c) + solves_that_pay(c) + remarks(c) + c.recommendation;
+    return text + preparations(c) + dropped(c) + counts_of_remarks(c) + c.recommendation +
            item("", fmt::format("--all lists {}each reason", c.rows.size() > rows_on_a_screen
                                                                  ? fmt::format("all {} candidates and ", c.rows.size())
                                                                  : ""));
@@ -298,8 +308,10 @@ nlohmann::json comparison_json(const ComparisonData& c) {
     for (std::size_t at = 0; at < c.rows.size(); ++at) {
         json["candidates"].push_back(row_json(c.rows[at]));
         if (const auto solves = solves_to_pay_off(c, at)) json["candidates"].back()["pays_off_from_solves"] = *solves;
-        if (at < c.records.size() && c.records[at].pattern)
-            json["candidates"].back()["pattern"] = to_json(*c.records[at].pattern);
+        if (at >= c.records.size()) continue;
+        if (const std::string text = dropped_couplings(c.records[at]); !text.empty())
+            json["candidates"].back()["dropped_couplings"] = text;
+        if (c.records[at].pattern) json["candidates"].back()["pattern"] = to_json(*c.records[at].pattern);
     }
     for (const LeftOut& pair : c.left_out) json["left_out"].push_back({{"name", pair.name}, {"reason", pair.reason}});
     return json;

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "apps/base/backend.hpp"
+#include "apps/run/dropped_couplings.hpp"
 #include "apps/run/part_times.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
@@ -130,6 +131,8 @@ std::string info_text(const RecordData& record, bool all) {
                                                   bandwidth_text(*record.given_pattern)));
     text += info_line("method", fmt::format("{} with {}, {} layout", value_of(values, "solver.name"),
                                             value_of(values, "preconditioner.name"), record.layout));
+    if (const std::string dropped = dropped_couplings(record); !dropped.empty())
+        text += info_line("couplings", fmt::format("between ranks are dropped (scope = rank): {}", dropped));
     if (!record.overrides.empty()) text += info_line("--set", fmt::format("{}", fmt::join(record.overrides, ", ")));
     for (const std::string& changed : changes_of_parts(record.parts)) text += info_line("other keys", changed);
     text += info_line("ended", record.message.empty() ? record.status : record.message);

@@ -88,6 +88,8 @@ def summary(records, pays_off=()):
         ("grid", lambda record: f"{record.grid}, {record.stencil}" + (f", {record.dof} DoF" * (record.dof > 1))),
         ("unknowns", lambda record: f"{record.unknowns:,}"),
         ("method", lambda record: record.method),
+        *([("couplings between ranks dropped", lambda record: record.environment.get("dropped_couplings", "none"))]
+          if any("dropped_couplings" in record.environment for record in records) else []),
         ("ended", lambda record: record.ended or "none"),
         ("solves", lambda record: len(record.solves)),
         ("iterations", lambda record: record.iterations),

@@ -25,6 +25,7 @@
 #include "apps/run/advice.hpp"
 #include "apps/run/beginning.hpp"
 #include "apps/run/build_case.hpp"
+#include "apps/run/dropped_couplings.hpp"
 #include "apps/run/estimate.hpp"
 #include "apps/run/expectations.hpp"
 #include "apps/run/fields.hpp"
@@ -211,6 +212,8 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
     std::optional<Continued> before = beginning.find(a_case, invocation);
     RecordHeader header = header_of(a_case);
     header.environment.insert(labels.begin(), labels.end());
+    if (const std::string dropped = dropped_couplings(a_case); !dropped.empty())
+        header.environment[dropped_couplings_item] = dropped;
     if (!is_first_rank(a_case.context)) {
         RecordWriter none = RecordWriter::in_memory(header);
         return int(compute(a_case, none, Progress::Style::none, std::move(before)).code);

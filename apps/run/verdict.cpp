@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/verdict.hpp"
+#include "apps/run/dropped_couplings.hpp"
 
 #include <fmt/format.h>
 
@@ -76,9 +77,12 @@ std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
 
 /// What the ranks of a run leave out of the preconditioner; empty if nothing.
 std::string scope_text(const Case& a_case) {
-    if (!a_case.plan.traits.drops_couplings) return "";
-    return "; couplings between ranks are dropped (scope = rank), which costs iterations: one rank or scope = global "
-           "says how many";
+    const std::string dropped = dropped_couplings(a_case);
+    if (dropped.empty()) return "";
+    return fmt::format(
+        "; couplings between ranks are dropped (scope = rank), {}, which costs iterations: one rank or scope = global "
+        "says how many",
+        dropped);
 }
 
 /// Whose memory is told on several ranks.
@@ -216,6 +220,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     if (shape.pattern) json["pattern"] = to_json(*shape.statistics());
     if (shape.order()) json["given_pattern"] = to_json(*shape.given_statistics());
     for (const auto& [name, seconds] : a_case.problem->preparation()) json["preparation"][name] = seconds;
+    if (const std::string dropped = dropped_couplings(a_case); !dropped.empty()) json["dropped_couplings"] = dropped;
     if (const std::string way = a_case.preconditioner->solve_way(); !way.empty()) json["triangular_solves"] = way;
     if (const auto iterations = preparation_in_iterations(outcome.timers.rows(), costs.per_iteration()))
         json["preparation_in_iterations"] = *iterations;

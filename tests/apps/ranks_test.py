@@ -192,9 +192,19 @@ class Ranks(ProgramTest):
             count[scope] = int(re.search(r"^iterations +(\d+)", done.stdout, re.M).group(1))
             self.assertEqual("couplings between ranks are dropped" in done.stdout, scope == "rank", done.stdout)
         self.assertGreater(count["rank"], count["global"])
+        # Of star7 on 15 x 15 x 16 points three cuts divide 2 x 225 entries each.
+        dropped = "1350 of the matrix's 23790 entries"
+        self.assertIn(f"are dropped (scope = rank), {dropped}, which costs iterations", done.stdout)
+        self.assertEqual(self.record("rank.h5")["environment"]["dropped_couplings"], dropped)
+        self.assertNotIn("dropped_couplings", self.record("global.h5")["environment"])
+        self.assertIn(f"between ranks are dropped (scope = rank): {dropped}\n", self.expect(0, "info", "rank.h5").stdout)
+        self.assertNotIn("dropped", self.expect(0, "info", "global.h5").stdout)
+        self.expect(0, "report", "global.h5", "rank.h5", "-o", "page.html")
+        page = (self.folder / "page.html").read_text()
+        self.assertIsNotNone(re.search("couplings between ranks dropped</th>.{,40}none.{,60}1350 of the matrix", page))
         smoothed = self.run_ranks(deck, 4, "smoothed.h5", "--set", "preconditioner.name=multigrid", "--set", "smoother.scope=rank")
         self.assertEqual(smoothed.returncode, 0, smoothed.stderr)
-        self.assertIn("couplings between ranks are dropped", smoothed.stdout)
+        self.assertIn(f"couplings between ranks are dropped (scope = rank), {dropped}", smoothed.stdout)
         for ranks, periodic in ((4, "z"), (1, "none")):  # every rank has all grids as a whole
             whole = self.run_ranks(deck, ranks, "whole.h5", "--force", "--set", "preconditioner.name=multigrid", "--set",
                                    "smoother.scope=rank", "--set", f"grid.periodic={periodic}")
@@ -236,6 +246,17 @@ class Ranks(ProgramTest):
         tables = self.compared_on_one_and_three_ranks(
             deck, "struct_ilu,multicolor,subdomain_ildu0:subdomain=7 5 2,multigrid")
         self.assertEqual(tables[1]["system"]["device"], "cpu, 3 ranks of 1 thread")
+
+    def test_comparison_tells_what_is_dropped_of_couplings(self):
+        deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
+        words = ("compare", deck, "--preconditioners", "struct_ilu,struct_ilu:scope=rank", "--ranks", "3", "--backend", "cpu", "--threads",
+                 "1", "--reps", "1", "--quiet")
+        told = "couplings between ranks (scope = rank), 140 of the matrix's 1919 entries"
+        self.assertIn(f"dropped       cg+struct_ilu:scope=rank: {told}\n", self.expect(0, *words).stdout)
+        self.assertIn(told, self.expect(0, "info", "deck_compare.h5").stdout)
+        table = json.loads(self.expect(0, *words, "--json", "-").stdout)["candidates"]
+        self.assertEqual({row["preconditioner"]: row.get("dropped_couplings") for row in table},
+                         {"struct_ilu": None, "struct_ilu:scope=rank": "140 of the matrix's 1919 entries"})
 
     def test_comparison_leaves_out_alone_what_its_grid_cannot_be_cut_for(self):
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))  # as one subdomain, by default
