@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/run/verdict.hpp"
-#include "apps/run/dropped_couplings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/run/dropped_couplings.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
 #include "core/counted.hpp"
