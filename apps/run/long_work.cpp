@@ -26,7 +26,8 @@ void LongWork::in_the_log(const std::string& text) {
     logging::info("{}", text);
 }
 
-LongWork::LongWork(std::string what, Say say, Pace pace) : what_(std::move(what)), say_(std::move(say)), pace_(pace) {
+LongWork::LongWork(std::string what, Say say, Pace pace, std::function<void()> at_scopes)
+    : what_(std::move(what)), say_(std::move(say)), pace_(pace), at_scopes_(std::move(at_scopes)) {
     sigset_t all, before;  // signals go to the main thread
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -47,6 +48,7 @@ LongWork::~LongWork() {
 }
 
 void LongWork::begin(const char* name) {
+    if (at_scopes_) at_scopes_();
     const std::lock_guard guard(mutex_);
     open_.emplace_back(name);
 }
@@ -79,9 +81,9 @@ std::string LongWork::line() const {
                        duration_text(elapsed.count()));
 }
 
-LongWorkOf::LongWorkOf(const Context& context, std::string what, LongWork::Say say)
+LongWorkOf::LongWorkOf(const Context& context, std::string what, LongWork::Say say, std::function<void()> at_scopes)
     : context_(context),
-      work_(std::move(what), std::move(say)),
+      work_(std::move(what), std::move(say), LongWork::Pace::usual(), std::move(at_scopes)),
       observed_(context.backend() == Backend::cpu && !context.profile()) {
     if (observed_) context_.set_profile(std::make_shared<Profile>(work_));
 }

@@ -33,7 +33,8 @@ public:
     };
 
     /// The work begins now and lasts as long as this object.
-    explicit LongWork(std::string what, Say say = in_the_log, Pace pace = Pace::usual());
+    explicit LongWork(std::string what, Say say = in_the_log, Pace pace = Pace::usual(),
+                      std::function<void()> at_scopes = {});
     ~LongWork() override;
     LongWork(const LongWork&) = delete;
     LongWork& operator=(const LongWork&) = delete;
@@ -50,6 +51,7 @@ private:
     std::string what_;
     Say say_;
     Pace pace_;
+    std::function<void()> at_scopes_;
     Clock::time_point began_ = Clock::now();
     std::vector<std::string> open_;  ///< names of the scopes, the innermost last
     bool over_ = false;
@@ -61,7 +63,8 @@ private:
 /// Long work whose scopes in a context are told, too: on a CPU, unless the context has a profile that measures them.
 class LongWorkOf {
 public:
-    LongWorkOf(const Context& context, std::string what, LongWork::Say say);
+    /// `at_scopes` is called where such a scope begins, and may throw to end the work there.
+    LongWorkOf(const Context& context, std::string what, LongWork::Say say, std::function<void()> at_scopes = {});
     ~LongWorkOf();
     LongWorkOf(const LongWorkOf&) = delete;
     LongWorkOf& operator=(const LongWorkOf&) = delete;

@@ -32,6 +32,9 @@
 namespace hyperplane {
 namespace {
 
+/// A signal has come before a linear solve began, in which it would have been seen.
+struct StoppedInSetup {};
+
 constexpr Index most_warnings = 5;  // of steps that are repeated; the others are counted
 
 }  // namespace
@@ -244,7 +247,11 @@ bool Simulation::attempt() {
 bool Simulation::solve_step(const TimeLevel& level, StepRow& row) {
     while (newton_->going()) {
         if (stop_signal(case_.context)) return preempt(true), false;
-        newton_step(level, row);
+        try {
+            newton_step(level, row);
+        } catch (const StoppedInSetup&) {  // nothing that the state has was changed
+            return preempt(true), false;
+        }
         if (!newton_->going() && newton_->reason() == NewtonReason::interrupted) return preempt(true), false;
     }
     row.newton_steps = newton_->taken();
@@ -257,10 +264,16 @@ NewtonStep Simulation::newton_step(const TimeLevel& level, const StepRow& row) {
     const March march = march_at(row);
     std::optional<LongWorkOf> before_solve;
     if (has_large_setup(case_) && is_first_rank(case_.context))
-        before_solve.emplace(case_.context, setup_text(case_), [this](const std::string& text) {
-            solves_.end_line();  // of the progress, which rests meanwhile
-            logging::info("{}", text);
-        });
+        before_solve.emplace(
+            case_.context, setup_text(case_),
+            [this](const std::string& text) {
+                solves_.end_line();  // of the progress, which rests meanwhile
+                logging::info("{}", text);
+            },
+            [this] {
+                // Several ranks would have to agree, and their scopes may differ.
+                if (!case_.context.ranks() && stop_signal() != 0) throw StoppedInSetup();
+            });
     NewtonStep done = newton_->step(u_, level, [&](const Newton::LinearTask& task) {
         before_solve.reset();
         return solves_.solve(task, march);

@@ -48,6 +48,24 @@ class Preemption(ProgramTest):
                 self.assertGreater(stops, 1)
                 self.expect_the_same(whole)
 
+    def test_a_long_set_up_is_stopped_between_its_parts(self):
+        """Before any linear solve has begun; so large a general matrix has a set-up that may take long."""
+        for steps, text in ((0, POISSON.format(cells="50 50 41")), (2, TRANSPORT.format(cells="50 50 41", steps=2))):
+            deck = self.write("a.ini", text + "[matrix]\nformat = general\n[preconditioner]\nname = par_ilut\nrounds = 2\n"
+                                              "[output]\nfields = true\n")
+            whole = self.whole(deck)
+            for look in (5, 8):
+                self.preempt(deck, signal.SIGTERM, look)
+                record = self.record("a.h5")
+                self.assertEqual((record["status"], record["exit_code"], len(record["solves"])), ("preempted", 75, 0))
+                self.expect(0, "run", deck, says="going on from step 1")
+                self.expect_the_same(whole)
+            if steps:  # each step has a set-up
+                for look in (18, 22, 26, 30):
+                    self.preempt(deck, signal.SIGTERM, look)
+                    self.expect(0, "run", deck, says="going on from step")
+                    self.expect_the_same(whole)
+
     def test_time_steps_go_on_where_they_stopped(self):
         deck = self.write("a.ini", TRANSPORT.format(cells=13, steps=10) + "[output]\nfields = true\n")
         whole = self.whole(deck)
