@@ -17,7 +17,7 @@ import sys
 from sharing import may_share
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM_TESTS = [HERE.parent / "apps" / f"device{kind}_test.py" for kind in ("", "_ranks", "_processes", "_hosts")]
+PROGRAM_TESTS = [HERE.parent / "apps" / f"device{kind}_test.py" for kind in ("", "_ranks", "_ranks_general", "_processes", "_hosts")]
 PYTHON_TESTS = [HERE.parent / "library/python_device_test.py"]  # of the module of Python
 OF_HOSTS = "*Ranks*OnDevice*:*OnDevice*Ranks*"  # once more as ranks of several hosts, in the rooms that have such tests
 ROOMS_OF_HOSTS = ("core", "precond")

@@ -22,6 +22,7 @@ os.environ.setdefault("HYPERPLANE", "")  # the program's tests look for it when 
 import catalogue  # noqa: E402
 import device_hosts_test as hosts  # noqa: E402
 import device_processes_test as processes  # noqa: E402
+import device_ranks_general_test as ranks_general  # noqa: E402
 import device_ranks_test as ranks  # noqa: E402
 import run_all  # noqa: E402
 import runner  # noqa: E402
@@ -30,7 +31,7 @@ from sharing import may_share  # noqa: E402
 
 class Catalogue(unittest.TestCase):
     def test_the_programs_tests_are_called_by_their_own_class(self):
-        for module in (hosts, processes, ranks):
+        for module in (hosts, processes, ranks, ranks_general):
             found = unittest.defaultTestLoader.loadTestsFromModule(module)
             there = {".".join(test.id().split(".")[-2:]) for suite in found for test in suite}
             self.assertEqual(set(catalogue.unittests(pathlib.Path(module.__file__))), there)
