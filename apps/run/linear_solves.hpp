@@ -44,9 +44,11 @@ public:
     const SolverItems& state() const { return state_; }
     /// The residuals of the latest solve.
     const std::vector<HistoryEntry>& history() const { return history_; }
-    /// Seconds of the current or stopped solve, with those of earlier runs, also where this run has not begun to go on
-    /// with it; 0 between solves.
-    double setup_so_far() const { return setup_before_ + setup_so_far_; }
+    /// Seconds of the current or stopped solve, with those of earlier runs and of set-ups after which none began; 0
+    /// between solves.
+    double setup_so_far() const {
+        return setup_before_ + setup_so_far_ + outcome_.timers.seconds("setup") - setup_seen_;
+    }
     double solve_so_far() const { return solve_before_ + solve_so_far_; }
 
 private:

@@ -99,6 +99,18 @@ class Costs(ProgramTest):
             self.assertEqual(len(record["parts"]), 5)
             self.expect_one_source(record, answer)
 
+    def test_a_part_that_is_stopped_in_a_long_set_up(self):
+        deck = self.write("a.ini", POISSON.format(cells="50 50 41") + "[matrix]\nformat = general\n"
+                                   "[preconditioner]\nname = par_ilut\nrounds = 2\n")
+        self.expect(75, "run", deck, "--quiet", stop_at=8)
+        before = self.record("a.h5")
+        self.assertEqual(before["solves"], [])
+        self.assertGreater(self.timers(before)["setup"]["seconds"], 0.0)
+        answer = self.run_json(0, "run", deck)
+        record = self.record("a.h5")
+        self.expect_one_source(record, answer)
+        self.assertGreater(record["costs"]["setup_seconds"], self.timers(before)["setup"]["seconds"])
+
     def test_a_run_that_died_within_a_solve(self):
         deck = self.write("a.ini", POISSON.format(cells=80) + "[output]\ncheckpoint_minutes = 1e-9\n")
         status = self.stop(deck, number=signal.SIGKILL, after=0.05, file="a.?.checkpoint")
