@@ -59,7 +59,7 @@ DECKS = {
     "cahn_hilliard_multigrid_reused": "[problem]\nname = cahn_hilliard\nfields = one\nsigma = 0\ninitial_condition = random\n" + GRID
     + "periodic = z\n[time]\ntime_step = 1e-5\nsteps = 3\n[newton]\nrefresh = 2\n" + MULTIGRID + "[smoother]\nname = jacobi\n",
     "euler_multigrid_reused": "[problem]\nname = euler\njacobian = upwind2\npreconditioner_jacobian = same\n" + GRID
-    + "[time]\ncfl = 5\nsteps = 2\n[newton]\nrefresh = grown\n" + MULTIGRID + "[smoother]\nname = jacobi\n",
+    + "[time]\ncfl = 1\nsteps = 2\n[newton]\nrefresh = grown\n" + MULTIGRID + "[smoother]\nname = jacobi\n",
     "transport_multigrid": TRANSPORT.replace("{steps}", "2") + MULTIGRID + "cycle = f\n",
     "navier_stokes_multigrid": "[problem]\nname = navier_stokes\n" + GRID + "[time]\nsteps = 2\n" + MULTIGRID,
     "transport": TRANSPORT.replace("{steps}", "2"),

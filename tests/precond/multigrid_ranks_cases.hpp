@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -106,7 +107,11 @@ inline double difference_of_each(const Values& x, const Values& y) {
 
 class MultigridOnRanks : public testing::TestWithParam<MultigridRankCase> {
 protected:
-    StencilMatrix data(int seed) const {
+    /// The matrices of both set-ups. Every rank of every run reads them, and to make them takes as long as to apply
+    /// multigrid.
+    const std::array<StencilMatrix, 2> matrices_{data(7), data(8)};
+
+    static StencilMatrix data(int seed) {
         const MultigridRankCase& c = GetParam();
         const auto offsets = reference::stencil_named(c.stencil).offsets;
         if (c.equal_lines) return reference::equal_lines(c.box, offsets, c.dof, c.symmetric, {2, 3, seed});
@@ -121,8 +126,7 @@ protected:
         std::unique_ptr<Preconditioner> m;
         std::optional<StructMatrix> a;
         Values found;
-        for (int seed : {7, 8}) {
-            const StencilMatrix matrix = data(seed);
+        for (const StencilMatrix& matrix : matrices_) {
             const Layout part =
                 part_of(context, layout_for(kind, matrix, c.stencil, c.fill_level()), radius(matrix.offsets));
             const StructMatrix values =

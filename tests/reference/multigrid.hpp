@@ -129,9 +129,19 @@ inline Dense for_unknowns(const Dense& p, int dof) {
     return all;
 }
 
+/// A B of finite numbers where most of A is zero: these zeros are left out.
+inline Dense product_without_zeros(const Dense& a, const Dense& b) {
+    Dense result(a.rows, b.cols);
+    for (int i = 0; i < a.rows; ++i)
+        for (int m = 0; m < a.cols; ++m)
+            if (a(i, m) != 0.0)
+                for (int j = 0; j < b.cols; ++j) result(i, j) += a(i, m) * b(m, j);
+    return result;
+}
+
 /// P^T A P, with ones for zeros on the diagonal.
 inline Dense galerkin(const Dense& a, const Dense& p) {
-    Dense coarse = product(transpose(p), product(a, p));
+    Dense coarse = product_without_zeros(transpose(p), product_without_zeros(a, p));
     for (int i = 0; i < coarse.rows; ++i)
         if (coarse(i, i) == 0.0) coarse(i, i) = 1.0;
     return coarse;
