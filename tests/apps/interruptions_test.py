@@ -97,7 +97,8 @@ class Hangup(Interruptions):
         self.assertEqual(self.stop(signal.SIGHUP, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)), 0)
 
     def test_stops_a_study(self):
-        study = self.write("s.ini", MARCH + "[sweep]\nproblem.viscosity = 1e-3, 2e-3\n")
+        # So many cases that the signal comes before the last has ended, however late this process goes on.
+        study = self.write("s.ini", MARCH + "[sweep]\nproblem.viscosity = 1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3\n")
         process = self.begin("study", "run", study)
         while not (self.folder / "s/viscosity=1e-3.h5.part").exists() and process.poll() is None:
             time.sleep(0.002)
