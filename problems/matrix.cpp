@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/graph/row_matching.hpp"
 #include "core/random.hpp"
 #include "core/ranks/cuts.hpp"
 #include "core/timer.hpp"
@@ -81,9 +82,16 @@ public:
         std::unique_ptr<BsrMatrix> copy;
         auto made = hyperplane::in_order(on_host(*other.matrix_, copy), order, matrix_label);
         shape_.pattern = made->pattern();
+        if (order->matches_rows()) {
+            if (shape_.symmetric && !made->symmetric())
+                shape_.unsymmetric_entry = fmt::format("ordering.rows = matching has moved {} of its {} block rows",
+                                                       order->moved(), order->rows());
+            shape_.symmetric = made->symmetric();
+        }
         b_ = Vector(context_, other.b_.space(), shape_.dof, "right-hand side of the file");
-        from_natural(order->to_places(to_natural(other.b_), shape_.dof), b_);
+        from_natural(order->equations_to_places(to_natural(other.b_), shape_.dof), b_);
         adopt(std::move(made));
+        if (order->matches_rows()) preparation_.push_back({"matching", order->matching_seconds});
         preparation_.push_back({"ordering", order->seconds + seconds_since(begin)});
     }
 
@@ -128,6 +136,10 @@ public:
     std::vector<std::string> error_names() const override { return names_of_error_norms(solution_is_one_); }
     std::unique_ptr<Problem> in_order(const std::shared_ptr<const RowOrder>& order) const override {
         return std::make_unique<FileMatrix>(*this, order);
+    }
+    std::shared_ptr<const RowMatching> row_matching() const override {
+        std::unique_ptr<BsrMatrix> copy;
+        return std::make_shared<const RowMatching>(match_rows(on_host(*matrix_, copy)));
     }
     std::unique_ptr<Problem> of_rank(const Context& context,
                                      const std::shared_ptr<const BlockPattern>& part) const override {

@@ -199,7 +199,8 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
     // them.
     if (const auto* a = dynamic_cast<const StructMatrix*>(made.system.a.get())) a->find_equal_lines();
     // The mean subtracted from b is a sum, whose last bits depend on the order of slots: all index spaces get the first
-    // one's b. On several ranks all of them have the natural order.
+    // one's b. On several ranks all of them have the natural order. Such a matrix is of a grid, so its equations have
+    // the order of the unknowns.
     if (shape().constant_null_space && !context().ranks()) {
         if (b_.empty())
             b_ = in_given_order(a_case.shape(), made.system.b);
@@ -209,7 +210,7 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
     made.memory = beyond(ledger.by_label(), before);
     const RowOrder* const order = a_case.shape().order();
     const SystemPrint print{fingerprint(*made.system.a), made.system.p ? fingerprint(*made.system.p) : 0,
-                            fingerprint(made.system.b, order), fingerprint(made.du, order),
+                            fingerprint_of_equations(made.system.b, order), fingerprint(made.du, order),
                             fingerprint(a_case.criteria)};
     if (!print_) print_ = print;
     if (print != *print_)

@@ -105,21 +105,30 @@ const HasLduFactors& factors_of(const Case& a_case) {
                                  name, fmt::join(others, ", ")));
 }
 
-std::vector<double> order_of(const RowOrder& order) {
-    std::vector<double> rows;
-    for (const int row : order.given) rows.push_back(row + 1);
-    return rows;
+/// The block rows at the places of an order, counted from 1.
+std::vector<double> counted_from_one(const int* at_place, Index rows) {
+    std::vector<double> numbers;
+    for (Index place = 0; place < rows; ++place) numbers.push_back(at_place[place] + 1);
+    return numbers;
 }
 
 void tell_order(const Folder& folder, const RowOrder& order) {
     fmt::print("{}: the block rows in the order {}, counted from 1 in that of {}, {} and {}\n", folder.path("order"),
                order.name, folder.file("A"), folder.file("b"), folder.file("x"));
+    if (order.matches_rows())
+        fmt::print("{}: the block row of {} and {} whose equation is solved at each of these places\n",
+                   folder.path("equations"), folder.file("A"), folder.file("b"));
 }
 
 void tell_factors(const Folder& folder, const LduFactors& ldu, const RowOrder* order) {
-    fmt::print("{}, {} and {}: M = L D U, rows and columns in the order of {}; {}, {} and {} entries\n",
-               folder.path("L"), folder.file("D"), folder.file("U"), folder.file(order ? "order" : "A"),
-               ldu.lower.value.size(), ldu.diagonal.value.size(), ldu.upper.value.size());
+    const std::string columns = folder.file(order ? "order" : "A");
+    const std::string places = order && order->matches_rows() ? fmt::format(
+                                                                    "rows in the order of {}, columns in that "
+                                                                    "of {}",
+                                                                    folder.file("equations"), columns)
+                                                              : "rows and columns in the order of " + columns;
+    fmt::print("{}, {} and {}: M = L D U, {}; {}, {} and {} entries\n", folder.path("L"), folder.file("D"),
+               folder.file("U"), places, ldu.lower.value.size(), ldu.diagonal.value.size(), ldu.upper.value.size());
 }
 
 }  // namespace
@@ -131,6 +140,7 @@ int export_verb(const Invocation& invocation) {
     const RowOrder* const order = a_case.shape().order();
     std::vector<const char*> names{"A", "b", "x"};
     if (order) names.push_back("order");
+    if (order && order->matches_rows()) names.push_back("equations");
     if (factors) names.insert(names.end(), {"L", "D", "U"});
     folder.guard(names);
     Vector u = a_case.make_vector("state"), x = a_case.make_vector("correction");
@@ -141,10 +151,12 @@ int export_verb(const Invocation& invocation) {
     History history;
     const SolveReport report = a_case.solver->solve(operators.a(), operators.m(), system.b, x, history);
 
-    folder.write("A", csr_of(*system.a), a_case.shape().symmetric);
-    folder.write("b", in_given_order(a_case.shape(), system.b));
+    // Where rows have been moved, the matrix of the given order may be symmetric or not, whatever the solved one is.
+    folder.write("A", csr_of(*system.a), a_case.shape().symmetric && !(order && order->matches_rows()));
+    folder.write("b", equations_in_given_order(a_case.shape(), system.b));
     folder.write("x", in_given_order(a_case.shape(), x));
-    if (order) folder.write("order", order_of(*order));
+    if (order) folder.write("order", counted_from_one(order->given.data(), order->rows()));
+    if (order && order->matches_rows()) folder.write("equations", counted_from_one(order->equations(), order->rows()));
     LduFactors ldu;
     if (factors) {
         ldu = factors->ldu();

@@ -161,13 +161,24 @@ std::shared_ptr<const Problem> in_format(const std::shared_ptr<const Problem>& p
 /// The problem in the order that [ordering] asks for.
 std::shared_ptr<const Problem> in_order(const std::shared_ptr<const Problem>& problem, const Parameters& parameters,
                                         const Context& context, const InputFiles& files) {
-    if (parameters.text("ordering", "name") == orderings().front().name) return problem;
+    if (keeps_given_order(parameters)) return problem;
+    if (asks_for_matching(parameters) && parameters.text("problem", "name") != "matrix")
+        throw RefusedKey(
+            parameters, "ordering", "rows",
+            ": rows are matched by the values of a matrix from a file; set problem.name = matrix, or leave "
+            "the key out");
     if (!problem->shape().pattern)
         throw RefusedKey(parameters, "ordering", "name",
                          ": rows on a grid have the order of the grid; set matrix.format = general, or "
                          "leave the key out");
-    announce_order(context, order_text(parameters), problem->shape().pattern->rows());
-    return problem->in_order(make_order(*problem->shape().pattern, parameters, files));
+    const BlockPattern& pattern = *problem->shape().pattern;
+    announce_order(context, order_text(parameters), pattern.rows());
+    std::shared_ptr<const RowMatching> matching;
+    if (asks_for_matching(parameters)) {
+        matching = problem->row_matching();
+        require_all_matched(*matching, problem->shape().dof, parameters.where("problem", "file"));
+    }
+    return problem->in_order(make_order(pattern, parameters, files, matching.get()));
 }
 
 /// The keys of a deck that decide about form and order, with their values.
@@ -270,7 +281,7 @@ Case build_on(const Foundation& foundation, Deck deck, const std::vector<std::st
 
 /// What is done with a general matrix before a run, and may take long.
 std::string planning_text(const Parameters& parameters) {
-    const bool ordered = parameters.text("ordering", "name") != orderings().front().name;
+    const bool ordered = !keeps_given_order(parameters);
     return fmt::format("{}planning {}, with the symbolic part of the set-up", ordered ? "ordering rows and " : "",
                        parameters.text("preconditioner", "name"));
 }

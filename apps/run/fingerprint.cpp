@@ -53,6 +53,20 @@ std::uint64_t of_structured(const StructMatrix& a) {
     return of_all_ranks(a.context(), sum);
 }
 
+/// `given`: the number of each place in the given order; null where that is the place itself.
+std::uint64_t of_vector(const Vector& x, const int* given) {
+    Vector copy;
+    const Vector& host = on_host(x, copy);
+    const Index first = x.space().first_block_row();
+    std::uint64_t sum = 0;
+#pragma omp parallel for schedule(static) num_threads(host.context().threads_for(x.size())) reduction(+ : sum)
+    for (Index row = 0; row < x.space().block_rows(); ++row) {
+        const Index at = x.space().slot(row) * x.step(), number = given ? given[first + row] : first + row;
+        for (int c = 0; c < x.dof(); ++c) sum += term(number * x.dof() + c, host.data()[x.first(c) + at]);
+    }
+    return of_all_ranks(x.context(), sum);
+}
+
 std::uint64_t of_general(const BsrMatrix& a) {
     const BlockPattern& p = *a.pattern();
     const int dof = a.dof();
@@ -61,7 +75,7 @@ std::uint64_t of_general(const BsrMatrix& a) {
 #pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.unknowns())) reduction(+ : sum)
     for (Index row = 0; row < p.rows(); ++row)
         for (Index at = p.row_begin()[row]; at < p.row_begin()[row + 1]; ++at)
-            sum += of_block(p.given_row(row), p.given_row(p.column()[at]), dof, all,
+            sum += of_block(p.given_equation(row), p.given_row(p.column()[at]), dof, all,
                             [&](int i, int j) { return a.values()[(at * dof + i) * dof + j]; });
     return of_all_ranks(a.context(), sum);
 }
@@ -78,16 +92,11 @@ std::uint64_t fingerprint(const SystemMatrix& matrix) {
 }
 
 std::uint64_t fingerprint(const Vector& x, const RowOrder* order) {
-    Vector copy;
-    const Vector& host = on_host(x, copy);
-    const Index first = x.space().first_block_row();
-    std::uint64_t sum = 0;
-#pragma omp parallel for schedule(static) num_threads(host.context().threads_for(x.size())) reduction(+ : sum)
-    for (Index row = 0; row < x.space().block_rows(); ++row) {
-        const Index at = x.space().slot(row) * x.step(), given = order ? order->given[first + row] : first + row;
-        for (int c = 0; c < x.dof(); ++c) sum += term(given * x.dof() + c, host.data()[x.first(c) + at]);
-    }
-    return of_all_ranks(x.context(), sum);
+    return of_vector(x, order ? order->given.data() : nullptr);
+}
+
+std::uint64_t fingerprint_of_equations(const Vector& b, const RowOrder* order) {
+    return of_vector(b, order ? order->equations() : nullptr);
 }
 
 std::uint64_t fingerprint(const SavedValues& values) {

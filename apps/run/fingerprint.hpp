@@ -18,8 +18,9 @@ namespace hyperplane {
 
 /// The fingerprint of every coefficient of the stencil at every point: stored, mirrored, or zero outside the grid.
 std::uint64_t fingerprint(const SystemMatrix& matrix);
-/// `order`: that of the rows; null for the given one.
+/// Of a vector of unknowns, and of one of equations, such as b. `order`: that of the rows; null for the given one.
 std::uint64_t fingerprint(const Vector& x, const RowOrder* order = nullptr);
+std::uint64_t fingerprint_of_equations(const Vector& b, const RowOrder* order);
 
 /// The fingerprint of values that can be read here, in their order.
 std::uint64_t fingerprint(const SavedValues& values);

@@ -86,7 +86,7 @@ void check_block_sizes(const Parameters& parameters, const Context& context, con
 }
 
 bool puts_in_order(const Parameters& parameters) {
-    return parameters.text("ordering", "name") != orderings().front().name;
+    return !keeps_given_order(parameters);
 }
 
 /// Returns the bytes that are held, beside the matrix in the given order and the order itself, while rows are put in
@@ -102,10 +102,30 @@ Index most_bytes_of_finding_an_order(const BlockCounts& a) {
     return edges * Index(sizeof(int)) + vertices * Index(sizeof(Index)) + (edges + 5 * vertices) * Index(sizeof(Index));
 }
 
+/// What is held while rows are matched (core/graph/row_matching.cpp): the logarithm and the cost of each block, and
+/// what is known of each row and column.
+Index bytes_of_finding_a_matching(const BlockCounts& a) {
+    return 2 * a.blocks * Index(sizeof(double)) + a.rows * Index(6 * sizeof(double) + sizeof(int) + 1);
+}
+
+/// The bytes of an order, and the most that is held beside the given matrix while it is found and rows are put in it.
+struct OrderBytes {
+    Index held = 0, most = 0;
+};
+/// `finding`: bytes that are held while an order of the rows is found, which may have been matched before.
+OrderBytes bytes_of_order(const Parameters& parameters, const BlockCounts& a, Index finding) {
+    if (!puts_in_order(parameters)) return {};
+    const Index numbers = a.rows * Index(sizeof(int));
+    if (!asks_for_matching(parameters)) return {2 * numbers, std::max(2 * numbers + bytes_of_reordering(a), finding)};
+    const Index order = 3 * numbers, matching = numbers;
+    return {order, std::max({bytes_of_finding_a_matching(a), finding + matching + BlockPattern::bytes(a.rows, a.blocks),
+                             order + matching + bytes_of_reordering(a)})};
+}
+
 /// The memory of a run as Case::memory_plan predicts it, for a linear steady problem of whose matrix only the counts
-/// are known. `finding`: bytes that are held while its order is found; none: it stays in the given order.
+/// are known.
 MemoryPlan memory_of(const BlockCounts& a, const std::string& preconditioner, Index held, Index setup,
-                     const Solver& solver, std::optional<Index> finding) {
+                     const Solver& solver, const OrderBytes& order) {
     const Index vector = a.rows * a.dof * Index(sizeof(double)), krylov = solver.work_vectors() * vector,
                 scalars = solver.work_scalars() * Index(sizeof(double));
     MemoryPlan memory;
@@ -118,12 +138,9 @@ MemoryPlan memory_of(const BlockCounts& a, const std::string& preconditioner, In
         memory.by_label["set-up of preconditioner " + preconditioner] = more;
     memory.by_label["state, b, correction"] = 3 * vector;
     const Index data = BlockPattern::bytes(a.rows, a.blocks) + a.value_bytes() + vector;
-    const Index order = finding ? 2 * a.rows * Index(sizeof(int)) : 0;
-    memory.by_label["problem data"] = data + order;
-    if (finding) {
-        const Index most = data + std::max(order + bytes_of_reordering(a), *finding);
-        if (const Index more = most - memory.total(); more > 0) memory.by_label["construction of the problem"] = more;
-    }
+    memory.by_label["problem data"] = data + order.held;
+    if (const Index more = data + order.most - memory.total(); order.most > 0 && more > 0)
+        memory.by_label["construction of the problem"] = more;
     return memory;
 }
 
@@ -201,7 +218,6 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
     check_block_sizes(parameters, context, *solver, !made.head.unsymmetric, made.block_sizes);
 
     const std::string& name = parameters.text("preconditioner", "name");
-    const bool ordered = puts_in_order(parameters);
     Index most = 0;
     for (const int dof : made.block_sizes) {
         const Index rows = made.head.rows / dof, size = Index(dof) * dof;
@@ -214,11 +230,10 @@ HeadPrediction predict_from_head(const Deck& deck, const Parameters& parameters,
         const CountedPlan high = plan_by_counts(parameters, context, largest);
         made.pattern_decides = high.most_when;
         made.by_level = high.by_level;
-        const auto finding = [&](Index bytes) { return ordered ? std::optional(bytes) : std::nullopt; };
-        MemoryPlan least = memory_of(fewest, name, low.bytes, low.setup_bytes, *solver, finding(0));
-        most = std::max(most, memory_of(largest, name, high.most_bytes, high.most_setup_bytes, *solver,
-                                        finding(most_bytes_of_finding_an_order(largest)))
-                                  .total());
+        MemoryPlan least =
+            memory_of(fewest, name, low.bytes, low.setup_bytes, *solver, bytes_of_order(parameters, fewest, 0));
+        const OrderBytes order = bytes_of_order(parameters, largest, most_bytes_of_finding_an_order(largest));
+        most = std::max(most, memory_of(largest, name, high.most_bytes, high.most_setup_bytes, *solver, order).total());
         if (made.memory.by_label.empty() || least.total() < made.memory.total()) made.memory = std::move(least);
     }
     made.memory.more = most - made.memory.total();

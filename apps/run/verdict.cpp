@@ -26,7 +26,11 @@ std::string line_of_pattern(const SystemShape& shape) {
 /// What the matrix was in the given order; empty if it is solved in that.
 std::string line_of_order(const RowOrder* order) {
     if (!order) return "";
-    return line("ordering", fmt::format("{}; in the given order {}", order->name, bandwidth_text(order->before)));
+    const std::string moved = order->matches_rows()
+                                  ? fmt::format(", {} of {} moved", order->moved(), counted(order->rows(), "block row"))
+                                  : "";
+    return line("ordering",
+                fmt::format("{}{}; in the given order {}", order->name, moved, bandwidth_text(order->before)));
 }
 
 Costs costs_of(const Outcome& outcome) {
@@ -219,6 +223,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     };
     if (shape.pattern) json["pattern"] = to_json(*shape.statistics());
     if (shape.order()) json["given_pattern"] = to_json(*shape.given_statistics());
+    if (shape.order() && shape.order()->matches_rows()) json["rows_moved"] = shape.order()->moved();
     for (const auto& [name, seconds] : a_case.problem->preparation()) json["preparation"][name] = seconds;
     if (const std::string dropped = dropped_couplings(a_case); !dropped.empty()) json["dropped_couplings"] = dropped;
     if (const std::string way = a_case.preconditioner->solve_way(); !way.empty()) json["triangular_solves"] = way;

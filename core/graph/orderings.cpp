@@ -128,14 +128,36 @@ ParameterTable common_ordering_parameters() {
              .type = ParameterType::text,
              .default_value = "natural",
              .description = "the order in which the block rows of a general matrix are solved (hyperplane list "
-                            "orderings); what is read and written stays in the given order"}};
+                            "orderings); what is read and written stays in the given order"},
+            {.section = "ordering",
+             .key = "rows",
+             .type = ParameterType::choice,
+             .default_value = "natural",
+             .description =
+                 "which equation stands in the row of each unknown of a matrix from a file, before it is ordered. "
+                 "natural: the row of its number. matching: rows are exchanged so that the product of the diagonal's "
+                 "absolute values, or of its blocks' determinants, is the largest (Duff and Koster 2001), for matrices "
+                 "with zeros on the diagonal; "
+                 "the solution, the residual and what is written stay those of the given system, but a symmetric "
+                 "matrix whose rows are moved is not symmetric",
+             .choices = {"natural", "matching"}}};
+}
+
+bool asks_for_matching(const Parameters& parameters) {
+    return parameters.text("ordering", "rows") == "matching";
+}
+
+bool keeps_given_order(const Parameters& parameters) {
+    return parameters.text("ordering", "name") == orderings().front().name && !asks_for_matching(parameters);
 }
 
 std::string order_text(const std::string& name, const std::function<std::string(const std::string& key)>& value) {
     for (const auto& row : orderings()) {
         if (!row.is_called(name)) continue;
         std::string keys;
-        for (const ParameterSpec& spec : row.parameters)
+        ParameterTable table = row.parameters;
+        table.push_back(common_ordering_parameters().back());
+        for (const ParameterSpec& spec : table)
             if (const std::string own = value(spec.key); !own.empty() && own != spec.default_value)
                 keys += (keys.empty() ? "" : ", ") + spec.key + " = " + own;
         return keys.empty() ? row.name : row.name + " (" + keys + ")";
@@ -149,13 +171,20 @@ std::string order_text(const Parameters& parameters) {
 }
 
 std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters,
-                                           const InputFiles& files) {
+                                           const InputFiles& files, const RowMatching* matching) {
     const auto& row = find_row(orderings(), "ordering", parameters.text("ordering", "name"));
-    if (&row == &orderings().front()) return nullptr;
+    if (&row == &orderings().front() && !matching) return nullptr;
     const auto begin = std::chrono::steady_clock::now();
-    RowOrder order = make_row_order(pattern.context(), order_text(parameters), row.create(pattern, parameters, files));
+    Buffer<int> places = matching ? row.create(with_rows_matched(pattern, *matching), parameters, files)
+                                  : row.create(pattern, parameters, files);
+    RowOrder order = make_row_order(pattern.context(), order_text(parameters), std::move(places));
     order.seconds = seconds_since(begin);
     order.before = pattern.statistics();
+    if (matching) {
+        order.equation = Buffer<int>(pattern.context(), order_label, order.rows());
+        for (Index p = 0; p < order.rows(); ++p) order.equation[p] = matching->row[order.given[p]];
+        order.matching_seconds = matching->seconds;
+    }
     return std::make_shared<const RowOrder>(std::move(order));
 }
 

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "core/graph/graph.hpp"
+#include "core/graph/row_matching.hpp"
 #include "core/interfaces/input_files.hpp"
 #include "core/parameters/registry.hpp"
 
@@ -26,7 +27,7 @@ using MakeOrder =
 /// The first row is `natural`, the given order.
 const std::vector<RegistryRow<MakeOrder>>& orderings();
 
-/// Key `name` of [ordering].
+/// Keys `name` and `rows` of [ordering].
 ParameterTable common_ordering_parameters();
 
 /// "multicolor", or "multicolor (colours = hashed)": an ordering and those of its keys that do not have their default.
@@ -35,10 +36,16 @@ std::string order_text(const std::string& name, const std::function<std::string(
 /// Names the ordering that the deck asks for in that way.
 std::string order_text(const Parameters& parameters);
 
-/// The order that the deck asks for; null for the given one. `files` reads what the deck names. Throws UsageError,
+/// Whether the deck asks for ordering.rows = matching.
+bool asks_for_matching(const Parameters& parameters);
+/// Whether it asks for the given order of rows and columns.
+bool keeps_given_order(const Parameters& parameters);
+
+/// The order that the deck asks for; null for the given one. `files` reads what the deck names. `matching`: of all
+/// rows, where the deck asks for that; the order is then that of the rows which it has moved. Throws UsageError,
 /// FileError.
 std::shared_ptr<const RowOrder> make_order(const BlockPattern& pattern, const Parameters& parameters,
-                                           const InputFiles& files);
+                                           const InputFiles& files, const RowMatching* matching = nullptr);
 
 /// Reverse Cuthill-McKee (core/graph/rcm.cpp).
 Buffer<int> rcm_order(const Graph& graph);

@@ -17,7 +17,13 @@ inline std::vector<double> in_given_order(const SystemShape& shape, const Vector
     return shape.order() && !values.empty() ? shape.order()->to_given(values, x.dof()) : values;
 }
 
-/// The inverse; throws FileError if the sizes differ.
+/// The same of a vector of equations, such as b, whose rows may have been moved apart from the unknowns.
+inline std::vector<double> equations_in_given_order(const SystemShape& shape, const Vector& b) {
+    std::vector<double> values = to_natural(b);
+    return shape.order() && !values.empty() ? shape.order()->equations_to_given(values, b.dof()) : values;
+}
+
+/// The inverse of in_given_order; throws FileError if the sizes differ.
 inline void from_given_order(const SystemShape& shape, std::span<const double> values, Vector& x) {
     const bool fits = Index(values.size()) == x.space().all_block_rows() * x.dof();
     if (shape.order() && fits)

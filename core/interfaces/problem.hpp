@@ -16,6 +16,8 @@
 
 namespace hyperplane {
 
+struct RowMatching;  // core/graph/row_matching.hpp
+
 /// How a problem depends on time, as chosen in its deck.
 enum class Regime {
     steady,            ///< F(u) = 0, no time derivative
@@ -188,6 +190,9 @@ public:
     virtual std::vector<Preparation> preparation() const { return {}; }
     /// Warnings for the user, e.g. that the scheme oscillates with these parameters.
     virtual std::vector<std::string> warnings() const { return {}; }
+    /// The rows of a general matrix in the given order that have the largest diagonal (core/graph/row_matching.hpp), if
+    /// its values do not follow from a state; else null.
+    virtual std::shared_ptr<const RowMatching> row_matching() const { return nullptr; }
 
 protected:
     SystemShape shape_;  ///< as it is when the constructor ends

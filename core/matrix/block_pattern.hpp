@@ -55,6 +55,11 @@ public:
         if (slab_) row = slab_->row(row);
         return order_ ? order_->given[row] : row;
     }
+    /// The number that a row's equation has in the given order.
+    Index given_equation(Index row) const {
+        if (slab_) row = slab_->row(row);
+        return order_ ? order_->equations()[row] : row;
+    }
     Index bytes() const { return bytes(rows(), blocks()); }
     static Index bytes(Index rows, Index blocks) {
         return (rows + 1) * Index(sizeof(Index)) + blocks * Index(sizeof(int));

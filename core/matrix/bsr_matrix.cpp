@@ -102,9 +102,10 @@ CsrMatrix BsrMatrix::to_csr() const {
     csr.rows = unknowns();
     csr.row_begin.push_back(0);
     const RowOrder* const order = pattern_->order().get();
+    std::vector<Index> row_of(std::size_t(pattern_->rows()));  // the row of each equation of the given order
+    for (Index row = 0; row < pattern_->rows(); ++row) row_of[order ? order->equations()[row] : row] = row;
     std::vector<std::pair<Index, Index>> blocks;  // column in the given order, and place
-    for (Index given = 0; given < pattern_->rows(); ++given) {
-        const Index row = order ? order->place[given] : given;
+    for (const Index row : row_of) {
         blocks.clear();
         for (Index at = pattern_->row_begin()[row]; at < pattern_->row_begin()[row + 1]; ++at)
             blocks.emplace_back(pattern_->given_row(pattern_->column()[at]), at);
@@ -128,7 +129,7 @@ ReorderedPattern in_order(const BlockPattern& pattern, std::shared_ptr<const Row
     Buffer<Index> row_begin(host, label, rows + 1), from(host, label, pattern.blocks());
     Buffer<int> column(host, label, pattern.blocks());
     for (Index p = 0; p < rows; ++p) {
-        const Index given = order->given[p];
+        const Index given = order->equations()[p];
         row_begin[p + 1] = row_begin[p] + pattern.row_begin()[given + 1] - pattern.row_begin()[given];
     }
 #pragma omp parallel num_threads(host.threads_for(pattern.blocks()))
@@ -136,7 +137,7 @@ ReorderedPattern in_order(const BlockPattern& pattern, std::shared_ptr<const Row
         std::vector<std::pair<int, Index>> blocks;  // column and place
 #pragma omp for schedule(static)
         for (Index p = 0; p < rows; ++p) {
-            const Index given = order->given[p];
+            const Index given = order->equations()[p];
             blocks.clear();
             for (Index at = pattern.row_begin()[given]; at < pattern.row_begin()[given + 1]; ++at)
                 blocks.emplace_back(order->place[pattern.column()[at]], at);
@@ -151,13 +152,16 @@ ReorderedPattern in_order(const BlockPattern& pattern, std::shared_ptr<const Row
 
 std::unique_ptr<BsrMatrix> in_order(const BsrMatrix& a, std::shared_ptr<const RowOrder> order,
                                     const std::string& label) {
+    const bool matched = order->matches_rows();
     ReorderedPattern made = in_order(*a.pattern(), std::move(order), label);
     const int size = a.dof() * a.dof();
-    auto ordered = std::make_unique<BsrMatrix>(a.context(), made.pattern, a.dof(), a.symmetric(), label);
+    Buffer<double> values(a.context(), label, made.from.size() * size);
 #pragma omp parallel for schedule(static) num_threads(a.context().threads_for(a.nonzeros()))
     for (Index at = 0; at < made.from.size(); ++at)
-        std::copy_n(a.values() + made.from[at] * size, size, ordered->values() + at * size);
-    return ordered;
+        std::copy_n(a.values() + made.from[at] * size, size, values.data() + at * size);
+    const bool symmetric =
+        matched ? equals_transpose(BsrMatrix(made.pattern, a.dof(), false, values.data())) : a.symmetric();
+    return std::make_unique<BsrMatrix>(made.pattern, a.dof(), symmetric, std::move(values));
 }
 
 CsrMatrix csr_of(const SystemMatrix& a) {

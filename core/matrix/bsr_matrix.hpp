@@ -72,9 +72,10 @@ struct ReorderedPattern {
     std::shared_ptr<const BlockPattern> pattern;
     Buffer<Index> from;
 };
-/// `pattern` is in the given order and readable by the host.
+/// `pattern` is in the given order and readable by the host. The rows of the result are the equations of `order`.
 ReorderedPattern in_order(const BlockPattern& pattern, std::shared_ptr<const RowOrder> order, const std::string& label);
-/// P A P^T for a matrix in the given order, which the host can read.
+/// P A P^T, or with E the order of equations E A P^T, for a matrix in the given order, which the host can read. The
+/// second is called symmetric if its entries are.
 std::unique_ptr<BsrMatrix> in_order(const BsrMatrix& a, std::shared_ptr<const RowOrder> order,
                                     const std::string& label);
 

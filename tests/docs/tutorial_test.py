@@ -38,7 +38,7 @@ class Tutorial(DocumentTest):
         self.assertEqual(self.run_commands("slurm.md"), 5)
 
     def test_own_matrix(self):
-        self.assertEqual(self.run_commands("own_matrix.md"), 8)
+        self.assertEqual(self.run_commands("own_matrix.md"), 9)
 
     def test_every_command(self):
         """The first block, marked sh, installs and builds the program, which has already been done."""
