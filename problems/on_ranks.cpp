@@ -52,6 +52,7 @@ public:
     std::vector<std::string> error_names() const override { return problem_->error_names(); }
     std::vector<Preparation> preparation() const override { return problem_->preparation(); }
     std::vector<std::string> warnings() const override { return problem_->warnings(); }
+    std::shared_ptr<const RowMatching> row_matching() const override { return problem_->row_matching(); }
 
 private:
     static void exchange(const Vector& u, const TimeLevel& level) {

@@ -18,11 +18,15 @@ namespace {
 using Component = DeckSchema::Component;
 
 /// --auto tries these preconditioners of a general matrix where nothing else converges, the cheapest first: more fill
-/// with a shift for pivots that fail, in the given order and in that of rcm, and much larger factors by threshold.
+/// with a shift for pivots that fail, in the given order and in that of rcm, and much larger factors by threshold. With
+/// rows matched, pivots are large where the given diagonal has zeros; only a matrix from a file has such candidates.
 constexpr const char* last_preconditioners[] = {
     "sync_free_ilu:fill_level=2:pivot_policy=shift",
     "sync_free_ilu:fill_level=2:pivot_policy=shift:ordering.name=rcm",
+    "sync_free_ilu:fill_level=2:ordering.rows=matching",
+    "sync_free_ilu:fill_level=2:ordering.rows=matching:ordering.name=rcm",
     "par_ilut:fill_limit=5:pivot_policy=boost",
+    "par_ilut:fill_limit=5:pivot_policy=boost:ordering.rows=matching",
 };
 /// The solvers for them where none are listed: restarts are a frequent reason why nothing converges.
 constexpr const char* last_solvers = "cg,bicgstab,gmres:restart=200";
@@ -79,8 +83,13 @@ private:
                                       [&](const ProblemRow& one) { return one.name == problem; });
         return value_of("matrix", "format") == "general" || (row != problems().end() && !row->has_grid);
     }
+    /// Whether candidates may have their rows matched and the deck does not say so for all of them.
+    bool can_match_rows() const {
+        return value_of("problem", "name") == "matrix" && value_of("ordering", "rows") == "natural";
+    }
     void add_last_resorts(const std::string& solvers, std::vector<Candidate>& list) {
         for (const char* text : last_preconditioners) {
+            if (std::string_view(text).find("ordering.rows") != std::string_view::npos && !can_match_rows()) continue;
             Choice preconditioner = choice("preconditioner", text);
             preconditioner.last_resort = true;
             for (const std::string& solver : split(solvers.empty() ? last_solvers : solvers, ','))

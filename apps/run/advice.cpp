@@ -13,6 +13,7 @@
 #include "apps/deck/schema.hpp"
 #include "apps/run/build_case.hpp"
 #include "core/counted.hpp"
+#include "core/graph/orderings.hpp"
 #include "solvers/registry.hpp"
 
 namespace hyperplane {
@@ -161,7 +162,35 @@ public:
                 return;
     }
 
+    /// Rows that are exchanged, where A's diagonal has zeros, and a solver that takes the matrix that is symmetric no
+    /// longer.
+    void suggest_matching(const PivotRemedies& remedies) {
+        const SystemShape& shape = case_.shape();
+        if (remedies.shift || shape.dof > 1 || case_.name("problem") != "matrix") return;
+        if (asks_for_matching(case_.parameters) || !all_rows_match()) return;
+        std::vector<std::string> changes{"ordering.rows=matching"};
+        try {
+            check_matrix(preconditioner_, {case_.context, {shape.pattern, shape.dof, false}});
+        } catch (const UsageError&) {
+            return;
+        }
+        try {
+            case_.solver->check_operator("", false);
+        } catch (const UsageError&) {
+            changes.emplace_back("solver.name=gmres");
+        }
+        suggest(changes, false);
+    }
+
 private:
+    /// Whether each row has a place on a diagonal without zeros, or that takes more memory to find out than the run.
+    bool all_rows_match() const {
+        try {
+            return case_.problem->row_matching()->unmatched == 0;
+        } catch (const OutOfMemory&) {
+            return true;
+        }
+    }
     /// The value of a key now; empty if it has none.
     std::string text_of(const std::string& name) const {
         const std::size_t dot = name.find('.');
@@ -270,6 +299,7 @@ std::vector<Advice> advise(const Case& a_case, const SolveReport& report, const 
 
 std::vector<Advice> advise_on_pivot(const Case& a_case, const PivotRemedies& remedies, Index predicted) {
     Adviser adviser(a_case, predicted);
+    adviser.suggest_matching(remedies);
     adviser.suggest_pivot_policy(remedies);
     adviser.suggest({"preconditioner.name=none"});  // which no pivot can stop
     return adviser.found();

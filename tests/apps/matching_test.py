@@ -91,7 +91,7 @@ class Matching(ProgramTest):
         return max(abs(value) for value in r)
 
     def test_it_solves_what_fails_at_a_zero_pivot(self):
-        self.expect(FAILED_SETUP, "run", self.deck, says="the pivot at row ")
+        self.expect(FAILED_SETUP, "run", self.deck, says=["the pivot at row ", "ordering.rows = matching"])
         for name in ("sync_free_ilu", "jacobi_sweeps", "par_ilu", "par_ilut", "subdomain_ildu0", "jacobi"):
             with self.subTest(name):
                 answer = self.run_json(0, "run", self.deck, *MATCHED, "--set", f"preconditioner.name={name}", "--fresh")
@@ -139,6 +139,10 @@ class Matching(ProgramTest):
         self.write("a.mtx", coordinate(20, entries))
         deck = self.write("c.ini", DECK.replace("restart = 200\n", "").replace("gmres", "cg").replace("right_hand_side = b.mtx\n", ""))
         self.expect(BAD_DECK, "run", deck, *MATCHED, says=["ordering.rows = matching has moved ", " of its 20 block rows) is not"])
+        entries = [entry for entry in entries if entry[:2] != (1, 1)]
+        self.write("a.mtx", coordinate(20, entries))
+        said = self.expect(FAILED_SETUP, "run", deck).stderr
+        self.assertIn("Try ordering.rows = matching with solver.name = gmres", " ".join(said.split()))
 
     def test_a_singular_matrix_is_named(self):
         self.write("a.mtx", coordinate(6, [(i, i, 3.0) for i in range(1, 5)] + [(5, 1, 1.0), (5, 2, 1.0), (6, 1, 1.0), (6, 2, 2.0), (1, 5, 0.0), (2, 6, 1.0)]))
@@ -146,6 +150,9 @@ class Matching(ProgramTest):
         said = self.expect(BAD_FILE, *words, *MATCHED, says=["a.ini:4: problem.file: no column is left for 1 of 6 rows",
                                                              "preconditioner.pivot_policy = boost"]).stderr
         self.assertIn("the first of which is row 6", said)
+        # Nothing that cannot help is advised.
+        self.write("a.mtx", coordinate(3, [(1, 2, 1.0), (2, 2, 4.0), (3, 2, 1.0)]))
+        self.assertNotIn("Try ordering.rows", self.expect(FAILED_SETUP, *words).stderr)
 
     def test_blocks_are_matched_as_wholes(self):
         entries = []
@@ -186,6 +193,8 @@ class Matching(ProgramTest):
         for name, more in (("1", ("--threads", "1")), ("2", ("--threads", "2")), ("r", ("--ranks", "2"))):
             self.expect(0, *words, *more, "--set", f"output.file={name}.h5")
             self.expect(0, "diff", "--tolerance", "0", "1.h5", f"{name}.h5")
+        for more in ((), ("--ranks", "2")):
+            self.expect(FAILED_SETUP, *words[:2], *words[6:], *more, "--fresh", says="Try ordering.rows = matching, or ")
         weak = ("--set", "preconditioner.name=jacobi", "--set", "output.checkpoint_minutes=100")
         self.expect(0, *words, *weak, "--set", "output.file=whole.h5")
         self.expect(75, *words, *weak, stop_at=12)
@@ -205,6 +214,12 @@ class Matching(ProgramTest):
         lists = "none,sync_free_ilu:ordering.rows=matching,sync_free_ilu:ordering.rows=matching:ordering.name=rcm"
         done = self.expect(0, "compare", self.deck, "--preconditioners", lists, "--reps", "1", "--json", "-", "--quiet")
         self.assertEqual([row["converged"] for row in json.loads(done.stdout)["candidates"]][1:], [True, True])
+
+    def test_auto_tries_it_where_nothing_converges(self):
+        done = self.run_program("compare", self.deck, "--auto", "--solvers", "gmres", "--reps", "1", "--json", "-", "--quiet", "--set",
+                                "solver.max_iterations=40")
+        best = [row["preconditioner"] for row in json.loads(done.stdout)["candidates"] if row["converged"]]
+        self.assertTrue(any("ordering.rows=matching" in name for name in best), best)
 
     def test_rows_of_a_grid_are_not_matched(self):
         deck = self.write("p.ini", "[problem]\nname = poisson\n[grid]\ncells = 5 4 3\n[matrix]\nformat = general\n[ordering]\nrows = matching\n")

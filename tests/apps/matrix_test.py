@@ -224,10 +224,11 @@ class Matrix(MatrixTest):
         cancelled = [(1, 1, 1.0), (1, 2, 2.0), (2, 1, 3.0), (2, 2, 6.0), (2, 3, 1.0), (3, 2, 1.0), (3, 3, 4.0)]
         block = [(1, 2, 1.0), (2, 1, 1.0), (2, 2, 1.0), (1, 3, 1.0), (3, 1, 1.0), (3, 3, 4.0), (3, 4, 1.0), (4, 4, 4.0)]
         shift, boost, none = (f"preconditioner.{key}" for key in ("pivot_policy = shift", "pivot_policy = boost", "name = none"))
+        matching = "ordering.rows = matching"
         for name in ("sync_free_ilu", "par_ilut", "jacobi_sweeps", "subdomain_ildu0", "par_ilu"):
             policies = [shift, boost]
             alone = [(1, 1, 0.0), (2, 2, 4.0), (2, 1, 1.0), (3, 3, 4.0)]
-            for entries, size, row, expected in ((missing, 1, 1, [boost]), (zero, 1, 1, [boost]), (alone, 1, 1, []), (cancelled, 1, 2, policies),
+            for entries, size, row, expected in ((missing, 1, 1, [matching, boost]), (zero, 1, 1, [matching, boost]), (alone, 1, 1, []), (cancelled, 1, 2, policies),
                                                  (missing, 2, 1, policies[1:]), (block, 2, 1, policies[1:])):
                 with self.subTest(name, entries=entries, block=size):
                     rows = max(e[0] for e in entries)
