@@ -7,8 +7,7 @@
 //
 //   1. u(i) is the least cost of row i, and then v(j) the least c(i, j) - u(i) of column j.
 //   2. Rows are matched by entries with c = u + v, first of all on the diagonal, and then along augmenting paths of
-//   such
-//      entries, which a search in depth finds.
+//      such entries, which a search in depth finds.
 //   3. From all rows that are left trees of shortest paths grow together, by Dijkstra's algorithm with a heap, where
 //      c - u - v are the lengths. u and v follow the distances, so that the paths consist of entries with c = u + v,
 //      and each row whose tree has reached a free column is matched along the path to it. This is repeated until no row
