@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
 #include "apps/bench/kernels.hpp"
 #include "apps/bench/rows.hpp"
 #include "apps/run/linear_system.hpp"
@@ -68,10 +70,17 @@ std::vector<GridPart> time_cycle(Multigrid& m, int grid, const GridWatch& watch)
     const Preconditioner& smoother = h[grid].smoother.preconditioner();
     const multigrid::Interpolation& p = *h[grid].interpolation;
     const double weights = double(p.bytes());
-    return {watch.in_cycle("smoother", double(smoother.bytes_per_apply()), [&] { h.smooth_from_zero(grid, v.b, v.x); }),
-            watch.in_cycle("residual", double(h.product_bytes(grid)) + v.bytes(), [&] { h.residual(grid, v.b, v.x); }),
-            watch.in_cycle("restriction", weights + v.bytes() + coarse.bytes(), [&] { p.restrict_to(v.r, coarse.b); }),
-            watch.in_cycle("prolongation", weights + 2 * v.bytes() + coarse.bytes(), [&] { p.add_to(v.x, coarse.x); })};
+    std::vector<GridPart> parts{
+        watch.in_cycle("smoother", double(smoother.bytes_per_apply()), [&] { h.smooth_from_zero(grid, v.b, v.x); }),
+        watch.in_cycle("residual", double(h.product_bytes(grid)) + v.bytes(), [&] { h.residual(grid, v.b, v.x); }),
+        watch.in_cycle("restriction", weights + v.bytes() + coarse.bytes(), [&] { p.restrict_to(v.r, coarse.b); }),
+        watch.in_cycle("prolongation", weights + 2 * v.bytes() + coarse.bytes(), [&] { p.add_to(v.x, coarse.x); })};
+    if constexpr (std::is_same_v<AnyVector, Vector>)
+        if (h.restricts_residual(grid))
+            parts.push_back(watch.in_cycle("residual and restriction",
+                                           double(h.product_bytes(grid)) + weights + coarse.bytes(),
+                                           [&] { h.restrict_residual(grid, v.b, v.x); }));
+    return parts;
 }
 
 std::vector<GridPart> time_setup_of(const multigrid::Hierarchy& h, int grid, const GridWatch& watch) {

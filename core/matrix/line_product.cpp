@@ -2,6 +2,7 @@
 #include "core/matrix/line_product.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct Piece {
     int count;
 };
 
+}  // namespace
+
 class LineProduct {
 public:
     LineProduct(const StructMatrix& a, const EqualLines* lines, const Vector& x)
@@ -45,7 +48,8 @@ public:
             }
     }
 
-    void compute(Index first, Index last, Vector& y) const {
+    /// The points [first, last); `y` has the first value of each component.
+    void compute(Index first, Index last, const std::array<double*, max_dof>& y) const {
         for (Index slot = first; slot < last;) {
             const Index line = slot / grid_.nx;
             const Int3 p{int(slot % grid_.nx), int(line % grid_.ny), layout_.begin_plane() + int(line / grid_.ny)};
@@ -53,7 +57,7 @@ public:
             const bool inner =
                 p.y >= reach_.y && p.y < grid_.ny - reach_.y && p.z >= lowest_ + reach_.z && p.z < highest_ - reach_.z;
             for (int row = 0; row < int(rows_.size()); ++row) {
-                double* const out = y.component(row) + slot;
+                double* const out = y[row] + (slot - first);
                 inner ? inner_line(rows_[row], piece, out) : outer_line(rows_[row], piece, out);
             }
             slot += piece.count;
@@ -163,6 +167,15 @@ private:
     std::vector<EndOfLine> ends_;  ///< of lines whose neighbours lie in lines inside the grid
 };
 
+namespace {
+
+/// Where the values of all components at a slot are.
+std::array<double*, max_dof> values_at(Vector& y, Index slot) {
+    std::array<double*, max_dof> values{};
+    for (int c = 0; c < y.dof(); ++c) values[c] = y.component(c) + slot;
+    return values;
+}
+
 }  // namespace
 
 void line_product(const StructMatrix& a, const EqualLines* lines, const Vector& x, Vector& y,
@@ -171,9 +184,31 @@ void line_product(const StructMatrix& a, const EqualLines* lines, const Vector& 
     const PlaneSums order(a.space(), 1);
     for_blocks(a, x, order, [&](Index at) {
         const auto [first, count] = order.block(at);
-        product.compute(first, first + count, y);
+        product.compute(first, first + count, values_at(y, first));
         done(at, first, int(count));
     });
+}
+
+PlanesOfResidual::PlanesOfResidual(const StructMatrix& a, const Vector& b, const Vector& x) : a_(a), b_(b) {
+    const EqualLines* const known = a.equal_lines();
+    product_ = std::make_unique<const LineProduct>(a, known && known->save_half() ? known : nullptr, x);
+}
+PlanesOfResidual::~PlanesOfResidual() = default;
+
+void PlanesOfResidual::compute(int plane, int to, Vector& r) const {
+    constexpr Index together = 1024;  // points whose sums stay in the first-level cache until they are subtracted
+    const Index nx = a_.grid().nx, size = a_.layout().slots_of_plane();
+    const Index length = std::max<Index>(1, together / nx) * nx;
+    const Index begin = plane * size, shift = (to - plane) * size;
+    for (Index first = begin; first < begin + size; first += length) {
+        const Index count = std::min(length, begin + size - first);
+        const std::array<double*, max_dof> values = values_at(r, first + shift);
+        product_->compute(first, first + count, values);
+        for (int c = 0; c < a_.dof(); ++c) {
+            const double* const from = b_.component(c) + first;
+            for (Index t = 0; t < count; ++t) values[c][t] = from[t] - values[c][t];
+        }
+    }
 }
 
 }  // namespace hyperplane

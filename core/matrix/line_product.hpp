@@ -2,6 +2,8 @@
 // Products with a structured matrix on a CPU, line by line along x.
 #pragma once
 
+#include <memory>
+
 #include "core/function_ref.hpp"
 #include "core/matrix/struct_matrix.hpp"
 
@@ -15,5 +17,25 @@ namespace hyperplane {
 /// order of the stencil's entries.
 void line_product(const StructMatrix& a, const EqualLines* lines, const Vector& x, Vector& y,
                   FunctionRef<void(Index, Index, int)> done);
+
+/// Shorter lines take longer to begin than what equal ones save.
+inline constexpr int shortest_line = 32;
+
+class LineProduct;
+
+/// r = b - A x plane by plane on one rank, with the bits of StructMatrix::subtract_product, for passes that go on with
+/// a plane while it is in the caches. The matrix and both vectors must live as long as this object.
+class PlanesOfResidual {
+public:
+    PlanesOfResidual(const StructMatrix& a, const Vector& b, const Vector& x);
+    ~PlanesOfResidual();
+    /// Writes plane `plane` of b - A x to plane `to` of r. Several threads may call it for different planes `to`.
+    void compute(int plane, int to, Vector& r) const;
+
+private:
+    const StructMatrix& a_;
+    const Vector& b_;
+    std::unique_ptr<const LineProduct> product_;
+};
 
 }  // namespace hyperplane

@@ -173,8 +173,6 @@ void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const 
 
 template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
-    // Lines that are shorter take longer to begin than what is saved.
-    constexpr int shortest_line = 32;
     const EqualLines* const known = equal_lines();
     const EqualLines* const lines = known && known->save_half() && grid().nx >= shortest_line ? known : nullptr;
     if (lines || grid().any_periodic()) return line_product(*this, lines, x, y, done);

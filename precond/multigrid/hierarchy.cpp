@@ -7,6 +7,7 @@
 
 #include "core/counted.hpp"
 #include "core/error.hpp"
+#include "core/matrix/line_product.hpp"
 #include "core/profile.hpp"
 #include "core/ranks/cuts.hpp"
 #include "precond/multigrid/constants.hpp"
@@ -234,6 +235,19 @@ void Hierarchy::restrict_from(int grid, const Vector& /*like*/) {
 
 void Hierarchy::restrict_from(int grid, const SingleVector& /*like*/) {
     parts_[grid].interpolation->restrict_to(parts_[grid].single.r, parts_[grid + 1].single.b);
+}
+
+bool Hierarchy::restricts_residual(int grid) const {
+    const EqualLines* const lines = matrix(grid).equal_lines();  // others take as long in one pass as in two
+    return !single(grid) && parts_[grid].interpolation->restricts_planes() && lines && lines->save_half() &&
+           matrix(grid).grid().nx >= shortest_line;
+}
+
+void Hierarchy::restrict_residual(int grid, const Vector& b, const Vector& x) {
+    Vector& r = parts_[grid].r;
+    const PlanesOfResidual residual(matrix(grid), b, x);
+    parts_[grid].interpolation->restrict_planes(
+        r, [&](int plane, int to) { residual.compute(plane, to, r); }, parts_[grid + 1].b);
 }
 
 void Hierarchy::prolong_to(int grid, Vector& x) const {

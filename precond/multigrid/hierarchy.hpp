@@ -78,6 +78,9 @@ public:
     void residual(int grid, const SingleVector& b, const SingleVector& x);
     void restrict_from(int grid, const Vector& like);
     void restrict_from(int grid, const SingleVector& like);
+    /// Whether restrict_residual() serves. It takes the place of both, with their bits, but r is not of use afterwards.
+    bool restricts_residual(int grid) const;
+    void restrict_residual(int grid, const Vector& b, const Vector& x);
     /// x = x + P times x of the next grid.
     void prolong_to(int grid, Vector& x) const;
     void prolong_to(int grid, SingleVector& x) const;

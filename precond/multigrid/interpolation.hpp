@@ -113,6 +113,13 @@ public:
     /// which may be that of the whole grid, the own part is computed.
     void restrict_to(const Vector& fine, Vector& coarse) const;
     void restrict_to(const SingleVector& fine, SingleVector& coarse) const;
+    /// Whether restrict_planes() serves: products follow lines on a CPU, on one rank, and each thread has several
+    /// planes.
+    bool restricts_planes() const;
+    /// The same as restrict_to(), where compute(plane, to) writes a plane of `fine` to plane `to` of `scratch`, a
+    /// vector of the fine grid, when the coarse planes beside it are next. So fine planes are read while they are in
+    /// the caches.
+    void restrict_planes(Vector& scratch, FunctionRef<void(int plane, int to)> compute, Vector& coarse) const;
     /// fine = fine + P coarse. On ranks `coarse` has its halo, or is that of the whole grid.
     void add_to(Vector& fine, const Vector& coarse) const;
     void add_to(SingleVector& fine, const SingleVector& coarse) const;
@@ -140,6 +147,9 @@ private:
     void compute_line(const StructMatrix& a, const std::vector<LineChildren>& all, const Run& run);
     template <class T, class AnyVector>
     void restrict_by_lines(const AnyVector& fine, AnyVector& coarse) const;
+    /// A coarse line; memory(z) is the plane of `fine` where the values of the fine plane z are.
+    template <class T, class AnyVector, class Memory>
+    void restrict_line(const Run& run, const AnyVector& fine, const Memory& memory, AnyVector& coarse) const;
     template <class T, class AnyVector>
     void add_by_lines(AnyVector& fine, const AnyVector& coarse) const;
     template <class T>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interpolation on a CPU along lines of the natural layout: the same formulas as in interpolation.cpp, for a line of
 // coarse points at once.
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -280,35 +282,73 @@ void add_parents(std::span<const LineOfWeights<T, Real>> lines, int count, int p
 
 }  // namespace
 
+template <class T, class AnyVector, class Memory>
+void Interpolation::restrict_line(const Run& run, const AnyVector& fine, const Memory& memory,
+                                  AnyVector& coarse) const {
+    using Real = std::remove_pointer_t<decltype(coarse.data())>;
+    for (int c = 0; c < fine.dof(); ++c) {
+        Real* sum = coarse.component(c) + coarse.layout().slot(run.first);
+        std::array<LineOfWeights<T, Real>, most_lines> lines;
+        std::size_t size = 0;
+        for (int z = -grids_.axes[2]; z <= grids_.axes[2]; ++z)
+            for (int y = -grids_.axes[1]; y <= grids_.axes[1]; ++y) {
+                Int3 child;
+                if (!grids_.child(run.first, {0, y, z}, child)) continue;
+                const auto weights = [&](int x) { return line<T>({x, y, z}, run.first.y, run.first.z); };
+                const Real* from = fine.component(c) + fine_.slot({0, child.y, memory(child.z)});
+                lines[size++] = grids_.axes[0] ? LineOfWeights<T, Real>{weights(-1), weights(0), weights(1), from}
+                                               : LineOfWeights<T, Real>{nullptr, weights(0), nullptr, from};
+            }
+        const std::span<const LineOfWeights<T, Real>> all(lines.data(), size);
+        if (grids_.axes[0]) {
+            sum_children(all, run.count, grids_.fine.nx, sum);
+            continue;
+        }
+        for (int t = 0; t < run.count; ++t) {
+            double own = 0.0;
+            for (const LineOfWeights<T, Real>& one : all) own = std::fma(double(one.own[t]), double(one.x[t]), own);
+            sum[t] = Real(own);
+        }
+    }
+}
+
 template <class T, class AnyVector>
 void Interpolation::restrict_by_lines(const AnyVector& fine, AnyVector& coarse) const {
-    using Real = std::remove_pointer_t<decltype(coarse.data())>;
     for_each_run(coarse.context(), coarse_, 8 * fine.dof(), [&](const Run& run) {
-        for (int c = 0; c < fine.dof(); ++c) {
-            Real* sum = coarse.component(c) + coarse.layout().slot(run.first);
-            std::array<LineOfWeights<T, Real>, most_lines> lines;
-            std::size_t size = 0;
-            for (int z = -grids_.axes[2]; z <= grids_.axes[2]; ++z)
-                for (int y = -grids_.axes[1]; y <= grids_.axes[1]; ++y) {
-                    Int3 child;
-                    if (!grids_.child(run.first, {0, y, z}, child)) continue;
-                    const auto weights = [&](int x) { return line<T>({x, y, z}, run.first.y, run.first.z); };
-                    const Real* from = fine.component(c) + fine_.slot({0, child.y, child.z});
-                    lines[size++] = grids_.axes[0] ? LineOfWeights<T, Real>{weights(-1), weights(0), weights(1), from}
-                                                   : LineOfWeights<T, Real>{nullptr, weights(0), nullptr, from};
-                }
-            const std::span<const LineOfWeights<T, Real>> all(lines.data(), size);
-            if (grids_.axes[0]) {
-                sum_children(all, run.count, grids_.fine.nx, sum);
-                continue;
-            }
-            for (int t = 0; t < run.count; ++t) {
-                double own = 0.0;
-                for (const LineOfWeights<T, Real>& one : all) own = std::fma(double(one.own[t]), double(one.x[t]), own);
-                sum[t] = Real(own);
+        restrict_line<T>(
+            run, fine, [](int plane) { return plane; }, coarse);
+    });
+}
+
+namespace {
+
+constexpr int planes_of_thread = 3;  ///< of the fine grid, which the children of a coarse plane are in
+
+}  // namespace
+
+bool Interpolation::restricts_planes() const {
+    constexpr int fewest_planes = 4;  // the first fine plane of a thread is computed by the one before, too
+    return by_lines() && !fine_.is_part() && coarse_.planes() >= fewest_planes * context_.threads_for(fine_.slots());
+}
+
+void Interpolation::restrict_planes(Vector& scratch, FunctionRef<void(int plane, int to)> compute,
+                                    Vector& coarse) const {
+    const int count = coarse_.planes(), step = grids_.axes[2] ? 2 : 1, last = grids_.fine.nz - 1;
+#pragma omp parallel num_threads(context_.threads_for(fine_.slots()))
+    {
+        const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
+        const auto memory = [&](int plane) { return planes_of_thread * thread + plane % planes_of_thread; };
+        const int begin = int(Index(count) * thread / threads), end = int(Index(count) * (thread + 1) / threads);
+        int next = std::max(0, step * begin - (step - 1));
+        for (int plane = begin; plane < end; ++plane) {
+            for (; next <= std::min(last, step * plane + (step - 1)); ++next) compute(next, memory(next));
+            for (int j = 0; j < coarse_.grid().ny; ++j) {
+                const Run run = coarse_.line(j, plane);
+                rounded() ? restrict_line<float>(run, scratch, memory, coarse)
+                          : restrict_line<double>(run, scratch, memory, coarse);
             }
         }
-    });
+    }
 }
 
 template <class T, class AnyVector>

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/profile.hpp"
@@ -162,6 +163,24 @@ std::pair<SingleVector&, SingleVector&> solution_of(GridParts& parts, const Sing
 }  // namespace
 
 template <class AnyVector>
+void Multigrid::restrict_residual(int grid, const AnyVector& b, const AnyVector& x) const {
+    const Context& context = b.context();
+    const Index product = hierarchy_.product_bytes(grid), transfer = hierarchy_[grid].interpolation->bytes();
+    const Index value = Index(sizeof(*b.data())), coarse = hierarchy_.matrix(grid + 1).unknowns() * value;
+    if constexpr (std::is_same_v<AnyVector, Vector>)
+        if (hierarchy_.restricts_residual(grid)) {
+            const ProfileScope scope(context, "residual and restriction", product + transfer + coarse);
+            return hierarchy_.restrict_residual(grid, b, x);
+        }
+    {
+        const ProfileScope scope(context, "residual", product + b.size() * value);
+        hierarchy_.residual(grid, b, x);
+    }
+    const ProfileScope scope(context, "restriction", transfer + b.size() * value + coarse);
+    hierarchy_.restrict_from(grid, b);
+}
+
+template <class AnyVector>
 void Multigrid::cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind kind, bool from_zero) const {
     const Context& context = b.context();
     GridTime& time = times_[std::size_t(grid)];
@@ -175,11 +194,6 @@ void Multigrid::cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind k
     const ProfileScope::Parts within = divided ? ProfileScope::parted : ProfileScope::whole;
     const GridParts& parts = hierarchy_[grid];
     const auto [next_x, next_b] = solution_of(hierarchy_[grid + 1], b);
-    const Index transfer = parts.interpolation->bytes();
-    const Index coarse_unknowns = hierarchy_.matrix(grid + 1).unknowns();
-    const auto vectors = [&](Index on_fine, Index on_coarse) {
-        return (on_fine * b.size() + on_coarse * coarse_unknowns) * Index(sizeof(*b.data()));
-    };
     const Index product = hierarchy_.product_bytes(grid);
     const Index smoothing = product + parts.smoother.preconditioner().bytes_per_apply();
     const std::string name = context.profile() ? "grid " + std::to_string(grid) : "";
@@ -198,12 +212,7 @@ void Multigrid::cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind k
             }
             for (; steps > 0; --steps) smooth();
         }
-        {
-            const ProfileScope scope(context, "residual", product + vectors(1, 0));
-            hierarchy_.residual(grid, b, x);
-        }
-        const ProfileScope scope(context, "restriction", transfer + vectors(1, 1));
-        hierarchy_.restrict_from(grid, b);
+        restrict_residual(grid, b, x);
     }
     cycle(grid + 1, next_b, next_x, kind, true);
     if (kind != CycleKind::v && grid + 2 < hierarchy_.size())
@@ -211,7 +220,9 @@ void Multigrid::cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind k
     const GridClock clock(context, time);
     const ProfileScope of_grid(context, name.c_str(), 0, within);
     {
-        const ProfileScope scope(context, "prolongation", transfer + vectors(2, 1));
+        const Index values = 2 * b.size() + hierarchy_.matrix(grid + 1).unknowns();
+        const ProfileScope scope(context, "prolongation",
+                                 parts.interpolation->bytes() + values * Index(sizeof(*b.data())));
         hierarchy_.prolong_to(grid, x);
     }
     if (options_.post_smoothing == 0) return;

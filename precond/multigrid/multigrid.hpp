@@ -102,6 +102,9 @@ private:
     }
     template <class AnyVector>
     void solve_coarsest_of(const AnyVector& b, AnyVector& x) const;
+    /// b of the next grid from b - A x.
+    template <class AnyVector>
+    void restrict_residual(int grid, const AnyVector& b, const AnyVector& x) const;
     template <class AnyVector>
     void cycle_of(int grid, const AnyVector& b, AnyVector& x, CycleKind kind, bool from_zero) const;
 

@@ -90,6 +90,50 @@ TEST(MultigridCycles, HaveTheSameBitsForAnyNumberOfThreads) {
             }
 }
 
+/// b of the next grid from both forms, on random b and x, for one to three threads; cycles take the one in one pass
+/// where lines are equal.
+void expect_equal_restrictions(const StructMatrix& a, const Settings& settings, bool taken) {
+    const auto m = make_multigrid(a, multigrid_keys(settings));
+    m->setup(a);
+    multigrid::Hierarchy& h = dynamic_cast<Multigrid&>(*m).hierarchy();
+    const auto random = [&](int seed) {
+        return reference::to_vector(a.context(), a.layout(), a.dof(),
+                                    reference::Random(seed).vector(int(a.unknowns())));
+    };
+    const Vector b = random(31), x = random(32);
+    h.residual(0, b, x);
+    h.restrict_from(0, b);
+    const std::vector<double> apart = reference::from_vector(h[1].b);
+    for (const int threads : {1, 2, 3}) {
+        const SeveralThreads several(a.context(), threads);
+        EXPECT_EQ(h.restricts_residual(0), taken);
+        fill(h[1].b, NAN);
+        h.restrict_residual(0, b, x);
+        EXPECT_EQ(reference::from_vector(h[1].b), apart) << threads << " threads";
+    }
+}
+
+TEST(MultigridCycles, RestrictAResidualPlaneByPlaneWithTheSameBits) {
+    expect_equal_restrictions(random_system(Context::cpu(1), "star7", {33, 5, 25}, 1, true), {}, false);
+    expect_equal_restrictions(random_system(Context::cpu(1), "star7", {40, 4, 24}, 2, false), {}, false);
+    for (const int weak : {0, 1, 2}) {  // that axis is not coarsened
+        std::array<double, 3> coupling{1.0, 1.0, 1.0};
+        coupling[weak] = 1e-3;
+        expect_equal_restrictions(laplacian(Context::cpu(1), {37, 9, 25}, coupling, 0.0, true),
+                                  {{"storage", weak == 1 ? "single" : "double"}}, true);
+    }
+}
+
+TEST(MultigridCycles, RestrictAResidualApartWhereThreadsWouldHaveFewPlanesOrLinesAreShort) {
+    for (const reference::Box box : {reference::Box{33, 9, 23}, {31, 9, 25}}) {
+        const StructMatrix a = laplacian(Context::cpu(), box, {1.0, 1.0, 1.0}, 0.0, true);
+        const SeveralThreads several(a.context(), box.nx == 33 ? 4 : 1);
+        const auto m = make_multigrid(a, multigrid_keys({}));
+        m->setup(a);
+        EXPECT_FALSE(dynamic_cast<Multigrid&>(*m).hierarchy().restricts_residual(0));
+    }
+}
+
 TEST(MultigridCycles, PassTheirCheckWithEverySmootherAndNumberOfUnknowns) {
     for (const PreconditionerRow& row : smoothers())
         for (const int dof : reference::small_dofs)
