@@ -183,7 +183,7 @@ public:
             return int(ExitCode::ok);
         };
         beside_cusparse_ = false;
-        on_ranks(launched_, invocation_, parameters, time);
+        on_ranks(launched_, parameters, time);
         if (beside_cusparse_)
             add_baselines(invocation_, name, dof_, ours_, repeats_, rates_.all(), print_, json_["solves"]);
     }

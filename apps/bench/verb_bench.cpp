@@ -220,7 +220,7 @@ public:
         const Deck deck = read_bench_deck(path, invocation_, RanksOfBench::taken);
         const AskedFor candidates = candidates_of_deck(invocation_, deck);
         std::mutex building;  // problems may read files through HDF5
-        on_ranks(launched, invocation_, candidates.deck(), [&](const RankOrNone& rank) {
+        on_ranks(launched, candidates.deck(), [&](const RankOrNone& rank) {
             std::unique_ptr<PreconditionedSystem> system;
             {
                 const std::lock_guard lock(building);
@@ -341,8 +341,7 @@ int bench(const Invocation& invocation, const RankOrNone& launched) {
 }  // namespace
 
 int bench_verb(const Invocation& invocation) {
-    return on_launched(invocation.prints_json(),
-                       [&](const RankOrNone& launched) { return bench(invocation, launched); });
+    return on_launched(invocation, [&](const RankOrNone& launched) { return bench(invocation, launched); });
 }
 
 }  // namespace hyperplane

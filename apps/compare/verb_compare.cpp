@@ -201,7 +201,7 @@ int compare(const Task& task, Comparison& comparison, Beginning& beginning) {
 int compare_on_ranks(const Task& task, const RankOrNone& launched) {
     Beginning beginning;
     std::mutex building;  // problems may read files through HDF5
-    return on_ranks(launched, task.invocation, task.candidates.deck, [&](const RankOrNone& rank) {
+    return on_ranks(launched, task.candidates.deck, [&](const RankOrNone& rank) {
         const bool first = !rank || rank->rank() == 0;
         CompareProgress progress(first ? Progress::style_for_stderr(task.invocation.has("quiet"))
                                        : Progress::Style::none);
@@ -242,8 +242,7 @@ int compare_asked(const Invocation& invocation, const RankOrNone& launched) {
 
 int compare_verb(const Invocation& invocation) {
     catch_stop_signals();
-    return on_launched(invocation.prints_json(),
-                       [&](const RankOrNone& launched) { return compare_asked(invocation, launched); });
+    return on_launched(invocation, [&](const RankOrNone& launched) { return compare_asked(invocation, launched); });
 }
 
 }  // namespace hyperplane

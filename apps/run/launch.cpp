@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <span>
 #include <string>
@@ -48,24 +47,31 @@ bool is_of_process(const ParameterSpec& key) {
 constexpr const char* options_of_all_ranks[] = {"case", "fresh", "restart",  "preconditioners", "solvers",
                                                 "auto", "reps",  "baseline", "tunings",         "repeats"};
 
-constexpr std::size_t words_of_command_line = 2 + std::size(options_of_all_ranks);  ///< the first of common_words
+/// Names of options or keys, with their values.
+using Words = std::vector<std::pair<std::string, std::string>>;
 
-/// What all processes must agree about: names of options and keys, with their values.
-std::vector<std::pair<std::string, std::string>> common_words(const Invocation& invocation, const Parameters& deck) {
-    std::vector<std::pair<std::string, std::string>> words = {
-        {"the verb", invocation.verb}, {"the number of decks", fmt::format("{}", invocation.arguments.size())}};
+/// What all processes must agree about before any of them begins.
+Words words_of_command_line(const Invocation& invocation) {
+    const bool bench = invocation.verb == "bench" && !invocation.arguments.empty();
+    Words words = {{"the verb", invocation.verb},
+                   {"the kind of bench", bench ? invocation.arguments.front() : ""},
+                   {"the number of decks", fmt::format("{}", invocation.arguments.size())}};
     for (const char* option : options_of_all_ranks)
         words.emplace_back(fmt::format("--{}", option),
                            invocation.has(option) ? "given: " + invocation.value(option) : "");
+    return words;
+}
+
+Words words_of_deck(const Parameters& deck) {
+    Words words;
     for (const Parameters::Value& value : deck.all())
         if (!is_of_process(value.spec)) words.emplace_back(value.spec.name(), value.text);
     return words;
 }
 
-/// Throws UsageError on all processes unless their decks and options say the same. Exchanges would fail, or values of
-/// two decks would mix.
-void require_same_words(Communicator& ranks, const Invocation& invocation, const Parameters& deck) {
-    const auto words = common_words(invocation, deck);
+/// Throws UsageError on all processes unless the words of their command lines or decks, as `what` says, are the same.
+/// Exchanges would fail, or values of two decks would mix.
+void require_same_words(Communicator& ranks, const Words& words, const char* what) {
     std::vector<double> mine;
     for (const auto& [name, value] : words)
         mine.push_back(double(std::hash<std::string>{}(name + " = " + value) >> 11));  // exact
@@ -81,10 +87,9 @@ void require_same_words(Communicator& ranks, const Invocation& invocation, const
         const auto differs = std::size_t(std::ranges::mismatch(first, other).in1 - first.begin());
         if (differs == first.size() && differs == other.size()) continue;
         throw UsageError(
-            fmt::format("rank {} has {} than the first rank{}; all processes must see the same deck, with the same "
-                        "options",
-                        rank, differs < words_of_command_line ? "another command line" : "another deck",
-                        differs < words.size() ? ": " + words[differs].first + " differs" : ""));
+            fmt::format("rank {} has another {} than the first rank{}; all processes must see the same deck, with the "
+                        "same options",
+                        rank, what, differs < words.size() ? ": " + words[differs].first + " differs" : ""));
     }
 }
 
@@ -106,15 +111,21 @@ void refuse_too_many_threads(const Parameters& deck) {
 
 }  // namespace
 
-int on_ranks(const RankOrNone& launched, const Invocation& invocation, const Parameters& deck,
-             const std::function<int(const RankOrNone&)>& body) {
+int on_launched(const Invocation& invocation, const std::function<int(const RankOrNone&)>& body) {
+    return on_launched(invocation.prints_json(), [&](const RankOrNone& launched) {
+        if (launched) require_same_words(*launched, words_of_command_line(invocation), "command line");
+        return body(launched);
+    });
+}
+
+int on_ranks(const RankOrNone& launched, const Parameters& deck, const std::function<int(const RankOrNone&)>& body) {
     const int ranks = ranks_of(deck);
     if (launched && deck.is_given("device", "ranks") && ranks != launched->size())
         throw UsageError(fmt::format(
             "{0} = {1}: mpirun or srun has started {2} processes, each of which is a rank; start {1}, or set "
             "device.ranks = {2} (--ranks {2})",
             deck.where("device", "ranks"), ranks, launched->size()));
-    if (launched) require_same_words(*launched, invocation, deck);
+    if (launched) require_same_words(*launched, words_of_deck(deck), "deck");
     if (launched || ranks == 1) return body(launched);
     refuse_too_many_threads(deck);
     int status = 0;

@@ -274,7 +274,7 @@ int run_asked(const Invocation& invocation, const RankOrNone& launched) {
     Beginning beginning;
     beginning.lock = std::move(task.lock);
     std::mutex building;  // problems may read files through HDF5 and print
-    return on_ranks(launched, invocation, resolved(task.asked), [&](const RankOrNone& rank) {
+    return on_ranks(launched, resolved(task.asked), [&](const RankOrNone& rank) {
         const Case a_case = [&] {
             const std::lock_guard lock(building);
             return task.build(invocation, rank);
@@ -287,8 +287,7 @@ int run_asked(const Invocation& invocation, const RankOrNone& launched) {
 
 int run_verb(const Invocation& invocation) {
     catch_stop_signals();
-    return on_launched(invocation.prints_json(),
-                       [&](const RankOrNone& launched) { return run_asked(invocation, launched); });
+    return on_launched(invocation, [&](const RankOrNone& launched) { return run_asked(invocation, launched); });
 }
 
 }  // namespace hyperplane

@@ -215,7 +215,7 @@ int selftest(const Invocation& invocation, const RankOrNone& launched) {
     leave_out_keys_of_runs(asked.deck, asked.overrides, "selftest", true);
     const Parameters parameters = resolved(asked);
     std::mutex building;  // problems may read files through HDF5
-    return on_ranks(launched, invocation, parameters, [&](const RankOrNone& rank) {
+    return on_ranks(launched, parameters, [&](const RankOrNone& rank) {
         std::optional<Case> a_case;
         {
             const std::lock_guard lock(building);
@@ -231,8 +231,7 @@ int selftest(const Invocation& invocation, const RankOrNone& launched) {
 }  // namespace
 
 int selftest_verb(const Invocation& invocation) {
-    return on_launched(invocation.prints_json(),
-                       [&](const RankOrNone& launched) { return selftest(invocation, launched); });
+    return on_launched(invocation, [&](const RankOrNone& launched) { return selftest(invocation, launched); });
 }
 
 }  // namespace hyperplane

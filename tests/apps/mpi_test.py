@@ -112,6 +112,21 @@ class Mpi(ProcessesTest):
         done = self.under_mpirun(1, *compare, *candidates, "--json", "-", ":", "-n", "1", PROGRAM, *compare, *candidates)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_processes_with_different_verbs_are_refused(self):
+        """The first exchange of every verb is that of the command lines."""
+        deck = self.write("deck.ini", TRANSPORT.format(cells="7 5 9", steps=1))
+        run, compare = ("run", deck, "--backend", "cpu", "--quiet"), ("compare", deck, "--backend", "cpu", "--preconditioners", "jacobi,none")
+        solve, table = ("bench", "solve", deck, "--backend", "cpu"), ("bench", "preconditioners", deck, "--backend", "cpu")
+        verb, kind = "the verb differs", "the kind of bench differs"
+        pairs = [(one, other, verb) for other in (compare, ("selftest", deck, "--backend", "cpu"), solve)
+                 for one, other in ((run, other), (other, run))]
+        pairs += [(solve, table, kind), (table, solve, kind)]
+        for (one, other, told), done in zip(pairs, self.under_mpiruns(1, *((*one, ":", "-n", "1", PROGRAM, *other) for one, other, _ in pairs))):
+            with self.subTest(f"{one[:2]} beside {other[:2]}"):
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertEqual(done.stderr.count("rank 1 has another command line than the first rank: " + told), 1, done.stderr)
+                self.assertFalse((self.folder / "deck.h5").exists())
+
     def test_processes_that_mpi_does_not_join_are_refused(self):
         """Such as those that the mpirun of another MPI has started: each would run the deck alone."""
         deck = self.write("deck.ini", POISSON.format(cells="7 5 9"))
