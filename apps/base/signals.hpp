@@ -8,7 +8,7 @@
 // Tests stop the program at a place that does not depend on the clock: with HYPERPLANE_STOP_AT=LOOKS in the environment
 // the program sends itself SIGTERM when it checks for the LOOKS-th time whether a signal has come; LOOKS:SIGNAL chooses
 // another signal, by number. `run` checks before each time step, after each Newton step, in each iteration and, on one
-// rank on a CPU, where a part of a set-up begins that may take long.
+// rank on a CPU without output.profile, where a part of a set-up begins that may take long.
 #pragma once
 
 #include <string>
