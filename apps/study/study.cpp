@@ -77,16 +77,25 @@ private:
     std::map<std::string, std::vector<std::string>> named_;  ///< section -> names of components
 };
 
-/// The message about a case that is refused; where it names the line of values with blanks, these may have been meant
-/// as several values.
-std::string with_hint_at_commas(const std::string& message, const CaseAxes& varied, const std::string& file,
+/// Whether a line of [sweep] has a value in quotes.
+bool is_quoted(const Deck& study, const CaseAxis& axis, const std::string& value) {
+    return std::ranges::any_of(study.entries, [&](const DeckEntry& entry) {
+        return entry.line == axis.line && std::ranges::any_of(entry.listed, [&](const ListedValue& one) {
+                   return one.quoted && one.text == value;
+               });
+    });
+}
+
+/// The message about a case that is refused; where it names the line of values with blanks and without quotes, these
+/// may have been meant as several values.
+std::string with_hint_at_commas(const std::string& message, const CaseAxes& varied, const Deck& study,
                                 const std::map<std::string, std::string>& values) {
     std::string text = message;
     for (const CaseAxis& axis : varied.axes) {
         const auto value = values.find(axis.name());
         if (value == values.end() || value->second.find_first_of(" \t") == std::string::npos) continue;
-        const std::size_t line = text.find(fmt::format("{}:{}: ", file, axis.line));
-        if (line == std::string::npos) continue;
+        const std::size_t line = text.find(fmt::format("{}:{}: ", study.file, axis.line));
+        if (line == std::string::npos || is_quoted(study, axis, value->second)) continue;
         text.insert(std::min(text.find('\n', line), text.size()),
                     "; blanks belong to a value of [sweep]: write commas between values");
     }
@@ -206,7 +215,7 @@ Study read_study(const std::string& file) {
             a_case.parameters = resolve(a_case.deck, {}, schema);
             a_case.hash = deck_hash(a_case.parameters, not_of_a_case);
         } catch (const UsageError& error) {
-            a_case.error = with_hint_at_commas(error.what(), study.varied, file, a_case.values);
+            a_case.error = with_hint_at_commas(error.what(), study.varied, deck, a_case.values);
         }
         if (a_case.error.empty() && !known.insert(a_case.hash).second) continue;
         a_case.name = name_of(a_case, study.varied);

@@ -102,6 +102,10 @@ class Plan(StudyTest):
         self.assertEqual(len(self.plan(self.study("[sweep]\ngrid.cells = 4 4 5\n"))), 1)
         plain = self.plan(self.study("[sweep]\nsolver.rtol = x\n"), code=2)[0]["error"]
         self.assertNotIn("commas", plain)
+        for line in ('solver.rtol = "1e-3 1e-4"', 'solver.rtol = 1e-3, "1e-3 1e-4"'):
+            quoted = self.plan(self.study(f"[sweep]\n{line}\n"), code=2)[-1]["error"]
+            self.assertTrue(quoted.startswith("s.ini:9: "), quoted)
+            self.assertNotIn("commas", quoted)
 
     def test_quotes_protect_commas(self):
         """Names of cases are those of files, whatever the values are."""
