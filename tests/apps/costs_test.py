@@ -101,7 +101,7 @@ class Costs(ProgramTest):
 
     def test_a_part_that_is_stopped_in_a_long_set_up(self):
         deck = self.write("a.ini", POISSON.format(cells="50 50 41") + "[matrix]\nformat = general\n"
-                                   "[preconditioner]\nname = par_ilut\nrounds = 2\n")
+                                   "[preconditioner]\nname = par_ilut\nrounds = 2\n[device]\nbackend = cpu\n")
         self.expect(75, "run", deck, "--quiet", stop_at=8)
         before = self.record("a.h5")
         self.assertEqual(before["solves"], [])

@@ -52,7 +52,7 @@ class Preemption(ProgramTest):
         """Before any linear solve has begun; so large a general matrix has a set-up that may take long."""
         for steps, text in ((0, POISSON.format(cells="50 50 41")), (2, TRANSPORT.format(cells="50 50 41", steps=2))):
             deck = self.write("a.ini", text + "[matrix]\nformat = general\n[preconditioner]\nname = par_ilut\nrounds = 2\n"
-                                              "[output]\nfields = true\n")
+                                              "[output]\nfields = true\n[device]\nbackend = cpu\n")
             whole = self.whole(deck)
             for look in (5, 8):
                 self.preempt(deck, signal.SIGTERM, look)
