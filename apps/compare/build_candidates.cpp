@@ -160,7 +160,7 @@ void Comparison::describe_built(std::size_t at, const Case& a_case) {
     Trial& trial = trials_[at];
     trial.layout = a_case.space.name();
     trial.varies = a_case.plan.traits.varies;
-    trial.dropped = dropped_couplings(a_case);
+    if (is_first_rank(context())) trial.dropped = dropped_couplings(a_case);
     trial.preparation = a_case.problem->preparation();
     trial.pattern = a_case.shape().statistics();
     trial.given_pattern = a_case.shape().given_statistics();

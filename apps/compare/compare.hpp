@@ -35,7 +35,7 @@ struct Trial {
     std::string name;
     std::string solver, preconditioner;      ///< as in the candidate's text
     std::string layout, varies;              ///< PreconditionerTraits::varies
-    std::string dropped;                     ///< dropped_couplings of its case
+    std::string dropped;                     ///< dropped_couplings of its case, on the first rank
     std::string outcome = "converged_rtol";  ///< a stop reason, or given_up, setup_failed, refused, out_of_memory
     std::string reason;                      ///< a sentence that says why it failed; empty if it converged
     ExitCode code = ExitCode::ok;

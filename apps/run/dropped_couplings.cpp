@@ -17,34 +17,30 @@ struct Couplings {
     Index dropped = 0, all = 0;
 };
 
-/// The rank of each of the items that are cut before `cuts`, behind which stands the number of items.
-template <class Cut>
-std::vector<int> ranks_of_items(const std::vector<Cut>& cuts) {
-    std::vector<int> ranks;
-    for (std::size_t rank = 0; rank + 1 < cuts.size(); ++rank) ranks.resize(std::size_t(cuts[rank + 1]), int(rank));
-    return ranks;
-}
-
 Couplings of_planes(const Context& context, const Grid& grid, const Stencil& stencil) {
-    const std::vector<int> rank_of = ranks_of_items(cuts_between_ranks(context, grid.nz));
+    const std::vector<int> cuts = cuts_between_ranks(context, grid.nz);
     Couplings found;
     for (const Int3 offset : stencil.offsets()) {
         const Index of_plane =
             Index(std::max(0, grid.nx - std::abs(offset.x))) * std::max(0, grid.ny - std::abs(offset.y));
-        for (int k = std::max(0, -offset.z); k < std::min(grid.nz, grid.nz - offset.z); ++k) {
-            found.all += of_plane;
-            if (rank_of[std::size_t(k)] != rank_of[std::size_t(k + offset.z)]) found.dropped += of_plane;
+        for (std::size_t rank = 0; rank + 1 < cuts.size(); ++rank) {
+            for (int k = cuts[rank]; k < cuts[rank + 1]; ++k) {
+                const int other = k + offset.z;
+                if (other < 0 || other >= grid.nz) continue;
+                found.all += of_plane;
+                if (other < cuts[rank] || other >= cuts[rank + 1]) found.dropped += of_plane;
+            }
         }
     }
     return found;
 }
 
 Couplings of_rows(const Context& context, const BlockPattern& all, int dof) {
-    const std::vector<int> rank_of = ranks_of_items(row_cuts(all, dof, context.ranks()->size(), context.backend()));
+    const std::vector<Index> cuts = row_cuts(all, dof, context.ranks()->size(), context.backend());
     Couplings found{0, all.blocks()};
-    for (Index row = 0; row < all.rows(); ++row)
-        for (Index at = all.row_begin()[row]; at < all.row_begin()[row + 1]; ++at)
-            found.dropped += rank_of[std::size_t(row)] != rank_of[std::size_t(all.column()[at])];
+    for (std::size_t rank = 0; rank + 1 < cuts.size(); ++rank)
+        for (Index at = all.row_begin()[cuts[rank]]; at < all.row_begin()[cuts[rank + 1]]; ++at)
+            found.dropped += all.column()[at] < cuts[rank] || all.column()[at] >= cuts[rank + 1];
     return found;
 }
 

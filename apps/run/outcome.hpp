@@ -28,6 +28,7 @@ struct Outcome {
     Index predicted_most = 0;       ///< bytes; above `predicted` where values decide how much it takes
     std::string fields_file;        ///< empty if none was written
     std::string series_file;        ///< likewise, of the series of fields
+    std::string dropped;            ///< dropped_couplings of the case, on the first rank
     bool resumed = false;
     Index kept_steps = 0;  ///< steps after which a failed run keeps a state, from which --restart goes on; 0: none
 };

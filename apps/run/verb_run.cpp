@@ -212,18 +212,18 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
     std::optional<Continued> before = beginning.find(a_case, invocation);
     RecordHeader header = header_of(a_case);
     header.environment.insert(labels.begin(), labels.end());
-    if (const std::string dropped = dropped_couplings(a_case); !dropped.empty())
-        header.environment[dropped_couplings_item] = dropped;
     if (!is_first_rank(a_case.context)) {
         RecordWriter none = RecordWriter::in_memory(header);
         return int(compute(a_case, none, Progress::Style::none, std::move(before)).code);
     }
     tell_initial_state(a_case, before, header);
+    const std::string dropped = dropped_couplings(a_case);
+    if (!dropped.empty()) header.environment[dropped_couplings_item] = dropped;
     const bool went_on = before.has_value();
     RecordWriter record(a_case.record_path(), header, a_case.overwrite);
     record.publish();
-    const Outcome outcome =
-        compute(a_case, record, Progress::style_for_stderr(invocation.has("quiet")), std::move(before));
+    Outcome outcome = compute(a_case, record, Progress::style_for_stderr(invocation.has("quiet")), std::move(before));
+    outcome.dropped = dropped;
     return conclude(a_case, outcome, record, *beginning.lock, invocation, went_on);
 }
 

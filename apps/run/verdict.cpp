@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "apps/run/dropped_couplings.hpp"
 #include "apps/run/pattern_text.hpp"
 #include "apps/run/preparation.hpp"
 #include "core/counted.hpp"
@@ -80,8 +79,7 @@ std::string line_of_steps(const Case& a_case, const Outcome& outcome) {
 }
 
 /// What the ranks of a run leave out of the preconditioner; empty if nothing.
-std::string scope_text(const Case& a_case) {
-    const std::string dropped = dropped_couplings(a_case);
+std::string scope_text(const std::string& dropped) {
     if (dropped.empty()) return "";
     return fmt::format(
         "; couplings between ranks are dropped (scope = rank), {}, which costs iterations: one rank or scope = global "
@@ -143,12 +141,12 @@ std::string verdict_text(const Case& a_case, const Outcome& outcome, const Judge
     const Costs costs = costs_of(outcome);
     const SystemShape& shape = a_case.shape();
     const std::string grid = grid_text(shape.grid, shape.grid.plain_rows, shape.stencil.name(), shape.dof);
-    std::string text =
-        line("problem", a_case.name("problem")) + line("grid", grid) + line_of_pattern(shape) +
-        line_of_order(shape.order()) +
-        line("method", fmt::format("{} with {}, {} layout, {}{}{}", a_case.name("solver"),
-                                   a_case.name("preconditioner"), a_case.space.name(), a_case.device,
-                                   scope_text(a_case), *varies ? fmt::format("; not deterministic: {}", varies) : ""));
+    std::string text = line("problem", a_case.name("problem")) + line("grid", grid) + line_of_pattern(shape) +
+                       line_of_order(shape.order()) +
+                       line("method", fmt::format("{} with {}, {} layout, {}{}{}", a_case.name("solver"),
+                                                  a_case.name("preconditioner"), a_case.space.name(), a_case.device,
+                                                  scope_text(outcome.dropped),
+                                                  *varies ? fmt::format("; not deterministic: {}", varies) : ""));
     if (const std::string way = a_case.preconditioner->solve_way(); !way.empty())
         text += line("triangles", triangles_text(way));
     for (const std::string& warning : setup_warnings(outcome.solves)) text += line("warning", warning);
@@ -225,7 +223,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
     if (shape.order()) json["given_pattern"] = to_json(*shape.given_statistics());
     if (shape.order() && shape.order()->matches_rows()) json["rows_moved"] = shape.order()->moved();
     for (const auto& [name, seconds] : a_case.problem->preparation()) json["preparation"][name] = seconds;
-    if (const std::string dropped = dropped_couplings(a_case); !dropped.empty()) json["dropped_couplings"] = dropped;
+    if (!outcome.dropped.empty()) json["dropped_couplings"] = outcome.dropped;
     if (const std::string way = a_case.preconditioner->solve_way(); !way.empty()) json["triangular_solves"] = way;
     if (const auto iterations = preparation_in_iterations(outcome.timers.rows(), costs.per_iteration()))
         json["preparation_in_iterations"] = *iterations;

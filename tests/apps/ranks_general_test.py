@@ -153,6 +153,13 @@ class RanksOfGeneralMatrices(ProgramTest):
                     # The rows of star7 on 21 x 23 x 19 points have 61601 entries.
                     dropped = re.search(r"dropped \(scope = rank\), (\d+) of the matrix's 61601 entries", done.stdout)
                     self.assertTrue(3 * 2 * 21 * 23 <= int(dropped.group(1)) <= 3 * 2 * (21 * 23 + 21 + 1), done.stdout)
+        # A cut divides the entries around an axis, too, and this matrix has those between its first and its last plane.
+        done = self.run_ranks(deck, 2, "periodic.h5", "--set", "preconditioner.scope=rank", "--set", "grid.periodic=z", "--set",
+                              "problem.right_hand_side=random", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        plain = self.run_ranks(deck, 2, "plain.h5", "--set", "preconditioner.scope=rank", "--json")
+        counts = [[int(word) for word in re.findall(r"\d+", json.loads(one.stdout)["dropped_couplings"])] for one in (done, plain)]
+        self.assertEqual([a - b for a, b in zip(*counts)], 2 * [2 * 21 * 23])
         self.assertEqual(count["rank", 1], count["global", 1])
         self.assertEqual(count["global", 4], count["global", 1])
         self.assertGreater(count["rank", 4], count["global", 4])
