@@ -74,7 +74,7 @@ Words words_of_deck(const Parameters& deck) {
 void require_same_words(Communicator& ranks, const Words& words, const char* what) {
     std::vector<double> mine;
     for (const auto& [name, value] : words)
-        mine.push_back(double(std::hash<std::string>{}(name + " = " + value) >> 11));  // exact
+        mine.push_back(double(std::hash<std::string>{}(fmt::format("{} = {}", name, value)) >> 11));  // exact
     const auto number = double(mine.size());
     std::vector<double> numbers(std::size_t(ranks.size()));
     ranks.all_gather({&number, 1}, numbers);
