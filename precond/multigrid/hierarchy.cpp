@@ -286,7 +286,8 @@ void Hierarchy::provide_singles(int grid, bool smoothed) {
 }
 
 bool Hierarchy::leaves_out_copy(int grid) const {
-    return jumps_ && grid > 0 && parts_[grid].single.r.size() > 0 &&
+    const SingleParts& single = parts_[grid].single;
+    return jumps_ && single.r.size() > 0 && !single.matrix &&
            SingleMatrix::serves(matrix(grid).layout(), a_->backend());
 }
 

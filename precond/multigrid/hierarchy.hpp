@@ -63,7 +63,8 @@ public:
     void follow_finest_matrix();
     /// Whether cycles on this grid are in single precision.
     bool single(int grid) const { return parts_[grid].single.x.size() > 0; }
-    /// Whether residuals of this grid's cycles in single precision take the matrix itself, since coefficients jump.
+    /// Whether residuals of this grid's cycles in single precision take the matrix itself, since coefficients jump; on
+    /// the finest grid, since constants solve the system besides.
     bool leaves_out_copy(int grid) const;
     /// The least bytes that a product with a grid's matrix moves in a cycle.
     Index product_bytes(int grid) const;

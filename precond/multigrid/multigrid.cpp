@@ -45,18 +45,18 @@ std::string unused_keys(const MultigridOptions& options, int grids) {
                                                                    options.coarsening.coarsest_points));
 }
 
-/// The warning that matrices are not rounded, though vectors are; empty if they are.
+/// The warning that matrices are not rounded, though vectors are, since coefficients jump; empty if they are.
 std::string unrounded_matrices(const multigrid::Hierarchy& hierarchy) {
-    int first = 0, last = 0;
-    for (int grid = 1; grid < hierarchy.size(); ++grid)
-        if (hierarchy.leaves_out_copy(grid)) first = first == 0 ? grid : first, last = grid;
-    if (first == 0) return "";
+    int first = -1, last = -1;
+    for (int grid = 0; grid < hierarchy.size(); ++grid)
+        if (hierarchy.leaves_out_copy(grid)) first = first < 0 ? grid : first, last = grid;
+    if (first < 0) return "";
     return fmt::format(
-        "preconditioner.vectors = single does not round the {}: diagonals differ by a factor of more than {:.1e}, "
+        "preconditioner.vectors = single does not round the {}: diagonals differ by a factor of more than {:.1e}{}, "
         "which single precision does not resolve; preconditioner.vectors = double may take fewer iterations",
         first == last ? fmt::format("matrix of grid {}", first)
                       : fmt::format("matrices of grids {} to {}", first, last),
-        multigrid::most_resolved);
+        multigrid::most_resolved, first == 0 ? " and u is known up to a constant" : "");
 }
 
 std::string both(const std::string& one, const std::string& other) {

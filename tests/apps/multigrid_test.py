@@ -122,6 +122,14 @@ class Iterations(ProgramTest):
                     for words, most in (((), in_double), (single, in_single)):
                         self.assertLessEqual(self.iterations(problem, "45 37 51", *words, *sets, solver=solver, rtol=rtol), most)
 
+    def test_matrices_that_are_not_rounded_where_no_value_is_prescribed(self):
+        for contrast, first, named in (("1e6", 0, ""), ("1e8", 1, "grid 1: diagonals differ by a factor of more than 4.2e+06, "),
+                                       ("1e8", 0, "grids 0 to 1: diagonals differ by a factor of more than 4.2e+06 and u is known")):
+            sets = ("preconditioner.storage=single", "preconditioner.vectors=single", f"preconditioner.storage_from={first}")
+            self.iterations(SYSTEMS["neumann"][0] + f"coefficient = checker\ncontrast = {contrast}\n", "24 24 24", *sets, rtol="1e-4")
+            said = self.expect(0, "info", "a.h5").stdout
+            self.assertEqual((named in said, "does not round" in said), (True, bool(named)), said)
+
     def test_jumps_in_single_precision(self):
         """From jumps of 4e6 on matrices of coarse grids stay in double precision. What remains is the rounding of vectors."""
         copies = ("preconditioner.storage=single",)
@@ -163,7 +171,6 @@ class Iterations(ProgramTest):
         self.assertLessEqual(self.iterations(problem, "45 37 51", "preconditioner.cycle=f", solver="gmres"), 6)
         # as a solver: stationary corrections
         self.assertLessEqual(self.iterations(problem, "45 37 51", solver="richardson"), 14)
-
 
     def test_chebyshev_where_coefficients_vary_by_orders_of_magnitude(self):
         problem = "name = poisson\n" + CELLS + "lognormal\nlog_standard_deviation = 6\nseed = 3\n"
