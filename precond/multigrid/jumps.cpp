@@ -66,7 +66,7 @@ bool jumps_beyond_single(const StructMatrix& a, [[maybe_unused]] Vector& scratch
     const auto diagonal = [&](int c) { return a.values(a.stencil().diagonal(), c, c); };
     if constexpr (cuda_built)
         if (a.backend() == Backend::cuda) {
-            const Layout slots(LayoutKind::natural, Grid::of_rows(count), {});  // whatever points they are
+            const Layout slots(LayoutKind::natural, a.grid(), {});  // whichever points they are
             const auto smallest = [&](const double* values) {
                 double value = 0.0;
                 Index slot = 0;
