@@ -126,26 +126,35 @@ private:
         return at > begin && at < end && is_space(*at);
     }
     /// Reads a line at the beginning of [at, end); returns where the next one begins, or null if it is left to Lines.
-    const char* parse(const char* at, const char* end, Entry& entry) const {
+    const char* parse(const char* at, const char* end, Entry& entry) {
         const char* const begin = at;
         if (format_.pattern || !number(at, end, entry.row) || !number(at, end, entry.column)) return nullptr;
         while (at < end && is_space(*at)) ++at;
         const auto [after, error] = decimal::read(at, end, entry.value);
         if (error != std::errc{} || !std::isfinite(entry.value)) return nullptr;
-        if (format_.integer && (entry.value != std::floor(entry.value) || may_be_rounded(entry.value))) return nullptr;
+        bool is_rounded = false;
+        if (format_.integer && !takes_integer(at, after, entry.value, is_rounded)) return nullptr;
         for (at = after; at < end && *at != '\n'; ++at)
             if (!is_space(*at)) return nullptr;
         --entry.row, --entry.column;
-        const bool inside =
-            entry.row >= 0 && entry.row < matrix_.rows && entry.column >= 0 && entry.column < matrix_.columns;
-        return inside && allowed(entry) && at - begin <= longest_plain ? std::min(at + 1, end) : nullptr;
+        const bool taken = entry.row >= 0 && entry.row < matrix_.rows && entry.column >= 0 &&
+                           entry.column < matrix_.columns && allowed(entry) && at - begin <= longest_plain;
+        rounded += taken && is_rounded;
+        return taken ? std::min(at + 1, end) : nullptr;
     }
-    /// Whether integers next to this one have the same double.
-    static bool may_be_rounded(double value) { return std::abs(value) >= 0x1p53; }
+    /// False if a value is left to Lines: no integer, one beyond 64 bits, or the first whose digits are another number.
+    bool takes_integer(const char* at, const char* end, double value, bool& is_rounded) const {
+        if (std::abs(value) < 0x1p53) return value == std::floor(value);
+        std::int64_t exact = 0;
+        const auto [after, error] = std::from_chars(at, end, exact);
+        if (after != end || error != std::errc{}) return after != end;  // a point or an exponent: not digits alone
+        is_rounded = value >= 0x1p63 || std::int64_t(value) != exact;   // -2^63 is the least integer
+        return !is_rounded || rounded > 0;
+    }
     /// Counts an entry whose value is an integer of so many digits that its double is another number.
     void count_rounded(const Lines& lines, const std::vector<std::string_view>& words, const Entry& entry) {
         std::string_view digits = words.back();
-        if (!may_be_rounded(entry.value) || digits.find_first_not_of("+-0123456789") != digits.npos) return;
+        if (std::abs(entry.value) < 0x1p53 || digits.find_first_not_of("+-0123456789") != digits.npos) return;
         digits.remove_prefix(std::min(digits.find_first_not_of("+-0"), digits.size()));
         const std::string taken = fmt::format("{:.0f}", std::abs(entry.value));
         if (digits == taken || ++rounded > 1) return;

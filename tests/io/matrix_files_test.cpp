@@ -169,6 +169,33 @@ TEST(MatrixFiles, FullDisk) {
     EXPECT_TRUE(scratch.names().empty());
 }
 
+/// Each value beside one that is rounded for certain, before it and behind it.
+TEST(MatrixFiles, IntegersThatNoDoubleHoldsAreCounted) {
+    const std::string banner = "%%MatrixMarket matrix coordinate integer general\n1 1 3\n";
+    const std::string rounded = "1 1 9007199254740993\n";
+    for (const auto& [value, counts] :
+         {std::pair{"9007199254740991", false},          std::pair{"9007199254740992", false},
+          std::pair{"-9007199254740993", true},          std::pair{"0009007199254740993", true},
+          std::pair{"9007199254740994", false},          std::pair{"999999999999999999", true},
+          std::pair{"1000000000000000000", false},       std::pair{"9223372036854774784", false},
+          std::pair{"9223372036854775807", true},        std::pair{"-9223372036854775807", true},
+          std::pair{"-9223372036854775808", false},      std::pair{"9223372036854775808", false},
+          std::pair{"-9223372036854775809", true},       std::pair{"+9223372036854775809", true},
+          std::pair{"18446744073709551615", true},       std::pair{"18446744073709551616", false},
+          std::pair{"100000000000000000000", false},     std::pair{"1000000000000000000000000000001", true},
+          std::pair{"9007199254740993.0", false},        std::pair{"9007199254740993e0", false},
+          std::pair{"12345678901234567890123.0", false}, std::pair{"1e300", false}}) {
+        SCOPED_TRACE(value);
+        const std::string own = "1 1 " + std::string(value) + "\n";
+        for (const std::string& text : {rounded + own + rounded, rounded + rounded + own, own + rounded + rounded}) {
+            const std::vector<std::string> told = parse_matrix_market(banner + text, "a.mtx").warnings;
+            ASSERT_EQ(told.size(), 1u);
+            EXPECT_NE(told[0].find(counts ? "(one of 3 such entries)" : "(one of 2 such entries)"), std::string::npos)
+                << told[0];
+        }
+    }
+}
+
 TEST(MatrixFiles, Missing) {
     EXPECT_EQ(error_of([] { read_matrix("none.mtx"); }), "none.mtx: cannot read: No such file or directory");
     EXPECT_EQ(error_of([] { read_vector("/tmp"); }), "/tmp: cannot read: Is a directory");
