@@ -6,7 +6,8 @@ import resource
 import struct
 import unittest
 
-from ordering_test import DECK, array, coordinate, unsymmetric, values_of
+from matrices import SYSTEM, array, coordinate, values_of
+from ordering_test import unsymmetric
 from program import POISSON, ProgramTest
 
 ROWS = 60
@@ -50,7 +51,7 @@ class Export(ProgramTest):
         super().setUp()
         self.write("a.mtx", coordinate(ROWS, unsymmetric(ROWS, 3)))
         self.write("b.mtx", array([0.5 + row % 5 for row in range(ROWS)]))
-        self.deck = self.write("a.ini", DECK)
+        self.deck = self.write("a.ini", SYSTEM)
 
     def export(self, folder, *words):
         settings = [word for setting in words if "=" in setting for word in ("--set", setting)]

@@ -5,36 +5,11 @@ import json
 import random
 import unittest
 
+from matrices import SYSTEM, array, coordinate, values_of
 from program import ProgramTest
 
 FAILED_SETUP, BAD_DECK, BAD_FILE = 5, 2, 7
 MATCHED = ("--set", "ordering.rows=matching")
-DECK = """
-[problem]
-name = matrix
-file = a.mtx
-right_hand_side = b.mtx
-[solver]
-name = gmres
-rtol = 1e-11
-restart = 200
-[preconditioner]
-name = sync_free_ilu
-"""
-
-
-def coordinate(rows, entries, symmetry="general"):
-    return f"%%MatrixMarket matrix coordinate real {symmetry}\n{rows} {rows} {len(entries)}\n" + "".join(
-        f"{i} {j} {v!r}\n" for i, j, v in entries)
-
-
-def array(values):
-    return f"%%MatrixMarket matrix array real general\n{len(values)} 1\n" + "".join(f"{v!r}\n" for v in values)
-
-
-def values_of(path):
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
-    return [float(line) for line in lines[1:]]
 
 
 def hidden_diagonal(rows, seed=3):
@@ -82,7 +57,7 @@ class Matching(ProgramTest):
         self.b = [draw.uniform(-1, 1) for _ in range(120)]
         self.write("a.mtx", coordinate(120, self.entries))
         self.write("b.mtx", array(self.b))
-        self.deck = self.write("a.ini", DECK)
+        self.deck = self.write("a.ini", SYSTEM)
 
     def residual(self, x):
         r = list(self.b)
@@ -128,7 +103,7 @@ class Matching(ProgramTest):
         tridiagonal = [(i, j, 2.5 if i == j else -1.0) for i in range(1, 61) for j in (i - 1, i, i + 1) if 1 <= j <= 60]
         self.write("a.mtx", coordinate(60, sorted((i % 60 + 1, j, v) for i, j, v in tridiagonal)))
         words = ("--set", "problem.right_hand_side=random", "--set", "solver.name=cg", "--set", "solver.restart=")
-        self.write("a.ini", DECK.replace("restart = 200\n", "").replace("gmres", "cg"))
+        self.write("a.ini", SYSTEM.replace("restart = 200\n", "").replace("gmres", "cg"))
         self.expect(BAD_DECK, "run", "a.ini", *words[:2], says="needs a symmetric matrix")
         self.expect(0, "run", "a.ini", *words[:2], *MATCHED)
         self.expect(0, "export", "a.ini", *words[:2], *MATCHED, "-o", "out")
@@ -137,7 +112,7 @@ class Matching(ProgramTest):
     def test_a_symmetric_matrix_whose_rows_move_is_refused_by_name(self):
         entries = [(i, j, 0.0 if i == j == 3 else 2.5 if i == j else -1.0) for i in range(1, 21) for j in (i - 1, i, i + 1) if 1 <= j <= 20]
         self.write("a.mtx", coordinate(20, entries))
-        deck = self.write("c.ini", DECK.replace("restart = 200\n", "").replace("gmres", "cg").replace("right_hand_side = b.mtx\n", ""))
+        deck = self.write("c.ini", SYSTEM.replace("restart = 200\n", "").replace("gmres", "cg").replace("right_hand_side = b.mtx\n", ""))
         self.expect(BAD_DECK, "run", deck, *MATCHED, says=["ordering.rows = matching has moved ", " of its 20 block rows) is not"])
         entries = [entry for entry in entries if entry[:2] != (1, 1)]
         self.write("a.mtx", coordinate(20, entries))
@@ -182,7 +157,7 @@ class Matching(ProgramTest):
         self.assertIn("natural (rows = matching); in the given order", self.expect(0, "info", "b.h5").stdout)
         self.expect(0, "run", "b.h5", "--set", "output.file=c.h5", "--quiet")
         self.expect(0, "diff", "b.h5", "c.h5", "--tolerance", "0")
-        study = self.write("s.ini", DECK + "[sweep]\nordering.name = natural, rcm\n[ordering]\nrows = matching\n")
+        study = self.write("s.ini", SYSTEM + "[sweep]\nordering.name = natural, rcm\n[ordering]\nrows = matching\n")
         self.expect(0, "study", "run", study, "--quiet")
         self.expect(0, "study", "collect", study)
         self.assertIn("matching_seconds", (self.folder / "s.csv").read_text())

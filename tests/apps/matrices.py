@@ -15,10 +15,22 @@ restart = 200
 name = sync_free_ilu
 """
 
+SYSTEM = DECK.format(file="a.mtx\nright_hand_side = b.mtx").replace("1e-9", "1e-11")  # with b, to be solved accurately
+
 
 def coordinate(rows, entries, symmetry="general", columns=None):
     lines = [f"%%MatrixMarket matrix coordinate real {symmetry}", f"{rows} {columns or rows} {len(entries)}"]
     return "\n".join(lines + [f"{i} {j} {v}" for i, j, v in entries]) + "\n"
+
+
+def array(values):
+    return f"%%MatrixMarket matrix array real general\n{len(values)} 1\n" + "".join(f"{v!r}\n" for v in values)
+
+
+def values_of(path):
+    """The values of such an array."""
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
+    return [float(line) for line in lines[1:]]
 
 
 def tridiagonal(rows):

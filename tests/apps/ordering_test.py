@@ -5,22 +5,11 @@ import json
 import random
 import unittest
 
+from matrices import SYSTEM, array, coordinate, values_of
 from program import TRANSPORT, ProgramTest
 
 LARGE = 120000  # rows, from which on a run says what it is at before it iterates
 ORDERINGS = ("rcm", "random", "nested_dissection", "multicolor")
-DECK = """
-[problem]
-name = matrix
-file = a.mtx
-right_hand_side = b.mtx
-[solver]
-name = gmres
-rtol = 1e-11
-restart = 200
-[preconditioner]
-name = sync_free_ilu
-"""
 POISSON = """
 [problem]
 name = poisson
@@ -51,27 +40,13 @@ def unsymmetric(rows, seed):
     return [(i, j, v) for (i, j), v in sorted(entries.items())]
 
 
-def coordinate(rows, entries):
-    return f"%%MatrixMarket matrix coordinate real general\n{rows} {rows} {len(entries)}\n" + "".join(
-        f"{i} {j} {v!r}\n" for i, j, v in entries)
-
-
-def array(values):
-    return f"%%MatrixMarket matrix array real general\n{len(values)} 1\n" + "".join(f"{v!r}\n" for v in values)
-
-
-def values_of(path):
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
-    return [float(line) for line in lines[1:]]
-
-
 class Ordering(ProgramTest):
     def setUp(self):
         super().setUp()
         draw = random.Random(5)
         self.write("a.mtx", coordinate(120, unsymmetric(120, 1)))
         self.write("b.mtx", array([draw.uniform(-1, 1) for _ in range(120)]))
-        self.deck = self.write("a.ini", DECK)
+        self.deck = self.write("a.ini", SYSTEM)
 
     def orderings(self):
         """All that this program has; without METIS it refuses one by name."""
@@ -84,7 +59,7 @@ class Ordering(ProgramTest):
     def test_a_large_matrix_is_not_silent(self):
         rows = "".join(f"{i} {i} {2 + i % 2}{' ' * 170}\n" for i in range(1, LARGE + 1))
         self.write("a.mtx", f"%%MatrixMarket matrix coordinate real general\n{LARGE} {LARGE} {LARGE}\n{rows}")
-        deck = self.write("a.ini", DECK.replace("right_hand_side = b.mtx\n", "").replace("restart = 200\n", "") + "[ordering]\nname = rcm\n")
+        deck = self.write("a.ini", SYSTEM.replace("right_hand_side = b.mtx\n", "").replace("restart = 200\n", "") + "[ordering]\nname = rcm\n")
         said = self.expect(0, "run", deck, says=["info: reading a.mtx, ", f"info: finding the order rcm of {LARGE} rows",
                                                  f"setting up sync_free_ilu for {LARGE} unknowns"]).stderr
         self.assertEqual(said.count("info: finding"), 1)
@@ -142,7 +117,7 @@ class Ordering(ProgramTest):
         self.expect(0, "diff", "whole.h5", "ranks.h5", "--tolerance", "0")
 
     def test_orders_that_a_file_does_not_give_are_refused(self):
-        deck = self.write("f.ini", DECK + "[ordering]\nname = file\nfile = order.mtx\n")
+        deck = self.write("f.ini", SYSTEM + "[ordering]\nname = file\nfile = order.mtx\n")
         rows = list(range(1, 121))
         for numbers, says in ((rows[:-1], "order.mtx holds 119 numbers, and the matrix has 120 block rows"),
                               (rows[:-1] + [7], "order.mtx: block row 7 is its number 7 and again its number 120"),
@@ -233,9 +208,9 @@ class Ordering(ProgramTest):
         self.assertEqual(sum("ordering.colours=hashed" in row["name"] for row in rows), 1)
         ordering = "[ordering]\nname = multicolor\ncolours = hashed\n"
         # A candidate in another order leaves the key out.
-        deck = self.write("h.ini", DECK + ordering)
+        deck = self.write("h.ini", SYSTEM + ordering)
         self.expect(0, "compare", deck, "--preconditioners", "sync_free_ilu,sync_free_ilu:ordering.name=rcm", "--reps", "1", "--quiet")
-        study = self.write("s.ini", DECK + "[ordering]\nname = multicolor\n[sweep]\nordering.colours = greedy, hashed\n")
+        study = self.write("s.ini", SYSTEM + "[ordering]\nname = multicolor\n[sweep]\nordering.colours = greedy, hashed\n")
         self.expect(0, "study", "run", study)
         self.expect(0, "study", "collect", study)
         table = self.expect(0, "info", "s.h5", "--all").stdout
@@ -285,7 +260,7 @@ class Ordering(ProgramTest):
     def test_what_has_no_order_is_refused(self):
         self.expect(2, "run", self.deck, "--set", "ordering.name=rcn", says="rcm")
         self.expect(2, "run", self.deck, "--set", "ordering.name=rcm", "--set", "ordering.seed=1", says="seed")
-        deck = self.write("h.ini", DECK + "[ordering]\nname = rcm\ncolours = hashed\n")
+        deck = self.write("h.ini", SYSTEM + "[ordering]\nname = rcm\ncolours = hashed\n")
         self.expect(2, "run", deck, says="h.ini:14: ordering.colours belongs to ordering multicolor, not to rcm")
         for words in (("--set", "ordering.colours=hashed"), ("--set", "ordering.name=random", "--set", "ordering.colours=greedy")):
             self.expect(2, "run", self.deck, *words, says="--set: ordering.colours belongs to ordering multicolor, not to")
@@ -339,7 +314,7 @@ class Ordering(ProgramTest):
         rows = json.loads((self.folder / "c.json").read_text())["candidates"]
         tried = {row["preconditioner"].split(":")[0] for row in rows if row["converged"]}
         self.assertLessEqual({"sync_free_ilu", "jacobi_sweeps", "par_ilu", "par_ilut", "jacobi", "none"}, tried)
-        study = self.write("s.ini", DECK + "[sweep]\nordering.name = natural, rcm, multicolor\n"
+        study = self.write("s.ini", SYSTEM + "[sweep]\nordering.name = natural, rcm, multicolor\n"
                                            "preconditioner.fill_level = 0, 1\n")
         self.expect(0, "study", "run", study)
         self.expect(0, "study", "collect", study)

@@ -10,6 +10,7 @@
 #include "core/matrix/bsr_matrix.hpp"
 #include "core/matrix/struct_matrix.hpp"
 #include "core/random.hpp"
+#include "ordered_matrices.hpp"
 #include "reference/general_matrices.hpp"
 #include "reference/orderings.hpp"
 #include "several_threads.hpp"
@@ -19,16 +20,6 @@ namespace {
 
 using reference::BlockMatrix;
 using reference::Pattern;
-
-/// The ordering with a key of its own, unless `value` is empty.
-Parameters ordering_parameters(const std::string& name, const std::string& value = "",
-                               const std::string& key = "seed") {
-    Parameters parameters(common_ordering_parameters());
-    parameters.add(find_row(orderings(), "ordering", name).parameters);
-    parameters.set("ordering", "name", name);
-    if (!value.empty()) parameters.set("ordering", key, value);
-    return parameters;
-}
 
 std::shared_ptr<const BlockPattern> block_pattern_of(const Pattern& pattern) {
     return reference::to_bsr_matrix(Context::cpu(1), reference::random_blocks(pattern, 1, 1)).pattern();
@@ -252,15 +243,7 @@ TEST(Orderings, MatricesInAnotherOrderEqualThePermutedReference) {
             const auto ordered = in_order(a, order, "test");
             const BsrMatrix expected =
                 reference::to_bsr_matrix(context, reference::permuted(data, as_list(order->given)));
-            ASSERT_EQ(ordered->pattern()->blocks(), expected.pattern()->blocks());
-            for (Index at = 0; at < expected.pattern()->blocks(); ++at)
-                ASSERT_EQ(ordered->pattern()->column()[at], expected.pattern()->column()[at]);
-            for (Index at = 0; at < expected.nonzeros(); ++at) ASSERT_EQ(ordered->values()[at], expected.values()[at]);
-            // What leaves the program is in the given order.
-            const CsrMatrix out = ordered->to_csr(), given = a.to_csr();
-            EXPECT_EQ(out.row_begin, given.row_begin);
-            EXPECT_EQ(out.column, given.column);
-            EXPECT_EQ(out.value, given.value);
+            ASSERT_NO_FATAL_FAILURE(expect_ordered(*ordered, expected, a));
             const std::vector<double> x = reference::Random(3).vector(int(pattern.size()) * dof);
             EXPECT_EQ(order->to_given(order->to_places(x, dof), dof), x);
         }

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/graph/orderings.hpp"
 #include "core/random.hpp"
+#include "ordered_matrices.hpp"
 #include "reference/general_matrices.hpp"
 #include "reference/matchings.hpp"
 #include "reference/orderings.hpp"
@@ -160,25 +161,13 @@ TEST(RowMatching, MovesEquationsAndKeepsUnknowns) {
             const BlockMatrix data = hidden_diagonal(60, dof);
             const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data);
             const RowMatching matching = match_rows(a);
-            Parameters parameters(common_ordering_parameters());
-            parameters.add(find_row(orderings(), "ordering", name).parameters);
-            parameters.set("ordering", "name", name);
-            parameters.set("ordering", "rows", "matching");
-            const auto order = make_order(*a.pattern(), parameters, {}, &matching);
+            const auto order = make_order(*a.pattern(), ordering_parameters(name, "matching", "rows"), {}, &matching);
             BlockMatrix matched = data;
             for (std::size_t row = 0; row < data.rows.size(); ++row) matched.rows[row] = data.rows[matching.row[row]];
             const BsrMatrix expected = reference::to_bsr_matrix(
                 Context::cpu(1), reference::permuted(matched, {order->given.begin(), order->given.end()}));
             const auto ordered = in_order(a, order, "test");
-            ASSERT_EQ(ordered->pattern()->blocks(), expected.pattern()->blocks());
-            for (Index at = 0; at < expected.pattern()->blocks(); ++at)
-                ASSERT_EQ(ordered->pattern()->column()[at], expected.pattern()->column()[at]);
-            for (Index at = 0; at < expected.nonzeros(); ++at) ASSERT_EQ(ordered->values()[at], expected.values()[at]);
-            // What leaves the program is in the given order.
-            const CsrMatrix out = ordered->to_csr(), given = a.to_csr();
-            EXPECT_EQ(out.row_begin, given.row_begin);
-            EXPECT_EQ(out.column, given.column);
-            EXPECT_EQ(out.value, given.value);
+            ASSERT_NO_FATAL_FAILURE(expect_ordered(*ordered, expected, a));
             const std::vector<double> b = reference::Random(3).vector(60 * dof);
             EXPECT_EQ(order->equations_to_given(order->equations_to_places(b, dof), dof), b);
             EXPECT_EQ(order->to_given(order->to_places(b, dof), dof), b);
@@ -194,8 +183,7 @@ TEST(RowMatching, FindsASymmetricMatrixAmongMovedRows) {
     for (const auto& [data, before] : {std::pair(moved, false), std::pair(symmetric, true)}) {
         const BsrMatrix a = reference::to_bsr_matrix(Context::cpu(1), data, before);
         const RowMatching matching = match_rows(a);
-        Parameters parameters(common_ordering_parameters());
-        parameters.set("ordering", "rows", "matching");
+        const Parameters parameters = ordering_parameters("natural", "matching", "rows");
         EXPECT_TRUE(in_order(a, make_order(*a.pattern(), parameters, {}, &matching), "test")->symmetric());
     }
 }

@@ -82,4 +82,23 @@ inline StructMatrix laplacian(const Context& context, const reference::Box& box,
                                        "star7");
 }
 
+/// A multigrid after its first set-up, its plan, and what it has held.
+struct HeldBySetup {
+    PreconditionerPlan plan;
+    std::unique_ptr<Preconditioner> m;
+    SetupReport report;
+    Index held, peak;  ///< bytes beyond what was held before: now, and at most in the set-up
+};
+
+inline HeldBySetup set_up_watched(const StructMatrix& a, const Parameters& keys) {
+    MemoryLedger& ledger = a.context().ledger();
+    HeldBySetup made{find_preconditioner("multigrid").plan(keys, setting_of(a)), nullptr, {}, 0, 0};
+    const Index before = ledger.held();
+    made.m = make_multigrid(a, keys);
+    ledger.forget_peak();
+    made.report = made.m->setup(a);
+    made.held = ledger.held() - before, made.peak = ledger.peak() - before;
+    return made;
+}
+
 }  // namespace hyperplane::testing_support

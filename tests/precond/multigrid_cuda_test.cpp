@@ -346,14 +346,9 @@ TEST_F(MultigridOnDevice, HoldsWhatIsPlanned) {
             const Layout layout = layout_for(LayoutKind::hyperplane, data, "star7", 0);
             const StructMatrix a = in_context(
                 gpu, reference::to_struct_matrix(Context::cpu(), layout, data, MatrixStorage::lower, "star7"));
-            const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
-            const Index before = gpu.ledger().held();
-            const auto m = make_multigrid(a, keys);
-            gpu.ledger().forget_peak();
-            m->setup(a);
-            const Index held = gpu.ledger().held() - before;
+            const auto [plan, m, report, held, peak] = set_up_watched(a, keys);
             EXPECT_NEAR(double(plan.bytes), double(held), 0.03 * double(held));
-            EXPECT_LE(gpu.ledger().peak() - before, Index(1.03 * double(plan.bytes + plan.setup_bytes)));
+            EXPECT_LE(peak, Index(1.03 * double(plan.bytes + plan.setup_bytes)));
         }
 }
 

@@ -137,15 +137,9 @@ TEST(MultigridSingleVectors, HoldWhatIsPlanned) {
                     const StructMatrix a = random_system(Context::cpu(1), "star7", {33, 21, 19}, dof, true);
                     const Parameters keys = multigrid_keys(
                         single({{"strength", "0"}, {"storage_from", from}, {"coarsest", coarsest}}), smoother);
-                    const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
-                    const Index before = a.context().ledger().held();
-                    const auto m = make_multigrid(a, keys);
-                    a.context().ledger().forget_peak();
-                    m->setup(a);
-                    const Index held = a.context().ledger().held() - before;
+                    const auto [plan, m, report, held, peak] = set_up_watched(a, keys);
                     EXPECT_NEAR(double(plan.bytes), double(held), 0.01 * double(held));
-                    EXPECT_LE(a.context().ledger().peak() - before,
-                              Index(1.01 * double(plan.bytes + plan.setup_bytes)));
+                    EXPECT_LE(peak, Index(1.01 * double(plan.bytes + plan.setup_bytes)));
                     EXPECT_NEAR(double(plan.bytes_per_apply), double(m->bytes_per_apply()),
                                 0.1 * double(plan.bytes_per_apply));
                     EXPECT_LE(double(dynamic_cast<const Multigrid&>(*m).hierarchy().bytes()), double(held));
@@ -253,18 +247,13 @@ TEST(MultigridSingleVectors, HoldNoMoreThanIsPlannedWhereCoefficientsJump) {
     for (const char* smoother : {"struct_ilu", "multicolor"}) {
         const StructMatrix a = laplacian(Context::cpu(1), {33, 31, 29}, {1.0, 1.0, 1.0}, 0.0, true, 1e8);
         const Parameters keys = multigrid_keys(single({{"strength", "0"}}), smoother);
-        const PreconditionerPlan plan = find_preconditioner("multigrid").plan(keys, setting_of(a));
-        const Index before = a.context().ledger().held();
-        const auto m = make_multigrid(a, keys);
-        a.context().ledger().forget_peak();
-        const SetupReport report = m->setup(a);
-        const Index held = a.context().ledger().held() - before;
+        const auto [plan, m, report, held, peak] = set_up_watched(a, keys);
         Index copies = 0;
         const auto& h = dynamic_cast<const Multigrid&>(*m).hierarchy();
         for (int grid = 1; grid + 1 < h.size(); ++grid) copies += SingleMatrix::bytes(h.matrix(grid).bytes());
         EXPECT_GT(copies, 0);
         EXPECT_NEAR(double(plan.bytes), double(held + copies), 0.01 * double(held));
-        EXPECT_LE(a.context().ledger().peak() - before, plan.bytes + plan.setup_bytes);
+        EXPECT_LE(peak, plan.bytes + plan.setup_bytes);
         EXPECT_LE(h.bytes(), held);
         EXPECT_LE(report.factor_bytes, held);
     }
