@@ -136,7 +136,7 @@ std::string preparations(const ComparisonData& c) {
     return groups.text("before") + many.text("before");
 }
 
-/// What candidates with scope = rank leave out.
+/// Says which candidates leave couplings between ranks out, since their scope is one rank, and how many.
 std::string dropped(const ComparisonData& c) {
     Grouped groups;
     for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)

@@ -122,11 +122,9 @@ void tell_order(const Folder& folder, const RowOrder& order) {
 
 void tell_factors(const Folder& folder, const LduFactors& ldu, const RowOrder* order) {
     const std::string columns = folder.file(order ? "order" : "A");
-    const std::string places = order && order->matches_rows() ? fmt::format(
-                                                                    "rows in the order of {}, columns in that "
-                                                                    "of {}",
-                                                                    folder.file("equations"), columns)
-                                                              : "rows and columns in the order of " + columns;
+    std::string places = "rows and columns in the order of " + columns;
+    if (order && order->matches_rows())
+        places = fmt::format("rows in the order of {}, columns in that of {}", folder.file("equations"), columns);
     fmt::print("{}, {} and {}: M = L D U, {}; {}, {} and {} entries\n", folder.path("L"), folder.file("D"),
                folder.file("U"), places, ldu.lower.value.size(), ldu.diagonal.value.size(), ldu.upper.value.size());
 }

@@ -15,7 +15,7 @@ namespace hyperplane {
 /// them, either; those of a general matrix count as all others do. It is the text of the record's item
 /// dropped_couplings in /environment, too. Of a general matrix all entries are looked at, so the first rank alone asks.
 std::string dropped_couplings(const Case& a_case);
-/// The same of a record.
+/// Returns that text from a record; empty if its run left none out.
 std::string dropped_couplings(const RecordData& record);
 
 constexpr const char* dropped_couplings_item = "dropped_couplings";  ///< in a record's environment

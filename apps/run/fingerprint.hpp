@@ -18,7 +18,8 @@ namespace hyperplane {
 
 /// The fingerprint of every coefficient of the stencil at every point: stored, mirrored, or zero outside the grid.
 std::uint64_t fingerprint(const SystemMatrix& matrix);
-/// Of a vector of unknowns, and of one of equations, such as b. `order`: that of the rows; null for the given one.
+/// The first takes a vector of unknowns, the second one of equations, such as b. `order` is that of the rows; null for
+/// the given one.
 std::uint64_t fingerprint(const Vector& x, const RowOrder* order = nullptr);
 std::uint64_t fingerprint_of_equations(const Vector& b, const RowOrder* order);
 

@@ -102,8 +102,8 @@ Index most_bytes_of_finding_an_order(const BlockCounts& a) {
     return edges * Index(sizeof(int)) + vertices * Index(sizeof(Index)) + (edges + 5 * vertices) * Index(sizeof(Index));
 }
 
-/// What is held while rows are matched (core/graph/row_matching.cpp): the logarithm and the cost of each block, and
-/// what is known of each row and column.
+/// Returns the bytes that are held while rows are matched (core/graph/row_matching.cpp): the logarithm and the cost of
+/// each block, and what is known of each row and column.
 Index bytes_of_finding_a_matching(const BlockCounts& a) {
     return 2 * a.blocks * Index(sizeof(double)) + a.rows * Index(6 * sizeof(double) + sizeof(int) + 1);
 }

@@ -50,7 +50,7 @@ constexpr const char* options_of_all_ranks[] = {"case", "fresh", "restart",  "pr
 /// Names of options or keys, with their values.
 using Words = std::vector<std::pair<std::string, std::string>>;
 
-/// What all processes must agree about before any of them begins.
+/// The words of a command line that all processes must agree about before any of them begins.
 Words words_of_command_line(const Invocation& invocation) {
     const bool bench = invocation.verb == "bench" && !invocation.arguments.empty();
     Words words = {{"the verb", invocation.verb},

@@ -18,7 +18,7 @@ using RankOrNone = std::shared_ptr<Communicator>;
 /// of all of them, or body(nullptr) if there is this one alone. Returns the exit status that body returns; an error of
 /// one process ends all, as run_launched_rank says; `json` asks for it as an object on standard output, too.
 int on_launched(bool json, const std::function<int(const RankOrNone&)>& body);
-/// The same for a verb that runs on ranks: before anything else the processes exchange their command lines, and throw
+/// This form is for verbs that run on ranks: before anything else the processes exchange their command lines, and throw
 /// UsageError where these ask for different work. Exchanges of two verbs would not fit each other.
 int on_launched(const Invocation& invocation, const std::function<int(const RankOrNone&)>& body);
 

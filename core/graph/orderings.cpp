@@ -137,9 +137,8 @@ ParameterTable common_ordering_parameters() {
                  "which equation stands in the row of each unknown of a matrix from a file, before it is ordered. "
                  "natural: the row of its number. matching: rows are exchanged so that the product of the diagonal's "
                  "absolute values, or of its blocks' determinants, is the largest (Duff and Koster 2001), for matrices "
-                 "with zeros on the diagonal; "
-                 "the solution, the residual and what is written stay those of the given system, but a symmetric "
-                 "matrix whose rows are moved is not symmetric",
+                 "with zeros on the diagonal; the solution, the residual and what is written stay those of the given "
+                 "system, but a symmetric matrix whose rows are moved is not symmetric",
              .choices = {"natural", "matching"}}};
 }
 
@@ -156,7 +155,8 @@ std::string order_text(const std::string& name, const std::function<std::string(
         if (!row.is_called(name)) continue;
         std::string keys;
         ParameterTable table = row.parameters;
-        table.push_back(common_ordering_parameters().back());
+        for (const ParameterSpec& spec : common_ordering_parameters())
+            if (spec.key != "name") table.push_back(spec);
         for (const ParameterSpec& spec : table)
             if (const std::string own = value(spec.key); !own.empty() && own != spec.default_value)
                 keys += (keys.empty() ? "" : ", ") + spec.key + " = " + own;

@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    /// What is known of a column, side by side, since a search needs all of it.
+    /// All that is known of a column lies side by side, since a search needs all of it.
     struct Column {
         double v = infinity;         ///< its dual variable
         double distance = infinity;  ///< in a search; infinity: not reached

@@ -34,7 +34,7 @@ struct RowMatching {
 
 /// The matching for a matrix that the host can read. Blocks that are not finite are not used.
 RowMatching match_rows(const BsrMatrix& a);
-/// The same where `logarithm` has for each block the logarithm of its absolute value, and -infinity for 0.
+/// Matches by `logarithm`, which has for each block the logarithm of its absolute value, and -infinity for 0.
 RowMatching match_rows(const BlockPattern& pattern, std::span<const double> logarithm);
 
 /// Throws FileError, which begins with `where`, if rows are left. `dof`: of the matrix.

@@ -17,7 +17,7 @@ inline std::vector<double> in_given_order(const SystemShape& shape, const Vector
     return shape.order() && !values.empty() ? shape.order()->to_given(values, x.dof()) : values;
 }
 
-/// The same of a vector of equations, such as b, whose rows may have been moved apart from the unknowns.
+/// Does the same for a vector of equations, such as b, whose rows may have been moved apart from the unknowns.
 inline std::vector<double> equations_in_given_order(const SystemShape& shape, const Vector& b) {
     std::vector<double> values = to_natural(b);
     return shape.order() && !values.empty() ? shape.order()->equations_to_given(values, b.dof()) : values;

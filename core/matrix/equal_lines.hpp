@@ -41,4 +41,9 @@ private:
     std::vector<int> number_;         ///< the first line with the same number, counted from plane `begin_` on
 };
 
+/// Equal lines, or null where fewer than half equal others: then each line is read at its own place.
+inline const EqualLines* if_they_save(const EqualLines* lines) {
+    return lines && lines->save_half() ? lines : nullptr;
+}
+
 }  // namespace hyperplane

@@ -178,6 +178,11 @@ std::array<double*, max_dof> values_at(Vector& y, Index slot) {
 
 }  // namespace
 
+const EqualLines* lines_to_follow(const StructMatrix& a) {
+    constexpr int shortest_line = 32;
+    return a.grid().nx >= shortest_line ? if_they_save(a.equal_lines()) : nullptr;
+}
+
 void line_product(const StructMatrix& a, const EqualLines* lines, const Vector& x, Vector& y,
                   FunctionRef<void(Index, Index, int)> done) {
     const LineProduct product(a, lines, x);
@@ -189,10 +194,8 @@ void line_product(const StructMatrix& a, const EqualLines* lines, const Vector& 
     });
 }
 
-PlanesOfResidual::PlanesOfResidual(const StructMatrix& a, const Vector& b, const Vector& x) : a_(a), b_(b) {
-    const EqualLines* const known = a.equal_lines();
-    product_ = std::make_unique<const LineProduct>(a, known && known->save_half() ? known : nullptr, x);
-}
+PlanesOfResidual::PlanesOfResidual(const StructMatrix& a, const Vector& b, const Vector& x)
+    : a_(a), b_(b), product_(std::make_unique<const LineProduct>(a, lines_to_follow(a), x)) {}
 PlanesOfResidual::~PlanesOfResidual() = default;
 
 void PlanesOfResidual::compute(int plane, int to, Vector& r) const {

@@ -9,6 +9,10 @@
 
 namespace hyperplane {
 
+/// The equal lines of a matrix that products with it follow; null where they are not known or too few, or lines are so
+/// short that they take longer to begin than equal ones save.
+const EqualLines* lines_to_follow(const StructMatrix& a);
+
 /// y = A x in natural layout. Of lines of coefficients that are equal one is read, if `lines` is given. Calls
 /// done(block, first slot, number of points) after each block of PlaneSums(space, 1).
 ///
@@ -17,9 +21,6 @@ namespace hyperplane {
 /// order of the stencil's entries.
 void line_product(const StructMatrix& a, const EqualLines* lines, const Vector& x, Vector& y,
                   FunctionRef<void(Index, Index, int)> done);
-
-/// Shorter lines take longer to begin than what equal ones save.
-inline constexpr int shortest_line = 32;
 
 class LineProduct;
 

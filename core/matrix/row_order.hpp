@@ -36,7 +36,7 @@ struct RowOrder {
     /// `dof` values a block row, dof fastest, from places to the given order, and back: of a vector of unknowns.
     std::vector<double> to_given(std::span<const double> by_place, int dof) const;
     std::vector<double> to_places(std::span<const double> by_given_row, int dof) const;
-    /// The same of a vector of equations, such as b.
+    /// These do the same for a vector of equations, such as b.
     std::vector<double> equations_to_given(std::span<const double> by_place, int dof) const;
     std::vector<double> equations_to_places(std::span<const double> by_given_row, int dof) const;
     /// A hash by which a run that continues knows that its rows have the same places.

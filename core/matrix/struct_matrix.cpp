@@ -173,8 +173,7 @@ void StructMatrix::apply_dot(const Vector& x, Vector& y, double* product) const 
 
 template <class Done>
 void StructMatrix::apply_flat(const Vector& x, Vector& y, const Done& done) const {
-    const EqualLines* const known = equal_lines();
-    const EqualLines* const lines = known && known->save_half() && grid().nx >= shortest_line ? known : nullptr;
+    const EqualLines* const lines = lines_to_follow(*this);
     if (lines || grid().any_periodic()) return line_product(*this, lines, x, y, done);
     // The values of x that lie in memory and in the grid.
     const Layout& l = layout();

@@ -263,9 +263,8 @@ void refuse_pivots(const std::string& name, const SystemMatrix& a, const PivotIn
     else if (!a.space().has_grid() && a.dof() == 1 && inverter.is_zero() && rules.policy != PivotPolicy::boost)
         message +=
             " Its row has no diagonal coefficient, or a zero: number such rows last, or permute the rows of the "
-            "system so that large coefficients lie on the diagonal, as ordering.rows = matching does for a matrix from "
-            "a "
-            "file.";
+            "system so that large coefficients lie on the diagonal, as ordering.rows = matching does for a matrix "
+            "from a file.";
     if (a.dof() > 1 && inverter.is_zero() && fails_without_exchanges(a, first))
         message += fmt::format(
             " A's block of {0} unknowns there is regular, but blocks are inverted without row exchanges, so that none "

@@ -238,9 +238,8 @@ void Hierarchy::restrict_from(int grid, const SingleVector& /*like*/) {
 }
 
 bool Hierarchy::restricts_residual(int grid) const {
-    const EqualLines* const lines = matrix(grid).equal_lines();  // others take as long in one pass as in two
-    return !single(grid) && parts_[grid].interpolation->restricts_planes() && lines && lines->save_half() &&
-           matrix(grid).grid().nx >= shortest_line;
+    // Lines that are not equal take as long in one pass as in two.
+    return !single(grid) && parts_[grid].interpolation->restricts_planes() && lines_to_follow(matrix(grid)) != nullptr;
 }
 
 void Hierarchy::restrict_residual(int grid, const Vector& b, const Vector& x) {

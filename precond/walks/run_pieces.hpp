@@ -17,11 +17,6 @@ namespace hyperplane::wavefront_cpu {
 /// Largest number of entries along a run in one triangle: a stencil of radius 2 at fill level 3 has 2 x 4 of them.
 inline constexpr int max_along = 8;
 
-/// Equal lines, or null where fewer than half equal others: then each line is read at its own place.
-inline const EqualLines* if_they_save(const EqualLines* lines) {
-    return lines && lines->save_half() ? lines : nullptr;
-}
-
 /// View of factors in double precision; each coefficient is contiguous along a run.
 struct FactorsByRun {
     const StructMatrix& triangles;  ///< E and F
