@@ -196,6 +196,7 @@ private:
     }
     void add_tiles_of_solves() {
         add("tiles 8 x 1", "lines of a tile", {.tile_j = 8, .tile_k = 1});
+        add("tiles 16 x 2", "lines of a tile", {.tile_j = 16, .tile_k = 2});
         add("tiles 32 x 1", "lines of a tile", {.tile_j = 32, .tile_k = 1});
         add("tiles 32 x 4", "lines of a tile", {.tile_j = 32, .tile_k = 4});
         add("tiles 32 x 8", "lines of a tile", {.tile_j = 32, .tile_k = 8});
