@@ -120,8 +120,8 @@ TileShape tile_of_blocks(const IluPattern& system, const Geometry& g) {
                                                   : 128;
     const int cells =
         int(std::clamp(1.34 * points_a_level(system), std::min(8.0, double(values) / dof), double(values) / dof));
-    // A whole tile of box27 is one row of lines (docs/log/struct_ilu_solve.md).
-    const bool row = g.lower > 12 && cells == 32 && !is_reduced(system.storage);
+    // Tiles of 32 lines of box27 are one row of them until levels have many points (docs/log/struct_ilu_solve.md).
+    const bool row = g.lower > 12 && cells == 32 && points_a_level(system) <= 60.0 && !is_reduced(system.storage);
     const int wide = more       ? (dof <= 4 ? 32 : std::max(1, 64 / dof))
                      : dof == 2 ? (g.lower <= 3 || row ? 32 : 16)
                      : dof <= 4 ? 8
