@@ -22,7 +22,8 @@ namespace {
                                            const std::vector<LayoutKind>& layouts) {
     rtc::Programs programs;
     if constexpr (cuda_built) {
-        if (shape.kind() == MatrixKind::general) return BsrProductCuda::programs(shape.pattern()->mean(), shape.dof());
+        if (shape.kind() == MatrixKind::general)
+            return BsrProductCuda::programs(BsrProductCuda::row_threads(*shape.pattern(), shape.dof()), shape.dof());
         const MatrixStorage storage = shape.symmetric() ? MatrixStorage::lower : MatrixStorage::full;
         const Layout& own = space.layout();
         for (const LayoutKind kind : layouts)

@@ -107,6 +107,14 @@ Index BlockPattern::first_row(int part, int parts) const {
     return low;
 }
 
+Index BlockPattern::blocks_in_long_rows() const {
+    Index all = 0;
+#pragma omp parallel for schedule(static) num_threads(context().threads_for(rows())) reduction(+ : all)
+    for (Index row = 0; row < rows(); ++row)
+        if (const Index length = row_begin_[row + 1] - row_begin_[row]; is_long_row(length)) all += length;
+    return all;
+}
+
 PatternStatistics BlockPattern::statistics() const {
     if (slab_) return slab_->whole;
     const int threads = context().threads_for(blocks());
@@ -147,7 +155,17 @@ PatternStatistics BlockPattern::statistics() const {
     }
     // The chains of rows of a symmetric pattern are the same in both directions.
     if (symmetric) upper_levels = lower_levels;
-    return {rows(), blocks(), shortest, longest, lower, upper, lower_levels, upper_levels, missing, symmetric};
+    return {rows(),
+            blocks(),
+            shortest,
+            longest,
+            lower,
+            upper,
+            lower_levels,
+            upper_levels,
+            missing,
+            symmetric,
+            blocks_in_long_rows()};
 }
 
 }  // namespace hyperplane

@@ -37,6 +37,19 @@ public:
         const Index all_rows = slab_ ? slab_->whole.rows : rows(), all_blocks = slab_ ? slab_->whole.blocks : blocks();
         return all_rows > 0 ? double(all_blocks) / double(all_rows) : 0.0;
     }
+    /// Whether rows of more than 32 blocks and at most 512 have an eighth of the blocks of the whole matrix, although
+    /// its rows have fewer than 16 on average: a GPU then divides the rows among its threads by their lengths
+    /// (core/matrix/bsr_product.cuh). The host must be able to read the row pointers.
+    bool is_uneven() const {
+        return is_uneven(mean(), slab_ ? slab_->whole.in_long_rows : blocks_in_long_rows(),
+                         slab_ ? slab_->whole.blocks : blocks());
+    }
+    static bool is_uneven(double mean, Index in_long_rows, Index blocks) {
+        return mean < 16.0 && in_long_rows > 0 && 8 * in_long_rows >= blocks;
+    }
+    static bool is_long_row(Index blocks) { return blocks > 32 && blocks <= 512; }
+    /// The blocks in such rows, of the rows here.
+    Index blocks_in_long_rows() const;
     const Context& context() const { return row_begin_.context(); }
     Backend backend() const { return row_begin_.backend(); }
     const Index* row_begin() const { return row_begin_.data(); }

@@ -7,6 +7,10 @@
 // _long have the pieces, so that these are worked on beside the other rows; the warp that comes last of a row's adds
 // its pieces' sums in their order. Every sum has an order that follows from the pattern.
 //
+// Where rows are uneven (BlockPattern::is_uneven), LANES is four for one unknown, and rows of more than 32 blocks are
+// added by all lanes of their warp, after its other rows: a few threads would take longer for one of them than all
+// others for theirs.
+//
 // bsr_staged forms the same sums with the same bits (sm_90 and later). The blocks of consecutive rows follow each other
 // in memory. One thread of a thread block asks for all of them at once, by a bulk copy to shared memory, so many more
 // bytes are on their way than where each row waits for its own; then a team of threads a row, each with several of the
@@ -14,14 +18,14 @@
 // LANES is 32 and blocks have five unknowns or more, bsr_rows gives a warp a block row (bsr_warps.cuh), with the same
 // bits again.
 //
-// Definitions: DOF, LANES (a power of two, DOF <= LANES <= 32), EXACT (the residual).
+// Definitions: DOF, LANES (a power of two, DOF <= LANES <= 32), EXACT (the residual), UNEVEN (rows are uneven).
 
 #include "core/matrix/bsr_pieces.cuh"
 #include "core/matrix/bsr_warps.cuh"
 #if !EXACT && DOF <= 8 && __CUDA_ARCH__ >= 900
 #include "core/matrix/bsr_staged.cuh"
 #endif
-#if !EXACT && DOF == 1 && LANES <= 4 && __CUDA_ARCH__ >= 900
+#if !EXACT && !UNEVEN && DOF == 1 && LANES <= 4 && __CUDA_ARCH__ >= 900
 #include "core/matrix/bsr_short.cuh"
 #endif
 
@@ -37,9 +41,11 @@ __device__ __forceinline__ void add_rows(const BsrProductArguments& a, long long
     } else {
         long long begin = 0, end = 0;
         if (row < a.rows) begin = a.row_begin[row], end = a.row_begin[row + 1];
-        const bool mine = row < a.rows && end - begin <= a.longest;
+        const bool by_warp = is_added_by_warp(a, end - begin);
+        const bool mine = row < a.rows && end - begin <= a.longest && !by_warp;
         const Sum sum = sum_of<LANES>(a, begin, mine ? end : begin, lane);
         if (mine && lane < DOF) store(a, row, lane, sum);
+        add_rows_by_warp(a, a.column, a.values, by_warp && lane == 0, row, begin, end);
     }
 }
 

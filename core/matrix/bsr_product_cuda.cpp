@@ -36,8 +36,11 @@ rtc::Source bsr_source() {
     return {rtc::core_texts(), "core/matrix/bsr_product.cuh"};
 }
 
-rtc::Definitions definitions(int lanes, int dof, bool exact) {
-    return {{"DOF", std::to_string(dof)}, {"LANES", std::to_string(lanes)}, {"EXACT", std::to_string(exact)}};
+rtc::Definitions definitions(const BsrProductCuda::RowThreads& rows, int dof, bool exact) {
+    return {{"DOF", std::to_string(dof)},
+            {"LANES", std::to_string(rows.lanes)},
+            {"EXACT", std::to_string(exact)},
+            {"UNEVEN", std::to_string(rows.uneven)}};
 }
 
 /// Room for so many blocks, whole lines of them, and for those before them in a line, which are not copied.
@@ -45,12 +48,13 @@ Index with_skipped(Index blocks, int line) {
     return (blocks / 4 * 4 + (line - 4) + line - 1) / line * line;
 }
 
-/// Blocks that bsr_staged's shared memory has room for: those of a thread block's rows and a tenth more, so that most
-/// thread blocks copy all of their rows at once.
-Index capacity_for(double mean, int lanes, int dof) {
+/// Blocks that bsr_staged's shared memory has room for: those of a thread block's rows and a tenth more, or four tenths
+/// where rows are uneven, so that most thread blocks copy all of their rows at once.
+Index capacity_for(double mean, const BsrProductCuda::RowThreads& rows, int dof) {
     constexpr double most_bytes = 40.0 * 1024.0;  // with what is declared below 48 KiB, which need not be asked for
-    const double wanted = 1.1 * std::max(mean, 1.0) * staged_rows(lanes, dof) + 8.0;
-    return with_skipped(Index(std::min(wanted, most_bytes / (8.0 * dof * dof + 4.0))), staged_line(lanes, dof));
+    const double room = rows.uneven ? 1.4 : 1.1;
+    const double wanted = room * std::max(mean, 1.0) * staged_rows(rows.lanes, dof) + 8.0;
+    return with_skipped(Index(std::min(wanted, most_bytes / (8.0 * dof * dof + 4.0))), staged_line(rows.lanes, dof));
 }
 
 /// Whether rows are so long that a row's lanes read enough at a time by themselves, and bsr_rows is the faster one.
@@ -70,11 +74,11 @@ Index shared_bytes(Index capacity, int dof) {
 }  // namespace
 
 BsrProductCuda::BsrProductCuda(const BsrMatrix& a)
-    : lanes_(lanes_for(a.pattern()->mean(), a.dof())),
+    : rows_(row_threads(*a.pattern(), a.dof())),
       staged_(!fills_lanes(a.pattern()->mean(), a.dof()) && reads_nearby(*a.pattern())),
-      capacity_(capacity_for(a.pattern()->mean(), lanes_, a.dof())),
-      apply_(kernels(a.context(), lanes_, a.dof(), false)),
-      residual_(kernels(a.context(), lanes_, a.dof(), true)) {
+      capacity_(capacity_for(a.pattern()->mean(), rows_, a.dof())),
+      apply_(kernels(a.context(), rows_, a.dof(), false)),
+      residual_(kernels(a.context(), rows_, a.dof(), true)) {
     const LongRows found = long_rows_of(*a.pattern());
     pieces_ = copied_to(a.context(), "long rows", found.pieces);
     long_rows_ = copied_to(a.context(), "long rows", found.rows);
@@ -86,6 +90,11 @@ BsrProductCuda::BsrProductCuda(const BsrMatrix& a)
     const Index bytes = 2 * short_threads / 32 * shared_bytes(few_capacity_, 1);
     apply_.few.allow_shared(bytes);
     few_groups_ = apply_.few.occupancy(short_threads, bytes) * cuda::multiprocessors(a.context());
+}
+
+BsrProductCuda::RowThreads BsrProductCuda::row_threads(double mean, bool uneven, int dof) {
+    if (uneven && dof == 1) return {4, true};
+    return {lanes_for(mean, dof)};
 }
 
 int BsrProductCuda::lanes_for(double mean, int dof) {
@@ -127,8 +136,8 @@ Index BsrProductCuda::most_bytes_of_rows(Index blocks, int dof) {
            rows * Index(sizeof(unsigned));
 }
 
-BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, int lanes, int dof, bool exact) {
-    const rtc::Definitions all = definitions(lanes, dof, exact);
+BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, const RowThreads& rows, int dof, bool exact) {
+    const rtc::Definitions all = definitions(rows, dof, exact);
     Kernels made{Kernel(context, bsr_source(), all, "bsr_rows"),
                  Kernel(context, bsr_source(), all, "bsr_rows_long"),
                  {},
@@ -137,7 +146,8 @@ BsrProductCuda::Kernels BsrProductCuda::kernels(const Context& context, int lane
     if (!exact && dof <= most_staged_dof && context.stream().properties().major >= 9) {
         made.staged = Kernel(context, bsr_source(), all, "bsr_staged");
         made.staged_long = Kernel(context, bsr_source(), all, "bsr_staged_long");
-        if (dof == 1 && lanes <= most_short_lanes) made.few = Kernel(context, bsr_source(), all, "bsr_short");
+        if (dof == 1 && !rows.uneven && rows.lanes <= most_short_lanes)
+            made.few = Kernel(context, bsr_source(), all, "bsr_short");
     }
     return made;
 }
@@ -153,7 +163,8 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
     const BlockPattern& pattern = a.here();
     if (pattern.rows() == 0) return;
     const bool staged = stages(kernels, a), few = staged && kernels.few && few_groups_ > 0;
-    const unsigned threads = staged ? unsigned(staged_threads(a.dof())) : unsigned(rows_threads(lanes_, a.dof(), b));
+    const unsigned threads =
+        staged ? unsigned(staged_threads(a.dof())) : unsigned(rows_threads(rows_.lanes, a.dof(), b));
     const unsigned piece_groups = cuda::blocks_for(pieces_.size(), threads / 32);
     const BsrProductArguments arguments{.row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
                                         .column = pattern.column(),
@@ -175,7 +186,8 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
         return kernels.few.launch({std::min(few_groups_, cuda::blocks_for(pattern.rows(), short_threads))},
                                   short_threads, 2 * short_threads / 32 * shared_bytes(few_capacity_, 1), arguments);
     const unsigned groups =
-        cuda::blocks_for(pattern.rows(), staged ? staged_rows(lanes_, a.dof()) : int(threads) / lanes_) + piece_groups;
+        cuda::blocks_for(pattern.rows(), staged ? staged_rows(rows_.lanes, a.dof()) : int(threads) / rows_.lanes) +
+        piece_groups;
     if (staged)
         (piece_groups > 0 ? kernels.staged_long : kernels.staged)
             .launch({groups}, threads, shared_bytes(capacity_, a.dof()), arguments);
@@ -183,9 +195,9 @@ void BsrProductCuda::launch(const Kernels& kernels, const BsrMatrix& a, const Ve
         (piece_groups > 0 ? kernels.rows_long : kernels.rows).launch({groups}, threads, 0, arguments);
 }
 
-rtc::Programs BsrProductCuda::programs(double mean, int dof) {
-    return {{bsr_source(), definitions(lanes_for(mean, dof), dof, false), "product"},
-            {bsr_source(), definitions(lanes_for(mean, dof), dof, true), "residual"}};
+rtc::Programs BsrProductCuda::programs(const RowThreads& rows, int dof) {
+    return {{bsr_source(), definitions(rows, dof, false), "product"},
+            {bsr_source(), definitions(rows, dof, true), "residual"}};
 }
 
 }  // namespace hyperplane

@@ -116,9 +116,11 @@ __device__ __forceinline__ void add_staged_rows(const BsrProductArguments& a, lo
         if (past == first) {  // nor this row
             const long long end = __ldg(begins + first + 1);
             if (threadIdx.x < 32) {
-                const bool mine = threadIdx.x < LANES && end - start <= a.longest;
+                const bool by_warp = is_added_by_warp(a, end - start);
+                const bool mine = threadIdx.x < LANES && end - start <= a.longest && !by_warp;
                 const Sum sum = sum_of<LANES>(a, start, mine ? end : start, threadIdx.x % LANES);
                 if (mine && threadIdx.x < DOF) store(a, first_row + first, threadIdx.x, sum);
+                add_rows_by_warp(a, a.column, a.values, by_warp && threadIdx.x == 0, first_row + first, start, end);
             }
             ++first;
             continue;
@@ -127,7 +129,8 @@ __device__ __forceinline__ void add_staged_rows(const BsrProductArguments& a, lo
         const int row = first + threadIdx.x / team;
         const bool there = row < past;
         const long long begin = there ? __ldg(begins + row) : from, end = there ? __ldg(begins + row + 1) : from;
-        const bool mine = there && end - begin <= a.longest;
+        const bool by_warp = there && is_added_by_warp(a, end - begin);
+        const bool mine = there && end - begin <= a.longest && !by_warp;
         __syncthreads();
         while (!phase_is_complete(barrier, parity)) {
         }
@@ -138,6 +141,7 @@ __device__ __forceinline__ void add_staged_rows(const BsrProductArguments& a, lo
 #pragma unroll
             for (int r = 0; r < DOF; ++r)
                 if (r % team == member) a.y[(first_row + row) * DOF + r] = total[r];
+        add_rows_by_warp(a, column, staged_values, by_warp && member == 0, first_row + row, begin - from, end - from);
         first = past;
         if (first < rows) __syncthreads();
     }

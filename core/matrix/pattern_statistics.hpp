@@ -16,6 +16,7 @@ struct PatternStatistics {
     Index upper_levels = 0;           ///< levels of the rows by the blocks above the diagonal
     Index missing_diagonals = 0;      ///< rows without a diagonal block
     bool symmetric = false;           ///< with (i, j) also (j, i) is stored
+    Index in_long_rows = 0;           ///< blocks of the rows that BlockPattern::is_long_row tells
     double mean() const { return rows > 0 ? double(blocks) / double(rows) : 0.0; }
     double rows_a_lower_level() const { return lower_levels > 0 ? double(rows) / double(lower_levels) : 0.0; }
 };

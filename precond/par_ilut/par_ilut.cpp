@@ -306,7 +306,7 @@ std::vector<KernelSet> ParIlut::kernels([[maybe_unused]] const ParIlutOptions& o
                 const double rows = double(all.rows());
                 rtc::Programs programs =
                     options.jacobi ? SweptFactors::programs(double(limits.lower) / rows, double(limits.upper) / rows,
-                                                            a.dof(), *options.jacobi)
+                                                            all.is_uneven(), a.dof(), *options.jacobi)
                     : on_ranks     ? SlicedSolve::programs_of_ranks(a.dof())
                                    : SlicedSolve::programs(a.dof(), options.way);
                 if (on_ranks) return programs;

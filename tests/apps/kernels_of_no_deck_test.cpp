@@ -113,6 +113,11 @@ TEST(GeneralProducts, CompileWithoutSpills) {
 TEST(OtherGeneralProducts, CompileWithoutSpills) {
     expect_products_without_spills({{27.0, 2}, {7.0, 5}, {7.0, 7}, {7.0, 32}});
 }
+TEST(GeneralProducts, OfUnevenRowsCompileWithoutSpills) {
+    for (const auto& row :
+         rtc::compile(BsrProductCuda::programs(BsrProductCuda::row_threads(9.0, true, 1), 1), "sm_90"))
+        EXPECT_EQ(row.spill_bytes, 0) << row.name;
+}
 
 /// A warp that has a block row to itself has the loads of one of its blocks under way at once, which takes two
 /// registers for each row of the block and two for its sum, and does without local memory for any number of unknowns.

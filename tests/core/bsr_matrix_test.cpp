@@ -176,6 +176,7 @@ PatternStatistics slow_statistics(const BlockPattern& p) {
         const Index blocks = p.row_begin()[i + 1] - p.row_begin()[i];
         s.shortest = std::min(s.shortest, blocks);
         s.longest = std::max(s.longest, blocks);
+        if (blocks > 32 && blocks <= 512) s.in_long_rows += blocks;
         s.missing_diagonals += p.find(i, int(i)) < 0;
         for (Index j = 0; j < p.rows(); ++j) {
             if (p.find(i, int(j)) < 0) continue;
@@ -206,10 +207,12 @@ void expect_slow_statistics(const BlockPattern& p) {
     EXPECT_EQ(s.upper_levels, t.upper_levels);
     EXPECT_EQ(s.missing_diagonals, t.missing_diagonals);
     EXPECT_EQ(s.symmetric, t.symmetric);
+    EXPECT_EQ(s.in_long_rows, t.in_long_rows);
 }
 
 TEST(BlockPattern, HasTheStatisticsOfTheirDefinitions) {
-    for (const char* name : {"random", "symmetric", "arrow", "dense_row", "lower", "empty_rows", "no_diagonal"})
+    for (const char* name :
+         {"random", "symmetric", "arrow", "dense_row", "lower", "empty_rows", "no_diagonal", "uneven"})
         for (const int rows : {1, 2, 61, 150})
             for (const int threads : {1, 3}) {
                 SCOPED_TRACE(std::string(name) + " " + std::to_string(rows));

@@ -44,6 +44,10 @@ std::vector<ProductCase> product_cases() {
     for (const int dof : {3, 5, 7}) list.push_back({"band", 2003, dof});  // first blocks at each place in a line
     for (const int rows : {1, 31, 33, 129}) list.push_back({"band", rows, 1});
     list.push_back({"band", 400007, 1});  // more rows than threads are resident
+    // Uneven rows, nearby and not: a warp has those of 33 to 512, alone where shared memory does not hold one.
+    for (const char* name : {"uneven", "uneven_far"})
+        for (const int rows : {1237, 70001}) list.push_back({name, rows, 1});
+    list.push_back({"uneven", 1237, 2});  // blocks, whose rows have their lanes as ever
     return list;
 }
 
@@ -81,12 +85,12 @@ std::vector<double> added_by_lanes(const BsrMatrix& a, const std::vector<double>
 
 std::vector<double> expected_product(const BsrMatrix& a, const std::vector<double>& x) {
     constexpr Index longest = 512;
+    const auto rows = BsrProductCuda::row_threads(*a.pattern(), a.dof());
     std::vector<double> y;
     for (Index row = 0; row < a.pattern()->rows(); ++row) {
         const Index begin = a.pattern()->row_begin()[row], end = a.pattern()->row_begin()[row + 1];
         if (end - begin <= longest) {
-            const int lanes = BsrProductCuda::lanes_for(a.pattern()->mean(), a.dof());
-            const auto sums = added_by_lanes(a, x, begin, end, lanes);
+            const auto sums = added_by_lanes(a, x, begin, end, rows.uneven && end - begin > 32 ? 32 : rows.lanes);
             y.insert(y.end(), sums.begin(), sums.end());
             continue;
         }
@@ -115,6 +119,29 @@ TEST(BsrProduct, ReadsNearbyThoughALongRowReadsAll) {
     };
     EXPECT_TRUE(reads_nearby(near));
     EXPECT_FALSE(reads_nearby(far));
+}
+
+/// Rows of 33 to 512 blocks count, where they have an eighth of all blocks and the mean is less than 16.
+TEST(BsrProduct, DividesUnevenRowsByTheirLengths) {
+    const auto threads = [](int short_rows, int shorter, int long_rows, int longer, int dof) {
+        std::vector<Index> row_begin{0};
+        std::vector<int> column;
+        const int rows = short_rows + long_rows;
+        for (int row = 0; row < rows; ++row) {
+            for (int at = 0; at < (row < short_rows ? shorter : longer); ++at) column.push_back(at);
+            row_begin.push_back(Index(column.size()));
+        }
+        const auto found = BsrProductCuda::row_threads({Context::cpu(1), row_begin, column, "pattern"}, dof);
+        return std::pair(found.lanes, found.uneven);
+    };
+    EXPECT_EQ(threads(1000, 4, 20, 100, 1), std::pair(4, true));
+    EXPECT_EQ(threads(1000, 4, 20, 100, 2), std::pair(8, false)) << "blocks";
+    EXPECT_EQ(threads(700, 10, 10, 100, 1), std::pair(4, true)) << "an eighth";
+    EXPECT_EQ(threads(701, 10, 10, 100, 1), std::pair(8, false)) << "less";
+    EXPECT_EQ(threads(1000, 4, 100, 32, 1), std::pair(4, false)) << "no row is longer than a warp";
+    EXPECT_EQ(threads(1000, 4, 3, 513, 1), std::pair(4, false)) << "which are cut into pieces";
+    EXPECT_EQ(threads(900, 14, 100, 34, 1), std::pair(16, false)) << "a mean of 16";
+    EXPECT_EQ(threads(901, 14, 99, 34, 1), std::pair(4, true));
 }
 
 class BsrProductOrderOnDevice : public testing_support::DeviceTest, public testing::WithParamInterface<ProductCase> {};

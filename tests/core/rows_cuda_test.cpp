@@ -44,7 +44,8 @@ INSTANTIATE_TEST_SUITE_P(OnDevice, RowsOfGpuRanks,
                          testing::Values(RandomRows{"random", 8197, 1}, RandomRows{"symmetric", 9001, 1},
                                          RandomRows{"no_diagonal", 5003, 2}, RandomRows{"random", 3001, 3},
                                          RandomRows{"dense_row", 8200, 1}, RandomRows{"arrow", 2101, 7},
-                                         RandomRows{"empty_rows", 9000, 1}, RandomRows{"random", 2101, 31}),
+                                         RandomRows{"empty_rows", 9000, 1}, RandomRows{"uneven", 9001, 1},
+                                         RandomRows{"random", 2101, 31}),
                          testing_support::rows_name);
 
 TEST_P(RowsOfGpuRanks, ExchangeTheValuesThatTheyRead) {

@@ -12,6 +12,7 @@
 //     large_families box27 N FILE         or 27, with 26 and -1
 //     large_families blocksM N FILE       the same 7 points with full blocks of M x M random numbers, M from 2 to 32
 //     large_families power-law ROWS FILE  4 u^-0.7 entries a row, u uniform: 13 on average, and up to 20000
+//     large_families power-law-random ROWS FILE        the same in random columns, not around the diagonal
 //     large_families star7-random N FILE, box27-random N FILE   the same with rows in random order
 //
 // Standard output names rows and entries. general_families.py makes small matrices of the same kinds.
@@ -269,16 +270,25 @@ Rows blocks(std::int32_t n, int unknowns) {
     return made;
 }
 
-/// Rows of 4 u^-0.7 entries, u uniform in (0, 1), in columns around the diagonal; no row has more than 20000.
-Rows power_law(std::int32_t rows) {
+/// Rows of 4 u^-0.7 entries, u uniform in (0, 1), in columns around the diagonal or in random ones; no row has more
+/// than 20000.
+Rows power_law(std::int32_t rows, bool random) {
     std::mt19937_64 source(9);
     Rows made{{0}, {}, {}};
+    std::vector<std::int32_t> columns;
     for (std::int32_t row = 0; row < rows; ++row) {
         const double wanted = std::min(4.0 * std::pow(draw(source, 1e-9, 1.0), -0.7), 20000.0);
         const std::int32_t entries = std::min(std::int32_t(wanted), rows),
                            first = std::clamp(row - entries / 2, 0, rows - entries);
-        for (std::int32_t at = 0; at < entries; ++at) {
-            made.column.push_back(first + at);
+        columns.resize(std::size_t(entries));
+        std::iota(columns.begin(), columns.end(), first);
+        if (random) {
+            for (std::int32_t& column : columns) column = std::int32_t(source() % std::uint64_t(rows));
+            std::sort(columns.begin(), columns.end());
+            columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+        }
+        for (const std::int32_t column : columns) {
+            made.column.push_back(column);
             made.value.push_back(draw(source, -1.0, 1.0));
         }
         made.begin.push_back(std::int64_t(made.column.size()));
@@ -311,7 +321,7 @@ Rows made(const std::string& name, int size) {
     if (name == "tetrahedra") return tetrahedra(size);
     if (name == "circuit") return circuit(size);
     if (name == "reservoir") return reservoir(size);
-    if (name == "power-law") return power_law(size);
+    if (name.starts_with("power-law")) return power_law(size, name.ends_with("-random"));
     if (name.starts_with("blocks")) return blocks(size, std::atoi(name.c_str() + 6));
     return laplacian(size, name.starts_with("box27"), name.ends_with("-random"));
 }
@@ -319,16 +329,23 @@ Rows made(const std::string& name, int size) {
 }  // namespace
 
 int main(int count, char** words) {
-    std::map<std::string, int> largest = {
-        {"tetrahedra", 400}, {"circuit", 400'000'000}, {"reservoir", 300},    {"star7", 600},
-        {"box27", 400},      {"star7-random", 600},    {"box27-random", 400}, {"power-law", 100'000'000}};
+    std::map<std::string, int> largest = {{"tetrahedra", 400},
+                                          {"circuit", 400'000'000},
+                                          {"reservoir", 300},
+                                          {"star7", 600},
+                                          {"box27", 400},
+                                          {"star7-random", 600},
+                                          {"box27-random", 400},
+                                          {"power-law", 100'000'000},
+                                          {"power-law-random", 100'000'000}};
     for (int unknowns = 2; unknowns <= 32; ++unknowns)
         largest[std::string("blocks") + std::to_string(unknowns)] = int(std::cbrt(3e8 / (unknowns * unknowns)));
     const std::string name = count == 4 ? words[1] : "";
     if (!largest.contains(name)) {
         std::fprintf(stderr,
                      "usage: large_families circuit ROWS FILE | tetrahedra | reservoir | star7 | box27 | "
-                     "star7-random | box27-random | blocks2 to blocks32 N FILE, large_families power-law ROWS FILE\n");
+                     "star7-random | box27-random | blocks2 to blocks32 N FILE, large_families power-law | "
+                     "power-law-random ROWS FILE\n");
         return 2;
     }
     const int size = std::atoi(words[2]);

@@ -50,6 +50,18 @@ inline BlockMatrix symmetric_part(const BlockMatrix& a) {
     return s;
 }
 
+inline Pattern uneven_pattern(int rows, bool far) {
+    constexpr int lengths[] = {32, 33, 512, 513, 0, 150, 64, 65, 300, 100};
+    Pattern pattern(static_cast<std::size_t>(rows));
+    for (int row = 0; row < rows; ++row) {
+        const int length = std::min(row % 23 == 5 ? lengths[row / 23 % 10] : 1 + row % 7, rows);
+        const int middle = far ? (row + rows / 2) % rows : row;
+        const int first = std::clamp(middle - length / 2, 0, rows - length);
+        for (int at = 0; at < length; ++at) pattern[row].insert(first + at);
+    }
+    return pattern;
+}
+
 /// Patterns by name, each with its diagonal unless the name says otherwise.
 ///   random        about `mean` entries a row, unsymmetric
 ///   symmetric     the same with its transpose
@@ -58,8 +70,11 @@ inline BlockMatrix symmetric_part(const BlockMatrix& a) {
 ///   dense         all entries
 ///   lower         a random triangle
 ///   empty_rows    the diagonal in most rows, nothing else
+///   uneven        1 to 7 entries a row around the diagonal, and in every 23rd row 32, 33, 512, 513 or other numbers
+///   uneven_far    the same around the column that is half of all rows away
 ///   no_diagonal   random without the diagonal entry of row 2
 inline Pattern pattern_named(const std::string& name, int rows, int mean, std::uint64_t seed) {
+    if (name == "uneven" || name == "uneven_far") return uneven_pattern(rows, name == "uneven_far");
     Random random(seed);
     const auto any = [&] { return int((random() + 1.0) * 0.5 * rows) % rows; };
     Pattern pattern(rows);

@@ -45,10 +45,17 @@ std::shared_ptr<const BlockPattern> triangle_of(const FilledPattern& filled, boo
                        [&](int j) { return j - int(filled.first); });
     std::shared_ptr<RowSlab> own;
     if (slab) {
-        // A GPU's product is chosen by how many blocks the whole triangle has.
-        const std::vector<double> of_ranks = gathered(host, {double(column.size())});
+        // A GPU's product is chosen by how many blocks the whole triangle has, and its long rows.
+        Index in_long_rows = 0;
+        for (Index row = 0; row < rows; ++row)
+            if (const Index length = last(row) - first(row); BlockPattern::is_long_row(length)) in_long_rows += length;
+        const auto over_ranks = [&](Index count) {
+            const std::vector<double> of_ranks = gathered(host, {double(count)});
+            return Index(std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0));
+        };
         own = std::make_shared<RowSlab>(*slab);
-        own->whole = {.rows = slab->all_rows, .blocks = Index(std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0))};
+        own->whole = {
+            .rows = slab->all_rows, .blocks = over_ranks(column.size()), .in_long_rows = over_ranks(in_long_rows)};
     }
     return std::make_shared<const BlockPattern>(std::move(row_begin), std::move(column), nullptr, std::move(own));
 }
@@ -251,14 +258,24 @@ Index SweptFactors::bytes_per_apply(Index rows, Index lower, Index upper, int do
 }
 
 rtc::Programs SweptFactors::programs(const FilledPattern& filled, int dof, const SweepOptions& options) {
-    const Index rows = filled.pattern->rows();
+    const Index rows = filled.pattern->rows(), upper = filled.pattern->blocks() - rows - filled.lower;
     if (rows == 0) return {};
-    return programs(double(filled.lower) / double(rows),
-                    double(filled.pattern->blocks() - rows - filled.lower) / double(rows), dof, options);
+    Index long_below = 0, long_above = 0;
+    for (Index row = 0; row < rows; ++row) {
+        const Index below = filled.diagonal[row] - filled.pattern->row_begin()[row],
+                    above = filled.pattern->row_begin()[row + 1] - filled.diagonal[row] - 1;
+        if (BlockPattern::is_long_row(below)) long_below += below;
+        if (BlockPattern::is_long_row(above)) long_above += above;
+    }
+    const double below = double(filled.lower) / double(rows), above = double(upper) / double(rows);
+    const bool uneven =
+        BlockPattern::is_uneven(below, long_below, filled.lower) || BlockPattern::is_uneven(above, long_above, upper);
+    return programs(below, above, uneven, dof, options);
 }
 
 rtc::Programs SweptFactors::programs([[maybe_unused]] double lower, [[maybe_unused]] double upper,
-                                     [[maybe_unused]] int dof, [[maybe_unused]] const SweepOptions& options) {
+                                     [[maybe_unused]] bool uneven, [[maybe_unused]] int dof,
+                                     [[maybe_unused]] const SweepOptions& options) {
     rtc::Programs all;
     if constexpr (cuda_built) {
         const auto add = [&](rtc::Programs programs, const std::string& which) {
@@ -270,6 +287,7 @@ rtc::Programs SweptFactors::programs([[maybe_unused]] double lower, [[maybe_unus
         for (const auto& [mean, which] :
              {std::pair(lower, "lower"), std::pair(upper, "upper"), std::pair(1.0, "inverse")})
             add(BsrProductCuda::programs(mean, dof), which);
+        if (uneven) add(BsrProductCuda::programs(BsrProductCuda::row_threads(lower, true, dof), dof), "uneven");
         if (options.mode == SweepMode::block_async) {
             add(AsyncSweepCuda::programs(lower, dof), "lower");
             add(AsyncSweepCuda::programs(upper, dof), "upper");

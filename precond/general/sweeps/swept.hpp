@@ -49,8 +49,8 @@ public:
 
     /// What NVRTC compiles for the sweeps on a GPU.
     static rtc::Programs programs(const FilledPattern& filled, int dof, const SweepOptions& options);
-    /// What it compiles for triangles with so many blocks a row on average.
-    static rtc::Programs programs(double lower, double upper, int dof, const SweepOptions& options);
+    /// What it compiles for triangles with so many blocks a row on average; with `uneven`, also if rows of one are uneven.
+    static rtc::Programs programs(double lower, double upper, bool uneven, int dof, const SweepOptions& options);
 
 private:
     void sweep_both(const Vector& r, Vector& z) const;
