@@ -121,9 +121,9 @@ Id::Id(hid_t id, Close close, const std::string& what) : id_(id), close_(close) 
 
 Id create_on_disk(const std::string& name, Index before) {
     const Id how(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "make file properties");
-    check(H5Pset_userblock(how, hsize_t(before)), "cannot leave room before an HDF5 file");
+    check(H5Pset_userblock(how, hsize_t(before)), "leave room before an HDF5 file");
     const Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make file access properties");
-    check(H5Pset_fapl_stdio(access), "cannot choose a driver");  // the default driver refuses files without a name
+    check(H5Pset_fapl_stdio(access), "choose a driver");  // the default driver refuses files without a name
     return create(name, access, how);
 }
 
@@ -136,14 +136,14 @@ Id create_in_memory() {
 
 Id with_room() {
     Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
-    check(H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), "cannot set the time of allocation");
-    check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "cannot do without fill values");
+    check(H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), "set the time of allocation");
+    check(H5Pset_fill_time(how, H5D_FILL_TIME_NEVER), "do without fill values");
     return how;
 }
 
 Index place_of(hid_t data, const std::string& what) {
     const haddr_t offset = H5Dget_offset(data);
-    check(offset == HADDR_UNDEF ? -1 : 0, "cannot locate " + what);
+    check(offset == HADDR_UNDEF ? -1 : 0, "locate " + what);
     return Index(offset);
 }
 
@@ -174,7 +174,7 @@ void write_text_attribute(hid_t object, const std::string& name, const std::stri
     const Id type = text_type(value.size()), space = one_value();
     const Id attribute(H5Acreate2(object, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
                        "create attribute " + name);
-    check(H5Awrite(attribute, type, value.c_str()), "cannot write attribute " + name);
+    check(H5Awrite(attribute, type, value.c_str()), "write attribute " + name);
 }
 
 Group::Group(Id id, Mode mode, std::string file_name, std::string path)
@@ -230,12 +230,12 @@ void Group::numeric_attribute(const std::string& name, hid_t type, void* values,
         const Id space = space_for(Index(count), count == 1);
         const Id attribute(H5Acreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
                            "create " + what);
-        return check(H5Awrite(attribute, type, values), "cannot write " + what);
+        return check(H5Awrite(attribute, type, values), "write " + what);
     }
     const Id attribute = open_attribute(name);
     const Id space(H5Aget_space(attribute), H5Sclose, "read the extent of " + what);
     if (H5Sget_simple_extent_npoints(space) != hssize_t(count)) wrong(name, "has another number of values");
-    check(H5Aread(attribute, type, values), "cannot read " + what);
+    check(H5Aread(attribute, type, values), "read " + what);
 }
 
 void Group::attribute(const std::string& name, int& value) const {
@@ -244,7 +244,7 @@ void Group::attribute(const std::string& name, int& value) const {
 
 void Group::attribute(const std::string& name, std::string& value) const {
     if (writing()) return write_text_attribute(id_, name, value);
-    const std::string what = "cannot read attribute " + item(name) + " of " + file_name_;
+    const std::string what = "read attribute " + item(name) + " of " + file_name_;
     const Id attribute = open_attribute(name);
     const Id stored(H5Aget_space(attribute), H5Sclose, what), type(H5Aget_type(attribute), H5Tclose, what);
     if (H5Sget_simple_extent_npoints(stored) != 1) wrong(name, "has another number of values");
@@ -264,8 +264,7 @@ void Group::attributes(std::map<std::string, std::string>& values) const {
             (*static_cast<std::map<std::string, std::string>*>(map))[name];
             return 0;
         };
-        check(H5Aiterate2(id_, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &values),
-              "cannot list attributes of " + path_);
+        check(H5Aiterate2(id_, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &values), "list attributes of " + path_);
     }
     for (auto& [name, value] : values) attribute(name, value);
 }
@@ -273,11 +272,11 @@ void Group::attributes(std::map<std::string, std::string>& values) const {
 void Group::numbers(const std::string& name, Label label, hid_t type, void* values, Index count, bool scalar) const {
     if (!writing())
         return check(H5Dread(open_dataset(name), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
-                     "cannot read " + item(name) + " of " + file_name_);
+                     "read " + item(name) + " of " + file_name_);
     const Id space = space_for(count, scalar);
     const Id data(H5Dcreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
                   "create " + item(name));
-    if (count > 0) check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "cannot write " + item(name));
+    if (count > 0) check(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write " + item(name));
     write_text_attribute(data, "units", label.units);
     write_text_attribute(data, "description", label.description);
 }
@@ -292,7 +291,7 @@ Index Group::reserve(const std::string& name, Label label, Index count) const {
 }
 
 void Group::read_some(const std::string& name, Index first, Index count, double* to) const {
-    const std::string what = "cannot read " + item(name) + " of " + file_name_;
+    const std::string what = "read " + item(name) + " of " + file_name_;
     const Id data = open_dataset(name), space(H5Dget_space(data), H5Sclose, "read the extent of " + item(name));
     const hsize_t from = hsize_t(first), extent = hsize_t(count);
     check(H5Sselect_hyperslab(space, H5S_SELECT_SET, &from, nullptr, &extent, nullptr), what);
@@ -302,7 +301,7 @@ void Group::read_some(const std::string& name, Index first, Index count, double*
 void Group::texts(const std::string& name, Label label, std::vector<std::string>& values, bool scalar) const {
     if (!writing()) {
         const Id data = open_dataset(name);
-        const std::string what = "cannot read " + item(name) + " of " + file_name_;
+        const std::string what = "read " + item(name) + " of " + file_name_;
         const Id type(H5Dget_type(data), H5Tclose, what);
         if (H5Tget_class(type) != H5T_STRING) wrong(name, "is no text");
         values = read_texts(type, values.size(),

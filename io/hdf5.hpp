@@ -38,9 +38,9 @@ void set_log(void (*log)(const std::string&));
 /// Throws FileError: `what`; HDF5's innermost message goes to the log.
 [[noreturn]] void fail(const std::string& what);
 
-/// Throws FileError for a negative status.
+/// Throws FileError ("cannot `what`") for a negative status.
 inline void check(herr_t status, const std::string& what) {
-    if (status < 0) fail(what);
+    if (status < 0) fail("cannot " + what);
 }
 
 /// Owns an identifier.

@@ -55,7 +55,7 @@ void write_record(RecordData& record, const std::string& path, const Seal& seal,
             Places places;
             const hdf5::Id file = hdf5::create_on_disk(name, seal_bytes);
             transfer_record(hdf5::Group::root(file, hdf5::Mode::write, path), record, &places);
-            hdf5::check(H5Fflush(file, H5F_SCOPE_GLOBAL), "cannot write the file's structure");
+            hdf5::check(H5Fflush(file, H5F_SCOPE_GLOBAL), "write the file's structure");
             return places;
         });
     };

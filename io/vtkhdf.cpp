@@ -22,18 +22,18 @@ void write_attribute(hid_t object, const char* name, const T (&values)[N]) {
     const Id space(H5Screate_simple(1, &extent, nullptr), H5Sclose, "make a data space");
     const Id attribute(H5Acreate2(object, name, hdf5::native_type<T>(), space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
                        std::string("create attribute ") + name);
-    check(H5Awrite(attribute, hdf5::native_type<T>(), values), std::string("cannot write attribute ") + name);
+    check(H5Awrite(attribute, hdf5::native_type<T>(), values), std::string("write attribute ") + name);
 }
 
 /// Writes ASCII text of fixed length; VTK cannot read text of variable length.
 void write_text(hid_t object, const char* name, const std::string& text) {
     const Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
-    check(H5Tset_size(type, text.size()), "cannot set the size of text");
-    check(H5Tset_strpad(type, H5T_STR_NULLPAD), "cannot set the padding of text");
+    check(H5Tset_size(type, text.size()), "set the size of text");
+    check(H5Tset_strpad(type, H5T_STR_NULLPAD), "set the padding of text");
     const Id space(H5Screate(H5S_SCALAR), H5Sclose, "make a data space");
     const Id attribute(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
                        std::string("create attribute ") + name);
-    check(H5Awrite(attribute, type, text.data()), std::string("cannot write attribute ") + name);
+    check(H5Awrite(attribute, type, text.data()), std::string("write attribute ") + name);
 }
 
 /// Number of points along each axis of the image. VTK's reader up to 9.2 (ParaView 5.11) writes past its buffer if y or
@@ -73,7 +73,7 @@ Id make_space(const std::vector<hsize_t>& extents) {
 }
 
 Id create_array(hid_t group, const NamedField& field, const std::vector<hsize_t>& extents, hid_t how) {
-    check(H5Pset_obj_track_times(how, false), "cannot leave the time out");  // the same field gives the same file
+    check(H5Pset_obj_track_times(how, false), "leave the time out");  // the same field gives the same file
     Id data(
         H5Dcreate2(group, field.name.c_str(), H5T_NATIVE_DOUBLE, make_space(extents), H5P_DEFAULT, how, H5P_DEFAULT),
         H5Dclose, "create array " + field.name);
@@ -98,7 +98,7 @@ std::vector<Index> write_structure(const std::string& name, const Grid& grid, co
         const Id group = make_group(image, "PointData");
         for (const NamedField& field : fields) offsets.push_back(create_stored_array(group, grid, field));
     }
-    check(H5Fflush(file, H5F_SCOPE_GLOBAL), "cannot write the file's structure");
+    check(H5Fflush(file, H5F_SCOPE_GLOBAL), "write the file's structure");
     return offsets;
 }
 
@@ -140,8 +140,8 @@ void create_joined_array(hid_t group, const Grid& grid, const NamedField& field,
     for (std::size_t n = 0; n < files.size(); ++n) {
         start[0] = n;
         check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, layer.data(), nullptr),
-              "cannot select a layer");
-        check(H5Pset_virtual(how, space, files[n].file.c_str(), array.c_str(), source), "cannot join " + files[n].file);
+              "select a layer");
+        check(H5Pset_virtual(how, space, files[n].file.c_str(), array.c_str(), source), "join " + files[n].file);
     }
     create_array(group, field, whole, how);
 }
@@ -150,11 +150,11 @@ template <class T>
 void write_numbers(hid_t group, const char* name, const std::vector<T>& values) {
     const Id space = make_space({values.size()});
     const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make dataset properties");
-    check(H5Pset_obj_track_times(how, false), "cannot leave the time out");
+    check(H5Pset_obj_track_times(how, false), "leave the time out");
     const Id data(H5Dcreate2(group, name, hdf5::native_type<T>(), space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
                   std::string("create dataset ") + name);
     check(H5Dwrite(data, hdf5::native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-          std::string("cannot write ") + name);
+          std::string("write ") + name);
 }
 
 void write_series(hid_t file, const Grid& grid, const std::vector<NamedField>& fields,

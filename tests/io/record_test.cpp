@@ -12,6 +12,7 @@
 #include "io/bad_luck.hpp"
 #include "io/costs.hpp"
 #include "io/file_error.hpp"
+#include "io/hdf5.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/record_sample.hpp"
 #include "io/scratch.hpp"
@@ -278,6 +279,13 @@ TEST(Record, RefusesFilesThatAreNotRecords) {
     }
     const std::string path = scratch.write("signature.h5", "\x89HDF\r\n\x1a\n");
     EXPECT_EQ(error_of([&] { read_record(path); }), path + ": damaged: HDF5 cannot open it");
+}
+
+TEST(Hdf5, AFailureSaysOnceWhatCannotBeDone) {
+    const hdf5::Quiet quiet;
+    EXPECT_EQ(error_of([] { hdf5::image_of(H5I_INVALID_HID); }), "cannot flush a file in memory");
+    EXPECT_EQ(error_of([] { hdf5::Group::root(H5I_INVALID_HID, hdf5::Mode::read, "run.h5"); }),
+              "cannot open the root group of run.h5");
 }
 
 TEST(Record, TruncatedAnywhere) {
