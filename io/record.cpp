@@ -150,25 +150,11 @@ PartRow only_part(const RecordData& record) {
 
 RecordData begin_record(const std::string& path, const RecordHeader& header) {
     RecordData d;
+    static_cast<RecordHeader&>(d) = header;
     d.schema_version = record_schema_version;
     d.path = path;
-    d.code_version = header.code_version;
-    d.git_sha = header.git_sha;
     d.status = "running";
     d.exit_code = not_ended;
-    d.deck_file = header.deck_file;
-    d.deck_folder = header.deck_folder;
-    d.deck_source = header.deck_source;
-    d.deck_resolved = header.deck_resolved;
-    d.overrides = header.overrides;
-    d.environment = header.environment;
-    d.grid = header.grid;
-    d.layout = header.layout;
-    d.stencil = header.stencil;
-    d.dof = header.dof;
-    d.symmetric = header.symmetric;
-    d.pattern = header.pattern;
-    d.given_pattern = header.given_pattern;
     d.parts = {only_part(d)};
     return d;
 }

@@ -38,7 +38,7 @@ struct RecordHeader {
     Grid grid;
     std::string layout, stencil;
     int dof = 1;
-    bool symmetric = false;                                         ///< the first matrix equals its transpose
+    bool symmetric = false;  ///< the first matrix equals its transpose; false in records of programs before 0.2.0
     std::optional<PatternStatistics> pattern = std::nullopt;        ///< of a general matrix
     std::optional<PatternStatistics> given_pattern = std::nullopt;  ///< the same before its rows were ordered
 };
@@ -165,18 +165,10 @@ private:
 };
 
 /// The contents of a record. Reading throws a FileError that names what is missing if the file is not a record.
-struct RecordData {
+struct RecordData : RecordHeader {
     int schema_version = 0;
-    std::string path, code_version, git_sha, status, message;
+    std::string path, status, message;
     int exit_code = 0;  ///< -1: the run has not ended
-    std::string deck_file, deck_folder, deck_source, deck_resolved;
-    std::vector<std::string> overrides;
-    std::map<std::string, std::string> environment;
-    Grid grid;
-    std::string layout, stencil;
-    int dof = 1;
-    bool symmetric = false;  ///< as in RecordHeader; unknown of records of programs before 0.2.0
-    std::optional<PatternStatistics> pattern, given_pattern;  ///< as in RecordHeader
     std::vector<StepRow> steps;
     std::vector<NewtonRow> newton;
     std::vector<SolveRow> solves;
