@@ -72,7 +72,7 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
 
 /// The data from which a stopped comparison continues. Files of programs before 0.2.0 are always complete.
 void transfer_progress(const Group& root, ComparisonData& data) {
-    if (!root.writing() && !root.has_group("turns")) return;
+    if (!root.writing() && !root.has("turns")) return;
     int complete = data.complete;
     root.attribute("complete", complete);
     data.complete = complete != 0;
@@ -142,7 +142,7 @@ bool is_comparison(const std::string& path) {
     return is_of_kind(path, FileKind::comparison, [&] {
         const hdf5::Quiet quiet;
         const hdf5::Id file = hdf5::open_to_read(path);
-        return Group::root(file, hdf5::Mode::read, path).has_group("candidates");
+        return Group::root(file, hdf5::Mode::read, path).has("candidates");
     });
 }
 

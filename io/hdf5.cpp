@@ -195,7 +195,7 @@ Group Group::group(const std::string& name) const {
         return {
             Id(H5Gcreate2(id_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "create group " + path),
             mode_, file_name_, path + "/"};
-    if (!has_group(name)) wrong(name, "is missing");
+    if (!has(name)) wrong(name, "is missing");
     return {Id(H5Gopen2(id_, name.c_str(), H5P_DEFAULT), H5Gclose, "open group " + path + " of " + file_name_), mode_,
             file_name_, path + "/"};
 }

@@ -107,7 +107,6 @@ public:
     std::string item(const std::string& name) const { return path_ + name; }
     /// Whether a group or dataset exists.
     bool has(const std::string& name) const;
-    bool has_group(const std::string& name) const { return has(name); }
     bool has_attribute(const std::string& name) const { return H5Aexists(id_, name.c_str()) > 0; }
     /// Reads the units and the description of a dataset.
     void label(const std::string& name, std::string& units, std::string& description) const;

@@ -20,8 +20,6 @@
 namespace hyperplane {
 namespace {
 
-constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
-
 /// The first bytes of a regular file, at most `most`; empty if it cannot be read.
 std::string head_of(const std::string& path, std::size_t most) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

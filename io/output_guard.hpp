@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hyperplane {
@@ -27,7 +28,7 @@ enum class FileKind {
     lock,
 };
 
-/// "the record of a run"
+/// "record of a run"
 const char* to_string(FileKind kind);
 
 /// Which files may be replaced.
@@ -55,6 +56,9 @@ void refuse_one_file_of_two(const std::vector<std::string>& names, const std::st
 
 /// Removes a file of this kind that this program wrote. Other files stay.
 void remove_own(const std::string& path, FileKind kind);
+
+/// The first bytes of every HDF5 file.
+inline constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 
 /// The words that this program writes in the first lines of its text files.
 inline constexpr const char* made_by_mark = "made by hyperplane";

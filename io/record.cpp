@@ -303,9 +303,9 @@ RecordData read_record(const std::string& path) {
         record.path = path;
         const hdf5::Id file = hdf5::open_to_read(path);
         const hdf5::Group root = hdf5::Group::root(file, hdf5::Mode::read, path);
-        if (root.has_group("candidates"))
+        if (root.has("candidates"))
             throw FileError(path + ": holds a comparison, not the record of a run (hyperplane info shows it)");
-        if (root.has_group("VTKHDF"))
+        if (root.has("VTKHDF"))
             throw FileError(path +
                             ": holds fields for ParaView, not the record of a run; hyperplane plot NAME.h5, the record "
                             "beside it, draws them");

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "io/record_state.hpp"
-
 namespace hyperplane {
 namespace {
 
@@ -52,7 +50,7 @@ void transfer_grid(const Group& g, RecordData& r) {
 }
 
 void transfer_pattern(const Group& root, const char* name, std::optional<PatternStatistics>& pattern) {
-    if (root.writing() ? !pattern.has_value() : !root.has_group(name)) return;
+    if (root.writing() ? !pattern.has_value() : !root.has(name)) return;
     if (!pattern) pattern.emplace();
     const Group g = root.group(name);
     PatternStatistics& s = *pattern;
@@ -318,17 +316,17 @@ void transfer_record(const Group& root, RecordData& r, Places* places) {
     transfer_pattern(root, "pattern", r.pattern);
     transfer_pattern(root, "given_pattern", r.given_pattern);
     transfer_steps(root.group("steps"), r.steps);
-    if (root.writing() ? !r.newton.empty() : root.has_group("newton")) transfer_newton(root.group("newton"), r.newton);
-    if (root.writing() ? !r.diagnostics.series.empty() : root.has_group("diagnostics"))
+    if (root.writing() ? !r.newton.empty() : root.has("newton")) transfer_newton(root.group("newton"), r.newton);
+    if (root.writing() ? !r.diagnostics.series.empty() : root.has("diagnostics"))
         transfer_diagnostics(root.group("diagnostics"), r.diagnostics);
-    if (root.writing() ? !r.snapshots.empty() : root.has_group("fields"))
+    if (root.writing() ? !r.snapshots.empty() : root.has("fields"))
         transfer_snapshots(root.group("fields"), r.snapshots);
     const Group solves = root.group("solves");
     transfer_solves(solves, r.solves);
     transfer_pivots(solves.group("pivots"), r.solves);
     transfer_history(root.group("history"), r);
     transfer_verification(root.group("verification"), r.verification);
-    if (root.writing() || root.has_group("parts"))
+    if (root.writing() || root.has("parts"))
         transfer_parts(root.group("parts"), r.parts);
     else
         r.parts = {only_part(r)};
@@ -338,13 +336,12 @@ void transfer_record(const Group& root, RecordData& r, Places* places) {
         perf.attribute("long_preparation", r.long_preparation);
     if (root.writing() ? !r.triangular_solves.empty() : perf.has_attribute("triangular_solves"))
         perf.attribute("triangular_solves", r.triangular_solves);
-    if (root.writing() ? !r.profile.empty() : perf.has_group("profile"))
-        transfer_profile(perf.group("profile"), r.profile);
+    if (root.writing() ? !r.profile.empty() : perf.has("profile")) transfer_profile(perf.group("profile"), r.profile);
     transfer_memory(perf.group("memory"), r);
-    if (root.writing() ? r.memory_limit > 0.0 : perf.has_group("limits"))
+    if (root.writing() ? r.memory_limit > 0.0 : perf.has("limits"))
         perf.group("limits").scalar("memory", {"GB/s", "read plus write rate of a copy as large as the run"},
                                     r.memory_limit);
-    if (!root.writing()) r.has_state = root.has_group("state");
+    if (!root.writing()) r.has_state = root.has("state");
     if (!r.has_state) return;
     const FileIdentity file = root.writing() ? FileIdentity{} : FileIdentity::of(root.file_name());
     transfer_state(root.group("state"), r.state, file, places);

@@ -16,7 +16,7 @@ struct Rivals {
     std::initializer_list<std::string_view> theirs;
 };
 
-const Rivals table[] = {
+const Rivals keys[] = {
     {"solver.max_iterations",
      {"maxiter", "maxiters", "maxit", "maxits", "itmax", "niter", "niters", "iterations", "maxiteration", "kspmaxit",
       "iterationlimit", "numiterations"}},
@@ -41,7 +41,7 @@ const Rivals table[] = {
     {"device.backend", {"gpus", "usegpu", "cuda"}},
 };
 
-/// Values: backends, preconditioners and solvers.
+/// Backends, preconditioners and solvers.
 const Rivals values[] = {
     {"cuda", {"gpu"}},
     {"multigrid", {"amg", "mg", "gmg", "pfmg", "boomeramg", "gamg", "pyamg"}},
@@ -61,7 +61,7 @@ std::string plain(std::string_view word) {
 }
 
 std::string find_plain(const std::string& letters) {
-    for (const Rivals& row : table)
+    for (const Rivals& row : keys)
         if (std::find(row.theirs.begin(), row.theirs.end(), letters) != row.theirs.end()) return row.ours;
     return "";
 }

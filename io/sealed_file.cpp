@@ -20,8 +20,6 @@
 namespace hyperplane {
 namespace {
 
-constexpr std::size_t header_bytes = seal_bytes;  // the first place after 0 where HDF5 looks for a file's beginning
-constexpr std::string_view hdf5_begins = "\x89HDF\r\n\x1a\n";
 constexpr std::size_t magic_bytes = 24;
 
 struct SealHeader {
@@ -110,7 +108,7 @@ bool begins_with(const std::vector<char>& bytes, std::size_t at, std::string_vie
 /// Throws FileError for a header that is whole, but of a kind or a form that this program does not know.
 void refuse_newer(const std::string& path, const std::vector<char>& head) {
     SealHeader header;
-    if (head.size() < header_bytes || !begins_with(head, 0, "hyperplane ")) return;
+    if (head.size() < seal_bytes || !begins_with(head, 0, "hyperplane ")) return;
     std::memcpy(&header, head.data(), sizeof header);
     if (header.header_crc != crc_of(header)) return;
     const std::string_view name(header.magic, strnlen(header.magic, magic_bytes));
@@ -125,7 +123,7 @@ void write_head(AtomicFile& file, const Seal& seal, Index image_bytes, std::uint
     header.image_bytes = image_bytes;
     header.image_crc = image_crc;
     header.header_crc = crc_of(header);
-    char head[header_bytes] = {};
+    char head[seal_bytes] = {};
     std::memcpy(head, &header, sizeof header);
     file.write(head, seal_bytes, 0);
 }
@@ -184,25 +182,25 @@ void write_sealed(const std::string& path, Index most_bytes,
 
 std::optional<Seal> verify_seal(const std::string& path) {
     InputFile file(path);
-    const std::vector<char> head = file.read_up_to(header_bytes);
-    if (begins_with(head, 0, hdf5_begins)) return std::nullopt;
+    const std::vector<char> head = file.read_up_to(seal_bytes);
+    if (begins_with(head, 0, hdf5_signature)) return std::nullopt;
     const auto* magic = std::find_if(std::begin(magics), std::end(magics), [&](const KindMagic& one) {
         return begins_with(head, 0, std::string_view(one.text, magic_bytes));
     });
     if (magic == std::end(magics)) {
         refuse_newer(path, head);
-        if (begins_with(file.read_up_to(hdf5_begins.size()), 0, hdf5_begins)) damaged(path, "its header is incomplete");
+        if (begins_with(file.read_up_to(hdf5_signature.size()), 0, hdf5_signature))
+            damaged(path, "its header is incomplete");
         const bool is_deck = path.ends_with(".ini");
         throw FileError(path + ": not an HDF5 file, or not all of one" +
                         (is_deck ? "; a deck holds no results: hyperplane run makes its record, NAME.h5" : ""));
     }
     SealHeader header;
-    if (head.size() < header_bytes)
-        damaged(path, fmt::format("it ends after {} bytes, within its header", head.size()));
+    if (head.size() < seal_bytes) damaged(path, fmt::format("it ends after {} bytes, within its header", head.size()));
     std::memcpy(&header, head.data(), sizeof header);
     const bool zeros = std::all_of(head.begin() + sizeof header, head.end(), [](char byte) { return byte == 0; });
     if (header.header_crc != crc_of(header) || !zeros) damaged(path, "its header is incomplete");
-    const Index missing = Index(header_bytes) + header.image_bytes - file.size();
+    const Index missing = seal_bytes + header.image_bytes - file.size();
     if (missing > 0) damaged(path, fmt::format("it ends {} bytes too early", missing));
     if (missing < 0) damaged(path, fmt::format("{} bytes follow what was written", -missing));
     verify_image(path, file, header);

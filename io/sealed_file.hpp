@@ -36,7 +36,7 @@ struct PlacedValues {
     SavedValues values;
 };
 
-/// Number of bytes before the image.
+/// Number of bytes before the image: the first place after 0 where HDF5 looks for a file's beginning.
 inline constexpr Index seal_bytes = 512;
 
 /// Writes a sealed file whose large arrays are not in memory, whole or not at all. `write_structure` makes the HDF5
