@@ -209,11 +209,11 @@ Comparison::Prepared& Comparison::system_for(const Case& a_case) {
     }
     made.memory = beyond(ledger.by_label(), before);
     const RowOrder* const order = a_case.shape().order();
-    const SystemPrint print{fingerprint(*made.system.a), made.system.p ? fingerprint(*made.system.p) : 0,
-                            fingerprint_of_equations(made.system.b, order), fingerprint(made.du, order),
-                            fingerprint(a_case.criteria)};
-    if (!print_) print_ = print;
-    if (print != *print_)
+    const SystemFingerprints found{fingerprint(*made.system.a), made.system.p ? fingerprint(*made.system.p) : 0,
+                                   fingerprint_of_equations(made.system.b, order), fingerprint(made.du, order),
+                                   fingerprint(a_case.criteria)};
+    if (!fingerprints_) fingerprints_ = found;
+    if (found != *fingerprints_)
         throw Error(ExitCode::internal, "two memory layouts hold different systems, so nothing can be compared");
     return made;
 }
@@ -318,16 +318,20 @@ void Comparison::keep(std::size_t at, const Pass& pass, const History& history) 
     trial.row.solve_seconds = pass.solve_seconds;
 }
 
+History Comparison::until_signal() const {
+    History history;
+    history.set_interrupt([this] { return stop_signal(context()) != 0; });
+    return history;
+}
+
 void Comparison::take_turn(std::size_t at) {
     attempt(at, [&] {
         Trial& trial = trials_[at];
         if (!built_[at].warm) {
-            History unused;
-            unused.set_interrupt([this] { return stop_signal(context()) != 0; });
+            History unused = until_signal();
             check_repeated(at, pass(at, unused, nullptr).report);
         }
-        History history;
-        history.set_interrupt([this] { return stop_signal(context()) != 0; });
+        History history = until_signal();
         const Pass done = pass(at, history, nullptr);
         check_repeated(at, done.report);
         trial.setup.push_back(done.setup_seconds);
@@ -341,12 +345,10 @@ void Comparison::record(std::size_t at) {
     attempt(at, [&] {
         Trial& trial = trials_[at];
         if (!built_[at].warm) {
-            History unused;
-            unused.set_interrupt([this] { return stop_signal(context()) != 0; });
+            History unused = until_signal();
             pass(at, unused, nullptr);
         }
-        History history;
-        history.set_interrupt([this] { return stop_signal(context()) != 0; });
+        History history = until_signal();
         const Pass done = recorded_pass(at, history);
         check_repeated(at, done.report);
         keep(at, done, history);

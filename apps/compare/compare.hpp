@@ -65,10 +65,10 @@ struct Trial {
 };
 
 /// Fingerprints of the system that all candidates share.
-struct SystemPrint {
+struct SystemFingerprints {
     std::uint64_t a = 0, p = 0, b = 0, x0 = 0, criterion = 0;
     std::uint64_t all() const;
-    friend bool operator==(const SystemPrint&, const SystemPrint&) = default;
+    friend bool operator==(const SystemFingerprints&, const SystemFingerprints&) = default;
 };
 
 struct CompareRules {
@@ -100,7 +100,7 @@ public:
     double compile_seconds() const;
     const std::vector<Trial>& trials() const { return trials_; }  ///< in the candidates' order
     /// Nothing until a candidate gets as far as the system.
-    const std::optional<SystemPrint>& print() const { return print_; }
+    const std::optional<SystemFingerprints>& fingerprints() const { return fingerprints_; }
     std::vector<std::string> warnings() const { return foundation_.problem->warnings(); }
     const SystemShape& shape() const { return foundation_.problem->shape(); }
     const Context& context() const { return foundation_.context; }
@@ -135,6 +135,8 @@ private:
     void warm_ups();
     void turns();
     void recordings();
+    void resume_candidate(std::size_t at, const ComparisonRow& row, const RecordData& record,
+                          const std::vector<TurnRow>& turns);
     void take_over(const ComparisonRow& row, const RecordData& record, const std::vector<TurnRow>& turns, Trial& trial);
 
     Case build(std::size_t at) const;
@@ -168,6 +170,8 @@ private:
     bool last_resorts_fit() const;
     /// The bytes of the case's system if that is in memory, which what the case needs contains once more.
     Index held_for(const Case& a_case) const;
+    /// The history of a solve that ends when a signal arrives.
+    History until_signal() const;
     void take_turn(std::size_t at);
     void record(std::size_t at);
     double fastest(std::size_t at) const;
@@ -192,7 +196,7 @@ private:
     Foundation foundation_;
     Bytes problem_memory_;                         ///< of the problem as the deck describes it
     std::map<const Problem*, Bytes> form_memory_;  ///< what each form and order needs besides
-    std::optional<SystemPrint> print_;
+    std::optional<SystemFingerprints> fingerprints_;
     std::vector<std::unique_ptr<Prepared>> systems_;  ///< one for each form, order and layout
     std::vector<double> b_;                           ///< b in the given order, if A is singular
     std::vector<BuiltCandidate> built_;

@@ -46,13 +46,13 @@ std::map<std::string, std::string> system_text(const Comparison& comparison, con
                                               : "holds all candidates at once"},
     };
     if (!grid.plain_rows) text["cells"] = fmt::format("{} x {} x {}", grid.nx, grid.ny, grid.nz);
-    if (const auto& print = comparison.print()) {
-        text.insert({{"fingerprint", in_hex(print->all())},
-                     {"fingerprint_a", in_hex(print->a)},
-                     {"fingerprint_b", in_hex(print->b)},
-                     {"fingerprint_x0", in_hex(print->x0)},
-                     {"fingerprint_criterion", in_hex(print->criterion)}});
-        if (shape.separate_preconditioner_matrix) text["fingerprint_p"] = in_hex(print->p);
+    if (const auto& of = comparison.fingerprints()) {
+        text.insert({{"fingerprint", in_hex(of->all())},
+                     {"fingerprint_a", in_hex(of->a)},
+                     {"fingerprint_b", in_hex(of->b)},
+                     {"fingerprint_x0", in_hex(of->x0)},
+                     {"fingerprint_criterion", in_hex(of->criterion)}});
+        if (shape.separate_preconditioner_matrix) text["fingerprint_p"] = in_hex(of->p);
     }
     return text;
 }

@@ -15,27 +15,8 @@ void Comparison::resume(const ComparisonData& earlier) {
     build_all();
     for (std::size_t at = 0; at < trials_.size(); ++at)
         for (std::size_t row = 0; row < earlier.rows.size(); ++row)
-            if (earlier.rows[row].name == trials_[at].name && earlier.rows[row].outcome != "not_tried") {
-                const Choice& preconditioner = candidates_[at].preconditioner;
-                const bool had_converged = earlier.rows[row].converged();
-                if (preconditioner.last_resort && had_converged) build_one(at, available());
-                if (had_converged && !built_[at].a_case) {  // such as for lack of memory; the trial says why
-                    trials_[at].tried = true;
-                    continue;
-                }
-                if (preconditioner.last_resort && !had_converged) {
-                    trials_[at].layout = earlier.records.at(row).layout;
-                    trials_[at].symmetric = earlier.records.at(row).symmetric;
-                    trials_[at].pattern = earlier.records.at(row).pattern;
-                    trials_[at].given_pattern = earlier.records.at(row).given_pattern;
-                    trials_[at].predicted = earlier.rows[row].predicted;
-                }
-                take_over(earlier.rows[row], earlier.records.at(row), earlier.turns, trials_[at]);
-                if (!trials_[at].converged())
-                    built_[at] = {};
-                else if (preconditioner.after_failure || preconditioner.last_resort)
-                    compile_kernels({at});
-            }
+            if (earlier.rows[row].name == trials_[at].name && earlier.rows[row].outcome != "not_tried")
+                resume_candidate(at, earlier.rows[row], earlier.records.at(row), earlier.turns);
     if (!last_resorts_fit()) one_at_a_time_ = true;
     turns_done_ = std::min<Index>(earlier.turns_done, rules_.turns);
     compiled_earlier_ = earlier.compile_seconds;
@@ -44,10 +25,33 @@ void Comparison::resume(const ComparisonData& earlier) {
             system_for(*one.a_case);
             break;
         }
-    if (has_system(earlier) && print_ && earlier.system.at("fingerprint") != in_hex(print_->all()))
+    if (has_system(earlier) && fingerprints_ && earlier.system.at("fingerprint") != in_hex(fingerprints_->all()))
         throw UsageError(fmt::format(
             "{} holds an unfinished comparison on another linear system than that of this deck; --fresh starts over",
             earlier.path));
+}
+
+void Comparison::resume_candidate(std::size_t at, const ComparisonRow& row, const RecordData& record,
+                                  const std::vector<TurnRow>& turns) {
+    const Choice& preconditioner = candidates_[at].preconditioner;
+    Trial& trial = trials_[at];
+    if (preconditioner.last_resort && row.converged()) build_one(at, available());
+    if (row.converged() && !built_[at].a_case) {  // such as for lack of memory; the trial says why
+        trial.tried = true;
+        return;
+    }
+    if (preconditioner.last_resort && !row.converged()) {
+        trial.layout = record.layout;
+        trial.symmetric = record.symmetric;
+        trial.pattern = record.pattern;
+        trial.given_pattern = record.given_pattern;
+        trial.predicted = row.predicted;
+    }
+    take_over(row, record, turns, trial);
+    if (!trial.converged())
+        built_[at] = {};
+    else if (preconditioner.after_failure || preconditioner.last_resort)
+        compile_kernels({at});
 }
 
 void Comparison::take_over(const ComparisonRow& row, const RecordData& record, const std::vector<TurnRow>& turns,

@@ -33,6 +33,7 @@ std::string in_ms(double seconds) {
 class Grouped {
 public:
     void add(const std::string& reason, const std::string& name) {
+        ++names_;
         for (auto& [known, names] : groups_)
             if (known == reason) {
                 names += ", " + name;
@@ -49,18 +50,33 @@ public:
     std::string text_of_difference(const std::string& label) const {
         return groups_.size() == 1 ? item(label, groups_.front().first) : text(label);
     }
+    /// A line with the number of names, if there are any.
+    std::string count_text(const std::string& label) const {
+        return names_ == 0 ? "" : item(label, counted(names_, "candidate"));
+    }
 
 private:
+    Index names_ = 0;
     std::vector<std::pair<std::string, std::string>> groups_;
 };
 
-/// The pattern of a general matrix, which depends on a candidate's ordering; else empty.
-std::string patterns(const ComparisonData& c) {
+/// The candidates with a record, grouped by what `reason_of(record, row)` says of them; those of which it says nothing
+/// are left out.
+template <class ReasonOf>
+Grouped grouped(const ComparisonData& c, const ReasonOf& reason_of) {
     Grouped groups;
     for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)
-        if (const RecordData& record = c.records[at]; record.pattern)
-            groups.add(pattern_text(*record.pattern, record.dof, record.symmetric), c.rows[at].name);
-    return groups.text_of_difference("matrix");
+        if (const std::string reason = reason_of(c.records[at], c.rows[at]); !reason.empty())
+            groups.add(reason, c.rows[at].name);
+    return groups;
+}
+
+/// The pattern of a general matrix, which depends on a candidate's ordering; else empty.
+std::string patterns(const ComparisonData& c) {
+    const auto pattern_of = [](const RecordData& record, const ComparisonRow&) {
+        return record.pattern ? pattern_text(*record.pattern, record.dof, record.symmetric) : "";
+    };
+    return grouped(c, pattern_of).text_of_difference("matrix");
 }
 
 std::string heading(const ComparisonData& c) {
@@ -124,25 +140,20 @@ std::string table_row(const ComparisonRow& row, const Widths& widths, bool best)
 /// Times of reading, ordering and whatever else came before a candidate's first system: a line for the candidates that
 /// share them. The table's times do not contain these.
 std::string preparations(const ComparisonData& c) {
-    Grouped groups;
-    for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)
-        if (const std::string text = preparation_text(c.records[at].timers); !text.empty())
-            groups.add(text, c.rows[at].name);
-    Grouped many;
-    for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)
-        if (const std::string text = long_preparation_text(c.records[at].timers, c.rows[at].per_iteration);
-            !text.empty())
-            many.add(text, c.rows[at].name);
-    return groups.text("before") + many.text("before");
+    const auto all = [](const RecordData& record, const ComparisonRow&) { return preparation_text(record.timers); };
+    const auto long_ones = [](const RecordData& record, const ComparisonRow& row) {
+        return long_preparation_text(record.timers, row.per_iteration);
+    };
+    return grouped(c, all).text("before") + grouped(c, long_ones).text("before");
 }
 
 /// Says which candidates leave couplings between ranks out, since their scope is one rank, and how many.
 std::string dropped(const ComparisonData& c) {
-    Grouped groups;
-    for (std::size_t at = 0; at < std::min(c.rows.size(), c.records.size()); ++at)
-        if (const std::string text = dropped_couplings(c.records[at]); !text.empty())
-            groups.add(fmt::format("couplings between ranks (scope = rank), {}", text), c.rows[at].name);
-    return groups.text("dropped");
+    const auto couplings_of = [](const RecordData& record, const ComparisonRow&) {
+        const std::string text = dropped_couplings(record);
+        return text.empty() ? "" : fmt::format("couplings between ranks (scope = rank), {}", text);
+    };
+    return grouped(c, couplings_of).text("dropped");
 }
 
 /// The set-up of a candidate with what came before its first system, and its solve.
@@ -168,7 +179,8 @@ std::string how_passes_varied(const ComparisonRow& row) {
     return fmt::format("passes took {} to {} iterations", row.iterations_least, row.iterations_most);
 }
 
-std::string remarks(const ComparisonData& c) {
+/// Why candidates were not tried, failed, varied or were left out or, if `shortened`, how many.
+std::string remarks(const ComparisonData& c, bool shortened) {
     Grouped failed, varied, left_out, untried;
     for (const ComparisonRow& row : c.rows) {
         if (row.outcome == "not_tried")
@@ -178,7 +190,11 @@ std::string remarks(const ComparisonData& c) {
         if (!row.repeatable) varied.add(how_passes_varied(row), row.name);
     }
     for (const LeftOut& pair : c.left_out) left_out.add(pair.reason, pair.name);
-    return untried.text("not tried") + failed.text("failed") + varied.text("varied") + left_out.text("left out");
+    std::string text;
+    for (const auto& [label, groups] : {std::pair("not tried", &untried), std::pair("failed", &failed),
+                                        std::pair("varied", &varied), std::pair("left out", &left_out)})
+        text += shortened ? groups->count_text(label) : groups->text(label);
+    return text;
 }
 
 /// Says what the column of ratios means, or why there are none.
@@ -191,23 +207,6 @@ std::string ratio_text(const ComparisonData& c) {
 }
 
 constexpr std::size_t rows_on_a_screen = 8;
-
-/// How many candidates the remarks are about, a line for each kind.
-std::string counts_of_remarks(const ComparisonData& c) {
-    std::size_t failed = 0, varied = 0, untried = 0;
-    for (const ComparisonRow& row : c.rows) {
-        if (row.outcome == "not_tried")
-            ++untried;
-        else if (!row.converged())
-            ++failed;
-        if (!row.repeatable) ++varied;
-    }
-    std::string text;
-    for (const auto& [label, count] : {std::pair("not tried", untried), std::pair("failed", failed),
-                                       std::pair("varied", varied), std::pair("left out", c.left_out.size())})
-        if (count > 0) text += item(label, fmt::format("{} {}", count, count == 1 ? "candidate" : "candidates"));
-    return text;
-}
 
 nlohmann::json row_json(const ComparisonRow& row) {
     nlohmann::json json = {{"name", row.name},
@@ -283,8 +282,9 @@ std::string comparison_text(const ComparisonData& c, bool bold, bool all) {
                                  c.rows.size(), c.turns_done, c.system.count("turns") ? c.system.at("turns") : "?"));
     else if (c.best.empty())
         text += item("best", "none: no candidate converged");
-    if (!shortened) return text + preparations(c) + dropped(c) + solves_that_pay(c) + remarks(c) + c.recommendation;
-    return text + preparations(c) + dropped(c) + counts_of_remarks(c) + c.recommendation +
+    text += preparations(c) + dropped(c);
+    if (!shortened) return text + solves_that_pay(c) + remarks(c, false) + c.recommendation;
+    return text + remarks(c, true) + c.recommendation +
            item("", fmt::format("--all lists {}each reason", c.rows.size() > rows_on_a_screen
                                                                  ? fmt::format("all {} candidates and ", c.rows.size())
                                                                  : ""));
@@ -320,19 +320,19 @@ nlohmann::json comparison_json(const ComparisonData& c) {
 std::string recommend(const ComparisonData& c) {
     const auto converged = std::count_if(c.rows.begin(), c.rows.end(), [](auto& row) { return row.converged(); });
     if (converged == 0)
-        return item("recommended", fmt::format("none: none of the {} pair{} tried converged; {}", c.rows.size(),
-                                               c.rows.size() == 1 ? "" : "s", when_none_converged(c)));
+        return item("recommended", fmt::format("none: none of the {} tried converged; {}",
+                                               counted(Index(c.rows.size()), "pair"), when_none_converged(c)));
     const ComparisonRow& best = c.rows.front();
     std::string text =
         item("recommended", fmt::format("solver {}, preconditioner {}", best.solver, best.preconditioner));
-    text += item("because", fmt::format("{} ms for set-up and solve, {} iterations, is the least of the {} pair{} that "
-                                        "converged, of {} tried",
-                                        in_ms(best.total.median), best.iterations, converged, converged == 1 ? "" : "s",
-                                        c.rows.size()));
+    text += item("because",
+                 fmt::format("{} ms for set-up and solve, {} iterations, is the least of the {} that converged, of {} "
+                             "tried",
+                             in_ms(best.total.median), best.iterations, counted(converged, "pair"), c.rows.size()));
     if (converged > 1) {
         const ComparisonRow& next = c.rows[1];
         const std::string evidence =
-            fmt::format("the best was faster in {} of {} turn{}{}", next.beaten, next.turns, next.turns == 1 ? "" : "s",
+            fmt::format("the best was faster in {} of {}{}", next.beaten, counted(next.turns, "turn"),
                         next.beaten < next.turns ? ", so the difference may be chance" : "");
         text += item("next", fmt::format("{}, {} ms: {:.2f} times as long; {}", next.name, in_ms(next.total.median),
                                          next.total.median / best.total.median, evidence));

@@ -26,7 +26,7 @@ double Trial::preconditioner_share() const {
     return std::numeric_limits<double>::quiet_NaN();
 }
 
-std::uint64_t SystemPrint::all() const {
+std::uint64_t SystemFingerprints::all() const {
     std::uint64_t bits = 0;
     for (std::uint64_t part : {a, p, b, x0, criterion}) bits = scramble(bits ^ part) + 1;
     return bits;
