@@ -221,7 +221,6 @@ int run_case(const Case& a_case, const std::map<std::string, std::string>& label
     if (!dropped.empty()) header.environment[dropped_couplings_item] = dropped;
     const bool went_on = before.has_value();
     RecordWriter record(a_case.record_path(), header, a_case.overwrite);
-    record.publish();
     Outcome outcome = compute(a_case, record, Progress::style_for_stderr(invocation.has("quiet")), std::move(before));
     outcome.dropped = dropped;
     return conclude(a_case, outcome, record, *beginning.lock, invocation, went_on);
