@@ -30,9 +30,8 @@ void announce_order(const Context& context, const std::string& name, Index rows)
 }
 
 bool has_large_setup(const Case& a_case) {
-    const SystemShape& shape = a_case.shape();
     return a_case.name("preconditioner") != "none" &&
-           shape.grid.points() * shape.dof >= (shape.pattern ? many_rows : many_on_grid);
+           a_case.unknowns() >= (a_case.shape().pattern ? many_rows : many_on_grid);
 }
 
 std::string setup_text(const Case& a_case) {
@@ -41,7 +40,7 @@ std::string setup_text(const Case& a_case) {
 
 void announce_setup(const Case& a_case) {
     if (has_large_setup(a_case) && is_first_rank(a_case.context))
-        logging::info("{} for {} unknowns", setup_text(a_case), a_case.shape().grid.points() * a_case.shape().dof);
+        logging::info("{} for {} unknowns", setup_text(a_case), a_case.unknowns());
 }
 
 }  // namespace hyperplane

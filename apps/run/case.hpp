@@ -52,6 +52,7 @@ struct Case {
     Overwrite overwrite = Overwrite::own;  ///< which files its outputs may replace
 
     const SystemShape& shape() const { return problem->shape(); }
+    Index unknowns() const { return shape().grid.points() * shape().dof; }  ///< of all ranks together
     const std::string& name(const char* section) const { return parameters.text(section, "name"); }
     /// Number of time steps: 1 for a steady problem, the largest allowed number for a pseudo-transient one; nothing if
     /// it follows only from the run.
@@ -62,10 +63,10 @@ struct Case {
     /// The memory that the run will hold: matrix, preconditioner, Krylov and state vectors, and what the problem holds
     /// already.
     MemoryPlan memory_plan(Moments moments = Moments::all) const;
-    /// The names of the record and of the file of final fields beside it.
     std::string record_path() const;
-    /// The key that names them, with its place, for messages: "a.ini:9: output.file".
+    /// The key that names it, with its place, for messages: "a.ini:9: output.file".
     std::string record_key() const;
+    /// The file of final fields beside it.
     std::string fields_path() const;
     /// The file of output.profile beside it.
     std::string profile_path() const;

@@ -64,10 +64,9 @@ Estimate estimate(const Case& a_case) {
     found.rate = rate.best;
     found.disturbance = rate.best / rate.usual;
     found.iteration_seconds = found.iteration_bytes / found.rate;
-    found.most_seconds =
-        found.iteration_seconds * double(a_case.criteria.max_iterations) * double(a_case.steps().value_or(1));
-    found.iteration = range_of_iteration(found.iteration_seconds);
     const double steps = double(a_case.steps().value_or(1)), most = double(a_case.criteria.max_iterations);
+    found.most_seconds = found.iteration_seconds * most * steps;
+    found.iteration = range_of_iteration(found.iteration_seconds);
     found.all = {steps * std::min(few_iterations, most) * found.iteration.low, steps * most * found.iteration.high};
     return found;
 }

@@ -60,8 +60,6 @@ private:
     mutable Index first_ = 0;      ///< the block row at which it begins
 };
 
-constexpr Index bytes_of_record = 32 * 1024;  // of the shortest ones, without a state
-
 using FieldValues = std::function<void(Index first, Index count, double* values)>;
 
 /// The mean of a field of numbers over the points, summed in their order, so that it does not depend on layout, threads
@@ -164,8 +162,8 @@ Index room_for_fields(const Case& a_case) {
 Index bytes_at_end(const Case& a_case) {
     const std::string& kept = a_case.parameters.text("output", "state");
     const bool state = kept == "always" || (kept == "auto" && a_case.shape().regime != Regime::steady);
-    const Index vector = a_case.shape().grid.points() * a_case.shape().dof * Index(sizeof(double));
-    Index bytes = bytes_of_record;
+    const Index vector = a_case.unknowns() * Index(sizeof(double));
+    Index bytes = 32 * 1024;  // of the shortest records, without a state
     if (state) bytes += (1 + a_case.time.vectors()) * vector;
     if (a_case.parameters.boolean("output", "fields")) bytes += fields_on_disk(a_case).bytes_each;
     return bytes;

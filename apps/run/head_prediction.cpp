@@ -85,16 +85,13 @@ void check_block_sizes(const Parameters& parameters, const Context& context, con
     if (sizes.empty()) std::rethrow_exception(first);
 }
 
-bool puts_in_order(const Parameters& parameters) {
-    return !keeps_given_order(parameters);
-}
-
 /// Returns the bytes that are held, beside the matrix in the given order and the order itself, while rows are put in
 /// another order: a second matrix with its pattern, and where each block comes from, or then a second right-hand side.
 Index bytes_of_reordering(const BlockCounts& a) {
     return BlockPattern::bytes(a.rows, a.blocks) + a.value_bytes() +
            std::max(a.blocks * Index(sizeof(Index)), a.rows * a.dof * Index(sizeof(double)));
 }
+
 /// The most that is held while the order is found (core/graph): the graph of the pattern and its transpose, with a copy
 /// whose numbers have 8 bytes for METIS, and up to four numbers a row besides.
 Index most_bytes_of_finding_an_order(const BlockCounts& a) {
@@ -114,7 +111,7 @@ struct OrderBytes {
 };
 /// `finding`: bytes that are held while an order of the rows is found, which may have been matched before.
 OrderBytes bytes_of_order(const Parameters& parameters, const BlockCounts& a, Index finding) {
-    if (!puts_in_order(parameters)) return {};
+    if (keeps_given_order(parameters)) return {};
     const Index numbers = a.rows * Index(sizeof(int));
     if (!asks_for_matching(parameters)) return {2 * numbers, std::max(2 * numbers + bytes_of_reordering(a), finding)};
     const Index order = 3 * numbers, matching = numbers;
@@ -177,7 +174,7 @@ std::string conditions(const Parameters& parameters, const HeadPrediction& made)
     if (made.by_level || (made.head.most_entries > made.head.entries && !made.head.symmetry_open))
         all.emplace_back("diagonal entries are missing");
     if (made.by_level) all.emplace_back("levels have so many rows that threads share them");
-    if (puts_in_order(parameters)) all.emplace_back("to find the order takes more than the run");
+    if (!keeps_given_order(parameters)) all.emplace_back("to find the order takes more than the run");
     return fmt::format("{}", fmt::join(all, ", or "));
 }
 

@@ -12,6 +12,7 @@
 #include "precond/registry.hpp"
 
 namespace hyperplane {
+
 bool has_general_matrix(const Parameters& parameters) {
     return parameters.text("problem", "name") == "matrix" || parameters.text("matrix", "format") == "general";
 }

@@ -136,10 +136,6 @@ std::string disk_text(const Needs& needs) {
                        needs.fit_on_disk() ? "fits" : "does not fit", in_mib(needs.disk_left));
 }
 
-Index unknowns_of(const Case& a_case) {
-    return a_case.shape().grid.points() * a_case.shape().dof;
-}
-
 void print_json(const Case& a_case, const Needs& needs) {
     const MemoryPlan& memory = needs.memory;
     nlohmann::json json = {
@@ -148,7 +144,7 @@ void print_json(const Case& a_case, const Needs& needs) {
         {"preconditioner", a_case.name("preconditioner")},
         {"layout", a_case.space.name()},
         {"device", a_case.device},
-        {"unknowns", unknowns_of(a_case)},
+        {"unknowns", a_case.unknowns()},
         {"record", a_case.record_path()},
         {"memory",
          {{"predicted", memory.total()}, {"most", memory.total() + memory.more}, {"by_label", memory.by_label}}},
@@ -199,7 +195,7 @@ void print_text(const Case& a_case, const Needs& needs) {
     const std::string on =
         grid.plain_rows ? std::string("rows without a grid") : fmt::format("{} x {} x {}", grid.nx, grid.ny, grid.nz);
     fmt::print("{} is valid: {} on {}, {} unknowns, {}\n", a_case.deck.file, a_case.name("problem"), on,
-               unknowns_of(a_case), steps_text(a_case));
+               a_case.unknowns(), steps_text(a_case));
     fmt::print("{} with {}, {} layout, on {}; record {}\n", a_case.name("solver"), a_case.name("preconditioner"),
                a_case.space.name(), a_case.device, a_case.record_path());
     const int ranks = needs.ranks;

@@ -202,7 +202,7 @@ nlohmann::json verdict_json(const Case& a_case, const Outcome& outcome, const Ju
         {"problem", a_case.name("problem")},
         {"cells", {shape.grid.nx, shape.grid.ny, shape.grid.nz}},
         {"dof", shape.dof},
-        {"unknowns", shape.grid.points() * shape.dof},
+        {"unknowns", a_case.unknowns()},
         {"stencil", shape.stencil.name()},
         {"solver", a_case.name("solver")},
         {"preconditioner", a_case.name("preconditioner")},
