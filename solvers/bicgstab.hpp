@@ -24,7 +24,7 @@ public:
                       const Continuation& continuation) override;
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
-    IterationCost iteration_cost() const override { return {2.0, 2.0, 21.0}; }
+    IterationCost iteration_cost() const override { return {.products = 2.0, .applies = 2.0, .vectors = 21.0}; }
 
 private:
     Context context_;

@@ -24,7 +24,9 @@ public:
                       const Continuation& continuation) override;
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
-    IterationCost iteration_cost() const override { return {1.0, 1.0, 8.0, 1.0, 1.0}; }
+    IterationCost iteration_cost() const override {
+        return {.vectors = 8.0, .dots_of_products = 1.0, .dots_of_applies = 1.0};
+    }
 
 private:
     Context context_;

@@ -41,7 +41,7 @@ bool Convergence::iterated(double r_norm) {
     report_.recurrence_residual = r_norm;
     history_.add(++report_.iterations, relative(r_norm));
     if (looks_converged(r_norm)) return true;
-    if (require(true, r_norm, StopReason::not_finite)) check_limits(r_norm);
+    if (require_finite(r_norm)) check_limits(r_norm);
     return !going();
 }
 

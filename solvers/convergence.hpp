@@ -69,6 +69,7 @@ public:
     /// Stops the solve if the method cannot use a scalar: with not_finite if it is NaN or infinite, else with
     /// `otherwise` if it is not `usable`. Returns whether the solve goes on.
     bool require(bool usable, double scalar, StopReason otherwise);
+    bool require_finite(double scalar) { return require(true, scalar, StopReason::not_finite); }
     void stop(StopReason reason) { reason_ = reason; }
 
     /// Makes x the newest iterate.

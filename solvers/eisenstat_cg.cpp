@@ -193,7 +193,7 @@ SolveReport EisenstatCg::solve(const LinearOperator& a, const LinearOperator& m,
 
 IterationCost EisenstatCg::iteration_cost() const {
     const double vectors = context_.backend() == Backend::cuda ? 6.0 : 10.0;  // besides those of two solves
-    return {0.0, 1.0, vectors};
+    return {.products = 0.0, .vectors = vectors};
 }
 
 void EisenstatCg::check(const std::string& preconditioner, const PreconditionerTraits& traits) const {

@@ -52,7 +52,7 @@ private:
 
 /// Whether the deck asks for Eisenstat's form.
 bool asks_for_eisenstat(const Parameters& parameters);
-/// The message about a case that has no such form; `where` is the place of the key, and `why` a reason or a name.
+/// The message about a case that has no such form: `why`, and what the form needs.
 std::string no_eisenstat(const std::string& why);
 
 }  // namespace hyperplane

@@ -91,7 +91,7 @@ SolveReport Gmres::solve(const LinearOperator& a, const LinearOperator& m, const
                 std::vector<double> h(j + 1);
                 // w = V h + h_j+1 v_j+1
                 const double below = orthogonalised(known, known + restart_, known[2 * restart_], h);
-                if (!convergence.require(true, below, StopReason::not_finite) ||
+                if (!convergence.require_finite(below) ||
                     !convergence.require(least_squares.add_column(h, below), below, StopReason::breakdown))
                     return false;
                 const bool cycle_ends = convergence.iterated(least_squares.residual_norm());  // ||r|| = |g_j+1|

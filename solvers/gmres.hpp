@@ -36,7 +36,7 @@ public:
                       const Continuation& continuation) override;
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
-    IterationCost iteration_cost() const override { return {1.0, 1.0, vectors_of(0) + 1.5 * double(restart_ - 1)}; }
+    IterationCost iteration_cost() const override { return {.vectors = vectors_of(0) + 1.5 * double(restart_ - 1)}; }
     Index cycle() const override { return restart_; }
     /// In step j of a cycle: 3 j + 8 for Gram-Schmidt twice, 2 for the scaling, and 1 for v_j in the combination at the
     /// end of the cycle.
@@ -46,7 +46,7 @@ private:
     Vector& basis(Index at) { return work_[at]; }
     Vector& preconditioned(Index at) { return work_[restart_ + 1 + (z_ == Preconditioned::kept ? at : 0)]; }
     std::vector<const Vector*> columns(Index count, Vector& (Gmres::*of)(Index));
-    /// u = M^-1 V y
+    /// u = Z y, which is M^-1 V y where Z is not kept
     void correction(const LinearOperator& m, const std::vector<double>& y, Vector& u);
     void save(StateStore& store, const Vector& x, const HessenbergLeastSquares& least_squares,
               const Convergence& convergence);

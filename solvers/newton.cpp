@@ -50,15 +50,11 @@ Newton::Newton(const Problem& problem, const NewtonOptions& options, Preconditio
     }
 }
 
-double Newton::evaluate(const Vector& u, const TimeLevel& level) {
+double Newton::residual_norm(const Vector& u, const TimeLevel& level) {
     TimerScope scope(timers_, "assemble");
     const ProfileScope work(context_, "assemble");
     assemble_right_hand_side(problem_, u, level, system_);
     return norm2(system_.b);
-}
-
-double Newton::residual_norm(const Vector& u, const TimeLevel& level) {
-    return evaluate(u, level);
 }
 
 void Newton::begin(const Vector& u, const TimeLevel& level) {
@@ -67,7 +63,7 @@ void Newton::begin(const Vector& u, const TimeLevel& level) {
     forcing_before_ = 0.0;
     setup_decided_ = solving_ = false;
     if (!options_.judged) return;
-    norm_before_ = first_norm_ = norm_ = evaluate(u, level);
+    norm_before_ = first_norm_ = norm_ = residual_norm(u, level);
     judge();
 }
 
@@ -198,7 +194,7 @@ void Newton::follow(Vector& u, const TimeLevel& level, NewtonStep& done) {
             return;
         }
         add(u, done.row.length, du_, trial_);
-        done.row.after = evaluate(trial_, level);
+        done.row.after = residual_norm(trial_, level);
         const double allowed = (1.0 - sufficient_decrease * done.row.length * (1.0 - done.row.forcing)) * norm_;
         if (std::isfinite(done.row.after) && (options_.line_search_halvings == 0 || done.row.after <= allowed)) break;
         if (done.row.halvings == options_.line_search_halvings) {
@@ -267,7 +263,7 @@ void Newton::resume(const StateStore& store, const Vector& u, const TimeLevel& l
     first_norm_ = solve.at(1);
     norm_before_ = solve.at(3);
     forcing_before_ = solve.at(4);
-    norm_ = evaluate(u, level);
+    norm_ = residual_norm(u, level);
 }
 
 }  // namespace hyperplane

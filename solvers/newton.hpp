@@ -96,7 +96,7 @@ public:
     double first_norm() const { return first_norm_; }
     double norm() const { return norm_; }
 
-    /// ||F(u)||. Must not be called within a nonlinear solve.
+    /// ||F(u)||; b of the system becomes -F. A caller must not ask within a nonlinear solve.
     double residual_norm(const Vector& u, const TimeLevel& level);
     /// After line_search or not_finite: the state that was not accepted, and F or -F of it. After linear_solve,
     /// refused_residual() is -F of the newest iterate.
@@ -123,7 +123,6 @@ private:
     void refresh(const Vector& u, const TimeLevel& level, NewtonStep& done);
     SolveReport solve_linear(NewtonStep& done, const SolveLinear& solve);
     void follow(Vector& u, const TimeLevel& level, NewtonStep& done);
-    double evaluate(const Vector& u, const TimeLevel& level);
     void judge();
     /// Whether the correction du is so short that what keeps ||F|| from falling along it is rounding.
     bool within_rounding(const Vector& u) const;

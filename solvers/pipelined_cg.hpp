@@ -39,7 +39,7 @@ public:
                       const Continuation& continuation) override;
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
-    IterationCost iteration_cost() const override { return {1.0, 1.0, 18.0}; }
+    IterationCost iteration_cost() const override { return {.vectors = 18.0}; }
 
 private:
     Context context_;

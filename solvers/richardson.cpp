@@ -51,7 +51,7 @@ SolveReport Richardson::solve(const LinearOperator& a, const LinearOperator& m, 
                         .more = [&](Index) { return convergence.may_run_ahead(); },
                         .look =
                             [&](Index slot, const double* rr) {
-                                if (!convergence.require(true, *rr, StopReason::not_finite)) return false;
+                                if (!convergence.require_finite(*rr)) return false;
                                 newest = slot;
                                 convergence.iterated_truly(std::sqrt(*rr));
                                 return convergence.going();

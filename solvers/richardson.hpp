@@ -25,7 +25,7 @@ public:
                       const Continuation& continuation) override;
     Index work_vectors() const override { return work_.count(); }
     Index work_scalars() const override;
-    IterationCost iteration_cost() const override { return {1.0, 1.0, 5.0, 0.0, 0.0, true}; }
+    IterationCost iteration_cost() const override { return {.vectors = 5.0, .residuals = true}; }
 
 private:
     Context context_;
