@@ -35,8 +35,6 @@ struct GeneralFactors {
     bool unit = false;      ///< whether they are W, D^-1 and G = D^-1 U, as checks and exports read reduced factors
 
     const BlockPattern& pattern() const { return *filled.pattern; }
-    /// The blocks of A (of its lower triangle and diagonal, of the rest) that are in the same order in `values` have
-    /// their places by FilledPattern::place_of.
     Index value_count() const { return pattern().blocks() * dof * dof; }
 };
 

@@ -8,8 +8,8 @@
 namespace hyperplane {
 namespace {
 
-constexpr Index stages_a_rank = 8;
-constexpr Index most_buckets = 4096;
+constexpr Index stages_a_rank = 8;    // filling the pipeline of r ranks takes r - 1 stages, under an eighth of them
+constexpr Index most_buckets = 4096;  // of levels, whose work each rank sends to all: 32 KiB
 
 /// The level of each row in memory, counted from 1; other ranks send those of their rows.
 std::vector<double> levels_in_memory(Communicator& ranks, const BlockPattern& p, const RowSlab& slab, Side side,
@@ -36,7 +36,7 @@ std::vector<double> levels_in_memory(Communicator& ranks, const BlockPattern& p,
     return level;
 }
 
-/// The rows [first, first + stage.size()) in the order of their stages, and where each stage begins.
+/// The numbers [0, count) in the order of stage_of(number), equal ones as they were; `begin`: where each stage begins.
 template <class StageOf>
 std::vector<Index> sorted(Index count, Index stages, const StageOf& stage_of, std::vector<Index>& begin) {
     begin.assign(std::size_t(stages) + 1, 0);
