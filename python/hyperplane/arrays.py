@@ -34,16 +34,16 @@ def arrays_there(A):
     if not getattr(A, "has_canonical_format", True):
         A = A.copy()
         A.sum_duplicates()
-    types = {name: on_gpu.imported(getattr(A, name), f"A.{name}", refusal).__cuda_array_interface__["typestr"]
+    types = {name: on_gpu.imported(getattr(A, name), f"A.{name}").__cuda_array_interface__["typestr"]
              for name in ("indptr", "indices")}
     for name, found in types.items():
         check_integers(f"A.{name}", np.dtype(found))
     if types["indices"] != on_gpu.INT32:
         check_range(A.indices, A.shape[0])
     wide = types["indptr"] != on_gpu.INT32
-    arrays = [on_gpu.of_type(A.indptr, on_gpu.INT64 if wide else on_gpu.INT32, "A.indptr", refusal),
-              on_gpu.of_type(A.indices, on_gpu.INT32, "A.indices", refusal),
-              on_gpu.of_type(A.data, on_gpu.DOUBLE, "A", refusal)]
+    arrays = [on_gpu.of_type(A.indptr, on_gpu.INT64 if wide else on_gpu.INT32, "A.indptr"),
+              on_gpu.of_type(A.indices, on_gpu.INT32, "A.indices"),
+              on_gpu.of_type(A.data, on_gpu.DOUBLE, "A")]
     rows, columns, values = map(on_gpu.place_of, arrays)
     return arrays, (rows, 8 if wide else 4, columns, values, 1)
 
@@ -138,7 +138,7 @@ def vector_there(values, name, rows):
     check_given(values, name, rows)
     if not on_gpu.lies_there(values):
         raise refusal(f"{name} lies in the host's memory, and A in a GPU's: cupy.asarray({name}) copies it")
-    made = on_gpu.of_type(values, on_gpu.DOUBLE, name, refusal)
+    made = on_gpu.of_type(values, on_gpu.DOUBLE, name)
     check_shape(tuple(made.__cuda_array_interface__["shape"]), name, rows)
     return made
 

@@ -101,7 +101,7 @@ class LinearSolver:
         rows = self.shape[0]
         if self.on_gpu:
             b = arrays.vector_there(b, "b", rows)
-            x = on_gpu.zeros_like(b, "b", refusal) if x0 is None else on_gpu.copy_of(arrays.vector_there(x0, "x0", rows))
+            x = on_gpu.zeros_like(b, "b") if x0 is None else on_gpu.copy_of(arrays.vector_there(x0, "x0", rows))
             result = self._solver.solve_there(on_gpu.place_of(b), on_gpu.place_of(x))
         else:
             b = arrays.vector(b, "b", rows)
@@ -117,7 +117,7 @@ class LinearSolver:
         """M^-1 r, one application of the preconditioner."""
         if self.on_gpu:
             r = arrays.vector_there(r, "r", self.shape[0])
-            z = on_gpu.zeros_like(r, "r", refusal)
+            z = on_gpu.zeros_like(r, "r")
             self._solver.precondition_there(on_gpu.place_of(r), on_gpu.place_of(z))
             return z
         r = arrays.vector(r, "r", self.shape[0])

@@ -3,6 +3,8 @@
 
 import sys
 
+from .errors import refusal
+
 HOST, PINNED = 1, 3  # DLPack's device types of the host's memory
 DOUBLE, INT32, INT64 = "<f8", "<i4", "<i8"
 
@@ -17,27 +19,27 @@ def lies_there(array):
     return device[0] not in (HOST, PINNED)
 
 
-def imported(array, name, refuse):
+def imported(array, name):
     """An array with __cuda_array_interface__: the array itself, or what CuPy makes of its DLPack capsule."""
     if hasattr(array, "__cuda_array_interface__"):
         return array
     try:
         import cupy
     except ImportError:
-        raise refuse(f"{name} lies in a GPU's memory and has no __cuda_array_interface__; its DLPack capsule is read "
-                     "through CuPy, which is not installed") from None
+        raise refusal(f"{name} lies in a GPU's memory and has no __cuda_array_interface__; its DLPack capsule is read "
+                      "through CuPy, which is not installed") from None
     return cupy.from_dlpack(array)
 
 
-def of_type(array, wanted, name, refuse):
+def of_type(array, wanted, name):
     """The array, with elements of a type and without gaps; copied on its GPU if it is not so."""
     if module_of(array) == "torch":
         array = array.detach()  # a tensor that is differentiated has no __cuda_array_interface__
-    array = imported(array, name, refuse)
+    array = imported(array, name)
     interface = array.__cuda_array_interface__
     found = interface.get("typestr", "")
     if "c" in found:
-        raise refuse(f"{name} is complex; matrices and vectors are real")
+        raise refusal(f"{name} is complex; matrices and vectors are real")
     if found == wanted and is_dense(interface):
         return array
     if module_of(array) == "torch":
@@ -45,7 +47,7 @@ def of_type(array, wanted, name, refuse):
         kinds = {DOUBLE: torch.float64, INT32: torch.int32, INT64: torch.int64}
         return array.to(kinds[wanted]).contiguous()
     if not hasattr(array, "astype"):
-        raise refuse(f"{name} has elements of type {found}, or gaps between them; expected {wanted} without gaps")
+        raise refusal(f"{name} has elements of type {found}, or gaps between them; expected {wanted} without gaps")
     return array.astype(wanted, order="C")
 
 
@@ -72,15 +74,15 @@ def module_of(array):
     return type(array).__module__.split(".")[0]
 
 
-def zeros_like(array, name, refuse):
+def zeros_like(array, name):
     """Zeros in float64 on the same GPU, of the same library."""
     if module_of(array) == "torch":
         import torch
         return torch.zeros_like(array, dtype=torch.float64)
     cupy = sys.modules.get("cupy")
     if cupy is None or not isinstance(array, cupy.ndarray):
-        raise refuse(f"{name} is a {type(array).__name__}; the result can be an array of CuPy or PyTorch: "
-                     f"cupy.asarray({name})")
+        raise refusal(f"{name} is a {type(array).__name__}; the result can be an array of CuPy or PyTorch: "
+                      f"cupy.asarray({name})")
     with array.device:
         return cupy.zeros(array.shape)
 
