@@ -195,7 +195,6 @@ SparseMatrix matrix_there(const Place& row_begin, int bytes, const Place& column
 }
 
 void define_there(py::class_<Solver>& solver) {
-    const auto arrays = [](const char* name) { return py::arg(name); };
     solver
         .def_static(
             "there",
@@ -205,8 +204,8 @@ void define_there(py::class_<Solver>& solver) {
                     matrix_there(row_begin, bytes, columns, values, block),
                     SolverSettings{.keys = std::move(keys), .threads = threads, .gpu = gpu});
             },
-            arrays("row_begin"), arrays("bytes"), arrays("columns"), arrays("values"), arrays("block"), arrays("keys"),
-            arrays("threads"), arrays("gpu"))
+            py::arg("row_begin"), py::arg("bytes"), py::arg("columns"), py::arg("values"), py::arg("block"),
+            py::arg("keys"), py::arg("threads"), py::arg("gpu"))
         .def("update_there",
              [](Solver& self, const Place& row_begin, int bytes, const Place& columns, const Place& values, int block) {
                  self.update_there(matrix_there(row_begin, bytes, columns, values, block));

@@ -4,8 +4,6 @@
 from collections.abc import Mapping
 from types import SimpleNamespace
 
-import numpy as np
-
 from . import show
 
 
@@ -80,12 +78,8 @@ class Table(Mapping):
 
     def __repr__(self):
         places = list(range(len(self))) if len(self) <= 10 else [*range(5), None, *range(len(self) - 3, len(self))]
-        columns = [[name, *("..." if at is None else _shown(values[at]) for at in places)]
+        columns = [[name, *("..." if at is None else show.shown(values[at]) for at in places)]
                    for name, values in self._columns.items()]
         widths = [max(map(len, column)) for column in columns]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in zip(*columns)]
         return "\n".join([*lines, f"[{show.counted(len(self), 'row')} x {show.counted(len(columns), 'column')}]"])
-
-
-def _shown(value):
-    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
