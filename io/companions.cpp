@@ -29,8 +29,7 @@ void check_record_name(const std::string& record_path, const std::string& where,
     if (const std::string series = "_series", stem = stem_of(record_path); writes_fields && stem.ends_with(series))
         throw UsageError(
             fmt::format("{}: with output.fields the fields of {} would be written as {}.vtkhdf, which is the series in "
-                        "time of {}.h5; "
-                        "choose a name that does not end in _series",
+                        "time of {}.h5; choose a name that does not end in _series",
                         where, record_path, stem, stem.substr(0, stem.size() - series.size())));
 }
 

@@ -156,8 +156,7 @@ RegistryRow<CreateSolver> bicgstab_row() {
             "An iteration is two products with A; convergence is seen after either, and half an iteration counts as "
             "one. Where r_0, which all residuals are compared with, has become orthogonal to them, the true residual "
             "takes its place. It can break down where gmres does not. The preconditioner must be the same in every "
-            "iteration. "
-            "6 vectors are held.",
+            "iteration. 6 vectors are held.",
             {},
             [](const Parameters& parameters, const Context& context) -> std::unique_ptr<Solver> {
                 return std::make_unique<Bicgstab>(context, stop_criteria(parameters));

@@ -56,9 +56,7 @@ std::string writable_folder() {
     std::filesystem::create_directories(folder, error);
     if (access(folder.c_str(), W_OK) != 0)
         throw FileError(
-            fmt::format("{}: machine code cannot be kept there; HYPERPLANE_KERNEL_CACHE names another "
-                        "folder",
-                        folder));
+            fmt::format("{}: machine code cannot be kept there; HYPERPLANE_KERNEL_CACHE names another folder", folder));
     return folder;
 }
 

@@ -128,11 +128,10 @@ ParameterTable parameters() {
              "for storage = single or half_scaled, from the grid storage_from on: single keeps the vectors of a cycle, "
              "and copies of the matrices, in single precision, and sums in double precision. It is faster where cycles "
              "wait for memory, and takes more of it. Input and output stay in double precision. One rank alone takes "
-             "it. Take fgmres, not gmres, with it: the rounding of a sum is not that of its parts. Where "
-             "diagonals of the matrix differ by a factor of more than 4e6, which single precision does not resolve, "
-             "the "
-             "matrices of coarse grids are not rounded, and a run says so; vectors still are, which costs one or two "
-             "iterations of cg at a jump of 1e8",
+             "it. Take fgmres, not gmres, with it: the rounding of a sum is not that of its parts. Where diagonals of "
+             "the matrix differ by a factor of more than 4e6, which single precision does not resolve, the matrices of "
+             "coarse grids are not rounded, and a run says so; vectors still are, which costs one or two iterations of "
+             "cg at a jump of 1e8",
          .choices = {"double", "single"}},
         {.section = section,
          .key = "coarse_smoother",
@@ -217,8 +216,8 @@ MultigridOptions options_of(const Parameters& parameters, const PreconditionerSe
         for (const char* key : {"strength", "coarsest_points", "coarse_smoother"})
             if (parameters.is_given(section, key))
                 throw RefusedKey(parameters, section, key,
-                                 " means nothing with preconditioner.grids = 1, where no grid is "
-                                 "coarsened; leave it out, or set preconditioner.grids = 2 or more");
+                                 " means nothing with preconditioner.grids = 1, where no grid is coarsened; leave it "
+                                 "out, or set preconditioner.grids = 2 or more");
     options.coarsening.strength = parameters.real(section, "strength");
     const MatrixShape& a = setting.matrix;
     const bool banded = options.coarsest_sweeps == 0 && a.symmetric() && a.dof() == 1 && !a.grid().any_periodic();
