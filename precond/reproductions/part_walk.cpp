@@ -58,7 +58,7 @@ PartWalkCuda::PartWalkCuda(const GpuPattern& pattern, const GeneralFactors& fact
       values_(pattern.diagonal.context(), walk_label, factors.value_count()) {
     const Context& context = values_.context();
     const auto kernel = [&](const char* name) {
-        return Kernel(context, sync_free_source(walk_text), definitions(factors.dof, variant), name);
+        return Kernel(context, precond_source(walk_text), definitions(factors.dof, variant), name);
     };
     pack_kernel_ = kernel("pack_rows");
     walk_kernel_ = kernel("part_walk");
@@ -115,7 +115,7 @@ Index PartWalkCuda::bytes(const FilledPattern& filled, const GraphParts& parts, 
 }
 
 rtc::Programs PartWalkCuda::programs(int dof, SubdomainVariant variant) {
-    return {{sync_free_source(walk_text), definitions(dof, variant)}};
+    return {{precond_source(walk_text), definitions(dof, variant)}};
 }
 
 }  // namespace hyperplane

@@ -14,7 +14,7 @@ constexpr Index levels_ahead = 3;  // a row that waits looks at more values than
 constexpr const char* blocks_text = "precond/sync_free_ilu/block_factor.cuh";
 
 rtc::Program program_of(const BlockShape& shape) {
-    return {sync_free_source(blocks_text),
+    return {precond_source(blocks_text),
             {{"DOF", std::to_string(shape.dof)},
              {"MOST", std::to_string(shape.most)},
              {"SYMMETRIC", std::to_string(shape.symmetric)}}};
@@ -44,7 +44,7 @@ BlockFactor::BlockFactor(const Context& context, const GpuPattern& pattern, cons
       slices_(lower.slices.data()),
       order_(lower.row.data()),
       pivots_(context, most_blocks(count_, shape)),
-      unfinish_(context, sync_free_source(unfinish_text), {}, "unfinish_values"),
+      unfinish_(context, precond_source(unfinish_text), {}, "unfinish_values"),
       kernel_(context, program_of(shape), "block_factor",
               [&context, shape, count = count_, levels = lower.levels](const rtc::AnyKernel& kernel) {
                   const int occupancy = kernel.occupancy(shape.threads(), 0);
@@ -85,7 +85,7 @@ Index BlockFactor::bytes(const SlicedSizes& lower, const BlockShape& shape) {
 }
 
 rtc::Programs BlockFactor::programs(const BlockShape& shape) {
-    return {{sync_free_source(unfinish_text), {}}, program_of(shape)};
+    return {{precond_source(unfinish_text), {}}, program_of(shape)};
 }
 
 }  // namespace hyperplane

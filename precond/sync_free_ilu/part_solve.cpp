@@ -52,7 +52,7 @@ PartSolveCuda::PartSolveCuda(const GpuPattern& pattern, const GeneralFactors& fa
       most_rows_(parts.largest()),
       inverse_(pattern.diagonal.context(), storage, factors.pattern().rows() * dof_ * dof_,
                factors.pattern().rows() * dof_, parts_label),
-      pack_kernel_(pattern.diagonal.context(), sync_free_source(parts_text), definitions(dof_, storage, fused),
+      pack_kernel_(pattern.diagonal.context(), precond_source(parts_text), definitions(dof_, storage, fused),
                    "pack_parts") {
     const Context& context = pattern.diagonal.context();
     const PartTables tables = known ? *std::move(known) : part_tables(factors.filled, parts, dof_);
@@ -80,7 +80,7 @@ PartSolveCuda::PartSolveCuda(const GpuPattern& pattern, const GeneralFactors& fa
     arguments_.upper = upper_.arguments();
     for (const char* name :
          fused ? std::vector{"solve_parts"} : std::vector{"solve_lower_parts", "solve_upper_parts"}) {
-        solve_kernels_.emplace_back(context, sync_free_source(parts_text), definitions(dof_, storage, fused), name);
+        solve_kernels_.emplace_back(context, precond_source(parts_text), definitions(dof_, storage, fused), name);
         solve_kernels_.back().allow_shared(most_rows_ * dof_ * Index(sizeof(double)));
     }
 }
@@ -166,7 +166,7 @@ Index PartSolveCuda::bytes(Symbolic& symbolic, int dof, FactorStorage storage) {
 }
 
 rtc::Programs PartSolveCuda::programs(int dof, FactorStorage storage, bool fused) {
-    return {{sync_free_source(parts_text), definitions(dof, storage, fused)}};
+    return {{precond_source(parts_text), definitions(dof, storage, fused)}};
 }
 
 }  // namespace hyperplane

@@ -43,10 +43,10 @@ TableFactor::TableFactor(const Context& context, const GpuPattern& pattern, Tabl
       long_rows_(context, table_label, order.sizes.in_long_rows, Initially::anything),
       given_(context, table_label, pattern.is_that_of_a() ? 0 : pattern_.blocks(), Initially::anything),
       pivots_(context, most_blocks(count_)),
-      spread_(context, sync_free_source(maker_text), definitions(shape), "spread_values"),
-      unfinish_(context, sync_free_source(unfinish_text), {}, "unfinish_values"),
+      spread_(context, precond_source(maker_text), definitions(shape), "spread_values"),
+      unfinish_(context, precond_source(unfinish_text), {}, "unfinish_values"),
       kernel_(
-          context, {sync_free_source(factor_text), definitions(shape)}, "table_factor",
+          context, {precond_source(factor_text), definitions(shape)}, "table_factor",
           [&context, count = count_, levels = order.levels](const rtc::AnyKernel& kernel) {
               const int occupancy = kernel.occupancy(threads, 0);
               return unsigned(std::min(slices::resident_blocks(context, occupancy, count, levels), most_blocks(count)));
@@ -57,7 +57,7 @@ TableFactor::TableFactor(const Context& context, const GpuPattern& pattern, Tabl
 
 void TableFactor::make(const Context& context, const Buffer<int>& order, const TableShape& shape) {
     const auto kernel = [&](const char* name) {
-        return rtc::Kernel<TableMakerArguments>(context, sync_free_source(maker_text), definitions(shape), name);
+        return rtc::Kernel<TableMakerArguments>(context, precond_source(maker_text), definitions(shape), name);
     };
     Buffer<UpperRow> upper(context, table_label, rows_, Initially::anything);
     const TableMakerArguments arguments{.slices = slices_.data(),
@@ -118,9 +118,9 @@ Index TableFactor::bytes(const FilledPattern& filled, const TableSizes& sizes, c
 }
 
 rtc::Programs TableFactor::programs(const TableShape& shape) {
-    return {{sync_free_source(maker_text), definitions(shape)},
-            {sync_free_source(unfinish_text), {}},
-            {sync_free_source(factor_text), definitions(shape)}};
+    return {{precond_source(maker_text), definitions(shape)},
+            {precond_source(unfinish_text), {}},
+            {precond_source(factor_text), definitions(shape)}};
 }
 
 }  // namespace hyperplane

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* search_factor_label = "factor";
 
 rtc::Program search_factor_program(const SearchShape& shape) {
-    return {sync_free_source("precond/general/factors/search_factor.cuh"),
+    return {precond_source("precond/general/factors/search_factor.cuh"),
             {{"DOF", std::to_string(shape.dof)},
              {"LANES", std::to_string(shape.lanes)},
              {"BATCH", std::to_string(shape.batch)},

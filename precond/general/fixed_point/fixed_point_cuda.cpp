@@ -37,12 +37,12 @@ FixedPointCuda::FixedPointCuda(const Context& context, const GpuPattern& pattern
       own_(own.value_or(OwnRows{0, pattern.pattern->rows()})),
       long_rows_(long_rows_on_gpu(context, *pattern.pattern, long_rows_of(pattern.counts, shape), sweep_label)),
       pivots_(context, thread_blocks(own_.count, shape)),
-      sweep_(context, sync_free_source(sweep_text), definitions(shape), "fixed_point_sweep"),
-      finish_(context, sync_free_source(sweep_text), definitions(shape), "finish_factors"),
-      invert_(context, {sync_free_source(sweep_text), definitions(shape)}, "invert_diagonals",
+      sweep_(context, precond_source(sweep_text), definitions(shape), "fixed_point_sweep"),
+      finish_(context, precond_source(sweep_text), definitions(shape), "finish_factors"),
+      invert_(context, {precond_source(sweep_text), definitions(shape)}, "invert_diagonals",
               [count = own_.count, shape](const rtc::AnyKernel&) { return unsigned(thread_blocks(count, shape)); }) {
     if (long_rows_.size() > 0)
-        sweep_long_rows_ = Kernel(context, sync_free_source(sweep_text), definitions(shape), "sweep_long_rows");
+        sweep_long_rows_ = Kernel(context, precond_source(sweep_text), definitions(shape), "sweep_long_rows");
 }
 
 FixedPointArguments FixedPointCuda::arguments(const BsrMatrix& a, double alpha, const PivotRules& rules,
@@ -130,7 +130,7 @@ Index FixedPointCuda::bytes(const RowCounts& counts, const FixedPointShape& shap
 }
 
 rtc::Programs FixedPointCuda::programs(const FixedPointShape& shape) {
-    return {{sync_free_source(sweep_text), definitions(shape)}};
+    return {{precond_source(sweep_text), definitions(shape)}};
 }
 
 }  // namespace hyperplane

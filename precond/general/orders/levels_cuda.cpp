@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "precond/general/orders/levels_arguments.hpp"
-#include "precond/kernel_set.hpp"
+#include "precond/general/pattern/on_gpu.hpp"
 
 namespace hyperplane {
 namespace {
 
 rtc::Source levels_source() {
-    return {rtc::precond_texts(), "precond/general/orders/levels.cuh"};
+    return precond_source("precond/general/orders/levels.cuh");
 }
 
 }  // namespace
@@ -21,16 +21,14 @@ BothDepths depths_on_gpu(const Context& gpu, const BlockPattern& pattern, const 
     const Index rows = pattern.rows();
     BothDepths found{{Buffer<int>(gpu, label, rows)}, {Buffer<int>(gpu, label, rows)}};
     if (rows == 0) return found;
-    static_assert(sizeof(long long) == sizeof(Index));
     Buffer<LevelState> state(gpu, label, 1);
-    const LevelArguments arguments{
-        .row_begin = reinterpret_cast<const long long*>(pattern.row_begin()),
-        .column = pattern.column(),
-        .diagonal = diagonal ? reinterpret_cast<const long long*>(diagonal->data()) : nullptr,
-        .lower = found.lower.depth.data(),
-        .upper = found.upper.depth.data(),
-        .state = state.data(),
-        .rows = rows};
+    const LevelArguments arguments{.row_begin = as_pointers(pattern.row_begin()),
+                                   .column = pattern.column(),
+                                   .diagonal = diagonal ? as_pointers(diagonal->data()) : nullptr,
+                                   .lower = found.lower.depth.data(),
+                                   .upper = found.upper.depth.data(),
+                                   .state = state.data(),
+                                   .rows = rows};
     const auto kernel = [&](const char* name) { return rtc::Kernel<LevelArguments>(gpu, levels_source(), {}, name); };
     const Index checking = std::min<Index>((rows + 255) / 256, 8 * gpu.stream().properties().multiprocessors);
     kernel("guess_grid").launch({1}, 32, 0, arguments);

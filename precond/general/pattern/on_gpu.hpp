@@ -9,8 +9,9 @@
 
 namespace hyperplane {
 
-inline rtc::Source sync_free_source(const char* main) {
-    return {rtc::precond_texts(), main};
+/// The text of a kernel of this room, "precond/...".
+inline rtc::Source precond_source(const char* path) {
+    return {rtc::precond_texts(), path};
 }
 
 /// Row pointers as the kernels' arguments name their type.

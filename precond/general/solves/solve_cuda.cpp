@@ -66,17 +66,17 @@ SlicedSolve::Triangle::Triangle(const Context& context, SlicedOrder sliced, Side
       rows(context, slices_label, order.size(), Initially::anything),
       values(context, storage, places * dof * dof, order.size() * dof, slices_label, Initially::anything),
       records(context, slices_label, (order.size() + (slab ? Index(slab->halo.size()) : 0)) * dof),
-      slice(context, sync_free_source(slice_text), definitions(dof, side, storage), "slice_factors"),
+      slice(context, precond_source(slice_text), definitions(dof, side, storage), "slice_factors"),
       threads(unsigned(sliced.level_begin.empty() ? slices::threads : level_threads(dof))) {
     if (sliced.level_begin.empty()) {
-        solve = {context, sync_free_source(solve_text), definitions_of_solve(dof, side, storage, slab != nullptr),
+        solve = {context, precond_source(solve_text), definitions_of_solve(dof, side, storage, slab != nullptr),
                  "general_solve"};
         blocks =
             unsigned(std::min(slices::resident_blocks(context, solve.occupancy(int(threads), 0), count, sliced.levels),
                               slices::blocks_for(count)));
         return;
     }
-    level_solve = {context, sync_free_source(level_solve_text), definitions_of_level_solve(dof, side, storage),
+    level_solve = {context, precond_source(level_solve_text), definitions_of_level_solve(dof, side, storage),
                    "general_level_solve"};
     level_begin = hyperplane::copied_to(context, slices_label, sliced.level_begin);
     step = hyperplane::copied_to(context, slices_label, steps_of_levels(sliced.level_begin));
@@ -257,7 +257,7 @@ rtc::Programs programs_of(int dof, FactorStorage storage, bool sync_free, bool l
     rtc::Programs programs;
     for (const Side side : {Side::lower, Side::upper}) {
         const auto add = [&](const char* text, const rtc::Definitions& made) {
-            programs.push_back({sync_free_source(text), made, side == Side::lower ? "lower" : "upper"});
+            programs.push_back({precond_source(text), made, side == Side::lower ? "lower" : "upper"});
         };
         add(slice_text, definitions(dof, side, storage));
         if (sync_free) add(solve_text, definitions_of_solve(dof, side, storage, of_ranks));

@@ -15,7 +15,7 @@ constexpr int longest = 512;  // as in products
 constexpr Index block_rows = TriangleSweeps::block_points;
 
 rtc::Source async_source() {
-    return sync_free_source("precond/general/sweeps/async_sweep.cuh");
+    return precond_source("precond/general/sweeps/async_sweep.cuh");
 }
 
 /// A quarter of the threads that a row of products has, as was the fastest (docs/log/jacobi_sweep.md).
