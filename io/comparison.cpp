@@ -45,7 +45,7 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
     column("reason", "1", "why it failed, empty if it converged", &Row::reason);
     column("exit_code", "1", "exit code of a run with it alone", &Row::exit_code);
     column("iterations", "1", "iterations of the Krylov method in the recording pass", &Row::iterations);
-    if (g.writing() || g.has("iterations_least")) {
+    if (g.transfers("iterations_least")) {
         column("iterations_least", "1", "least of the recording pass and the turns", &Row::iterations_least);
         column("iterations_most", "1", "most of the recording pass and the turns", &Row::iterations_most);
     } else {
@@ -62,7 +62,7 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
     column("peak", "B", "most memory a run of it alone holds, measured", &Row::peak);
     column("predicted", "B", "the same, as `hyperplane check` predicts it", &Row::predicted);
     column("ratio", "1", "median of the total / the baseline's, 0 if either failed", &Row::ratio);
-    if (g.writing() || g.has("pays_off_from_solves"))
+    if (g.transfers("pays_off_from_solves"))
         column("pays_off_from_solves", "1",
                "solves with one set-up from which on it takes less time in all than the baseline, 0: never",
                &Row::pays_off_from);
@@ -72,7 +72,7 @@ void transfer_rows(const Group& g, std::vector<Row>& rows) {
 
 /// The data from which a stopped comparison continues. Files of programs before 0.2.0 are always complete.
 void transfer_progress(const Group& root, ComparisonData& data) {
-    if (!root.writing() && !root.has("turns")) return;
+    if (!root.transfers("turns")) return;
     int complete = data.complete;
     root.attribute("complete", complete);
     data.complete = complete != 0;
@@ -83,7 +83,7 @@ void transfer_progress(const Group& root, ComparisonData& data) {
     g.column("turn", {"1", "its turn, from 0"}, data.turns, &TurnRow::turn);
     g.column("setup_seconds", {"s", "set-up"}, data.turns, &TurnRow::setup);
     g.column("solve_seconds", {"s", "Krylov method"}, data.turns, &TurnRow::solve);
-    if (g.writing() || g.has("iterations"))
+    if (g.transfers("iterations"))
         g.column("iterations", {"1", "iterations of the Krylov method"}, data.turns, &TurnRow::iterations);
 }
 
@@ -98,7 +98,7 @@ void transfer(const Group& root, ComparisonData& data) {
     root.attribute("best", data.best);
     root.attribute("recommendation", data.recommendation);
     root.group("system").attributes(data.system);
-    if (root.writing() || root.has("compile_seconds"))
+    if (root.transfers("compile_seconds"))
         root.scalar("compile_seconds", {"s", "in which kernels were compiled, in all calls together"},
                     data.compile_seconds);
     transfer_rows(root.group("table"), data.rows);

@@ -108,6 +108,11 @@ public:
     /// Whether a group or dataset exists.
     bool has(const std::string& name) const;
     bool has_attribute(const std::string& name) const { return H5Aexists(id_, name.c_str()) > 0; }
+    /// Whether an item that not every file has is transferred: written if `written`, read if it is there.
+    bool transfers(const std::string& name, bool written = true) const { return writing() ? written : has(name); }
+    bool transfers_attribute(const std::string& name, bool written = true) const {
+        return writing() ? written : has_attribute(name);
+    }
     /// Reads the units and the description of a dataset.
     void label(const std::string& name, std::string& units, std::string& description) const;
 

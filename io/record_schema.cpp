@@ -13,7 +13,7 @@ using hdf5::Group;
 
 void transfer_deck(const Group& g, RecordData& r) {
     g.attribute("file", r.deck_file);
-    if (g.writing() || g.has_attribute("folder")) g.attribute("folder", r.deck_folder);
+    if (g.transfers_attribute("folder")) g.attribute("folder", r.deck_folder);
     g.scalar("source", {"1", "the deck as it was read"}, r.deck_source);
     g.scalar("resolved",
              {"1",
@@ -38,7 +38,7 @@ void transfer_grid(const Group& g, RecordData& r) {
     g.attribute("dof", r.dof);
     g.attribute("stencil", r.stencil);
     g.attribute("layout", r.layout);
-    if (g.writing() || g.has_attribute("symmetric")) g.attribute("symmetric", symmetric);
+    if (g.transfers_attribute("symmetric")) g.attribute("symmetric", symmetric);
     grid.nx = cells[0], grid.ny = cells[1], grid.nz = cells[2];
     for (int d = 0; d < 3; ++d) {
         grid.spacing[d] = spacing[d];
@@ -50,7 +50,7 @@ void transfer_grid(const Group& g, RecordData& r) {
 }
 
 void transfer_pattern(const Group& root, const char* name, std::optional<PatternStatistics>& pattern) {
-    if (root.writing() ? !pattern.has_value() : !root.has(name)) return;
+    if (!root.transfers(name, pattern.has_value())) return;
     if (!pattern) pattern.emplace();
     const Group g = root.group(name);
     PatternStatistics& s = *pattern;
@@ -102,7 +102,7 @@ void transfer_steps(const Group& g, std::vector<StepRow>& steps) {
     count("step", "number of the time step, from 1", &StepRow::step);
     count("time", "time at the end of the step", &StepRow::time);
     count("dt", "length of the step", &StepRow::dt);
-    if (!g.writing() && !g.has("attempt")) {  // older programs recorded accepted steps alone
+    if (!g.transfers("attempt")) {  // older programs recorded accepted steps alone
         for (StepRow& row : steps) row.accepted = true;
         return;
     }
@@ -186,11 +186,11 @@ void transfer_solves(const Group& g, std::vector<SolveRow>& solves) {
     count("smallest_pivot_k", "cell of that pivot", [](SolveRow& s) -> int& { return s.setup.smallest_pivot_cell.z; });
     g.column("factor_bytes", {"B", "memory of the factors, beyond the matrix"}, solves,
              [](SolveRow& s) -> Index& { return s.setup.factor_bytes; });
-    if (g.writing() || g.has("values_flushed"))
+    if (g.transfers("values_flushed"))
         count("values_flushed", "values of the factors that became zero in reduced precision",
               [](SolveRow& s) -> Index& { return s.setup.values_flushed; });
     const auto warns = [](const SolveRow& s) { return !s.setup.warning.empty(); };
-    if (g.writing() ? std::any_of(solves.begin(), solves.end(), warns) : g.has("warning"))
+    if (g.transfers("warning", std::any_of(solves.begin(), solves.end(), warns)))
         g.column("warning", {"1", "which keys of the preconditioner had no effect, and why"}, solves,
                  [](SolveRow& s) -> std::string& { return s.setup.warning; });
 }
@@ -253,7 +253,7 @@ void transfer_parts(const Group& g, std::vector<PartRow>& parts) {
     g.column("git_sha", {"1", "of the program that ran it"}, parts, &PartRow::git_sha);
     g.column("step", {"1", "time steps completed when it began"}, parts, &PartRow::step);
     g.column("seconds", {"s", "wall time until the record was written; NaN where not known"}, parts, &PartRow::seconds);
-    if (g.writing() || g.has("changed"))
+    if (g.transfers("changed"))
         g.column("changed", {"1", "keys that have other values than in the part before; empty: none"}, parts,
                  &PartRow::changed);
     g.column("ended", {"1", "ok, failed, preempted, running; died: a later part went on from its checkpoint"}, parts,
@@ -316,29 +316,28 @@ void transfer_record(const Group& root, RecordData& r, Places* places) {
     transfer_pattern(root, "pattern", r.pattern);
     transfer_pattern(root, "given_pattern", r.given_pattern);
     transfer_steps(root.group("steps"), r.steps);
-    if (root.writing() ? !r.newton.empty() : root.has("newton")) transfer_newton(root.group("newton"), r.newton);
-    if (root.writing() ? !r.diagnostics.series.empty() : root.has("diagnostics"))
+    if (root.transfers("newton", !r.newton.empty())) transfer_newton(root.group("newton"), r.newton);
+    if (root.transfers("diagnostics", !r.diagnostics.series.empty()))
         transfer_diagnostics(root.group("diagnostics"), r.diagnostics);
-    if (root.writing() ? !r.snapshots.empty() : root.has("fields"))
-        transfer_snapshots(root.group("fields"), r.snapshots);
+    if (root.transfers("fields", !r.snapshots.empty())) transfer_snapshots(root.group("fields"), r.snapshots);
     const Group solves = root.group("solves");
     transfer_solves(solves, r.solves);
     transfer_pivots(solves.group("pivots"), r.solves);
     transfer_history(root.group("history"), r);
     transfer_verification(root.group("verification"), r.verification);
-    if (root.writing() || root.has("parts"))
+    if (root.transfers("parts"))
         transfer_parts(root.group("parts"), r.parts);
     else
         r.parts = {only_part(r)};
     const Group perf = root.group("perf");
     transfer_timers(perf.group("timers"), r.timers);
-    if (root.writing() ? !r.long_preparation.empty() : perf.has_attribute("long_preparation"))
+    if (perf.transfers_attribute("long_preparation", !r.long_preparation.empty()))
         perf.attribute("long_preparation", r.long_preparation);
-    if (root.writing() ? !r.triangular_solves.empty() : perf.has_attribute("triangular_solves"))
+    if (perf.transfers_attribute("triangular_solves", !r.triangular_solves.empty()))
         perf.attribute("triangular_solves", r.triangular_solves);
-    if (root.writing() ? !r.profile.empty() : perf.has("profile")) transfer_profile(perf.group("profile"), r.profile);
+    if (perf.transfers("profile", !r.profile.empty())) transfer_profile(perf.group("profile"), r.profile);
     transfer_memory(perf.group("memory"), r);
-    if (root.writing() ? r.memory_limit > 0.0 : perf.has("limits"))
+    if (perf.transfers("limits", r.memory_limit > 0.0))
         perf.group("limits").scalar("memory", {"GB/s", "read plus write rate of a copy as large as the run"},
                                     r.memory_limit);
     if (!root.writing()) r.has_state = root.has("state");

@@ -56,7 +56,7 @@ void transfer_solver_state(const Group& g, SolverItems& items, const FileIdentit
 void transfer_state(const Group& g, RunState& state, const FileIdentity& file, Places* places) {
     g.scalar("step", {"1", "time steps completed"}, state.step);
     g.scalar("time", {"1", "at the end of the last completed step"}, state.time);
-    if (g.writing() || g.has("newton"))
+    if (g.transfers("newton"))
         g.scalar("newton", {"1", "Newton steps completed within the step under way"}, state.newton);
     g.scalar("iterations", {"1", "of the linear solve under way"}, state.iterations);
     if (g.writing())
